@@ -1,0 +1,1 @@
+"""Every door: HTTP, command line, event store, workers, settings, composition root."""

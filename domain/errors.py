@@ -1,0 +1,49 @@
+"""Everything Labledger refuses or fails at, as one shallow tree.
+
+The docstring of an error is the title a person reads; what is particular to the case is its message.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, order=True)
+class Fault:
+    """One thing that is wrong with an input: the place a person can go to, and what is wrong there."""
+
+    where: str
+    message: str
+
+
+class LabledgerError(Exception):
+    """Labledger could not do this."""
+
+    @property
+    def title(self) -> str:
+        return (type(self).__doc__ or "").splitlines()[0].rstrip(".")
+
+
+class FaultyInput(LabledgerError):
+    """The input is readable, but wrong."""
+
+    def __init__(self, faults: Iterable[Fault]) -> None:
+        self.faults = tuple(faults)
+        super().__init__("; ".join(f"{fault.where}: {fault.message}" for fault in self.faults))
+
+
+class Unreadable(FaultyInput):
+    """The input cannot be read."""
+
+
+class Refused(LabledgerError):
+    """This conflicts with what is true now."""
+
+
+class Unknown(LabledgerError):
+    """There is no such thing."""
+
+
+class NotPermitted(LabledgerError):
+    """You may not do this."""

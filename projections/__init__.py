@@ -1,0 +1,1 @@
+"""What can be known from the log: read models and their tables."""

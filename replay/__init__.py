@@ -1,0 +1,1 @@
+"""The same domain on recorded or simulated time; today the simulated lab."""
