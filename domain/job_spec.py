@@ -1,0 +1,84 @@
+"""A job as it was accepted, reduced to what scheduling needs; `document` keeps the rest."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Final
+
+from domain.priority import Priority
+
+# Retention tag -> whether its jobs are kept for a product, which they then have to name.
+RETENTION_TAGS: Final[Mapping[str, bool]] = {
+    "scratch": False,
+    "60days": False,
+    "120days": False,
+    "active": True,
+    "audit": True,
+}
+DEFAULT_RETENTION_TAG: Final = "scratch"
+
+
+@dataclass(frozen=True)
+class TaskSpec:
+    name: str
+    role: str | None
+    params: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True)
+class RecipeSpec:
+    """Both requirements are canonical text (`domain.requirements`)."""
+
+    whiteboard: str
+    role: str | None
+    kernel_options: str
+    kernel_options_post: str
+    ks_meta: str
+    host_requires: str
+    distro_requires: str
+    autopick_random: bool
+    autopick_pools: tuple[str, ...]
+    tasks: tuple[TaskSpec, ...]
+
+
+@dataclass(frozen=True)
+class RecipeSetSpec:
+    priority: Priority
+    recipes: tuple[RecipeSpec, ...]
+
+
+@dataclass(frozen=True)
+class JobSpec:
+    """`owner` is None where the submitter owns the job."""
+
+    whiteboard: str
+    owner: str | None
+    group: str | None
+    retention_tag: str
+    product: str | None
+    recipe_sets: tuple[RecipeSetSpec, ...]
+    document: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class KnownNames:
+    """Every name a job may use."""
+
+    users: frozenset[str]
+    groups: Mapping[str, frozenset[str]]
+    pools: frozenset[str]
+    arches: frozenset[str]
+    keys: frozenset[str]
+    lab_controllers: frozenset[str]
+    systems: frozenset[str]
+
+    def knows(self, kind: str, name: str) -> bool:
+        """Whether a filter may use the name; like all text in a filter, whatever its case."""
+        return name in getattr(self, kind) or name.casefold() in self._folded[kind]
+
+    @cached_property
+    def _folded(self) -> Mapping[str, frozenset[str]]:
+        kinds = ("pools", "arches", "keys", "lab_controllers", "systems")
+        return {kind: frozenset(name.casefold() for name in getattr(self, kind)) for kind in kinds}

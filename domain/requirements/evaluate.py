@@ -1,0 +1,174 @@
+"""Which systems satisfy a requirement, all of them at once.
+
+Three-valued: a system satisfies it, does not, or what is known of the system cannot tell. A set that is empty
+or missing (arches, pools, keys, flags, devices) is known to hold nothing. Of anything else that is missing,
+neither a question nor its negation is true.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from functools import lru_cache, reduce
+from typing import NamedTuple
+
+from domain.requirements.columns import Column, Columns
+from domain.requirements.inventory import Record
+from domain.requirements.nodes import All, Device, Disk, Either, Forced, KeyValue, Leaf, Node, Not
+from domain.requirements.operators import compare_keyed, fold, test
+from domain.requirements.vocabulary import DISK, SYSTEM
+
+
+class Ternary(NamedTuple):
+    """Two bitmaps that do not overlap; a system in neither does not satisfy the requirement."""
+
+    true: int
+    unknown: int
+
+
+def matching(node: Node, columns: Columns) -> int:
+    """The systems that satisfy the requirement."""
+    return evaluate(node, columns).true
+
+
+def evaluate(node: Node, columns: Columns) -> Ternary:
+    match node:
+        case All(children):
+            return _all(children, columns)
+        case Either(children) if children:
+            return _either(children, columns)
+        case Not(children) if children:
+            return _not(_all(children, columns), columns)
+        case Leaf():
+            return _leaf(node, columns)
+        case KeyValue():
+            return _known(_key_value(node, columns), columns)
+        case Device():
+            return _known(_device(node, columns), columns)
+        case Disk(inner):
+            return _disk(inner, columns)
+        case Forced(fqdn):
+            return Ternary(columns["fqdn"].holding("==", fold(fqdn)), 0)
+        case _:
+            return Ternary(columns.everyone, 0)
+
+
+def _all(children: Iterable[Node], columns: Columns) -> Ternary:
+    true = possible = columns.everyone
+    for child in children:
+        held = evaluate(child, columns)
+        true &= held.true
+        possible &= held.true | held.unknown
+    return Ternary(true, possible & ~true)
+
+
+def _either(children: Iterable[Node], columns: Columns) -> Ternary:
+    true = possible = 0
+    for child in children:
+        held = evaluate(child, columns)
+        true |= held.true
+        possible |= held.true | held.unknown
+    return Ternary(true, possible & ~true)
+
+
+def _not(held: Ternary, columns: Columns) -> Ternary:
+    return Ternary(columns.everyone & ~(held.true | held.unknown), held.unknown)
+
+
+def _known(true: int, columns: Columns) -> Ternary:
+    return Ternary(true & columns.everyone, 0)
+
+
+def _leaf(leaf: Leaf, columns: Columns) -> Ternary:
+    element = columns.vocabulary.elements[leaf.element]
+    column = columns[element.about]
+    operand = fold(leaf.value)
+    if operand == "" and element.empty_means_none:
+        return _known(~column.known if leaf.op == "==" else column.known, columns)
+    if not columns.vocabulary.properties[element.about].many:
+        return Ternary(_scalar(column, leaf.op, operand), columns.everyone & ~column.known)
+    if leaf.op == "!=":
+        return _known(~column.holding("==", operand), columns)
+    return _known(column.holding(leaf.op, operand), columns)
+
+
+def _scalar(column: Column, op: str, operand: str | int) -> int:
+    if op == "!=":
+        return column.known & ~column.holding("==", operand)
+    return column.holding(op, operand)
+
+
+def _key_value(node: KeyValue, columns: Columns) -> int:
+    """Who has the key with such a value; with `!=`, who has none such."""
+    key, value = fold(node.key), fold(node.value)
+    op = "==" if node.op == "!=" else node.op
+    true = _union(
+        bits
+        for (held_key, held), bits in _pairs(columns)
+        if held_key == key and (value is None or compare_keyed(op, held, value))
+    )
+    return ~true if node.op == "!=" else true
+
+
+def _pairs(columns: Columns) -> Iterable[tuple[tuple[str, str], int]]:
+    return columns["key_values"].holders.items()  # type: ignore[return-value]
+
+
+def _device(node: Device, columns: Columns) -> int:
+    """Who has such a device; with `!=`, who has none such. The type of a device is never a pattern."""
+    op = "like" if node.op == "like" else "=="
+    wanted = [(name, test("==" if name == "type" else op, fold(value))) for name, value in node.attributes]
+    true = _union(
+        bits
+        for devices, bits in _lists(columns, "devices")
+        if any(_is_such(dict(device), wanted) for device in devices)
+    )
+    return ~true if node.op == "!=" else true
+
+
+def _is_such(device: dict[str, str | int], wanted: list[tuple[str, Callable[[object], bool]]]) -> bool:
+    return all(name in device and passes(device[name]) for name, passes in wanted)
+
+
+def _disk(inner: Node, columns: Columns) -> Ternary:
+    """The disks of a system are asked as if each were a system of its own."""
+    true, unknown = 0, columns.everyone & ~columns["disks"].known
+    for disks, bits in _lists(columns, "disks"):
+        held = evaluate(inner, _each_disk(disks))
+        if held.true:
+            true |= bits
+        elif held.unknown:
+            unknown |= bits
+    return Ternary(true, unknown)
+
+
+@lru_cache(4096)
+def _each_disk(disks: tuple[Record, ...]) -> Columns:
+    columns = Columns(DISK)
+    for number, disk in enumerate(disks):
+        columns.put(number, dict(disk))
+    return columns
+
+
+def _lists(columns: Columns, name: str) -> Iterable[tuple[tuple[Record, ...], int]]:
+    return columns[name].holders.items()  # type: ignore[return-value]
+
+
+def _union(bitmaps: Iterable[int]) -> int:
+    return reduce(int.__or__, bitmaps, 0)
+
+
+def properties(node: Node) -> frozenset[str]:
+    """The properties of a system that the answer depends on, as `Columns.put` names them."""
+    match node:
+        case All(children) | Either(children) | Not(children):
+            return frozenset().union(*map(properties, children))
+        case Leaf(element):
+            return frozenset({SYSTEM.elements[element].about})
+        case KeyValue():
+            return frozenset({"key_values"})
+        case Device():
+            return frozenset({"devices"})
+        case Disk():
+            return frozenset({"disks"})
+        case Forced():
+            return frozenset({"fqdn"})

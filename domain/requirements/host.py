@@ -1,0 +1,43 @@
+"""hostRequires: which systems may run a recipe."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from domain.requirements.language import Language
+from domain.requirements.leaves import Mention, Notes
+from domain.requirements.nodes import Forced, Leaf, Node
+from domain.requirements.operands import plain
+from domain.requirements.parse import both, read_node
+from domain.requirements.vocabulary import SYSTEM
+
+# Laptops, prototypes and resources are given only to those who ask for them.
+_ORDINARY: Final = Leaf("system_type", "==", "Machine")
+
+
+def _read(form: Any, notes: Notes) -> Node | None:
+    if isinstance(form, Mapping) and "force" in form:
+        return _forced(form, notes)
+    node = read_node(form, SYSTEM, (), notes)
+    if _ORDINARY.element in notes.elements:
+        return node
+    return both([node, _ORDINARY] if node else [_ORDINARY])
+
+
+def _forced(form: Mapping[str, Any], notes: Notes) -> Node | None:
+    """A forced system leaves nothing else to be asked."""
+    if len(form) > 1:
+        notes.report((), "a forced system leaves no room for other requirements")
+    try:
+        fqdn = plain(form["force"])
+    except ValueError as wrong:
+        notes.report(("force",), str(wrong))
+        return None
+    if not fqdn:
+        notes.report(("force",), "must name a system")
+    notes.mentions.append(Mention(("force",), "systems", fqdn))
+    return Forced(fqdn)
+
+
+HOST: Final = Language(_read)

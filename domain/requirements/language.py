@@ -1,0 +1,61 @@
+"""A whole requirement: read once for each distinct text, kept as canonical text."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import Any, Final
+
+from domain.requirements.findings import Finding, Report
+from domain.requirements.forms import to_text
+from domain.requirements.leaves import Mention, Notes
+from domain.requirements.nodes import All, Node
+
+_CACHED: Final = 4096
+_CACHED_TEXT_LENGTH: Final = 4096
+
+
+@dataclass(frozen=True)
+class Reading:
+    """`node` says what was understood; it is the whole requirement only if there are no findings."""
+
+    node: Node
+    findings: tuple[Finding, ...]
+    mentions: tuple[Mention, ...]
+
+    @cached_property
+    def text(self) -> str:
+        return to_text(self.node)
+
+
+class Language:
+    """Requirements of one vocabulary. `read` turns a form into a tree, None where it asks nothing."""
+
+    def __init__(self, read: Callable[[Any, Notes], Node | None]) -> None:
+        self._read = read
+        self._cached = lru_cache(_CACHED)(self._examine)
+
+    def examine(self, form: Any) -> Reading:
+        """Everything there is to know about a form of JSON values; equal forms are read once."""
+        text = json.dumps(form, separators=(",", ":"))
+        return self._cached(text) if len(text) <= _CACHED_TEXT_LENGTH else self._examine(text)
+
+    def parse(self, form: Any, report: Report) -> Node:
+        reading = self.examine(form)
+        for finding in reading.findings:
+            report(*finding)
+        return reading.node
+
+    def from_text(self, text: str) -> Node:
+        """The tree of a canonical text. Raises `ValueError` if the text is none."""
+        reading = self._cached(text)
+        if reading.findings:
+            raise ValueError(reading.findings[0].message)
+        return reading.node
+
+    def _examine(self, text: str) -> Reading:
+        notes = Notes()
+        node = self._read(json.loads(text), notes)
+        return Reading(node or All(()), tuple(notes.findings), tuple(notes.mentions))
