@@ -1,0 +1,57 @@
+"""What `labledger up` says."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+import sys
+from pathlib import Path
+
+from api.connection import Connection, connection_file
+from api.settings import Settings, default_data
+
+
+def already_running(url: str) -> str:
+    return f"Labledger already runs on this data at {url}" if url else "Labledger already starts on this data"
+
+
+def port_taken(host: str, port: int) -> str:
+    return f"port {port} on {host} is taken by another program: choose one with --port, or any with --port 0"
+
+
+def data(settings: Settings, new_token: str | None, events: int) -> str:
+    if new_token is None:
+        return f"continuing on existing data in {settings.data}: {events} events"
+    return f"new data in {settings.data}"
+
+
+def not_ready(settings: Settings) -> str:
+    return f"{settings.url}/readyz did not answer 200 within {settings.ready_seconds:.0f} s"
+
+
+def demo_without_token(settings: Settings) -> str:
+    return f"the demo needs an admin token, and none is kept in {settings.data}: give it by LABLEDGER_TOKEN"
+
+
+def ready(settings: Settings, connection: Connection, new_token: str | None) -> str:
+    lines = [f"Labledger is ready at {connection.url}"]
+    if new_token is not None:
+        lines += [f"admin token: {new_token}", f"(also kept in {connection_file(settings.data)})"]
+    elif connection.token is None:
+        lines += [f"no token is kept in {settings.data}: give yours to the commands below by LABLEDGER_TOKEN"]
+    command = _command(settings)
+    lines += ["", "next, in another terminal:"]
+    lines += [f"  {command} {what}" for what in ("systems", "submit JOB.xml --wait", "queue", "--help")]
+    return "\n".join([*lines, "", "Ctrl-C stops everything."])
+
+
+def _command(settings: Settings) -> str:
+    """The command line as this person can type it, on this data."""
+    script = Path(sys.executable).with_name("labledger")
+    found = shutil.which("labledger")
+    name = "labledger" if found and Path(found) == script else os.path.relpath(script)
+    name = min(name, str(script), key=len)
+    if settings.data == default_data():
+        return name
+    return f"LABLEDGER_DATA={shlex.quote(str(settings.data))} {name}"

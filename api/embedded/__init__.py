@@ -1,0 +1,1 @@
+"""The PostgreSQL that `labledger up` and the tests bring along: its programs, user, folder and life."""

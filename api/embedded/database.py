@@ -1,0 +1,65 @@
+"""The database of a data folder when nobody names another: its settings, and a server kept running."""
+
+from __future__ import annotations
+
+import logging
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import psycopg
+
+from api.embedded.cluster import Cluster, Server
+from api.embedded.errors import EmbeddedPostgresError
+from api.embedded.service_login import service_url
+from api.settings import Settings
+
+log = logging.getLogger(__name__)
+
+CHECK_SECONDS = 1.0
+
+
+class EmbeddedDatabase:
+    def __init__(self, data: Path) -> None:
+        self._cluster = Cluster(data / "postgresql")
+        self._server: Server | None = None
+        self._checked = 0.0
+
+    def start(self, settings: Settings) -> Settings:
+        """The settings with the owner's URL for everything: enough to migrate, too much for the services."""
+        self._server = self._cluster.start()
+        url = self._server.owner_url
+        return replace(settings, database_url=url, owner_database_url=url)
+
+    def for_services(self, settings: Settings) -> Settings:
+        """The settings with the services' own login; after `migrate`, which makes the role behind it."""
+        return replace(settings, database_url=service_url(self._started, self._cluster.folder))
+
+    def keep_running(self) -> None:
+        """Start the server again if it died. A failure is logged, and the next check tries again."""
+        if time.monotonic() - self._checked < CHECK_SECONDS:
+            return
+        if not self._cluster.is_running():
+            log.warning("PostgreSQL died; starting it again")
+            self._start_again()
+        self._checked = time.monotonic()
+
+    def stop(self) -> None:
+        self._cluster.stop()
+
+    def _start_again(self) -> None:
+        try:
+            server = self._cluster.start()
+        except (EmbeddedPostgresError, psycopg.OperationalError) as error:
+            log.error("PostgreSQL: %s", error)
+            return
+        if server != self._started:
+            raise EmbeddedPostgresError(
+                "its port was taken by another process, and the services know it by the old one: start anew"
+            )
+
+    @property
+    def _started(self) -> Server:
+        if self._server is None:
+            raise EmbeddedPostgresError("the server was not started")
+        return self._server

@@ -1,0 +1,37 @@
+"""One process at a time: a lock that the kernel gives up with the process that held it."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+
+class Taken(Exception):
+    """Another process holds the lock; `note` is what it left for us."""
+
+    def __init__(self, note: str) -> None:
+        self.note = note
+        super().__init__(note)
+
+
+@contextmanager
+def exclusive(path: Path, *, wait: bool = True) -> Iterator[Callable[[str], None]]:
+    """Hold the lock on a file; what is yielded leaves a note in it, which others find in their `Taken`."""
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+    with os.fdopen(descriptor, "r+", encoding="utf-8") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+        except BlockingIOError:
+            raise Taken(file.read()) from None
+
+        def leave_note(note: str) -> None:
+            file.seek(0)
+            file.truncate()
+            file.write(note)
+            file.flush()
+
+        leave_note("")
+        yield leave_note

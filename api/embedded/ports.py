@@ -1,0 +1,42 @@
+"""Free TCP ports of this machine."""
+
+from __future__ import annotations
+
+import socket
+from pathlib import Path
+
+from api.embedded.home import write_private
+
+
+def is_free(port: int, host: str = "127.0.0.1") -> bool:
+    return _bound(host, port) is not None
+
+
+def any_free(host: str = "127.0.0.1") -> int:
+    """A port nobody listens on now; somebody may by the time it is used."""
+    port = _bound(host, 0)
+    if port is None:
+        raise OSError(f"no free port on {host}")
+    return port
+
+
+def kept_port(file: Path) -> int:
+    """The port of last time if it is still free, so that URLs stay good over restarts."""
+    if file.exists():
+        port = int(file.read_text(encoding="utf-8"))
+        if is_free(port):
+            return port
+    port = any_free()
+    write_private(file, f"{port}\n")
+    return port
+
+
+def _bound(host: str, port: int) -> int | None:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    with socket.socket(family) as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((host, port))
+        except OSError:
+            return None
+        return int(probe.getsockname()[1])

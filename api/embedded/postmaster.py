@@ -1,0 +1,53 @@
+"""Whether a PostgreSQL server runs on a data folder, told from its pid file and the process it names."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+_PROC = Path("/proc")
+
+# Lines of postmaster.pid, as PostgreSQL's miscadmin.h numbers them.
+_PID, _PORT, _STATE = 0, 3, 7
+
+
+@dataclass(frozen=True)
+class Postmaster:
+    pid: int
+    port: int
+    is_ready: bool
+
+
+def running_postmaster(data: Path) -> Postmaster | None:
+    """The server on this data folder. Its pid file alone proves nothing: it outlives kill -9 and restarts."""
+    try:
+        lines = (data / "postmaster.pid").read_text(encoding="utf-8").splitlines()
+        pid, port = int(lines[_PID]), int(lines[_PORT])
+    except (FileNotFoundError, ValueError, IndexError):
+        return None
+    if not _serves(pid, data):
+        return None
+    state = lines[_STATE].strip() if len(lines) > _STATE else "starting"
+    return Postmaster(pid, port, state == "ready")
+
+
+def _serves(pid: int, data: Path) -> bool:
+    """Pids are used again, in containers at once: the process must have been started on this folder."""
+    if not _PROC.is_dir():
+        return _is_alive(pid)
+    try:
+        arguments = (_PROC / str(pid) / "cmdline").read_bytes().split(b"\0")
+    except OSError:
+        return False
+    return os.fsencode(data) in arguments
+
+
+def _is_alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True

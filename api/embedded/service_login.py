@@ -1,0 +1,36 @@
+"""The login with which the services reach the embedded server: it may become `labledger_service`, no more."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import psycopg
+from psycopg import sql
+
+from api.embedded.cluster import Server
+from api.embedded.home import secret
+
+LOGIN = "labledger_api"
+SERVICE_ROLE = "labledger_service"
+
+
+def service_url(server: Server, folder: Path) -> str:
+    """The services' database URL. The role it becomes is made by `migrate`, so call that first.
+
+    The password is kept in the cluster's folder and set anew each time: file and server always agree.
+    """
+    password = secret(folder / "service.password")
+    create_login(server.owner_url, LOGIN, password)
+    return server.url(LOGIN, password)
+
+
+def create_login(owner_url: str, login: str, password: str) -> None:
+    """NOINHERIT: without `SET ROLE labledger_service` a session of it can do nothing."""
+    name, role = sql.Identifier(login), sql.Identifier(SERVICE_ROLE)
+    with psycopg.connect(owner_url, autocommit=True) as connection:
+        if connection.execute("SELECT FROM pg_roles WHERE rolname = %s", (login,)).fetchone() is None:
+            connection.execute(sql.SQL("CREATE ROLE {} LOGIN NOINHERIT").format(name))
+        verifier = connection.pgconn.encrypt_password(password.encode(), login.encode(), b"scram-sha-256")
+        statement = sql.SQL("ALTER ROLE {} PASSWORD {}").format(name, sql.Literal(verifier.decode()))
+        connection.execute(statement)
+        connection.execute(sql.SQL("GRANT {} TO {}").format(role, name))

@@ -1,0 +1,23 @@
+"""The processes that `labledger up` runs, and what each is told."""
+
+from __future__ import annotations
+
+import os
+import sys
+from dataclasses import replace
+
+from api.embedded.environment import without_libpq
+from api.settings import Settings, variable
+from api.supervisor import Program
+
+SERVICES = ("serve", "scheduler", "projector")
+SIMULATOR = "lab simulate"
+
+
+def program(command: str, settings: Settings) -> Program:
+    """A command of ours with exactly these settings, less the owner's database: no service needs it."""
+    inherited = os.environ if settings.owner_database_url is None else without_libpq(os.environ)
+    known = {variable(name) for name in Settings.__dataclass_fields__}
+    others = {name: value for name, value in inherited.items() if name not in known}
+    told = replace(settings, owner_database_url=None).environment()
+    return Program(command, [sys.executable, "-m", "api.cli", *command.split()], {**others, **told})

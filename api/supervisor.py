@@ -1,0 +1,121 @@
+"""Runs the processes of Labledger in the foreground: starts them again when they die, stops them in order."""
+
+from __future__ import annotations
+
+import ctypes
+import logging
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+log = logging.getLogger(__name__)
+
+FIRST_BACKOFF_SECONDS = 0.1
+MOST_BACKOFF_SECONDS = 2.0
+# Whoever ran this long did not die of starting, and is started again at once.
+SETTLED_SECONDS = 10.0
+TICK_SECONDS = 0.1
+
+_PR_SET_PDEATHSIG = 1
+_libc = ctypes.CDLL(None) if sys.platform == "linux" else None
+
+
+@dataclass(frozen=True)
+class Program:
+    name: str
+    argv: Sequence[str]
+    env: Mapping[str, str]
+
+
+@dataclass
+class _Child:
+    program: Program
+    process: subprocess.Popen[bytes]
+    started: float
+    backoff_seconds: float = FIRST_BACKOFF_SECONDS
+    restart_at: float | None = field(default=None)
+
+
+class Supervisor:
+    """To be used from the main thread: Linux ends the children with the thread that started them."""
+
+    def __init__(self, stop_seconds: float) -> None:
+        self._stop_seconds = stop_seconds
+        self._children: list[_Child] = []
+        self._checks: list[Callable[[], None]] = []
+
+    def start(self, program: Program) -> None:
+        self._children.append(_Child(program, _spawn(program), time.monotonic()))
+        log.info("%s runs", program.name)
+
+    def also(self, check: Callable[[], None]) -> None:
+        """Something else to look after at every tick."""
+        self._checks.append(check)
+
+    def run(self, until: Callable[[], bool]) -> None:
+        """Look after the children until the given question, asked about ten times a second, is answered."""
+        while not until():
+            for check in self._checks:
+                check()
+            for child in self._children:
+                self._look_after(child)
+            time.sleep(TICK_SECONDS)
+
+    def stop(self) -> None:
+        """Stop the last started first, so that none outlives what it depends on."""
+        while self._children:
+            child = self._children.pop()
+            _end(child.process, self._stop_seconds, child.program.name)
+
+    def _look_after(self, child: _Child) -> None:
+        now = time.monotonic()
+        if child.restart_at is not None:
+            if now >= child.restart_at:
+                child.process, child.started, child.restart_at = _spawn(child.program), now, None
+        elif child.process.poll() is not None:
+            if now - child.started > SETTLED_SECONDS:
+                child.backoff_seconds = FIRST_BACKOFF_SECONDS
+            child.restart_at = now + child.backoff_seconds
+            _log_death(child)
+            child.backoff_seconds = min(child.backoff_seconds * 2, MOST_BACKOFF_SECONDS)
+
+
+def _log_death(child: _Child) -> None:
+    status = child.process.returncode
+    how = f"was killed by signal {-status}" if status < 0 else f"ended with exit status {status}"
+    log.warning("%s %s; starting it again in %.1f s", child.program.name, how, child.backoff_seconds)
+
+
+def _spawn(program: Program) -> subprocess.Popen[bytes]:
+    """A session of its own: Ctrl-C reaches this process alone, which then stops the others in order."""
+    parent = os.getpid()
+    return subprocess.Popen(
+        list(program.argv),
+        env=dict(program.env),
+        stdin=subprocess.DEVNULL,
+        start_new_session=True,
+        preexec_fn=lambda: _die_with(parent),  # noqa: PLW1509  (one system call, in a process of one thread)
+    )
+
+
+def _die_with(parent: int) -> None:
+    """In the child, before it becomes the program: nothing shall outlive a killed supervisor."""
+    if _libc is not None:
+        _libc.prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
+        if os.getppid() != parent:  # it died before this call, so no signal will come
+            os._exit(1)
+
+
+def _end(process: subprocess.Popen[bytes], stop_seconds: float, name: str) -> None:
+    process.terminate()
+    try:
+        process.wait(stop_seconds)
+    except subprocess.TimeoutExpired:
+        log.warning("%s did not stop within %.1f s and is killed", name, stop_seconds)
+        # With its own children: the group is of our making, and not reaped yet, so its number is still its.
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
