@@ -1,0 +1,111 @@
+"""The log as it arrives in this process: the directory folded from it, and the latest events for watchers.
+
+A thread tails the log; everything else happens in the event loop, so nothing here needs a lock.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+from collections import deque
+from collections.abc import Sequence
+
+from api.store.event_log import EventLog
+from api.store.tailer import Tailer
+from domain.directory.state import Directory
+from domain.errors import LabledgerError
+from domain.events import Recorded
+
+RECENT_EVENTS = 20_000
+
+
+class NotReady(LabledgerError):
+    """The service has not caught up with the log yet."""
+
+
+class Feed:
+    """Open it in the event loop that uses it."""
+
+    def __init__(self, log: EventLog, url: str) -> None:
+        self.directory = Directory()
+        self.position = 0
+        self.tailer: Tailer | None = None
+        self._log = log
+        self._url = url
+        self._recent: deque[Recorded] = deque(maxlen=RECENT_EVENTS)
+        self._moved = asyncio.Condition()
+        self._stop = threading.Event()
+        self._thread: threading.Thread | None = None
+
+    async def open(self) -> None:
+        """Fold the directory from the log as it stands, then follow. Raises the store's errors."""
+        end = await asyncio.to_thread(self._log.end)
+        for recorded in await asyncio.to_thread(lambda: list(self._log.directory(end))):
+            self.directory.apply(recorded)
+        self.position = end
+        self.tailer = Tailer(self._url, after=end)
+        loop = asyncio.get_running_loop()
+        self._thread = threading.Thread(target=self._follow, args=(loop, self.tailer), name="feed", daemon=True)
+        self._thread.start()
+
+    async def close(self) -> None:
+        self._stop.set()
+        async with self._moved:
+            self._moved.notify_all()
+        if self._thread is not None:
+            await asyncio.to_thread(self._thread.join)
+
+    @property
+    def closing(self) -> bool:
+        return self._stop.is_set()
+
+    async def reach(self, position: int, timeout_seconds: float = 5.0) -> None:
+        """Wait until the directory reflects a position. Raises NotReady when the time is up."""
+        deadline = time.monotonic() + timeout_seconds
+        async with self._moved:
+            while self.position < position and not self.closing:
+                left = deadline - time.monotonic()
+                if left <= 0:
+                    raise NotReady(f"it is at position {self.position}, {position} is needed")
+                try:
+                    await asyncio.wait_for(self._moved.wait(), left)
+                except TimeoutError:
+                    continue
+
+    async def catch_up(self) -> None:
+        """Wait until the directory reflects everything that is in the log now."""
+        await self.reach(await asyncio.to_thread(self._log.end))
+
+    async def moved_past(self, position: int, timeout_seconds: float) -> bool:
+        """Wait for news after a position; False when the time is up."""
+        try:
+            await self.reach(position + 1, timeout_seconds)
+        except NotReady:
+            return False
+        return True
+
+    def recent(self, after: int, limit: int) -> Sequence[Recorded] | None:
+        """Up to `limit` events after a position, or None when memory does not go back that far."""
+        if after >= self.position:
+            return ()
+        if not self._recent or self._recent[0].position > after + 1:
+            return None
+        first = after + 1 - self._recent[0].position
+        return [self._recent[number] for number in range(first, min(first + limit, len(self._recent)))]
+
+    def _follow(self, loop: asyncio.AbstractEventLoop, tailer: Tailer) -> None:
+        for page in tailer:
+            if self._stop.is_set():
+                tailer.close()
+            elif page:
+                recorded = [self._log.mapper.recorded(row) for row in page]
+                asyncio.run_coroutine_threadsafe(self._take(recorded), loop).result()
+
+    async def _take(self, page: Sequence[Recorded]) -> None:
+        for recorded in page:
+            self.directory.apply(recorded)
+        self._recent.extend(page)
+        async with self._moved:
+            self.position = page[-1].position
+            self._moved.notify_all()

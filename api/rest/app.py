@@ -1,0 +1,71 @@
+"""The ASGI application: routes, gate and errors put together."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import falcon
+import falcon.asgi
+from eventsourcing.persistence import InterfaceError, OperationalError
+
+from api.rest import problems
+from api.rest.documents import FQDN, NUMBER, Documents, Pools
+from api.rest.events import Events
+from api.rest.gate import Gate
+from api.rest.health import Health
+from api.rest.jobs import Jobs
+from api.rest.lab import Lab
+from api.rest.models import DistroTree, Group, LabController, User
+from api.rest.recipes import Recipes
+from api.rest.routes import ROUTES
+from api.rest.standing import Standing
+from api.rest.systems import Systems
+from api.rest.tokens import Tokens
+from api.services import Services
+
+
+class Lifespan:
+    """Falcon middleware: opens the services in the loop that serves, and closes them there."""
+
+    def __init__(self, start: Callable[[], Awaitable[None]], stop: Callable[[], Awaitable[None]]) -> None:
+        self._start = start
+        self._stop = stop
+
+    async def process_startup(self, scope: dict[str, Any], event: dict[str, Any]) -> None:
+        await self._start()
+
+    async def process_shutdown(self, scope: dict[str, Any], event: dict[str, Any]) -> None:
+        await self._stop()
+
+
+def resources(services: Services) -> dict[str, Any]:
+    """The objects that the routes name."""
+    return {
+        "jobs": Jobs(services),
+        "recipes": Recipes(services),
+        "standing": Standing(services),
+        "systems": Systems(services),
+        "lab_controllers": Documents(services, "lab-controller", LabController, "fqdn", FQDN),
+        "distro_trees": Documents(services, "distro-tree", DistroTree, "id", NUMBER),
+        "pools": Pools(services),
+        "users": Documents(services, "user", User),
+        "groups": Documents(services, "group", Group),
+        "lab": Lab(services),
+        "tokens": Tokens(services),
+        "events": Events(services),
+        "health": Health(services),
+    }
+
+
+def application(services: Services, lifespan: Lifespan) -> Any:
+    app = falcon.asgi.App(middleware=[lifespan, Gate(services)])
+    app.req_options.strip_url_path_trailing_slash = True
+    found = resources(services)
+    for path, route in ROUTES.items():
+        app.add_route(path, found[route.resource], suffix=route.suffix)
+    app.add_error_handler(Exception, problems.on_surprise)
+    app.add_error_handler(falcon.HTTPError, problems.on_http_error)
+    app.add_error_handler(problems.LabledgerError, problems.on_labledger_error)
+    app.add_error_handler((OperationalError, InterfaceError), problems.on_database_away)
+    return app

@@ -1,0 +1,63 @@
+"""Who asks, and whether they may: every request passes here first."""
+
+from __future__ import annotations
+
+import re
+import uuid
+from typing import Any
+
+import falcon
+from falcon.asgi import Request, Response
+
+from api.rest.principal import Principal
+from api.rest.routes import ROUTES
+from api.services import Services
+from api.use_cases.tokens import digest_of
+from domain.errors import NotPermitted
+
+_REQUEST_ID = re.compile(r"^[A-Za-z0-9._-]{1,64}$")
+
+
+class Gate:
+    """Falcon middleware."""
+
+    def __init__(self, services: Services) -> None:
+        self._services = services
+
+    async def process_request(self, req: Request, resp: Response) -> None:
+        asked = req.get_header("X-Request-Id") or ""
+        req.context.request_id = asked if _REQUEST_ID.match(asked) else uuid.uuid4().hex
+        resp.set_header("X-Request-Id", req.context.request_id)
+
+    async def process_resource(self, req: Request, resp: Response, resource: Any, params: dict[str, Any]) -> None:
+        route = ROUTES[req.uri_template]
+        allowed = route.roles.get(req.method)
+        if allowed is None or not allowed:
+            return
+        principal = await self._principal(req)
+        if principal.role not in allowed:
+            raise NotPermitted(f"{req.method} {req.uri_template} is for {', '.join(allowed)}")
+        foreign = route.own_lab and params["name"] != principal.lab_controller
+        if foreign and principal.role == "lab-controller":
+            raise NotPermitted(f"this token is for the lab of {principal.lab_controller}")
+        req.context.principal = principal
+
+    async def _principal(self, req: Request) -> Principal:
+        scheme, _, token = (req.auth or "").partition(" ")
+        if scheme.lower() != "bearer" or not token:
+            raise falcon.HTTPUnauthorized(
+                description="send 'Authorization: Bearer ll_…'", challenges=("Bearer",)
+            )
+        digest = digest_of(token.strip())
+        directory = self._services.feed.directory
+        found = directory.token(digest)
+        if found is None:
+            # It may have been created a moment ago, through another process.
+            await self._services.feed.catch_up()
+            found = directory.token(digest)
+        if found is None:
+            raise falcon.HTTPUnauthorized(
+                description="nobody knows this token", challenges=('Bearer error="invalid_token"',)
+            )
+        document = found[1]
+        return Principal(document["user"], document["role"], document["lab_controller"])

@@ -1,0 +1,111 @@
+"""/healthz, /readyz, /metrics"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import orjson
+from falcon.asgi import Request, Response
+from prometheus_client import CollectorRegistry, generate_latest
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
+
+from api.rest.problems import answer, problem
+from api.services import Services
+from api.store.lease import NAMESPACE, SCHEDULER
+from projections.reader import ReadsAway
+
+MAX_LAG_EVENTS = 10_000
+
+
+class Health:
+    def __init__(self, services: Services) -> None:
+        self._services = services
+
+    async def on_get_alive(self, req: Request, resp: Response) -> None:
+        resp.content_type = "application/json"
+        resp.data = b'{"alive":true}'
+
+    async def on_get_ready(self, req: Request, resp: Response) -> None:
+        """Ready when the database answers, the read models keep up, and some scheduler holds the lease."""
+        try:
+            checks = await self._checks()
+        except ReadsAway as error:
+            answer(resp, problem(503, f"the database cannot be reached: {error}"))
+            return
+        failed = [name for name, ok in checks.items() if ok is False]
+        if failed:
+            answer(resp, {**problem(503, f"not ready: {', '.join(failed)}"), "checks": checks})
+            return
+        resp.content_type = "application/json"
+        resp.data = orjson.dumps({"ready": True, "checks": checks})
+
+    async def _checks(self) -> dict[str, Any]:
+        reader = self._services.reader
+        end = await reader.row("log_end")
+        lease = await reader.row("lease_held", (NAMESPACE, SCHEDULER))
+        assert end is not None and lease is not None
+        lag = max(0, end["position"] - reader.position)
+        return {
+            "database": True,
+            "read_models": lag <= MAX_LAG_EVENTS,
+            "scheduler": bool(lease["held"]),
+            "lag_events": lag,
+        }
+
+    async def on_get_metrics(self, req: Request, resp: Response) -> None:
+        registry = CollectorRegistry(auto_describe=False)
+        registry.register(_Once([*await self._measured(), *self._counted()]))
+        resp.content_type = "text/plain; version=0.0.4; charset=utf-8"
+        resp.data = generate_latest(registry)
+
+    async def _measured(self) -> Iterable[Metric]:
+        """From the read models."""
+        reader = self._services.reader
+        systems = GaugeMetricFamily("labledger_systems", "Systems now", labels=("condition", "usage"))
+        for row in await reader.rows("systems_by_usage"):
+            systems.add_metric((row["condition"], row["usage"]), row["systems"])
+        recipes = GaugeMetricFamily("labledger_recipes", "Recipes now", labels=("state",))
+        for row in await reader.rows("recipes_by_state"):
+            recipes.add_metric((row["state"],), row["recipes"])
+        oldest = await reader.row("oldest_unplaced")
+        end = await reader.row("log_end")
+        assert oldest is not None and end is not None
+        return (
+            systems,
+            recipes,
+            GaugeMetricFamily(
+                "labledger_oldest_unplaced_seconds", "How long the oldest recipe waits", oldest["seconds"]
+            ),
+            GaugeMetricFamily("labledger_log_position", "Last position of the log", end["position"]),
+            GaugeMetricFamily(
+                "labledger_projector_lag_events",
+                "Events the read models are behind",
+                max(0, end["position"] - reader.position),
+            ),
+        )
+
+    def _counted(self) -> Iterable[Metric]:
+        """By this process."""
+        commits = self._services.commits.counters
+        tailer = self._services.feed.tailer
+        rows = [
+            ("labledger_append_commits", "Statements that appended", commits.commits),
+            ("labledger_append_requests", "Requests that were appended together", commits.requests),
+            ("labledger_append_events", "Events appended", commits.events),
+            ("labledger_append_conflicts", "Requests refused by a version or a fence", commits.conflicts),
+            ("labledger_append_retries", "Appends tried again after the database was away", commits.retries),
+        ]
+        if tailer is not None:
+            found, lost = tailer.counters.backstop_finds, tailer.counters.reconnects
+            rows.append(("labledger_tailer_backstop_finds", "Pages only the backstop poll found", found))
+            rows.append(("labledger_tailer_reconnects", "Times the log connection was renewed", lost))
+        return [CounterMetricFamily(name, text, value) for name, text, value in rows]
+
+
+class _Once:
+    def __init__(self, metrics: Iterable[Metric]) -> None:
+        self._metrics = list(metrics)
+
+    def collect(self) -> Iterable[Metric]:
+        return self._metrics

@@ -1,0 +1,150 @@
+"""The JSON that clients send, as models that check it."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+
+Name = Annotated[str, StringConstraints(min_length=1, max_length=255, pattern=r"^[A-Za-z0-9][A-Za-z0-9._@+-]*$")]
+Fqdn = Annotated[
+    str,
+    StringConstraints(
+        max_length=253,
+        pattern=r"^[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?(\.[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?)*$",
+    ),
+]
+Text = Annotated[str, StringConstraints(max_length=4_096)]
+Count = Annotated[int, Field(ge=0, le=2**31 - 1)]
+Id = Annotated[int, Field(ge=1, le=2**31 - 1)]
+
+
+class Input(BaseModel):
+    """Unknown fields are faults: a misspelt one must not be dropped in silence."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+class User(Input):
+    pass
+
+
+class Group(Input):
+    owners: list[Name] = []
+    members: list[Name] = []
+
+
+class Pool(Input):
+    owner_group: Name | None = None
+
+
+class LabController(Input):
+    enabled: bool = True
+
+
+class DistroTree(Input):
+    name: Name
+    family: Name
+    version: Text = ""
+    arch: Name
+    variant: Text = ""
+    tags: list[Name] = []
+    urls: dict[Fqdn, list[Text]] = {}
+    added_at: datetime | None = None
+
+
+class Cpu(Input):
+    processors: Count | None = None
+    cores: Count | None = None
+    sockets: Count | None = None
+    family: Count | None = None
+    model: Count | None = None
+    stepping: Count | None = None
+    speed_mhz: Annotated[float, Field(ge=0, allow_inf_nan=False)] | None = None
+    vendor: Text | None = None
+    model_name: Text | None = None
+    hyper: bool | None = None
+    flags: list[Text] | None = None
+
+
+class Device(Input):
+    type: Text | None = None
+    bus: Text | None = None
+    driver: Text | None = None
+    vendor_id: Text | None = None
+    device_id: Text | None = None
+    subsys_vendor_id: Text | None = None
+    subsys_device_id: Text | None = None
+    description: Text | None = None
+
+
+class Disk(Input):
+    model: Text | None = None
+    size_bytes: Annotated[int, Field(ge=0, lt=2**63)] | None = None
+    sector_size: Count | None = None
+    phys_sector_size: Count | None = None
+
+
+class Exclusion(Input):
+    arch: Name
+    family: Name
+    version: Text | None = None
+
+
+class System(Input):
+    """A system as api.md shows it; whatever is null or left out is unknown."""
+
+    fqdn: Fqdn
+    lab_controller: Fqdn
+    owner: Name
+    condition: Literal["Automated", "Manual", "Broken", "Removed"] = "Automated"
+    type: Literal["Machine", "Prototype", "Laptop", "Resource"] | None = None
+    arches: list[Name] | None = None
+    vendor: Text | None = None
+    model: Text | None = None
+    serial: Text | None = None
+    location: Text | None = None
+    lender: Text | None = None
+    memory_mb: Count | None = None
+    hypervisor: Text | None = None
+    numa_nodes: Count | None = None
+    power_type: Text | None = None
+    cpu: Cpu | None = None
+    devices: list[Device] | None = None
+    disks: list[Disk] | None = None
+    key_values: dict[Name, list[Text]] | None = None
+    pools: list[Name] = []
+    excluded_families: list[Exclusion] | None = None
+    added_at: datetime | None = None
+    last_inventoried_at: datetime | None = None
+
+
+class Token(Input):
+    user: Name
+    role: Name
+    lab_controller: Fqdn | None = None
+
+
+class CommandReport(Input):
+    state: Literal["running", "completed", "failed"]
+    reason: Text = ""
+
+
+class ProgressItem(Input):
+    """One of the forms of api.md, told apart by which fields are there (`progress.read_report`)."""
+
+    state: Literal["installing", "running", "completed", "aborted"] | None = None
+    task_id: Id | None = None
+    result: Literal["Pass", "Warn", "Fail", "Panic", "Skip", "None"] | None = None
+    message: Text | None = None
+    score: Annotated[float, Field(allow_inf_nan=False)] | None = None
+    log_urls: list[Text] | None = None
+    reason: Text | None = None
+    watchdog_seconds: Count | None = None
+
+
+class Updates(Input):
+    """Items are checked one by one, because each has its own answer."""
+
+    items: Annotated[list[dict[str, Any]], Field(max_length=10_000)]

@@ -1,0 +1,96 @@
+"""Every error is answered as application/problem+json (RFC 9457), with every fault of the input at once."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable
+from http import HTTPStatus
+from typing import Any
+
+import falcon
+import orjson
+from eventsourcing.persistence import InterfaceError, OperationalError
+from falcon.asgi import Request, Response
+
+from api.feed import NotReady
+from api.store.requests import Conflict, LogAway
+from domain.errors import Fault, FaultyInput, LabledgerError, NotPermitted, Refused, Unknown, Unreadable
+from projections.reader import NotThereYet, ReadsAway
+
+PROBLEM_TYPE = "application/problem+json"
+RETRY_SECONDS = 2
+
+STATUS: tuple[tuple[type[BaseException], int], ...] = (
+    (Unreadable, 400),
+    (FaultyInput, 422),
+    (NotPermitted, 403),
+    (Unknown, 404),
+    (Refused, 409),
+    (Conflict, 409),
+    (NotThereYet, 504),
+    (NotReady, 503),
+    (LogAway, 503),
+    (ReadsAway, 503),
+    (OperationalError, 503),
+    (InterfaceError, 503),
+)
+
+
+def status_of(error: BaseException) -> int:
+    return next((status for kind, status in STATUS if isinstance(error, kind)), 500)
+
+
+def problem(status: int, detail: str, title: str | None = None, faults: Iterable[Fault] = ()) -> dict[str, Any]:
+    """The body of an error."""
+    phrase = HTTPStatus(status).phrase
+    body: dict[str, Any] = {
+        "type": "about:blank",
+        "title": title or phrase,
+        "status": status,
+        "detail": detail,
+    }
+    if found := [{"where": fault.where, "message": fault.message} for fault in faults]:
+        body["errors"] = found
+    return body
+
+
+def problem_of(error: LabledgerError) -> dict[str, Any]:
+    faults = error.faults if isinstance(error, FaultyInput) else ()
+    detail = f"{len(faults)} faults" if len(faults) > 1 else str(error)
+    return problem(status_of(error), detail, error.title, faults)
+
+
+def answer(resp: Response, body: dict[str, Any]) -> None:
+    resp.status = body["status"]
+    resp.content_type = PROBLEM_TYPE
+    resp.data = orjson.dumps(body)
+    resp.text = None
+    resp.media = None
+    if body["status"] == 503:
+        resp.set_header("Retry-After", str(RETRY_SECONDS))
+
+
+async def on_labledger_error(req: Request, resp: Response, error: LabledgerError, params: Any) -> None:
+    answer(resp, problem_of(error))
+
+
+async def on_database_away(req: Request, resp: Response, error: Exception, params: Any) -> None:
+    logging.getLogger(__name__).warning("database away: %s", error)
+    answer(resp, problem(503, "the database cannot be reached"))
+
+
+async def on_http_error(req: Request, resp: Response, error: falcon.HTTPError, params: Any) -> None:
+    status = error.status_code
+    body = problem(status, error.description or _DETAILS.get(status, error.title or ""))
+    answer(resp, body)
+    for name, value in dict(error.headers or {}).items():
+        resp.set_header(name, value)
+
+
+async def on_surprise(req: Request, resp: Response, error: Exception, params: Any) -> None:
+    """A fault of ours: the trace goes to the log, the client gets the id to ask about."""
+    logging.getLogger(__name__).exception("request %s failed", req.context.request_id)
+    answer(resp, problem(500, f"request {req.context.request_id} failed; the log says why"))
+
+
+_DETAILS = {404: "there is nothing at this path", 405: "this resource does not take that method"}

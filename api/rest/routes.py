@@ -1,0 +1,64 @@
+"""The table of contents of the HTTP API: each path, the resource that answers, and who may do what.
+
+A method that is not listed is not there; one with no roles is open to everybody.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+READERS = ("admin", "submitter", "lab-controller", "auditor")
+SUBMITTERS = ("admin", "submitter")
+ADMIN = ("admin",)
+LAB = ("admin", "lab-controller")
+SCRAPERS = ("admin", "auditor", "metrics")
+EVERYBODY: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Route:
+    """`resource` and `suffix` name the object and the responders (`on_get_<suffix>`) in `app`.
+
+    `own_lab`: a lab controller may come here only under its own name.
+    """
+
+    resource: str
+    roles: dict[str, tuple[str, ...]]
+    suffix: str | None = None
+    own_lab: bool = False
+
+
+LIST = {"GET": READERS}
+DOCUMENT = {"GET": READERS, "PUT": ADMIN}
+
+ROUTES: dict[str, Route] = {
+    "/jobs": Route("jobs", {"GET": READERS, "POST": SUBMITTERS}),
+    "/jobs/{job_id:int(min=1, max=2147483647)}": Route("jobs", LIST, "one"),
+    "/recipes/{recipe_id:int(min=1, max=2147483647)}": Route("recipes", LIST),
+    "/recipes/{recipe_id:int(min=1, max=2147483647)}/progress": Route("recipes", {"POST": LAB}, "progress"),
+    "/queue": Route("standing", LIST, "queue"),
+    "/idle-pool": Route("standing", LIST, "idle_pool"),
+    "/system-usage": Route("standing", LIST, "system_usage"),
+    "/systems": Route("systems", {"GET": READERS, "POST": ADMIN}),
+    "/systems/{fqdn}": Route("systems", LIST, "one"),
+    "/systems/{fqdn}/usage": Route("systems", LIST, "usage"),
+    "/lab-controllers": Route("lab_controllers", LIST, "list"),
+    "/lab-controllers/{name}": Route("lab_controllers", DOCUMENT),
+    "/lab-controllers/{name}/commands": Route("lab", {"GET": LAB}, "commands", own_lab=True),
+    "/lab-controllers/{name}/commands/{command_id:int(min=1)}": Route("lab", {"PATCH": LAB}, "command", own_lab=True),
+    "/lab-controllers/{name}/updates": Route("lab", {"POST": LAB}, "updates", own_lab=True),
+    "/distro-trees": Route("distro_trees", LIST, "list"),
+    "/distro-trees/{name}": Route("distro_trees", DOCUMENT),
+    "/pools": Route("pools", LIST, "list"),
+    "/pools/{name}": Route("pools", DOCUMENT),
+    "/pools/{name}/systems/{fqdn}": Route("pools", {"PUT": ADMIN, "DELETE": ADMIN}, "system"),
+    "/users": Route("users", LIST, "list"),
+    "/users/{name}": Route("users", DOCUMENT),
+    "/groups": Route("groups", LIST, "list"),
+    "/groups/{name}": Route("groups", DOCUMENT),
+    "/tokens": Route("tokens", {"POST": ADMIN}),
+    "/events": Route("events", LIST),
+    "/metrics": Route("health", {"GET": SCRAPERS}, "metrics"),
+    "/healthz": Route("health", {"GET": EVERYBODY}, "alive"),
+    "/readyz": Route("health", {"GET": EVERYBODY}, "ready"),
+}

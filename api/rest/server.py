@@ -1,0 +1,38 @@
+"""gunicorn with its ASGI workers, configured in code."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from gunicorn.app.base import BaseApplication
+
+from api.settings import Settings
+
+
+class Server(BaseApplication):  # type: ignore[misc]
+    """`make` builds the application in each worker, after the fork: pools and threads do not survive one."""
+
+    def __init__(self, settings: Settings, make: Callable[[], Any]) -> None:
+        self._settings = settings
+        self._make = make
+        super().__init__()
+
+    def load_config(self) -> None:
+        settings = self._settings
+        for name, value in {
+            "bind": f"{settings.host}:{settings.port}",
+            "workers": settings.api_workers,
+            "worker_class": "asgi",
+            "worker_connections": 10_000,
+            "graceful_timeout": 5,
+            "timeout": 60,
+            "loglevel": settings.log_level,
+            # It would open a socket in the home folder.
+            "control_socket_disable": True,
+            "proc_name": "labledger-serve",
+        }.items():
+            self.cfg.set(name, value)
+
+    def load(self) -> Any:
+        return self._make()

@@ -1,0 +1,62 @@
+"""/systems"""
+
+from __future__ import annotations
+
+import asyncio
+
+from falcon.asgi import Request, Response
+
+from api.rest import reading
+from api.rest.body import parse_model, read_json_bytes
+from api.rest.models import System
+from api.rest.principal import first_answer, request_of, same_body
+from api.rest.shapes import system_document
+from api.rest.standing import time_param
+from api.services import Services
+from api.use_cases.register_system import register_system
+from domain.errors import Fault, Unknown
+
+
+class Systems:
+    def __init__(self, services: Services) -> None:
+        self._services = services
+
+    async def on_post(self, req: Request, resp: Response) -> None:
+        body = await read_json_bytes(req)
+        request = request_of(req, body)
+        document = parse_model(body, System).model_dump(mode="json", exclude_none=True)
+        document.setdefault("added_at", self._services.clock().isoformat())
+        done = await asyncio.to_thread(first_answer, self._services, request) if request.command_id else None
+        done = done or same_body(request, await register_system(self._services, request, document))
+        resp.status = 201
+        resp.location = f"/systems/{document['fqdn']}"
+        reading.answer(resp, done.position, {"fqdn": document["fqdn"]})
+
+    async def on_get(self, req: Request, resp: Response) -> None:
+        page = await reading.read_page(req, self._services.reader, first="")
+        params = {"at": page.at, "limit": page.limit, "after": page.after, "fqdn": None}
+        rows = await self._services.reader.rows("systems", params)
+        systems = [system_document(row) for row in rows]
+        reading.answer_list(req, resp, page, "systems", systems, rows[-1]["fqdn"] if rows else None)
+
+    async def on_get_one(self, req: Request, resp: Response, fqdn: str) -> None:
+        at = await reading.read_at(req, self._services.reader)
+        asked = {"at": at, "fqdn": fqdn, "after": "", "limit": 1}
+        row = await self._services.reader.row("systems", asked)
+        if row is None:
+            raise Unknown(f"system {fqdn}")
+        resp.etag = str(row["version"])
+        reading.answer(resp, at, system_document(row))
+
+    async def on_get_usage(self, req: Request, resp: Response, fqdn: str) -> None:
+        faults: list[Fault] = []
+        bounds = {
+            name: time_param(req, name, self._services.clock(), faults) if req.get_param(name) else None
+            for name in ("since", "until")
+        }
+        reading.check_params(faults)
+        at = await reading.read_at(req, self._services.reader)
+        rows = await self._services.reader.rows("usage_of_system", {"at": at, "fqdn": fqdn, **bounds})
+        if not rows and await self._services.reader.row("document_of_system", {"at": at, "fqdn": fqdn}) is None:
+            raise Unknown(f"system {fqdn}")
+        reading.answer(resp, at, {"intervals": rows})

@@ -1,0 +1,135 @@
+"""The composition root: every part is made here, and only here.
+
+Read this first. The HTTP API, the scheduler and the projector are three processes over one log; what each
+stands on is put together below.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import signal
+import socket
+import sys
+import threading
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import Any
+
+from api.feed import Feed
+from api.rest.app import Lifespan, application
+from api.services import Services
+from api.settings import BadSettings, Settings, variable
+from api.store import migrate as migrations
+from api.store.datastore import SERVICE_ROLE, with_liveness
+from api.store.event_log import EventLog
+from api.store.group_commit import GroupCommit
+from api.store.requests import Append
+from api.store.tailer import Tailer
+from api.use_cases.aggregates import Aggregates
+from api.use_cases.tokens import digest_of, new_token
+from api.workers import projector
+from api.workers.scheduler import Scheduler, lease_for
+from domain.directory.events import TokenCreated, UserRegistered
+from domain.directory.state import Directory
+from domain.errors import Fault
+from domain.events import Change, Stamp
+from projections.reader import Reader
+
+ADMIN = "admin"
+
+
+def needed(database_url: str | None) -> str:
+    """The URL of the database, which each part but `up` must be given."""
+    if database_url is None:
+        raise BadSettings([Fault(variable("database_url"), "must be set")])
+    return database_url
+
+
+def migrate(settings: Settings) -> list[str]:
+    """Bring the database up to date; the names of the migrations that were applied."""
+    return migrations.migrate(needed(settings.migration_url))
+
+
+def http_application(settings: Settings) -> Any:
+    """The ASGI application of `labledger serve`, made anew in each worker process."""
+    log = EventLog(needed(settings.database_url), pool_size=4)
+    services = Services(
+        log=log,
+        commits=GroupCommit(log),
+        feed=Feed(log, settings.database_url),
+        reader=Reader(with_liveness(needed(settings.database_url)), SERVICE_ROLE),
+        aggregates=Aggregates(log),
+    )
+
+    async def start() -> None:
+        await services.reader.open()
+        await services.feed.open()
+
+    async def stop() -> None:
+        await services.feed.close()
+        await services.reader.close()
+        services.commits.close()
+        services.log.close()
+
+    return application(services, Lifespan(start, stop))
+
+
+def run_scheduler(settings: Settings) -> None:
+    """The process of `labledger scheduler`; ends on SIGTERM."""
+    log = EventLog(needed(settings.database_url))
+    holder = f"{socket.gethostname()}/{os.getpid()}"
+    tailer = Tailer(needed(settings.database_url), poll_seconds=1.0)
+    scheduler = Scheduler(log, tailer, lease_for(needed(settings.database_url), holder), lambda: datetime.now(UTC))
+    scheduler.run(stopping_on_signals())
+    log.close()
+
+
+def run_projector(settings: Settings) -> None:
+    """The process of `labledger projector`; ends on SIGTERM."""
+    projector.run(needed(settings.database_url), stopping_on_signals())
+
+
+def first_admin_token(settings: Settings) -> str | None:
+    """On a new log: make the user admin and a token for it, and tell the token, this once. Else None."""
+    log = EventLog(needed(settings.database_url))
+    try:
+        directory = Directory()
+        for recorded in log.directory(log.end()):
+            directory.apply(recorded)
+        if any(entry.document["role"] == "admin" for _, entry in directory.items("token")):
+            return None
+        token = new_token()
+        stamp = Stamp(datetime.now(UTC), ADMIN, "request/first-start")
+        made = TokenCreated(user=ADMIN, role="admin", lab_controller=None, digest=digest_of(token))
+        changes = (Change(f"user/{ADMIN}", UserRegistered(), stamp), Change("token/admin", made, stamp))
+        log.append([Append("first-start", changes, {f"user/{ADMIN}": 0, "token/admin": 0})])
+        return token
+    finally:
+        log.close()
+
+
+def log_size(settings: Settings) -> int:
+    """How many events the log has."""
+    log = EventLog(needed(settings.database_url))
+    try:
+        return log.end()
+    finally:
+        log.close()
+
+
+def set_up_logging(level: str) -> None:
+    logging.basicConfig(
+        level=level.upper(), stream=sys.stderr, format="%(asctime)s %(levelname)s %(name)s: %(message)s"
+    )
+    # The pool reports every attempt while the database is away; ours say it once.
+    for noisy in ("psycopg.pool", "httpx", "httpcore"):
+        logging.getLogger(noisy).setLevel(logging.ERROR)
+
+
+def stopping_on_signals() -> Callable[[], bool]:
+    """A question that is answered yes once SIGTERM or SIGINT came."""
+    told = threading.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: told.set())
+    return told.is_set

@@ -1,0 +1,57 @@
+"""What the HTTP API stands on, as one value that the composition root makes."""
+
+from __future__ import annotations
+
+import asyncio
+import uuid
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from api.feed import Feed
+from api.store.event_log import EventLog
+from api.store.group_commit import GroupCommit
+from api.store.requests import Append, Committed, Outcome
+from api.use_cases.aggregates import Aggregates
+from domain.events import Stamp
+from projections.reader import Reader
+
+
+@dataclass(frozen=True)
+class Request:
+    """Who asks for a change, and how the answer is found again.
+
+    `command_id` and `digest` come from an Idempotency-Key; without one every attempt is a new command.
+    """
+
+    actor: str
+    request_id: str
+    command_id: str | None = None
+    digest: bytes | None = None
+
+
+@dataclass(frozen=True)
+class Services:
+    log: EventLog
+    commits: GroupCommit
+    feed: Feed
+    reader: Reader
+    aggregates: Aggregates
+    clock: Callable[[], datetime] = lambda: datetime.now(UTC)
+
+    def stamp(self, request: Request) -> Stamp:
+        return Stamp(at=self.clock(), actor=request.actor, cause=f"request/{request.request_id}")
+
+    async def append(self, append: Append) -> Outcome:
+        return await asyncio.wrap_future(self.commits.submit(append))
+
+
+def new_command_id() -> str:
+    return uuid.uuid4().hex
+
+
+def committed(outcome: Outcome) -> Committed:
+    """The commit of an append that went through; raises what it became instead."""
+    if isinstance(outcome, Committed):
+        return outcome
+    raise outcome

@@ -1,0 +1,69 @@
+"""Connections to PostgreSQL: one place that says how a session of the service is set up."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from eventsourcing.postgres import ConnectionPool, PostgresDatastore
+from psycopg import Connection, conninfo
+from psycopg.rows import dict_row
+
+SERVICE_ROLE = "labledger_service"
+
+# A peer that is gone must be noticed in seconds, or its lease and its locks outlive it.
+LIVENESS = {
+    "connect_timeout": 5,
+    "keepalives_idle": 5,
+    "keepalives_interval": 2,
+    "keepalives_count": 3,
+    "tcp_user_timeout": 10_000,
+}
+
+
+def connect(url: str, **options: Any) -> Connection[Any]:
+    """A session of the service role, autocommit."""
+    connection = Connection.connect(with_liveness(url), autocommit=True, **options)
+    set_up(connection)
+    return connection
+
+
+def with_liveness(url: str) -> str:
+    asked = conninfo.conninfo_to_dict(url)
+    return conninfo.make_conninfo(url, **{key: value for key, value in LIVENESS.items() if key not in asked})
+
+
+def set_up(connection: Connection[Any]) -> None:
+    connection.autocommit = True
+    # Rights are those of the service role, also where the login is an owner. Plans are small: no JIT.
+    connection.execute(f"SET ROLE {SERVICE_ROLE}".encode())
+    connection.execute(b"SET jit = off")
+    connection.execute(b"SET timezone = 'UTC'")
+
+
+class Datastore(PostgresDatastore):
+    """The library's datastore, opened by URL instead of by single fields."""
+
+    def __init__(self, url: str, pool_size: int = 2) -> None:
+        super().__init__(
+            dbname="",
+            host="",
+            port="",
+            user="",
+            password="",
+            schema="log",
+            originator_id_type="text",
+            pool_size=pool_size,
+        )
+        self.pool = ConnectionPool(
+            with_liveness(url),
+            kwargs={"row_factory": dict_row},
+            min_size=1,
+            max_size=pool_size,
+            open=False,
+            configure=self.after_connect_func(),
+            timeout=5.0,
+        )
+
+    def after_connect_func(self) -> Callable[[Connection[Any]], None]:
+        return set_up

@@ -1,0 +1,95 @@
+"""The log as the rest of the program sees it: append, load, read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from eventsourcing.persistence import EventStore, StoredEvent
+from psycopg.rows import tuple_row
+
+from api.store.datastore import Datastore
+from api.store.mapper import EventMapper, Versioned
+from api.store.recorder import SQL, Recorder, StoredAppend
+from api.store.requests import Append, Committed, Outcome
+from domain.events import Recorded
+from domain.job.submission import Ids
+
+
+class EventLog(EventStore[str]):
+    """Raises the library's OperationalError or InterfaceError while the database is away."""
+
+    mapper: EventMapper
+    recorder: Recorder
+
+    def __init__(self, url: str, pool_size: int = 2) -> None:
+        self.datastore = Datastore(url, pool_size)
+        super().__init__(EventMapper(), Recorder(self.datastore))
+
+    def append(self, requests: Sequence[Append]) -> list[Outcome]:
+        """Append in one statement. Requests of one call must not share a subject or a command id."""
+        return self.recorder.append([self._stored(request) for request in requests])
+
+    def _stored(self, request: Append) -> StoredAppend:
+        versions = dict(request.expected)
+        events: list[StoredEvent] = []
+        for change in request.changes:
+            versions[change.subject] += 1
+            versioned = Versioned(change.subject, versions[change.subject], change)
+            events.append(self.mapper.to_stored_event(versioned))
+        return StoredAppend(
+            request.command_id, events, request.expected, request.fence, request.digest, request.answer
+        )
+
+    def load(self, after: Mapping[str, int]) -> dict[str, list[Recorded]]:
+        """The events of each subject after the given version (0: all), in one query."""
+        found: dict[str, list[Recorded]] = {subject: [] for subject in after}
+        for recorded in self._recorded(SQL["load"], (list(after), list(after.values()))):
+            found[recorded.subject].append(recorded)
+        return found
+
+    def directory(self, upto: int) -> Iterable[Recorded]:
+        """The events that the directory is folded from, up to a position."""
+        return self._recorded(SQL["directory"], (upto,))
+
+    def select(
+        self, after: int, upto: int, limit: int, topics: Sequence[str] | None, subject: str | None
+    ) -> list[Recorded]:
+        """A part of the log for showing."""
+        chosen = {
+            "after": after,
+            "upto": upto,
+            "limit": limit,
+            "topics": list(topics) if topics else None,
+            "subject": subject,
+        }
+        return list(self._recorded(SQL["filtered"], chosen))
+
+    def end(self) -> int:
+        """The last position, 0 when the log is empty."""
+        ((position,),) = self._rows(SQL["end"], ())
+        return int(position)
+
+    def commit_of(self, command_id: str) -> Committed | None:
+        """The commit that was made for a command id, if there is one."""
+        rows = self._rows(SQL["commit_of"], (command_id,))
+        if not rows:
+            return None
+        first, last, recorded_at, digest, answer = rows[0]
+        return Committed(first, last, recorded_at, True, digest, answer)
+
+    def take_ids(self, recipe_sets: int, recipes: int, tasks: int) -> Ids:
+        """Numbers for one job; each kind ascends, and one that is not used leaves a gap."""
+        ((job, set_ids, recipe_ids, task_ids),) = self._rows(SQL["take_ids"], (recipe_sets, recipes, tasks))
+        return Ids(job, tuple(set_ids), tuple(recipe_ids), tuple(task_ids))
+
+    def close(self) -> None:
+        self.datastore.close()
+
+    def _recorded(self, query: bytes, params: Any) -> Iterator[Recorded]:
+        return map(self.mapper.recorded, self._rows(query, params))
+
+    def _rows(self, query: bytes, params: Any) -> list[tuple[Any, ...]]:
+        with self.datastore.get_connection() as connection:
+            cursor = connection.cursor(row_factory=tuple_row, binary=True)
+            return cursor.execute(query, params, prepare=True).fetchall()

@@ -1,0 +1,63 @@
+"""Bring a database up to date: dated SQL files, each applied once, in order, under one lock."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from pathlib import Path
+
+import psycopg
+
+from domain.errors import LabledgerError
+
+FOLDER = Path(__file__).with_name("migrations")
+_LOCK = 0x4C4C_4D49
+
+
+@dataclass(frozen=True)
+class Migration:
+    name: str
+    text: str
+
+    @property
+    def digest(self) -> str:
+        return hashlib.sha256(self.text.encode()).hexdigest()
+
+
+def migrations(folder: Path = FOLDER) -> list[Migration]:
+    return [Migration(file.stem, file.read_text("utf-8")) for file in sorted(folder.glob("*.sql"))]
+
+
+def migrate(owner_url: str, wanted: list[Migration] | None = None) -> list[str]:
+    """Apply what is missing, all in one transaction; the names of what was applied.
+
+    Runs as the owner of the schemas. Raises ChangedMigration when a file differs from what was applied.
+    """
+    todo = migrations() if wanted is None else wanted
+    with psycopg.connect(owner_url) as connection, connection.cursor() as cursor:
+        cursor.execute("SELECT pg_advisory_xact_lock(%s)", (_LOCK,))
+        cursor.execute(
+            "CREATE TABLE IF NOT EXISTS public.labledger_migrations ("
+            " name text PRIMARY KEY, digest text NOT NULL, applied_at timestamptz NOT NULL DEFAULT now())"
+        )
+        cursor.execute("SELECT name, digest FROM public.labledger_migrations")
+        applied = dict(cursor.fetchall())
+        fresh = [migration for migration in todo if not _is_applied(migration, applied)]
+        for migration in fresh:
+            cursor.execute(migration.text.encode())
+            cursor.execute(
+                "INSERT INTO public.labledger_migrations (name, digest) VALUES (%s, %s)",
+                (migration.name, migration.digest),
+            )
+    return [migration.name for migration in fresh]
+
+
+def _is_applied(migration: Migration, applied: dict[str, str]) -> bool:
+    digest = applied.get(migration.name)
+    if digest is not None and digest != migration.digest:
+        raise ChangedMigration(f"{migration.name} was changed after it was applied; write a new one instead")
+    return digest is not None
+
+
+class ChangedMigration(LabledgerError):
+    """A migration is not what it was."""

@@ -1,0 +1,69 @@
+"""What is asked of the log, and what it answers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from domain.errors import LabledgerError
+from domain.events import Change
+
+
+@dataclass(frozen=True)
+class Fence:
+    """By which lease, and which epoch of it, a decision is appended."""
+
+    lease: str
+    epoch: int
+
+
+@dataclass(frozen=True)
+class Append:
+    """Changes that go into the log together or not at all.
+
+    `command_id` is given once by whoever wants the changes: the same id again writes nothing and gets the
+    first answer, which is how a commit whose answer was lost is found. `expected` are the versions of the
+    aggregates it rests on, 0 for one that does not exist yet; each changed subject must be among them.
+    `digest` and `answer` are kept with the commit for the one who asks again.
+    """
+
+    command_id: str
+    changes: tuple[Change, ...]
+    expected: dict[str, int]
+    fence: Fence | None = None
+    digest: bytes | None = None
+    answer: bytes | None = None
+    subjects: frozenset[str] = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "subjects", frozenset(self.expected))
+        missing = {change.subject for change in self.changes} - self.subjects
+        if missing or not self.changes:
+            raise ValueError(f"an append needs changes, and an expected version for each of {sorted(missing)}")
+
+
+@dataclass(frozen=True)
+class Committed:
+    """The changes are in the log. `repeated`: they were already, by the same command id."""
+
+    first_position: int
+    position: int
+    recorded_at: datetime
+    repeated: bool
+    digest: bytes | None
+    answer: bytes | None
+
+
+class Conflict(LabledgerError):
+    """Something this rests on has changed meanwhile."""
+
+
+class Fenced(LabledgerError):
+    """The lease this was decided under belongs to somebody else now."""
+
+
+class LogAway(LabledgerError):
+    """The database cannot be reached."""
+
+
+Outcome = Committed | Conflict | Fenced

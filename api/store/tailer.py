@@ -1,0 +1,93 @@
+"""Follow the log: LISTEN first, then read; poll as a backstop; reconnect; deliver whole commits.
+
+LISTEN comes before the first read, so nothing falls between the two. A notification may be lost all the same
+(a connection may die unseen), so the tailer looks by itself once in `poll_seconds`; what only that look found
+is counted, because it should never happen.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import psycopg
+from psycopg.rows import tuple_row
+
+from api.store.datastore import connect
+from api.store.mapper import Row
+from api.store.recorder import SQL
+
+CHANNEL = "labledger_log"
+
+
+@dataclass
+class TailerCounters:
+    """For the metrics: reconnections, and pages that only the backstop poll found."""
+
+    reconnects: int = 0
+    backstop_finds: int = 0
+
+
+class Tailer:
+    """Yields pages of rows after a position, each page a number of whole commits, for ever.
+
+    An empty page is yielded when `poll_seconds` pass without news, so that the reader can look around.
+    A reader that was cut off goes on where it stopped. Not thread-safe; `close` ends it.
+    """
+
+    def __init__(self, url: str, after: int = 0, page_size: int = 2_000, poll_seconds: float = 1.0) -> None:
+        self.position = after
+        self.counters = TailerCounters()
+        self._url = url
+        self._page_size = page_size
+        self._poll_seconds = poll_seconds
+        self._connection: psycopg.Connection[Any] | None = None
+        self._closed = False
+
+    def __iter__(self) -> Iterator[list[Row]]:
+        while not self._closed:
+            yield self.next_page(self._poll_seconds)
+
+    def next_page(self, timeout_seconds: float) -> list[Row]:
+        """The next page, or an empty one after the time given or when the connection had to be renewed."""
+        try:
+            connection = self._connected()
+            page = self._read(connection)
+            if page:
+                return page
+            notified = any(True for _ in connection.notifies(timeout=timeout_seconds, stop_after=1))
+            page = self._read(connection)
+            if page and not notified:
+                self.counters.backstop_finds += 1
+            return page
+        except (psycopg.OperationalError, psycopg.InterfaceError):
+            self._disconnect()
+            self.counters.reconnects += 1
+            time.sleep(min(0.1, timeout_seconds))
+            return []
+
+    def close(self) -> None:
+        self._closed = True
+        self._disconnect()
+
+    def _connected(self) -> psycopg.Connection[Any]:
+        if self._connection is None:
+            self._connection = connect(self._url)
+            self._connection.execute(f"LISTEN {CHANNEL}".encode())
+        return self._connection
+
+    def _disconnect(self) -> None:
+        connection, self._connection = self._connection, None
+        if connection is not None:
+            connection.close()
+
+    def _read(self, connection: psycopg.Connection[Any]) -> list[Row]:
+        cursor = connection.cursor(row_factory=tuple_row, binary=True)
+        page: list[Row] = cursor.execute(SQL["page"], (self.position, self._page_size), prepare=True).fetchall()
+        if page and page[-1][0] != page[-1][1]:
+            page += cursor.execute(SQL["rest_of_commit"], (page[-1][0], page[-1][1])).fetchall()
+        if page:
+            self.position = page[-1][0]
+        return page

@@ -1,0 +1,55 @@
+"""Tokens: shown once, kept as a digest."""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+
+from api.services import Request, Services, committed, new_command_id
+from api.store.requests import Append
+from domain.directory.events import TokenCreated
+from domain.errors import Fault, FaultyInput
+from domain.events import Change
+
+ROLES = ("admin", "submitter", "lab-controller", "auditor", "metrics")
+
+
+def digest_of(token: str) -> str:
+    # A token is 256 random bits: nothing slower than SHA-256 is needed to keep it from being guessed.
+    return hashlib.sha256(token.encode()).hexdigest()
+
+
+def new_token() -> str:
+    return "ll_" + secrets.token_urlsafe(32)
+
+
+async def create_token(
+    services: Services, request: Request, user: str, role: str, lab_controller: str | None
+) -> tuple[str, str, int]:
+    """A new token, its id, and the log position from which it counts."""
+    await services.feed.catch_up()
+    faults = _faults(services, user, role, lab_controller)
+    if faults:
+        raise FaultyInput(faults)
+    token, token_id = new_token(), secrets.token_hex(6)
+    event = TokenCreated(user=user, role=role, lab_controller=lab_controller, digest=digest_of(token))
+    append = Append(
+        command_id=new_command_id(),
+        changes=(Change(f"token/{token_id}", event, services.stamp(request)),),
+        expected={f"token/{token_id}": 0},
+    )
+    done = committed(await services.append(append))
+    await services.feed.reach(done.position)
+    return token, token_id, done.position
+
+
+def _faults(services: Services, user: str, role: str, lab_controller: str | None) -> list[Fault]:
+    known = services.feed.directory.get
+    faults = []
+    if known("user", user) is None:
+        faults.append(Fault("user", f"no user is called {user!r}"))
+    if role not in ROLES:
+        faults.append(Fault("role", f"{role!r} is none of {', '.join(ROLES)}"))
+    if role == "lab-controller" and (lab_controller is None or known("lab-controller", lab_controller) is None):
+        faults.append(Fault("lab_controller", f"no lab controller is called {lab_controller!r}"))
+    return faults

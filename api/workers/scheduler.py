@@ -1,0 +1,131 @@
+"""The scheduler process: fold the log, decide, append what was decided, read it back, decide again.
+
+It remembers nothing that is not in the log: what waits for an answer follows from the state of recipes and
+systems, so a new holder of the lease goes on where the last one stopped.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from eventsourcing.persistence import InterfaceError, OperationalError
+
+from api.services import new_command_id
+from api.store.event_log import EventLog
+from api.store.lease import SCHEDULER, Lease
+from api.store.requests import Append, Committed, Conflict, Fence, Fenced
+from api.store.tailer import Tailer
+from domain.events import Basis, Change, Stamp
+from domain.scheduling.decide import POLICY_VERSION, Decision, decide
+from domain.scheduling.partition import Partition
+
+ACTOR = "scheduler"
+DECISIONS_PER_COMMIT = 500
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass
+class SchedulerCounters:
+    decisions: int = 0
+    commits: int = 0
+    conflicts: int = 0
+
+
+class Scheduler:
+    """`step` once, or `run` until told to stop."""
+
+    def __init__(self, log: EventLog, tailer: Tailer, lease: Lease, clock: Callable[[], datetime]) -> None:
+        self.partition = Partition()
+        self.counters = SchedulerCounters()
+        self._log = log
+        self._tailer = tailer
+        self._lease = lease
+        self._clock = clock
+        self._fence: Fence | None = None
+
+    def run(self, stopping: Callable[[], bool]) -> None:
+        while not stopping():
+            self.step(timeout_seconds=1.0)
+        self._lease.release()
+        self._tailer.close()
+
+    def step(self, timeout_seconds: float) -> None:
+        """Take in what the log has; decide while there is something to decide and the lease is held.
+
+        Without the lease it folds the log all the same, and so is ready when the holder goes.
+        """
+        page = self._tailer.next_page(0.0 if self._undecided() else timeout_seconds)
+        while page:
+            for row in page:
+                self.partition.apply(self._log.mapper.recorded(row))
+            page = self._tailer.next_page(0.0)
+        if self._holds_lease() and self.partition.next_trigger() is not None:
+            self._decide()
+
+    def _undecided(self) -> bool:
+        return self._fence is not None and self.partition.next_trigger() is not None
+
+    def _holds_lease(self) -> bool:
+        if self._fence is not None and self._lease.held():
+            return True
+        self._fence = self._lease.try_take()
+        if self._fence is None:
+            return False
+        logger.info("scheduler: lease %s taken, epoch %d", self._fence.lease, self._fence.epoch)
+        # The holder before may have appended until the moment its lease was fenced.
+        self._read_through(self._log.end())
+        return True
+
+    def _decide(self) -> None:
+        basis = self.partition.position
+        now = self._clock()
+        try:
+            decisions = decide(self.partition, DECISIONS_PER_COMMIT)
+        finally:
+            self.partition.take_back()
+        assert self._fence is not None
+        append = commit_of(decisions, Basis(basis, now, self._fence.epoch, POLICY_VERSION), self._fence)
+        try:
+            (outcome,) = self._log.append([append])
+        except (OperationalError, InterfaceError) as error:
+            # Whether it is in the log is unknown; reading on finds out, and nothing is remembered.
+            logger.warning("scheduler: database away: %s", error)
+            return
+        if isinstance(outcome, Committed):
+            self.counters.commits += 1
+            self.counters.decisions += len(decisions)
+            self._read_through(outcome.position)
+        elif isinstance(outcome, Fenced):
+            logger.warning("scheduler: %s", outcome)
+            self._fence = None
+            self._lease.release()
+        elif isinstance(outcome, Conflict):
+            # Somebody moved a recipe or system meanwhile; what they did is in the log to be read.
+            self.counters.conflicts += 1
+            self._read_through(self._log.end())
+
+    def _read_through(self, position: int) -> None:
+        while self.partition.position < position:
+            for row in self._tailer.next_page(1.0):
+                self.partition.apply(self._log.mapper.recorded(row))
+
+
+def commit_of(decisions: Sequence[Decision], basis: Basis, fence: Fence) -> Append:
+    """All decisions of one basis as one append, which stands or falls whole."""
+    changes: list[Change] = []
+    expected: dict[str, int] = {}
+    for number, decision in enumerate(decisions):
+        cause = f"event/{decision.trigger.position}"
+        stamp = Stamp(at=basis.now, actor=ACTOR, cause=cause, basis=basis, number=number)
+        changes += [Change(subject, event, stamp) for subject, event in decision.events]
+        for subject, version in decision.expected:
+            expected.setdefault(subject, version)
+    return Append(command_id=new_command_id(), changes=tuple(changes), expected=expected, fence=fence)
+
+
+def lease_for(url: str, holder: str) -> Lease:
+    return Lease(url, SCHEDULER, holder)

@@ -1,0 +1,28 @@
+"""The states of a command, and the event for each report."""
+
+from __future__ import annotations
+
+from domain.command.events import CommandCompleted, CommandFailed, CommandRunning
+from domain.events import Event
+from domain.lifecycle import Lifecycle, fan_in
+
+COMMAND = Lifecycle(
+    name="command",
+    states=("queued", "running", "completed", "failed"),
+    start=("queued",),
+    rows=(
+        ("queued", "running", "the lab controller has begun"),
+        *fan_in(("queued", "running"), ("completed",), "done"),
+        *fan_in(("queued", "running"), ("failed",), "it could not be done"),
+    ),
+)
+
+
+def report(subject: str, before: str, after: str, reason: str) -> Event | None:
+    """The event of a reported state, None when it is known already. Raises Refused for a contradiction."""
+    if before == after:
+        return None
+    COMMAND.require(subject, before, after)
+    if after == "failed":
+        return CommandFailed(reason=reason)
+    return CommandRunning() if after == "running" else CommandCompleted()

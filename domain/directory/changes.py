@@ -1,0 +1,80 @@
+"""What a PUT of a named thing changes: the whole document is given, and an event says what is new in it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from domain.directory import events as happened
+from domain.directory.state import Directory, Entry, document_after
+from domain.errors import Fault
+from domain.events import Event
+
+Document = Mapping[str, Any]
+
+# kind -> the events of the first and of every later document.
+_WHOLE: dict[str, tuple[type[Event], type[Event]]] = {
+    "user": (happened.UserRegistered, happened.UserRegistered),
+    "group": (happened.GroupRegistered, happened.GroupChanged),
+    "pool": (happened.PoolRegistered, happened.PoolChanged),
+    "distro-tree": (happened.DistroTreeRegistered, happened.DistroTreeChanged),
+}
+
+
+def put(kind: str, before: Entry | None, document: Document) -> Event | None:
+    """The event that makes `document` true, None when it is already."""
+    if before is not None and kind == "lab-controller":
+        return _enable(before, document)
+    if kind == "lab-controller":
+        return happened.LabControllerRegistered(**document)
+    first, later = _WHOLE[kind]
+    event = (first if before is None else later)(**document)
+    if before is not None and document_after(before.document, event) == before.document:
+        return None
+    return event
+
+
+def _enable(before: Entry, document: Document) -> Event | None:
+    if before.document["enabled"] == document["enabled"]:
+        return None
+    return happened.LabControllerEnabled() if document["enabled"] else happened.LabControllerDisabled()
+
+
+def _users(directory: Directory, document: Document) -> list[Fault]:
+    return [
+        Fault(f"{field}[{number}]", f"no user is called {name!r}")
+        for field in ("owners", "members")
+        for number, name in enumerate(document[field])
+        if directory.get("user", name) is None
+    ]
+
+
+def _owner_group(directory: Directory, document: Document) -> list[Fault]:
+    group = document["owner_group"]
+    if group is None or directory.get("group", group) is not None:
+        return []
+    return [Fault("owner_group", f"no group is called {group!r}")]
+
+
+def _labs(directory: Directory, document: Document) -> list[Fault]:
+    return [
+        Fault(f"urls.{name}", f"no lab controller is called {name!r}")
+        for name in document["urls"]
+        if directory.get("lab-controller", name) is None
+    ]
+
+
+def _nothing(directory: Directory, document: Document) -> list[Fault]:
+    return []
+
+
+_NAMES: dict[str, Callable[[Directory, Document], list[Fault]]] = {
+    "group": _users,
+    "pool": _owner_group,
+    "distro-tree": _labs,
+}
+
+
+def unknown_names(kind: str, directory: Directory, document: Document) -> list[Fault]:
+    """Names in the document that nobody knows."""
+    return _NAMES.get(kind, _nothing)(directory, document)

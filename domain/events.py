@@ -1,0 +1,135 @@
+"""What an event is, what is stamped on it, and the one list of all kinds of event.
+
+An event says in the past tense what happened to one subject. Its fields are plain values (texts, numbers,
+truths, lists of them, and JSON documents where the outside gave one). Its topic is a fixed text, never a
+module path, and its version rises when its fields change; `upcast` brings older stored fields up to date.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields
+from datetime import datetime
+from typing import Any, ClassVar, TypeVar, dataclass_transform
+
+
+class Event:
+    """Base of all events."""
+
+    TOPIC: ClassVar[str]
+    VERSION: ClassVar[int] = 1
+    FIELDS: ClassVar[tuple[str, ...]]
+
+    @classmethod
+    def upcast(cls, data: dict[str, Any], version: int) -> dict[str, Any]:
+        """Fields stored under an older `version`, as the present version has them."""
+        raise UnknownVersion(f"{cls.TOPIC} version {version}, known up to {cls.VERSION}")
+
+
+TOPICS: dict[str, type[Event]] = {}
+
+E = TypeVar("E", bound=Event)
+
+
+@dataclass_transform(frozen_default=True)
+def event(topic: str, version: int = 1) -> Callable[[type[E]], type[E]]:
+    """Make a class an event: a frozen dataclass, registered under its topic."""
+
+    def register(cls: type[E]) -> type[E]:
+        if topic in TOPICS:
+            raise TypeError(f"topic {topic!r} is taken by {TOPICS[topic].__name__}")
+        made = dataclass(frozen=True)(cls)
+        made.TOPIC, made.VERSION = topic, version
+        made.FIELDS = tuple(field.name for field in fields(made))  # type: ignore[arg-type]
+        TOPICS[topic] = made
+        return made
+
+    return register
+
+
+def data_of(happened: Event) -> dict[str, Any]:
+    """The fields of an event by name, for storing and showing."""
+    return {name: getattr(happened, name) for name in happened.FIELDS}
+
+
+def from_data(topic: str, version: int, data: Mapping[str, Any]) -> Event:
+    """The event that `data_of` gave, upcast to the present version of its kind.
+
+    Raises UnknownTopic or UnknownVersion: an event that is not understood must stop the reader, because
+    going on without it would be believing in another history.
+    """
+    cls = TOPICS.get(topic)
+    if cls is None:
+        raise UnknownTopic(topic)
+    values = dict(data)
+    if version != cls.VERSION:
+        values = cls.upcast(values, version)
+    return cls(**values)
+
+
+@dataclass(frozen=True, slots=True)
+class Basis:
+    """What a decision knew: the log position it had read, its time, and by which right and rules it acted."""
+
+    position: int
+    now: datetime
+    epoch: int
+    policy_version: int
+
+
+@dataclass(frozen=True, slots=True)
+class Stamp:
+    """Who let an event happen, why, and by what clock.
+
+    `cause` is a text such as `event/123` or `request/4f…`; `number` counts the decisions of one commit, which
+    share their basis: the n-th saw those before it.
+    """
+
+    at: datetime
+    actor: str
+    cause: str
+    basis: Basis | None = None
+    number: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """An event that was decided and is not yet in the log."""
+
+    subject: str
+    event: Event
+    stamp: Stamp
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """An event as the log has it.
+
+    `commit_end` is the last position of its commit: readers act on whole commits only.
+    """
+
+    position: int
+    commit_end: int
+    recorded_at: datetime
+    subject: str
+    version: int
+    event: Event
+    stamp: Stamp
+
+
+def subject(kind: str, name: object) -> str:
+    """The text id of an aggregate: `recipe/12`."""
+    return f"{kind}/{name}"
+
+
+def split_subject(text: str) -> tuple[str, str]:
+    kind, _, name = text.partition("/")
+    return kind, name
+
+
+class UnknownTopic(Exception):
+    """No event has this topic."""
+
+
+class UnknownVersion(Exception):
+    """This version of the event is not known here."""

@@ -1,0 +1,27 @@
+"""What happens to jobs and recipe sets."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from domain.events import Event, event
+
+
+@event("job.submitted")
+class JobSubmitted(Event):
+    """`document` is the job in its JSON form as it was accepted; nothing of it is left out."""
+
+    owner: str
+    submitter: str
+    group: str | None
+    whiteboard: str
+    recipe_set_ids: Sequence[int]
+    document: Mapping[str, Any]
+
+
+@event("recipe-set.submitted")
+class RecipeSetSubmitted(Event):
+    job_id: int
+    priority: str
+    recipe_ids: Sequence[int]

@@ -1,0 +1,33 @@
+"""The state and result of a set or job, from those of its members (notes: lowest state, worst result)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+# Least finished first. Aborted beats cancelled beats completed; one running recipe makes its job running.
+STATE_ORDER = (
+    "running",
+    "installing",
+    "waiting",
+    "new",
+    "assigned",
+    "queued",
+    "scheduled",
+    "reserved",
+    "aborted",
+    "cancelled",
+    "completed",
+)
+RESULT_ORDER = ("New", "None", "Skip", "Pass", "Warn", "Fail", "Panic")
+
+_STATE_RANK = {state: rank for rank, state in enumerate(STATE_ORDER)}
+_RESULT_RANK = {result: rank for rank, result in enumerate(RESULT_ORDER)}
+
+
+def state_of(states: Iterable[str]) -> str:
+    return min(states, key=_STATE_RANK.__getitem__)
+
+
+def result_of(results: Iterable[str]) -> str:
+    """The worst; `New` where nothing was reported yet."""
+    return max(results, key=_RESULT_RANK.__getitem__, default="New")

@@ -1,0 +1,1 @@
+"""A recipe: tasks that need one system."""

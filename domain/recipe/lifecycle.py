@@ -1,0 +1,53 @@
+"""The states of a recipe and what moves it (design section 2; seed 000)."""
+
+from __future__ import annotations
+
+from domain.lifecycle import Lifecycle, fan_in
+
+UNPLACED = ("new", "queued", "assigned")
+PLACED = ("scheduled",)
+STARTED = ("waiting", "installing", "running", "reserved")
+FINISHED = ("completed", "cancelled", "aborted")
+UNFINISHED = UNPLACED + PLACED + STARTED
+
+RECIPE = Lifecycle(
+    name="recipe",
+    states=UNFINISHED + FINISHED,
+    start=("new",),
+    rows=(
+        ("new", "scheduled", "a usable idle system was found"),
+        ("new", "assigned", "a sibling got a system"),
+        ("new", "queued", "nobody in the set got one"),
+        ("queued", "scheduled", "a pending system took it"),
+        ("queued", "assigned", "a pending system took a sibling"),
+        ("assigned", "scheduled", "a usable system of the lab came free"),
+        ("scheduled", "assigned", "its system was withdrawn or let go"),
+        ("scheduled", "queued", "the set holds nothing any more"),
+        ("assigned", "queued", "the set holds nothing any more"),
+        ("scheduled", "waiting", "every recipe of the set is scheduled"),
+        ("waiting", "installing", "the lab controller has begun to provision"),
+        ("waiting", "scheduled", "a sibling's system was withdrawn"),
+        ("waiting", "assigned", "its system was withdrawn"),
+        ("waiting", "queued", "withdrawn or preempted"),
+        ("installing", "running", "the first task started"),
+        ("installing", "queued", "preempted"),
+        ("running", "queued", "preempted"),
+        ("running", "reserved", "the last task ended and the job keeps the system"),
+        ("running", "completed", "the last task ended"),
+        ("reserved", "completed", "returned or expired"),
+        *fan_in(UNFINISHED, ("cancelled",), "a person stopped it"),
+        *fan_in(UNFINISHED, ("aborted",), "the system gave up"),
+    ),
+)
+
+TASK = Lifecycle(
+    name="task",
+    states=("new", "running", "completed", "aborted", "cancelled"),
+    start=("new",),
+    rows=(
+        ("new", "running", "started"),
+        ("running", "completed", "ended"),
+        *fan_in(("new", "running"), ("aborted",), "gave up, or its recipe was aborted"),
+        *fan_in(("new", "running"), ("cancelled",), "its recipe was cancelled"),
+    ),
+)

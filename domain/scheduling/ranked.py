@@ -1,0 +1,37 @@
+"""A set of recipes in rank order, of which the first is asked for again and again."""
+
+from __future__ import annotations
+
+import heapq
+from typing import Generic, TypeVar
+
+K = TypeVar("K", bound=tuple[int, ...] | str)
+
+
+class Ranked(Generic[K]):
+    """Unique keys, smallest first. Adding costs O(log n); removing is free and paid for when the key comes up."""
+
+    def __init__(self) -> None:
+        self._heap: list[K] = []
+        self._members: set[K] = set()
+
+    def __len__(self) -> int:
+        return len(self._members)
+
+    def __contains__(self, key: K) -> bool:
+        return key in self._members
+
+    def add(self, key: K) -> None:
+        if key not in self._members:
+            self._members.add(key)
+            heapq.heappush(self._heap, key)
+
+    def discard(self, key: K) -> None:
+        self._members.discard(key)
+        if len(self._heap) > 64 and len(self._heap) > 4 * len(self._members):
+            self._heap = sorted(self._members)
+
+    def first(self) -> K | None:
+        while self._heap and self._heap[0] not in self._members:
+            heapq.heappop(self._heap)
+        return self._heap[0] if self._heap else None

@@ -1,0 +1,27 @@
+"""The conditions of a system, and the moves of its usage (design section 2; seed 000)."""
+
+from __future__ import annotations
+
+from domain.lifecycle import Lifecycle, fan_in
+
+CONDITIONS = ("Automated", "Manual", "Broken", "Removed")
+TYPES = ("Machine", "Prototype", "Laptop", "Resource")
+WITH_RECIPE = ("scheduled", "waiting", "installing", "running")
+
+USAGE = Lifecycle(
+    name="system usage",
+    states=("idle", "pending", *WITH_RECIPE),
+    start=("idle", "pending"),
+    rows=(
+        ("idle", "pending", "it became usable"),
+        ("pending", "idle", "nobody in the queue wants it, or not Automated any more"),
+        ("idle", "scheduled", "granted to a recipe"),
+        ("pending", "scheduled", "granted to a recipe"),
+        ("scheduled", "waiting", "every recipe of the set is scheduled"),
+        ("waiting", "scheduled", "a sibling's system was withdrawn"),
+        ("waiting", "installing", "the lab controller has begun to provision"),
+        ("installing", "running", "the first task started"),
+        *fan_in(WITH_RECIPE, ("pending",), "its recipe ended or let go"),
+        *fan_in(WITH_RECIPE, ("idle",), "its recipe ended or lost it, and it is not Automated"),
+    ),
+)

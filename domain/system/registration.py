@@ -1,0 +1,46 @@
+"""A system joins its lab."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from domain.directory.events import PoolSystemAdded
+from domain.directory.state import Directory
+from domain.errors import Fault
+from domain.events import Event
+from domain.system.events import SystemPending, SystemRegistered
+
+# What stands beside the inventory in a system's document.
+BESIDE = ("fqdn", "lab_controller", "owner", "condition", "pools")
+
+
+def unknown_names(directory: Directory, document: Mapping[str, Any]) -> list[Fault]:
+    """Names in a system's document that nobody knows."""
+    faults = [
+        Fault(field, f"no {kind} is called {document[field]!r}")
+        for field, kind in (("lab_controller", "lab-controller"), ("owner", "user"))
+        if directory.get(kind, document[field]) is None
+    ]
+    faults += [
+        Fault(f"pools[{number}]", f"no pool is called {name!r}")
+        for number, name in enumerate(document["pools"])
+        if directory.get("pool", name) is None
+    ]
+    return faults
+
+
+def register(document: Mapping[str, Any]) -> list[tuple[str, Event]]:
+    """The events of a new system: registered, in its pools, and pending if recipes may have it."""
+    subject = f"system/{document['fqdn']}"
+    registered = SystemRegistered(
+        lab_controller=document["lab_controller"],
+        owner=document["owner"],
+        condition=document["condition"],
+        inventory={name: value for name, value in document.items() if name not in BESIDE},
+    )
+    decided: list[tuple[str, Event]] = [(subject, registered)]
+    decided += [(f"pool/{pool}", PoolSystemAdded(system=document["fqdn"])) for pool in document["pools"]]
+    if document["condition"] == "Automated":
+        decided.append((subject, SystemPending()))
+    return decided

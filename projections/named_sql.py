@@ -1,0 +1,17 @@
+"""SQL lives in `.sql` files as named queries: a line `-- name: what_it_answers`, then the query."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+_NAME = re.compile(r"^-- name: (\w+)$", re.MULTILINE)
+
+
+def named_queries(file: Path) -> dict[str, bytes]:
+    """Name -> query of one file, as bytes, which is what psycopg takes as trusted SQL."""
+    parts = _NAME.split(file.read_text("utf-8"))
+    names, texts = parts[1::2], parts[2::2]
+    if len(set(names)) != len(names):
+        raise ValueError(f"{file.name} names a query twice")
+    return {name: text.strip().rstrip(";").encode() for name, text in zip(names, texts, strict=True)}

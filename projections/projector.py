@@ -1,0 +1,55 @@
+"""Keep the read models up to the log, a page of whole commits at a time, each page exactly once.
+
+Rows and position are written in one transaction, and the position only moves from where it was: of two
+projectors that fold the same page, one commits, the other starts over.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from psycopg import Connection
+
+from domain.errors import LabledgerError
+from domain.events import Recorded
+from projections.folding import fold
+from projections.read_models import ReadModels
+
+CHANNEL = "labledger_read"
+
+
+class Projector:
+    """Not thread-safe. The connection must be autocommit and of the service role."""
+
+    def __init__(self, connection: Connection[Any]) -> None:
+        self._connection = connection
+        self._models = ReadModels()
+        self.position = self._stored_position()
+
+    def _stored_position(self) -> int:
+        row = self._connection.execute(b"SELECT position FROM read.progress WHERE name = 'all'").fetchone()
+        assert row is not None, "the read models were never migrated"
+        return int(row[0])
+
+    def project(self, page: Sequence[Recorded]) -> None:
+        """Fold a page that follows the position. Raises OutOfStep when another projector moved it."""
+        last = page[-1]
+        with self._connection.transaction(), self._connection.cursor() as cursor:
+            self._models.begin(cursor, page)
+            for recorded in page:
+                fold(self._models, recorded)
+            self._models.flush(cursor)
+            moved = cursor.execute(
+                b"UPDATE read.progress SET position = %s, recorded_at = %s"
+                b" WHERE name = 'all' AND position = %s",
+                (last.position, last.recorded_at, self.position),
+            )
+            if moved.rowcount != 1:
+                raise OutOfStep(f"the read models are not at position {self.position}")
+            cursor.execute(b"SELECT pg_notify(%s, %s)", (CHANNEL, str(last.position)))
+        self.position = last.position
+
+
+class OutOfStep(LabledgerError):
+    """Somebody else moves these read models."""

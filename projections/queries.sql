@@ -1,0 +1,156 @@
+-- name: progress
+SELECT position, recorded_at FROM read.progress WHERE name = 'all'
+
+-- name: commit_end_at_position
+-- As-of positions round down to the end of a commit.
+SELECT coalesce(max(commit_end), 0) AS position FROM (
+    SELECT commit_end FROM log.events
+    WHERE notification_id <= %s AND notification_id = commit_end ORDER BY notification_id DESC LIMIT 1) AS last
+
+-- name: commit_end_at_time
+SELECT coalesce(max(last_position), 0) AS position FROM (
+    SELECT last_position FROM log.commits
+    WHERE recorded_at <= %s ORDER BY recorded_at DESC, last_position DESC LIMIT 1) AS last
+
+-- name: queue
+SELECT q.recipe_id, d.recipe_set_id, d.job_id, q.state, q.priority, q.lab_controller, q.submission,
+       q.since, q.since_position, d.owner, d.group_name AS "group", d.whiteboard
+FROM read.queue q JOIN read.recipe_details d USING (recipe_id)
+WHERE q.since_position <= %(at)s AND q.until_position > %(at)s
+  AND (NOT q.assigned, -q.priority, q.submission, q.recipe_id)
+      > (%(not_assigned)s, %(minus_priority)s, %(submission)s, %(recipe_id)s)
+ORDER BY NOT q.assigned, -q.priority, q.submission, q.recipe_id
+LIMIT %(limit)s
+
+-- name: idle_pool
+SELECT fqdn, lab_controller, since, since_position FROM read.idle_pool
+WHERE since_position <= %(at)s AND until_position > %(at)s AND fqdn > %(after)s
+ORDER BY fqdn LIMIT %(limit)s
+
+-- name: systems
+SELECT s.fqdn, s.version, s.lab_controller, s.owner, s.condition, s.pools, s.inventory, u.usage, u.recipe_id
+FROM read.systems s JOIN read.system_usage u
+  ON u.fqdn = s.fqdn AND u.since_position <= %(at)s AND u.until_position > %(at)s
+WHERE s.since_position <= %(at)s AND s.until_position > %(at)s AND s.fqdn > %(after)s
+  AND (%(fqdn)s::text IS NULL OR s.fqdn = %(fqdn)s::text)
+ORDER BY s.fqdn LIMIT %(limit)s
+
+-- name: usage_of_system
+SELECT condition, usage, recipe_id, since, nullif(until, 'infinity') AS until, since_position,
+       nullif(until_position, 9223372036854775807) AS until_position
+FROM read.system_usage
+WHERE fqdn = %(fqdn)s AND since_position <= %(at)s
+  AND since < coalesce(%(until)s::timestamptz, 'infinity') AND until > coalesce(%(since)s::timestamptz, '-infinity')
+ORDER BY since_position
+
+-- name: system_usage
+-- Seconds per condition and usage between two moments, grouped by a column of the systems' documents.
+SELECT coalesce(g.key, '') AS key, u.condition, u.usage,
+       sum(extract(epoch FROM least(u.until, %(until)s::timestamptz)
+                            - greatest(u.since, %(since)s::timestamptz)))::double precision AS seconds
+FROM read.system_usage u
+JOIN read.systems s ON s.fqdn = u.fqdn AND s.since_position <= %(at)s AND s.until_position > %(at)s
+CROSS JOIN LATERAL (
+    SELECT s.fqdn AS key WHERE %(group_by)s = 'system'
+    UNION ALL SELECT s.lab_controller WHERE %(group_by)s = 'lab_controller'
+    UNION ALL SELECT jsonb_array_elements_text(s.pools) WHERE %(group_by)s = 'pool'
+    UNION ALL SELECT jsonb_array_elements_text(s.inventory -> 'arches') WHERE %(group_by)s = 'arch'
+) AS g
+WHERE u.since_position <= %(at)s
+  AND u.since < %(until)s::timestamptz AND u.until > %(since)s::timestamptz
+GROUP BY g.key, u.condition, u.usage ORDER BY g.key, u.condition, u.usage
+
+-- name: jobs
+SELECT d.job_id, j.state, j.result, d.whiteboard, d.owner, d.group_name AS "group", d.since AS submitted_at
+FROM read.job_documents d JOIN read.jobs j
+  ON j.job_id = d.job_id AND j.since_position <= %(at)s AND j.until_position > %(at)s
+WHERE d.job_id < %(before)s
+ORDER BY d.job_id DESC LIMIT %(limit)s
+
+-- name: job
+SELECT d.job_id, j.state, j.result, d.whiteboard, d.owner, d.submitter, d.group_name AS "group", d.document,
+       d.since AS submitted_at
+FROM read.job_documents d JOIN read.jobs j
+  ON j.job_id = d.job_id AND j.since_position <= %(at)s AND j.until_position > %(at)s
+WHERE d.job_id = %(job_id)s
+
+-- name: recipe_sets_of_job
+SELECT recipe_set_id, priority, state, result FROM read.recipe_sets
+WHERE job_id = %(job_id)s AND since_position <= %(at)s AND until_position > %(at)s ORDER BY recipe_set_id
+
+-- name: recipes
+-- By job or by id.
+SELECT d.recipe_id, d.recipe_set_id, d.job_id, d.owner, d.group_name AS "group", d.whiteboard, d.role,
+       d.distro_tree_id, r.state, r.system, r.lab_controller, r.reason, r.since, r.since_position
+FROM read.recipe_details d JOIN read.recipes r
+  ON r.recipe_id = d.recipe_id AND r.since_position <= %(at)s AND r.until_position > %(at)s
+WHERE d.job_id = %(job_id)s::integer OR d.recipe_id = %(recipe_id)s::integer
+ORDER BY d.recipe_id
+
+-- name: tasks
+-- Of a job or of a recipe, with the name that was submitted.
+SELECT t.task_id, t.recipe_id, t.state, t.result, named.task ->> 'name' AS name
+FROM read.recipe_details d
+CROSS JOIN LATERAL jsonb_array_elements(d.tasks) AS named (task)
+JOIN read.tasks t ON t.task_id = (named.task ->> 'task_id')::integer
+ AND t.since_position <= %(at)s AND t.until_position > %(at)s
+WHERE d.job_id = %(job_id)s::integer OR d.recipe_id = %(recipe_id)s::integer
+ORDER BY t.task_id
+
+-- name: results_of_recipe
+SELECT task_id, result, message, score, log_urls, since AS at, since_position AS position
+FROM read.task_results WHERE recipe_id = %(recipe_id)s AND since_position <= %(at)s ORDER BY since_position
+
+-- name: history_of_recipe
+SELECT state, system, lab_controller, reason, since, nullif(until, 'infinity') AS until, since_position,
+       nullif(until_position, 9223372036854775807) AS until_position
+FROM read.recipes WHERE recipe_id = %(recipe_id)s AND since_position <= %(at)s ORDER BY since_position
+
+-- name: documents
+SELECT name, version, document FROM read.documents
+WHERE kind = %(kind)s AND since_position <= %(at)s AND until_position > %(at)s AND name > %(after)s
+ORDER BY name LIMIT %(limit)s
+
+-- name: document
+SELECT name, version, document FROM read.documents
+WHERE kind = %(kind)s AND name = %(name)s AND since_position <= %(at)s AND until_position > %(at)s
+
+-- name: commands
+-- What a lab controller has to do after a command it has seen, with what it needs to do it.
+SELECT c.command_id, c.kind, c.system, c.recipe_id, d.distro_tree_id, d.kernel_options, d.ks_meta, d.tasks,
+       t.document AS tree
+FROM read.commands c
+JOIN read.recipe_details d USING (recipe_id)
+LEFT JOIN read.documents t ON t.kind = 'distro-tree' AND t.name = d.distro_tree_id::text
+ AND t.until_position = 9223372036854775807
+WHERE c.lab_controller = %(lab_controller)s AND c.command_id > %(after)s
+  AND c.until_position = 9223372036854775807
+ORDER BY c.command_id LIMIT %(limit)s
+
+-- name: command
+SELECT command_id, lab_controller, kind, system, recipe_id, state FROM read.commands
+WHERE command_id = %(command_id)s AND until_position = 9223372036854775807
+
+-- name: lease_held
+SELECT EXISTS (
+    SELECT FROM pg_locks WHERE locktype = 'advisory' AND granted
+       AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
+       AND classid = %s::oid AND objid = (hashtext(%s)::bigint & 4294967295)::oid) AS held
+
+-- name: systems_by_usage
+SELECT condition, usage, count(*) AS systems FROM read.system_usage
+WHERE until_position = 9223372036854775807 GROUP BY condition, usage ORDER BY condition, usage
+
+-- name: recipes_by_state
+SELECT state, count(*) AS recipes FROM read.recipes
+WHERE until_position = 9223372036854775807 GROUP BY state ORDER BY state
+
+-- name: oldest_unplaced
+SELECT coalesce(extract(epoch FROM clock_timestamp() - min(since)), 0)::double precision AS seconds
+FROM read.queue WHERE until_position = 9223372036854775807
+
+-- name: log_end
+SELECT coalesce(max(notification_id), 0) AS position FROM log.events
+
+-- name: document_of_system
+SELECT fqdn FROM read.systems WHERE fqdn = %(fqdn)s AND since_position <= %(at)s AND until_position > %(at)s

@@ -1,0 +1,130 @@
+"""Ask the read models: named queries, as of a position, and when that position is reached."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Mapping
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import psycopg
+from psycopg import AsyncConnection
+from psycopg.rows import dict_row
+from psycopg_pool import AsyncConnectionPool, PoolTimeout
+
+from domain.errors import LabledgerError
+from projections.named_sql import named_queries
+from projections.projector import CHANNEL
+
+QUERIES = named_queries(Path(__file__).with_name("queries.sql"))
+
+Row = dict[str, Any]
+
+
+class ReadsAway(LabledgerError):
+    """The database cannot be reached."""
+
+
+class NotThereYet(LabledgerError):
+    """The read models have not reached this position yet."""
+
+
+class Reader:
+    """Asynchronous; open it in the event loop that uses it. Reads as the given role."""
+
+    def __init__(self, url: str, role: str, pool_size: int = 4) -> None:
+        self._url = url
+        self._role = role
+        self._pool = AsyncConnectionPool(
+            url,
+            min_size=1,
+            max_size=pool_size,
+            open=False,
+            timeout=3.0,
+            kwargs={"autocommit": True, "row_factory": dict_row},
+            configure=self._set_up,
+            check=AsyncConnectionPool.check_connection,
+        )
+        self._moved = asyncio.Condition()
+        self._follower: asyncio.Task[None] | None = None
+        self.position = 0
+
+    async def _set_up(self, connection: AsyncConnection[Any]) -> None:
+        await connection.execute(f"SET ROLE {self._role}".encode())
+        await connection.execute(b"SET timezone = 'UTC'")
+        await connection.execute(b"SET jit = off")
+
+    async def open(self) -> None:
+        await self._pool.open(wait=False)
+        self._follower = asyncio.create_task(self._follow())
+
+    async def close(self) -> None:
+        if self._follower is not None:
+            self._follower.cancel()
+            await asyncio.gather(self._follower, return_exceptions=True)
+        await self._pool.close()
+
+    async def rows(self, query: str, params: Mapping[str, Any] | tuple[Any, ...] = ()) -> list[Row]:
+        """The rows of a named query. Raises ReadsAway while the database is."""
+        try:
+            async with self._pool.connection() as connection:
+                cursor = await connection.execute(QUERIES[query], params)
+                return await cursor.fetchall()
+        except (psycopg.OperationalError, psycopg.InterfaceError, PoolTimeout) as error:
+            raise ReadsAway(str(error)) from error
+
+    async def row(self, query: str, params: Mapping[str, Any] | tuple[Any, ...] = ()) -> Row | None:
+        found = await self.rows(query, params)
+        return found[0] if found else None
+
+    async def as_of(self, wanted: int | datetime | None) -> int:
+        """The position at which to read: the end of the last commit up to a position or moment, else now."""
+        if wanted is None:
+            return self.position
+        query = "commit_end_at_time" if isinstance(wanted, datetime) else "commit_end_at_position"
+        row = await self.row(query, (wanted,))
+        assert row is not None
+        return int(row["position"])
+
+    async def reach(self, position: int, timeout_seconds: float) -> None:
+        """Wait until the read models reflect a position. Raises NotThereYet when the time is up."""
+        deadline = time.monotonic() + timeout_seconds
+        async with self._moved:
+            while self.position < position:
+                left = deadline - time.monotonic()
+                if left <= 0:
+                    raise NotThereYet(f"they are at {self.position}, {position} was asked for")
+                try:
+                    await asyncio.wait_for(self._moved.wait(), left)
+                except TimeoutError:
+                    continue
+
+    async def changed(self, since: int, timeout_seconds: float) -> None:
+        """Wait until the read models move past a position, or the time is up."""
+        try:
+            await self.reach(since + 1, timeout_seconds)
+        except NotThereYet:
+            return
+
+    async def _follow(self) -> None:
+        """Keep `position` true: told by notifications, and by a look once a second in case one was lost."""
+        while True:
+            try:
+                async with await AsyncConnection.connect(self._url, autocommit=True) as connection:
+                    await self._set_up(connection)
+                    await connection.execute(f"LISTEN {CHANNEL}".encode())
+                    while True:
+                        await self._look(connection)
+                        async for _ in connection.notifies(timeout=1.0, stop_after=1):
+                            pass
+            except (psycopg.OperationalError, psycopg.InterfaceError):
+                await asyncio.sleep(0.2)
+
+    async def _look(self, connection: AsyncConnection[Any]) -> None:
+        cursor = await connection.execute(QUERIES["progress"])
+        row = await cursor.fetchone()
+        async with self._moved:
+            self.position = int(row[0]) if row else 0
+            self._moved.notify_all()
