@@ -46,7 +46,9 @@ class Feed:
         self.position = end
         self.tailer = Tailer(self._url, after=end)
         loop = asyncio.get_running_loop()
-        self._thread = threading.Thread(target=self._follow, args=(loop, self.tailer), name="feed", daemon=True)
+        self._thread = threading.Thread(
+            target=self._follow, args=(loop, self.tailer), name="feed", daemon=True
+        )
         self._thread.start()
 
     async def close(self) -> None:

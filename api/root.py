@@ -53,12 +53,13 @@ def migrate(settings: Settings) -> list[str]:
 
 def http_application(settings: Settings) -> Any:
     """The ASGI application of `labledger serve`, made anew in each worker process."""
-    log = EventLog(needed(settings.database_url), pool_size=4)
+    url = needed(settings.database_url)
+    log = EventLog(url, pool_size=4)
     services = Services(
         log=log,
         commits=GroupCommit(log),
-        feed=Feed(log, settings.database_url),
-        reader=Reader(with_liveness(needed(settings.database_url)), SERVICE_ROLE),
+        feed=Feed(log, url),
+        reader=Reader(with_liveness(url), SERVICE_ROLE),
         aggregates=Aggregates(log),
     )
 
@@ -77,10 +78,11 @@ def http_application(settings: Settings) -> Any:
 
 def run_scheduler(settings: Settings) -> None:
     """The process of `labledger scheduler`; ends on SIGTERM."""
-    log = EventLog(needed(settings.database_url))
+    url = needed(settings.database_url)
+    log = EventLog(url)
     holder = f"{socket.gethostname()}/{os.getpid()}"
-    tailer = Tailer(needed(settings.database_url), poll_seconds=1.0)
-    scheduler = Scheduler(log, tailer, lease_for(needed(settings.database_url), holder), lambda: datetime.now(UTC))
+    tailer = Tailer(url)
+    scheduler = Scheduler(log, tailer, lease_for(url, holder), lambda: datetime.now(UTC))
     scheduler.run(stopping_on_signals())
     log.close()
 

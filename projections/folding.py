@@ -117,9 +117,7 @@ def _end_tasks(models: ReadModels, recipe_id: int, state: str, now: Now) -> None
 def _roll_up(models: ReadModels, recipe_id: int, now: Now) -> None:
     members = models.members
     job_id, set_id, _, priority = members.place[recipe_id]
-    models.recipe_sets.put(
-        (set_id,), (job_id, priority, *members.roll_up(members.of_set[set_id])), now
-    )
+    models.recipe_sets.put((set_id,), (job_id, priority, *members.roll_up(members.of_set[set_id])), now)
     models.jobs.put((job_id,), members.roll_up(members.of_job[job_id]), now)
 
 

@@ -32,9 +32,11 @@ class _Row:
 
 
 class Intervals:
-    """One interval table during one page. `key_types` are the PostgreSQL types of the key columns."""
+    """One interval table during one page. `keys` are its key columns with their PostgreSQL types."""
 
-    def __init__(self, table: str, keys: dict[str, str], columns: Sequence[str], json: Iterable[str] = ()) -> None:
+    def __init__(
+        self, table: str, keys: dict[str, str], columns: Sequence[str], json: Iterable[str] = ()
+    ) -> None:
         self._columns = tuple(columns)
         self._json = frozenset(json)
         self._load, self._close, self._copy = _statements(table, keys, self._columns)
@@ -133,7 +135,7 @@ def _by_column(rows: Sequence[tuple[Any, ...]]) -> list[list[Any]]:
 
 
 def _statements(table: str, keys: dict[str, str], columns: tuple[str, ...]) -> tuple[bytes, bytes, bytes]:
-    """Load the open rows of keys, close them, copy new ones. All names come from this program, never from outside."""
+    """Load open rows by key, close them, copy new ones. The names are this program's own, never input."""
     names = tuple(keys)
     arrays = ", ".join(f"%s::{type_}[]" for type_ in keys.values())
     same = " AND ".join(f"t.{name} = wanted.{name}" for name in names)

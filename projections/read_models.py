@@ -16,6 +16,7 @@ from projections.members import Members
 # Aggregates with tables of their own; all others are documents.
 _NO_DOCUMENT = frozenset(("job", "recipe-set", "recipe", "system", "command"))
 
+
 class ReadModels:
     """All read models during one page: `begin`, fold each event in order (`folding`), `flush`."""
 
@@ -99,8 +100,9 @@ class ReadModels:
         self.commands.load(cursor, [(int(name),) for name in names["command"]])
 
     def flush(self, cursor: Cursor[Any]) -> None:
+        for facts in self._facts:
+            facts.flush(cursor)
         for table in (
-            *self._facts,
             *(self.jobs, self.recipe_sets, self.recipes, self.tasks, self.queue, self.idle_pool),
             *(self.system_usage, self.systems, self.documents, self.commands),
         ):

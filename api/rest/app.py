@@ -23,6 +23,7 @@ from api.rest.standing import Standing
 from api.rest.systems import Systems
 from api.rest.tokens import Tokens
 from api.services import Services
+from domain.errors import LabledgerError
 
 
 class Lifespan:
@@ -59,13 +60,14 @@ def resources(services: Services) -> dict[str, Any]:
 
 
 def application(services: Services, lifespan: Lifespan) -> Any:
-    app = falcon.asgi.App(middleware=[lifespan, Gate(services)])
+    app = falcon.asgi.App(middleware=[lifespan, Gate(services)])  # type: ignore[arg-type]
     app.req_options.strip_url_path_trailing_slash = True
     found = resources(services)
     for path, route in ROUTES.items():
         app.add_route(path, found[route.resource], suffix=route.suffix)
     app.add_error_handler(Exception, problems.on_surprise)
     app.add_error_handler(falcon.HTTPError, problems.on_http_error)
-    app.add_error_handler(problems.LabledgerError, problems.on_labledger_error)
-    app.add_error_handler((OperationalError, InterfaceError), problems.on_database_away)
+    app.add_error_handler(LabledgerError, problems.on_labledger_error)
+    app.add_error_handler(OperationalError, problems.on_database_away)
+    app.add_error_handler(InterfaceError, problems.on_database_away)
     return app

@@ -52,13 +52,14 @@ class Events:
             return
         await self._page(req, resp, after, limit, selection)
 
-    async def _page(
-        self, req: Request, resp: Response, after: int, limit: int, selection: Selection
-    ) -> None:
+    async def _page(self, req: Request, resp: Response, after: int, limit: int, selection: Selection) -> None:
         upto = await asyncio.to_thread(self._services.log.end)
         found = await self._select(after, upto, limit, selection)
         at = found[-1].position if len(found) == limit else upto
-        body = {"events": [shown(recorded) for recorded in found], "next": at if len(found) == limit else None}
+        body = {
+            "events": [shown(recorded) for recorded in found],
+            "next": at if len(found) == limit else None,
+        }
         reading.answer(resp, at, body)
 
     async def _stream(self, after: int, selection: Selection) -> AsyncIterator[SSEvent | None]:

@@ -29,8 +29,10 @@ class Gate:
         req.context.request_id = asked if _REQUEST_ID.match(asked) else uuid.uuid4().hex
         resp.set_header("X-Request-Id", req.context.request_id)
 
-    async def process_resource(self, req: Request, resp: Response, resource: Any, params: dict[str, Any]) -> None:
-        route = ROUTES[req.uri_template]
+    async def process_resource(
+        self, req: Request, resp: Response, resource: Any, params: dict[str, Any]
+    ) -> None:
+        route = ROUTES[str(req.uri_template)]
         allowed = route.roles.get(req.method)
         if allowed is None or not allowed:
             return

@@ -44,9 +44,7 @@ class Lab:
             await reader.changed(at, min(left, 1.0))
         reading.answer(resp, at, {"commands": [lab_command(row, name) for row in rows]})
 
-    async def on_patch_command(
-        self, req: Request, resp: Response, name: str, command_id: int
-    ) -> None:
+    async def on_patch_command(self, req: Request, resp: Response, name: str, command_id: int) -> None:
         report = await read_model(req, CommandReport)
         position = await report_command(
             self._services, request_of(req), name, command_id, report.state, report.reason

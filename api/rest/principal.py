@@ -34,7 +34,7 @@ def principal_of(req: HttpRequest) -> Principal:
 
 
 def request_of(req: HttpRequest, body: bytes = b"") -> Request:
-    """The request behind a change; with an Idempotency-Key it has a command id that comes back with the key."""
+    """The request behind a change; the same Idempotency-Key always gives the same command id."""
     actor = principal_of(req).user
     key = req.get_header(KEY_HEADER)
     if key is None or req.method != "POST":

@@ -40,7 +40,9 @@ def status_of(error: BaseException) -> int:
     return next((status for kind, status in STATUS if isinstance(error, kind)), 500)
 
 
-def problem(status: int, detail: str, title: str | None = None, faults: Iterable[Fault] = ()) -> dict[str, Any]:
+def problem(
+    status: int, detail: str, title: str | None = None, faults: Iterable[Fault] = ()
+) -> dict[str, Any]:
     """The body of an error."""
     phrase = HTTPStatus(status).phrase
     body: dict[str, Any] = {

@@ -16,38 +16,38 @@ from domain.recipe.reports import (
     ReportTaskRunning,
 )
 
-# The fields that are given -> the report. Fields in brackets may be given as well.
-FORMS: tuple[tuple[frozenset[str], frozenset[str], Callable[[ProgressItem], Report | None]], ...] = (
-    (
-        frozenset({"task_id", "result"}),
-        frozenset({"message", "score", "log_urls"}),
-        lambda item: ReportTaskResult(
-            item.task_id or 0,
-            item.result or "",
-            item.message or "",
-            item.score,
-            tuple(item.log_urls or ()),
-        ),
-    ),
-    (
-        frozenset({"task_id", "state"}),
-        frozenset(),
-        lambda item: {
-            "running": ReportTaskRunning(item.task_id or 0),
-            "completed": ReportTaskEnded(item.task_id or 0, "completed"),
-            "aborted": ReportTaskEnded(item.task_id or 0, "aborted"),
-        }.get(item.state or ""),
-    ),
-    (
-        frozenset({"state", "reason"}),
-        frozenset(),
-        lambda item: ReportAborted(item.reason or "") if item.state == "aborted" else None,
-    ),
-    (
-        frozenset({"state"}),
-        frozenset(),
-        lambda item: {"installing": ReportInstalling(), "completed": ReportCompleted()}.get(item.state or ""),
-    ),
+Form = tuple[frozenset[str], frozenset[str], Callable[[ProgressItem], Report | None]]
+
+
+def _result(item: ProgressItem) -> Report | None:
+    urls = tuple(item.log_urls or ())
+    return ReportTaskResult(item.task_id or 0, item.result or "", item.message or "", item.score, urls)
+
+
+def _task(item: ProgressItem) -> Report | None:
+    task_id = item.task_id or 0
+    if item.state == "running":
+        return ReportTaskRunning(task_id)
+    if item.state in ("completed", "aborted"):
+        return ReportTaskEnded(task_id, item.state)
+    return None
+
+
+def _given_up(item: ProgressItem) -> Report | None:
+    return ReportAborted(item.reason or "") if item.state == "aborted" else None
+
+
+def _state(item: ProgressItem) -> Report | None:
+    states: dict[str | None, Report] = {"installing": ReportInstalling(), "completed": ReportCompleted()}
+    return states.get(item.state)
+
+
+# The fields that must be given, those that may be as well, and the report they make.
+FORMS: tuple[Form, ...] = (
+    (frozenset({"task_id", "result"}), frozenset({"message", "score", "log_urls"}), _result),
+    (frozenset({"task_id", "state"}), frozenset(), _task),
+    (frozenset({"state", "reason"}), frozenset(), _given_up),
+    (frozenset({"state"}), frozenset(), _state),
 )
 
 

@@ -5,6 +5,7 @@ A method that is not listed is not there; one with no roles is open to everybody
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 READERS = ("admin", "submitter", "lab-controller", "auditor")
@@ -23,7 +24,7 @@ class Route:
     """
 
     resource: str
-    roles: dict[str, tuple[str, ...]]
+    roles: Mapping[str, tuple[str, ...]]
     suffix: str | None = None
     own_lab: bool = False
 
@@ -45,7 +46,9 @@ ROUTES: dict[str, Route] = {
     "/lab-controllers": Route("lab_controllers", LIST, "list"),
     "/lab-controllers/{name}": Route("lab_controllers", DOCUMENT),
     "/lab-controllers/{name}/commands": Route("lab", {"GET": LAB}, "commands", own_lab=True),
-    "/lab-controllers/{name}/commands/{command_id:int(min=1)}": Route("lab", {"PATCH": LAB}, "command", own_lab=True),
+    "/lab-controllers/{name}/commands/{command_id:int(min=1)}": Route(
+        "lab", {"PATCH": LAB}, "command", own_lab=True
+    ),
     "/lab-controllers/{name}/updates": Route("lab", {"POST": LAB}, "updates", own_lab=True),
     "/distro-trees": Route("distro_trees", LIST, "list"),
     "/distro-trees/{name}": Route("distro_trees", DOCUMENT),

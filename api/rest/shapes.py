@@ -10,7 +10,6 @@ from domain.priority import Priority
 Row = dict[str, Any]
 
 
-
 def job_document(job: Row, recipe_sets: list[Row], recipes: list[Row], tasks: list[Row]) -> Row:
     return {
         **job,

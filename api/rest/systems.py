@@ -57,6 +57,9 @@ class Systems:
         reading.check_params(faults)
         at = await reading.read_at(req, self._services.reader)
         rows = await self._services.reader.rows("usage_of_system", {"at": at, "fqdn": fqdn, **bounds})
-        if not rows and await self._services.reader.row("document_of_system", {"at": at, "fqdn": fqdn}) is None:
+        if (
+            not rows
+            and await self._services.reader.row("document_of_system", {"at": at, "fqdn": fqdn}) is None
+        ):
             raise Unknown(f"system {fqdn}")
         reading.answer(resp, at, {"intervals": rows})

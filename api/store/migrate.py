@@ -41,7 +41,7 @@ def migrate(owner_url: str, wanted: list[Migration] | None = None) -> list[str]:
             " name text PRIMARY KEY, digest text NOT NULL, applied_at timestamptz NOT NULL DEFAULT now())"
         )
         cursor.execute("SELECT name, digest FROM public.labledger_migrations")
-        applied = dict(cursor.fetchall())
+        applied: dict[str, str] = dict(cursor.fetchall())
         fresh = [migration for migration in todo if not _is_applied(migration, applied)]
         for migration in fresh:
             cursor.execute(migration.text.encode())

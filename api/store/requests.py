@@ -39,7 +39,9 @@ class Append:
         object.__setattr__(self, "subjects", frozenset(self.expected))
         missing = {change.subject for change in self.changes} - self.subjects
         if missing or not self.changes:
-            raise ValueError(f"an append needs changes, and an expected version for each of {sorted(missing)}")
+            raise ValueError(
+                f"an append needs changes, and an expected version for each of {sorted(missing)}"
+            )
 
 
 @dataclass(frozen=True)

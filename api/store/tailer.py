@@ -85,7 +85,9 @@ class Tailer:
 
     def _read(self, connection: psycopg.Connection[Any]) -> list[Row]:
         cursor = connection.cursor(row_factory=tuple_row, binary=True)
-        page: list[Row] = cursor.execute(SQL["page"], (self.position, self._page_size), prepare=True).fetchall()
+        page: list[Row] = cursor.execute(
+            SQL["page"], (self.position, self._page_size), prepare=True
+        ).fetchall()
         if page and page[-1][0] != page[-1][1]:
             page += cursor.execute(SQL["rest_of_commit"], (page[-1][0], page[-1][1])).fetchall()
         if page:

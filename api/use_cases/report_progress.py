@@ -148,5 +148,3 @@ def _draft(
             expected={subject: version for subject, version in expected.items() if subject in touched},
         )
     return draft
-
-

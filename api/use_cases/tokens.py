@@ -50,6 +50,8 @@ def _faults(services: Services, user: str, role: str, lab_controller: str | None
         faults.append(Fault("user", f"no user is called {user!r}"))
     if role not in ROLES:
         faults.append(Fault("role", f"{role!r} is none of {', '.join(ROLES)}"))
-    if role == "lab-controller" and (lab_controller is None or known("lab-controller", lab_controller) is None):
+    if role == "lab-controller" and (
+        lab_controller is None or known("lab-controller", lab_controller) is None
+    ):
         faults.append(Fault("lab_controller", f"no lab controller is called {lab_controller!r}"))
     return faults

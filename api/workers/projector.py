@@ -6,9 +6,7 @@ import logging
 import time
 from collections.abc import Callable
 
-import psycopg
-
-from api.store.datastore import connect
+from api.store.datastore import AWAY, connect
 from api.store.mapper import EventMapper
 from api.store.tailer import Tailer
 from projections.projector import OutOfStep, Projector
@@ -23,7 +21,7 @@ def run(url: str, stopping: Callable[[], bool]) -> None:
     while not stopping():
         try:
             _project(url, stopping)
-        except (psycopg.OperationalError, psycopg.InterfaceError, OutOfStep) as error:
+        except (*AWAY, OutOfStep) as error:
             logger.warning("projector: %s; going on from the stored position", error)
             time.sleep(RETRY_SECONDS)
 

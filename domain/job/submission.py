@@ -27,7 +27,9 @@ def counts(spec: JobSpec) -> tuple[int, int, int]:
     return len(spec.recipe_sets), len(recipes), sum(len(recipe.tasks) for recipe in recipes)
 
 
-def submit(spec: JobSpec, ids: Ids, submitter: str, tree_for: Callable[[str], int | None]) -> list[tuple[str, Event]]:
+def submit(
+    spec: JobSpec, ids: Ids, submitter: str, tree_for: Callable[[str], int | None]
+) -> list[tuple[str, Event]]:
     """The events of a submission, in log order: the job, then each set followed by its recipes.
 
     `tree_for` gives the id of the distro tree that a distro requirement means today, or None.

@@ -154,7 +154,9 @@ def _aborted(recipe: Recipe, system: System, message: ReportAborted) -> Decided:
 
 def release(system: System) -> tuple[str, Event]:
     """A system whose recipe has ended: the queue looks first, if recipes may have it at all."""
-    after = system_happened.SystemPending() if system.condition == "Automated" else system_happened.SystemIdle()
+    after = (
+        system_happened.SystemPending() if system.condition == "Automated" else system_happened.SystemIdle()
+    )
     return system.subject, after
 
 

@@ -108,7 +108,7 @@ def _with_task(tasks: tuple[Task, ...], event: Event) -> tuple[Task, ...]:
 def _task_after(task: Task, event: Event) -> Task:
     if isinstance(event, happened.TaskResult):
         return replace(task, results=(*task.results, result_of(event)))
-    state = _TASK_STATES.get(type(event))  # type: ignore[arg-type]
+    state = _TASK_STATES.get(type(event))
     return replace(task, state=state) if state else task
 
 

@@ -61,7 +61,9 @@ class Partition:
         event = recorded.event
         if kind == "recipe":
             self._put_recipe(
-                evolve_recipe(self.recipes.get(int(name)), int(name), event, recorded.version, recorded.position)
+                evolve_recipe(
+                    self.recipes.get(int(name)), int(name), event, recorded.version, recorded.position
+                )
             )
         elif kind == "system":
             before = self.systems.get(name)

@@ -9,7 +9,7 @@ K = TypeVar("K", bound=tuple[int, ...] | str)
 
 
 class Ranked(Generic[K]):
-    """Unique keys, smallest first. Adding costs O(log n); removing is free and paid for when the key comes up."""
+    """Unique keys, smallest first. Adding is O(log n); removing is paid for when the key comes up."""
 
     def __init__(self) -> None:
         self._heap: list[K] = []

@@ -68,7 +68,7 @@ def viable(lab: Lab, key: FilterKey) -> int:
 
 
 def why_none(lab: Lab, key: FilterKey) -> str:
-    """The reason of the first rule after which nobody is left. Only for a filter that nobody is viable for."""
+    """The reason of the first rule that leaves nobody, for a filter that nobody is viable for."""
     left = lab.registered
     for rule in VIABLE:
         left &= rule.passes(lab, key)

@@ -52,6 +52,4 @@ class SystemRunning(Event):
     recipe_id: int
 
 
-WITH_RECIPE = {
-    cls.USAGE: cls for cls in (SystemScheduled, SystemWaiting, SystemInstalling, SystemRunning)
-}
+WITH_RECIPE = {cls.USAGE: cls for cls in (SystemScheduled, SystemWaiting, SystemInstalling, SystemRunning)}
