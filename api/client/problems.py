@@ -1,0 +1,53 @@
+"""What can go wrong between a client and the server, as errors a person can act on."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import httpx
+
+from domain.errors import Fault, LabledgerError
+
+
+class Problem(LabledgerError):
+    """The server refused this."""
+
+    def __init__(self, status: int, title: str, detail: str = "", faults: tuple[Fault, ...] = ()) -> None:
+        self.status = status
+        self.detail = detail
+        self.faults = faults
+        self._title = title
+        super().__init__(": ".join(part for part in (title, detail) if part))
+
+    @property
+    def title(self) -> str:
+        return self._title
+
+
+class Unreachable(LabledgerError):
+    """The server cannot be reached."""
+
+    def __init__(self, url: str, detail: str) -> None:
+        self.url = url
+        self.detail = f"{url}: {detail}"
+        super().__init__(f"{self.title} at {url}: {detail}")
+
+
+def problem_of(answer: httpx.Response) -> Problem:
+    """The problem an answer describes; a proxy's page or an empty body yields its status line."""
+    document = _document(answer)
+    title = str(document.get("title") or f"{answer.status_code} {answer.reason_phrase}")
+    faults = tuple(
+        Fault(str(fault.get("where", "")), str(fault.get("message", "")))
+        for fault in document.get("errors") or ()
+        if isinstance(fault, dict)
+    )
+    return Problem(answer.status_code, title, str(document.get("detail") or ""), faults)
+
+
+def _document(answer: httpx.Response) -> dict[str, Any]:
+    try:
+        document = answer.json()
+    except ValueError:
+        return {}
+    return document if isinstance(document, dict) else {}
