@@ -1,0 +1,37 @@
+"""The command line: `labledger`. Each command is a module, imported when it is called."""
+
+from __future__ import annotations
+
+import click
+
+from api.cli.lazy import Entry, LazyGroup, version
+
+COMMANDS = {
+    "up": Entry("api.cli.up:up", "Run all of Labledger here, in the foreground."),
+    "migrate": Entry("api.cli.services:migrate", "Bring the database to this version."),
+    "serve": Entry("api.cli.services:serve", "Run the HTTP API."),
+    "scheduler": Entry("api.cli.services:scheduler", "Run the scheduler."),
+    "projector": Entry("api.cli.services:projector", "Keep the read models up to date."),
+    "submit": Entry("api.cli.submit:submit", "Submit jobs, XML or JSON."),
+    "watch": Entry("api.cli.watch:watch", "Follow a job until it is finished."),
+    "cancel": Entry("api.cli.cancel:cancel", "Cancel a job."),
+    "jobs": Entry("api.cli.lists:jobs", "List jobs, newest first."),
+    "recipe": Entry("api.cli.recipe:recipe", "Show a recipe and the history of its states."),
+    "queue": Entry("api.cli.lists:queue", "List the recipes that wait, in rank order."),
+    "idle": Entry("api.cli.lists:idle", "List the systems that have nothing to do."),
+    "systems": Entry("api.cli.lists:systems", "List the systems and what they do."),
+    "events": Entry("api.cli.events:events", "Read the log."),
+    "lab": Entry("api.cli.lab:lab", "Load a lab, simulate its machines."),
+    "token": Entry("api.cli.tokens:token", "Make access tokens."),
+}
+
+
+@click.command(cls=LazyGroup, entries=COMMANDS, context_settings={"help_option_names": ["-h", "--help"]})
+@click.option(
+    "--version", is_flag=True, callback=version, expose_value=False, is_eager=True, help="Show the version."
+)
+def main() -> None:
+    """Schedule test recipes onto the machines of hardware labs.
+
+    Exit status: 0 done, 1 refused or failed, 2 wrong usage.
+    """

@@ -1,0 +1,18 @@
+"""The lab of `labledger up --demo`."""
+
+from __future__ import annotations
+
+import json
+from importlib.resources import files
+
+from api.cli.lab_file import load as load_lab
+from api.client import Client
+from api.connection import Connection
+
+
+def load(connection: Connection) -> None:
+    """Load the sample lab, and return when what reads the server next will see it."""
+    lab = json.loads((files("replay") / "samples" / "lab.json").read_text(encoding="utf-8"))
+    with Client(connection.url, connection.token) as client:
+        load_lab(client, lab)
+        client.get("/systems", limit=1, min_position=client.position)

@@ -1,0 +1,57 @@
+"""`labledger recipe`: one recipe, how it got where it is, and its tasks."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from api.cli.lists import as_of
+from api.cli.output import Column, Output, Row, console, table
+from api.cli.remote import remote
+from api.cli.wording import clock, elapsed, plain
+
+if TYPE_CHECKING:
+    from api.client import Client
+
+FACTS = ("job_id", "recipe_set_id", "state", "result", "system", "lab_controller")
+
+HISTORY_COLUMNS = (
+    Column("state", "state"),
+    Column("since", lambda row: clock(row.get("since"))),
+    Column("for", lambda row: elapsed(row.get("since"), row.get("until")), right=True),
+    Column("position", "since_position", right=True),
+    Column("system", "system"),
+    Column("reason", "reason"),
+)
+
+TASK_COLUMNS = (
+    Column("task", "task_id", right=True),
+    Column("name", "name"),
+    Column("state", "state"),
+    Column("result", "result"),
+)
+
+
+@click.command
+@click.argument("recipe_id", metavar="RECIPE", type=click.IntRange(1))
+@as_of
+@remote
+def recipe(client: Client, output: Output, recipe_id: int, as_of: str | None) -> None:
+    """Show a recipe, the history of its states, and its tasks."""
+    document = client.get(f"/recipes/{recipe_id}", as_of=as_of)
+    if output.as_json:
+        output.document(document)
+    else:
+        _show(document)
+
+
+def _show(recipe: Row) -> None:
+    click.echo(f"recipe {recipe['recipe_id']}")
+    for fact in FACTS:
+        if recipe.get(fact) is not None:
+            click.echo(f"  {fact.removesuffix('_id').replace('_', ' ')}: {plain(recipe[fact])}")
+    shown = console()
+    shown.print(table(HISTORY_COLUMNS, recipe.get("history") or ()))
+    if recipe.get("tasks"):
+        shown.print(table(TASK_COLUMNS, recipe["tasks"]))

@@ -1,0 +1,95 @@
+"""The agents of `labledger lab simulate`: a thread for each lab controller, until somebody stops it."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Sequence
+from threading import Event, Lock, Thread
+from typing import Any
+
+from api.cli.output import Output
+from api.cli.wording import plain
+from api.client import Client, Problem, Unreachable
+from api.lab_agent import LabAgent
+from domain.errors import LabledgerError
+from replay.simulated_machine import Behaviour
+
+# How soon a lab controller that was added or enabled gets its agent.
+LOOK_SECONDS = 5.0
+SIGNALS = (signal.SIGTERM, signal.SIGINT)
+
+
+class Simulation:
+    """Which lab controllers have an agent, and what ended them."""
+
+    def __init__(
+        self, client: Client, output: Output, behaviour: Behaviour, fqdns: Sequence[str], *, once: bool
+    ) -> None:
+        self._client = client
+        self._output = output
+        self._behaviour = behaviour
+        self._fqdns = fqdns
+        self._once = once
+        self._stop = Event()
+        self._threads: dict[str, Thread] = {}
+        self._errors: list[LabledgerError] = []
+        self._speaking = Lock()
+
+    def run(self) -> None:
+        """Until a signal, or with `once` until all is done. Raises what an agent could not survive."""
+        before = {number: signal.signal(number, lambda *_: self._stop.set()) for number in SIGNALS}
+        try:
+            for fqdn in self._wanted():
+                self._start(fqdn)
+            while not self._done():
+                self._stop.wait(0.05 if self._once else LOOK_SECONDS)
+                if not self._once and not self._stop.is_set():
+                    self._start_new()
+        finally:
+            self._stop.set()
+            for number, handler in before.items():
+                signal.signal(number, handler)
+        if self._errors:
+            raise self._errors[0]
+
+    def _done(self) -> bool:
+        working = any(thread.is_alive() for thread in self._threads.values())
+        return self._stop.is_set() or bool(self._errors) or (self._once and not working)
+
+    def _wanted(self) -> list[str]:
+        if self._fqdns:
+            return list(self._fqdns)
+        known = self._client.pages("/lab-controllers", "lab_controllers")["lab_controllers"]
+        return [each["fqdn"] for each in known if each["enabled"]]
+
+    def _start_new(self) -> None:
+        try:
+            wanted = self._wanted()
+        except (Unreachable, Problem):
+            # Its agents wait for the server to come back, and say so.
+            return
+        for fqdn in wanted:
+            if fqdn not in self._threads:
+                self._start(fqdn)
+
+    def _start(self, fqdn: str) -> None:
+        # A daemon: a long poll need not be waited for when the program ends.
+        self._threads[fqdn] = Thread(target=self._work, args=(fqdn,), name=fqdn, daemon=True)
+        self._threads[fqdn].start()
+
+    def _work(self, fqdn: str) -> None:
+        try:
+            with self._client.another() as client:
+                agent = LabAgent(client, fqdn, self._behaviour, say=self._say, stop=self._stop)
+                agent.run(once=self._once)
+        except LabledgerError as error:
+            self._errors.append(error)
+
+    def _say(self, doing: dict[str, Any]) -> None:
+        with self._speaking:
+            self._output.line(doing, line(doing))
+
+
+def line(doing: dict[str, Any]) -> str:
+    rest = {name: value for name, value in doing.items() if name not in ("lab_controller", "what")}
+    return f"{plain(doing['lab_controller'])}  {plain(doing['what']):<10}  {plain(rest)}"

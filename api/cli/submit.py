@@ -1,0 +1,69 @@
+"""`labledger submit`: jobs from files."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from api.cli.output import Output
+from api.cli.remote import remote
+
+if TYPE_CHECKING:
+    from typing import IO
+
+    from api.client import Client
+
+XML = "application/xml"
+JSON = "application/json"
+# What a stream without a name is called.
+STDIN = "<stdin>"
+# Where the name does not tell, as of standard input, the first character of the content does.
+BY_SUFFIX = {".xml": XML, ".json": JSON}
+
+
+@click.command
+@click.argument("files", metavar="FILE…", nargs=-1, required=True, type=click.File("rb", lazy=False))
+@click.option("--wait", is_flag=True, help="Then follow every job until it is finished.")
+@remote
+def submit(client: Client, output: Output, files: tuple[IO[bytes], ...], wait: bool) -> None:
+    """Submit job FILEs, XML or JSON, - for standard input; with --json one line for each.
+
+    A file that is refused does not keep those behind it back. Exit status 1 when any was; with --wait also
+    unless every recipe completed, and none with result Warn, Fail or Panic.
+    """
+    accepted = [job for job in (_submit(client, output, file) for file in files) if job is not None]
+    done = len(accepted) == len(files)
+    if wait:
+        from api.cli.watch import follow
+
+        passed = [follow(client, output, job["job_id"]) for job in accepted]
+        done = done and all(passed)
+    if not done:
+        raise click.exceptions.Exit(1)
+
+
+def _submit(client: Client, output: Output, file: IO[bytes]) -> dict[str, Any] | None:
+    from api.cli.failures import Failure
+    from api.client import Problem
+
+    content = file.read()
+    name = getattr(file, "name", STDIN)
+    try:
+        job: dict[str, Any] = client.post_text("/jobs", content, content_type(name, content))
+    except Problem as problem:
+        click.echo(f"{name}:", err=True)
+        Failure(problem, as_json=output.as_json).show()
+        return None
+    recipes = ", ".join(map(str, job["recipe_ids"]))
+    word = "recipe" if len(job["recipe_ids"]) == 1 else "recipes"
+    number = job["job_id"]
+    output.line({"file": name, **job}, f"job {number} submitted: {word} {recipes} (labledger watch {number})")
+    return job
+
+
+def content_type(name: str, content: bytes) -> str:
+    for suffix, known in BY_SUFFIX.items():
+        if name.endswith(suffix):
+            return known
+    return JSON if content.lstrip()[:1] == b"{" else XML

@@ -1,0 +1,37 @@
+"""`labledger token`: access tokens."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from api.cli.output import Output
+from api.cli.remote import remote
+
+if TYPE_CHECKING:
+    from api.client import Client
+
+
+@click.group
+def token() -> None:
+    """Make access tokens."""
+
+
+@token.command
+@click.argument("user")
+@click.option(
+    "--role",
+    default="submitter",
+    show_default=True,
+    help="admin, submitter, lab-controller, auditor or metrics.",
+)
+@click.option("--lab-controller", metavar="FQDN", help="With role lab-controller: the one it is for.")
+@remote
+def create(client: Client, output: Output, user: str, role: str, lab_controller: str | None) -> None:
+    """Make a token for USER. It is shown this once; standard output is the token alone."""
+    body = {"user": user, "role": role}
+    answer = client.post("/tokens", body | ({"lab_controller": lab_controller} if lab_controller else {}))
+    output.line(answer, answer["token"])
+    if not output.as_json:
+        click.echo(f"(token {answer['token_id']} of {user}, {role}; it is not shown again)", err=True)
