@@ -1,0 +1,203 @@
+"""The client against a real server: what is repeated, what is not, and for how long."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Iterator
+from itertools import islice
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from api.client import Client, Patience, Problem, Unreachable
+from api.client.stream import messages
+from domain.errors import Fault
+from tests.cli.loopback import HANG_UP, Answer, Asked, Server, sent_events
+
+
+@pytest.fixture
+def pauses() -> list[float]:
+    return []
+
+
+@pytest.fixture
+def client(server: Server, pauses: list[float]) -> Iterator[Client]:
+    with Client(server.url, "ll_secret", sleep=pauses.append) as client:
+        yield client
+
+
+def test_post__connection_lost__same_key_and_body_again(server: Server, client: Client) -> None:
+    server.on("POST", "/jobs", Answer(status=HANG_UP), Answer(status=HANG_UP), Answer({"job_id": 1}, 201))
+
+    assert client.post("/jobs", {"whiteboard": "x"}) == {"job_id": 1}
+
+    assert len(server.asked) == 3
+    assert len({asked.headers["Idempotency-Key"] for asked in server.asked}) == 1
+    assert len({asked.body for asked in server.asked}) == 1
+
+
+def test_post__two_calls__two_keys(server: Server, client: Client) -> None:
+    server.on("POST", "/jobs", Answer({}))
+    client.post("/jobs")
+    client.post("/jobs")
+    assert len({asked.headers["Idempotency-Key"] for asked in server.asked}) == 2
+
+
+def test_call__server_busy__waits_as_long_as_it_asks(
+    server: Server, client: Client, pauses: list[float]
+) -> None:
+    busy = Answer({"title": "away"}, 503, {"Retry-After": "7"})
+    server.on("GET", "/queue", busy, busy, Answer({"recipes": []}))
+    assert client.get("/queue") == {"recipes": []}
+    assert pauses == [7.0, 7.0]
+
+
+def test_call__server_stays_busy__gives_up_with_its_problem(
+    server: Server, client: Client, pauses: list[float]
+) -> None:
+    server.on("GET", "/queue", Answer({"title": "The database is away"}, 503, {"Retry-After": "10"}))
+    with pytest.raises(Problem, match="The database is away"):
+        client.get("/queue")
+    assert sum(pauses) <= Patience().seconds
+
+
+def test_call__asked_to_wait_longer_than_patience__gives_up_at_once(
+    server: Server, client: Client, pauses: list[float]
+) -> None:
+    server.on("GET", "/queue", Answer({}, 503, {"Retry-After": "3600"}))
+    with pytest.raises(Problem):
+        client.get("/queue")
+    assert pauses == []
+
+
+def test_call__nobody_listens__bounded_attempts(pauses: list[float]) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        url = f"http://127.0.0.1:{taken.getsockname()[1]}"
+        with Client(url, sleep=pauses.append) as client, pytest.raises(Unreachable):
+            client.get("/queue")
+    assert len(pauses) == Patience().attempts - 1
+    assert pauses == sorted(pauses)
+
+
+def test_problem__with_faults__carries_them(server: Server, client: Client) -> None:
+    errors = [{"where": "job/recipeSet[1]", "message": "is empty"}]
+    server.on("POST", "/jobs", Answer({"title": "wrong", "detail": "d", "errors": errors}, 422))
+    with pytest.raises(Problem) as caught:
+        client.post("/jobs")
+    assert caught.value.status == 422
+    assert caught.value.faults == (Fault("job/recipeSet[1]", "is empty"),)
+    assert len(server.asked) == 1
+
+
+@pytest.mark.parametrize("body", [b"<html>bad gateway</html>", b"", b"[1]"])
+def test_problem__not_a_problem_document__tells_the_status_line(
+    server: Server, client: Client, body: bytes
+) -> None:
+    server.on("GET", "/queue", Answer(body, 502))
+    with pytest.raises(Problem, match="502 Bad Gateway"):
+        client.get("/queue")
+
+
+def test_position__of_a_write__is_remembered_and_can_be_asked_for(server: Server, client: Client) -> None:
+    server.on("PUT", "/users/a", Answer({}, headers={"Labledger-Position": "41"}))
+    server.on("GET", "/users", Answer({"users": []}, headers={"Labledger-Position": "99"}))
+    client.put("/users/a", {})
+    client.get("/users", min_position=client.position)
+    assert client.position == 41
+    assert server.asked[-1].query == {"min_position": ["41"]}
+
+
+def test_token__given__goes_with_every_call(server: Server, client: Client) -> None:
+    server.on("GET", "/queue", Answer({}))
+    client.get("/queue")
+    assert server.asked[0].headers["Authorization"] == "Bearer ll_secret"
+
+
+def _paged(asked: Asked) -> Answer:
+    """Seven rows, at most three at once."""
+    start = int(asked.query.get("cursor", ["0"])[0])
+    end = min(start + min(int(asked.query["limit"][0]), 3), 7)
+    return Answer({"position": 1, "rows": list(range(start, end)), "next": str(end) if end < 7 else None})
+
+
+@pytest.mark.parametrize(
+    ("limit", "rows"),
+    [
+        (None, 7),  # everything
+        (2, 2),  # less than a page
+        (5, 5),  # the last page is cut by the server
+        (50, 7),  # more than there is
+    ],
+)
+def test_pages__of_a_list__are_joined_up_to_the_limit(
+    server: Server, client: Client, limit: int | None, rows: int
+) -> None:
+    server.on("GET", "/rows", _paged)
+    assert client.pages("/rows", "rows", limit=limit)["rows"] == list(range(rows))
+
+
+def _event(position: int) -> dict[str, object]:
+    return {"position": position, "topic": "recipe.queued", "subject": "recipe/1"}
+
+
+def test_events__stream_breaks__goes_on_behind_the_last_seen(
+    server: Server, client: Client, pauses: list[float]
+) -> None:
+    server.on(
+        "GET",
+        "/events",
+        sent_events(_event(5), _event(6)),
+        Answer(status=HANG_UP),
+        Answer({}, 503),
+        sent_events(_event(9)),
+    )
+    found = [event.document()["position"] for event in islice(client.events(after=4, types=["a", "b"]), 3)]
+
+    assert found == [5, 6, 9]
+    first, *later = server.asked
+    assert (first.query, first.headers.get("Last-Event-ID")) == ({"after": ["4"], "types": ["a", "b"]}, None)
+    assert {asked.headers["Last-Event-ID"] for asked in later} == {"6"}
+    assert all("after" not in asked.query for asked in later)
+    assert len(pauses) == 3
+
+
+def test_events__server_stays_away__ends_with_the_reason(
+    server: Server, client: Client, pauses: list[float]
+) -> None:
+    server.on("GET", "/events", Answer(status=HANG_UP))
+    with pytest.raises(Unreachable):
+        next(client.events())
+    assert 0 < sum(pauses) <= Patience().seconds
+
+
+def test_events__refused__is_a_problem_at_once(server: Server, client: Client) -> None:
+    server.on("GET", "/events", Answer({"title": "You may not do this"}, 403))
+    with pytest.raises(Problem, match="You may not"):
+        next(client.events())
+
+
+@pytest.mark.parametrize(
+    ("lines", "found"),
+    [
+        (["data: a", "data: b", ""], [("", "message", "a\nb")]),  # lines of one message
+        (["id: 3", "event: x", "data:y", ""], [("3", "x", "y")]),  # no space behind the colon
+        ([": ping", ""], []),  # a comment says nothing
+        (["data: cut off"], []),  # without its end it is no message
+        (["id: 3", "data: a", "", "data: b", ""], [("3", "message", "a"), ("3", "message", "b")]),
+    ],
+)
+def test_messages__of_lines__are_read_as_the_standard_says(
+    lines: list[str], found: list[tuple[str, str, str]]
+) -> None:
+    assert [(event.id, event.kind, event.data) for event in messages(lines)] == found
+
+
+@given(failed=st.integers(1, 10_000), waited=st.floats(0, 1e6), header=st.none() | st.from_regex(r"\d{1,6}"))
+def test_patience__whatever_happens__is_never_exceeded(
+    failed: int, waited: float, header: str | None
+) -> None:
+    patience = Patience()
+    for pause in (patience.after_failure(failed, waited), patience.after_refusal(header, failed, waited)):
+        assert pause is None or 0 <= pause <= patience.seconds - waited

@@ -1,0 +1,188 @@
+"""The commands against a scripted server: what people and machines see, and the exit status."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import Result
+
+from tests.cli.loopback import Answer, Server, sent_events
+
+Run = Callable[..., Result]
+
+RECIPE = {"recipe_id": 12, "job_id": 7, "state": "queued", "priority": "High", "owner": "alice"}
+QUEUE = {"position": 4, "recipes": [RECIPE], "next": None}
+SYSTEM = {"fqdn": "a.example.com", "condition": "Broken", "pools": ["big", "small"], "recipe_id": None}
+
+
+def test_list__for_people__is_a_table(server: Server, run: Run) -> None:
+    server.on("GET", "/queue", Answer(QUEUE))
+    result = run("queue")
+    assert result.exit_code == 0
+    heading, _, row = result.stdout.strip().splitlines()
+    assert heading.split()[:3] == ["recipe", "job", "state"]
+    assert row.split()[:4] == ["12", "7", "queued", "High"]
+
+
+def test_list__for_machines__is_the_document(server: Server, run: Run) -> None:
+    server.on("GET", "/queue", Answer(QUEUE))
+    result = run("queue", "--json")
+    assert json.loads(result.stdout) == QUEUE
+
+
+def test_list__in_a_pipe__is_not_cut_off(server: Server, run: Run) -> None:
+    long = {**RECIPE, "whiteboard": "word " * 60 + "end"}
+    server.on("GET", "/queue", Answer({**QUEUE, "recipes": [long]}))
+    assert "word word end" in run("queue").stdout
+
+
+def test_list__text_of_others__cannot_steer_the_terminal(server: Server, run: Run) -> None:
+    nasty = {**RECIPE, "whiteboard": "\x1b[2J[red]hello[/red]\nnext"}
+    server.on("GET", "/queue", Answer({**QUEUE, "recipes": [nasty]}))
+    output = run("queue").stdout
+    assert "\x1b" not in output
+    assert "[2J[red]hello[/red] next" in output
+
+
+@pytest.mark.parametrize(
+    ("command", "path", "name"),
+    [
+        ("queue", "/queue", "recipes"),
+        ("idle", "/idle-pool", "systems"),
+        ("systems", "/systems", "systems"),
+        ("jobs", "/jobs", "jobs"),
+    ],
+)
+def test_list__empty__says_so(server: Server, run: Run, command: str, path: str, name: str) -> None:
+    server.on("GET", path, Answer({"position": 0, name: [], "next": None}))
+    result = run(command)
+    assert (result.exit_code, result.stdout.count("\n")) == (0, 1)
+
+
+def test_list__as_of__is_asked_as_of_then(server: Server, run: Run) -> None:
+    server.on("GET", "/systems", Answer({"position": 9, "systems": [SYSTEM], "next": None}))
+    assert "big, small" in run("systems", "--as-of", "9").stdout
+    assert server.asked[0].query["as_of"] == ["9"]
+
+
+def test_refused__each_fault_on_its_own_line(server: Server, run: Run) -> None:
+    errors = [{"where": "job/a", "message": "is wrong"}, {"where": "job/b", "message": "too"}]
+    server.on("GET", "/queue", Answer({"title": "The input is wrong", "errors": errors}, 422))
+    result = run("queue")
+    assert result.exit_code == 1
+    assert result.stderr.splitlines() == ["Error: The input is wrong", "  job/a: is wrong", "  job/b: too"]
+
+
+def test_refused__for_machines__is_a_document_beside_the_output(server: Server, run: Run) -> None:
+    server.on("GET", "/queue", Answer({"title": "No", "detail": "really"}, 409))
+    result = run("queue", "--json")
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert json.loads(result.stderr) == {"title": "No", "detail": "really", "errors": [], "status": 409}
+
+
+def test_unreachable__says_what_to_do_next(server: Server, run: Run) -> None:
+    server.httpd.socket.close()
+    result = run("queue")
+    assert result.exit_code == 1
+    assert "labledger up" in result.stderr
+
+
+def test_token__wrong__says_where_one_is_given(server: Server, run: Run) -> None:
+    server.on("GET", "/queue", Answer({"title": "Who are you?"}, 401))
+    assert "--token" in run("queue").stderr
+
+
+@pytest.mark.parametrize("body", [b"<html>", b"[]", b'{"other": 1}'])
+def test_answer__not_of_a_labledger__is_an_error_without_traceback(
+    server: Server, run: Run, body: bytes
+) -> None:
+    server.on("GET", "/queue", Answer(body))
+    result = run("queue")
+    assert result.exit_code == 1
+    assert result.stderr.startswith("Error: ")
+    assert "Traceback" not in result.output
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["nosuch"],
+        ["watch"],  # no job
+        ["watch", "seven"],
+        ["submit", "/no/such/file.xml"],
+        ["queue", "--limit", "0"],
+        ["queue", "--url", "gopher://x"],  # a setting that cannot be
+        ["lab", "simulate", "--speed", "0"],
+    ],
+)
+def test_usage__wrong__exit_status_2(run: Run, arguments: list[str]) -> None:
+    assert run(*arguments).exit_code == 2
+
+
+def test_connection_file__no_flags__is_used(server: Server, run: Run, tmp_path: Path) -> None:
+    content = json.dumps({"url": server.url, "token": "ll_kept"})
+    (tmp_path / "connection.json").write_text(content, encoding="utf-8")
+    server.on("GET", "/queue", Answer(QUEUE))
+    assert run("queue", env={"LABLEDGER_URL": None, "LABLEDGER_TOKEN": None}).exit_code == 0
+    assert server.asked[0].headers["Authorization"] == "Bearer ll_kept"
+
+
+def test_token_create__standard_output_is_the_token_alone(server: Server, run: Run) -> None:
+    server.on("POST", "/tokens", Answer({"token": "ll_new", "token_id": "1"}, 201))
+    result = run("token", "create", "lab", "--role", "lab-controller", "--lab-controller", "l.example.com")
+    assert result.stdout == "ll_new\n"
+    body = {"user": "lab", "role": "lab-controller", "lab_controller": "l.example.com"}
+    assert server.asked[0].json() == body
+
+
+def test_cancel__a_job__tells_the_reason(server: Server, run: Run) -> None:
+    server.on("POST", "/jobs/7/cancel", Answer({"job_id": 7}))
+    assert run("cancel", "7", "--reason", "wrong kernel").exit_code == 0
+    assert server.asked[0].json() == {"reason": "wrong kernel"}
+
+
+def test_recipe__shows_its_history(server: Server, run: Run) -> None:
+    history = [
+        {"state": "new", "since": "2026-01-01T00:00:00Z", "until": "2026-01-01T00:01:15Z"},
+        {"state": "aborted", "since": "2026-01-01T00:01:15Z", "until": None, "reason": "no such distro"},
+    ]
+    server.on("GET", "/recipes/12", Answer({**RECIPE, "history": history, "tasks": []}))
+    output = run("recipe", "12").stdout
+    assert "1m 15s" in output
+    assert "no such distro" in output
+
+
+def _event(position: int, **data: Any) -> dict[str, Any]:
+    event = {"position": position, "topic": "recipe.scheduled", "subject": "recipe/12", "data": data}
+    return {**event, "at": "2026-01-01T00:00:00Z"}
+
+
+def test_events__recorded__are_read_to_the_end(server: Server, run: Run) -> None:
+    pages = [[_event(1, system="a.example.com")], [_event(2, basis=1)], []]
+    server.on("GET", "/events", *(Answer({"events": page}) for page in pages))
+    first, second = run("events", "--types", "recipe.scheduled,recipe.queued").stdout.splitlines()
+    assert first.split()[:2] == ["1", "2026-01-01"]
+    assert first.endswith("recipe/12                     system=a.example.com")
+    assert second.endswith("recipe/12")
+    assert [asked.query["after"] for asked in server.asked] == [["0"], ["1"], ["2"]]
+    assert server.asked[0].query["types"] == ["recipe.scheduled", "recipe.queued"]
+
+
+def test_events__followed__one_document_a_line(server: Server, run: Run) -> None:
+    server.on("GET", "/events", sent_events(_event(5), _event(6)))
+    lines = run("events", "--follow", "--after", "4", "--limit", "2", "--json").stdout.splitlines()
+    assert [json.loads(line)["position"] for line in lines] == [5, 6]
+
+
+def test_start__no_command_talks_yet__nothing_heavy_is_imported() -> None:
+    """Start-up is felt at every call."""
+    script = "import sys, api.cli; api.cli.main(['--help'], standalone_mode=False); print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    loaded = set(done.stdout.splitlines()[-1].split())
+    assert not loaded & {"rich", "httpx", "falcon", "psycopg", "pydantic", "lxml"}

@@ -1,0 +1,140 @@
+"""Submitting and watching."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import Result
+
+from api.cli.submit import content_type
+from tests.cli.loopback import Answer, Asked, Server, sent_events
+
+Run = Callable[..., Result]
+
+SUBMITTED = {"job_id": 7, "recipe_set_ids": [3], "recipe_ids": [12]}
+
+
+def job(state: str, result: str = "None", position: int = 1) -> dict[str, Any]:
+    recipe = {"recipe_id": 12, "state": state, "result": result, "system": "a", "whiteboard": "", "tasks": []}
+    sets = [{"recipe_set_id": 3, "state": state, "result": result, "recipes": [recipe]}]
+    return {"job_id": 7, "state": state, "result": result, "recipe_sets": sets, "position": position}
+
+
+def recipe(_: Asked) -> Answer:
+    history = [{"state": "queued", "since": "2026-01-01T00:00:00Z", "until": None}]
+    return Answer({"recipe_id": 12, "state": "queued", "system": "a", "history": history})
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> str:
+    path = tmp_path / "job.xml"
+    path.write_text("<job/>", encoding="utf-8")
+    return str(path)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "kind"),
+    [
+        ("a.xml", b"{", "application/xml"),  # the name decides
+        ("a.json", b"<", "application/json"),
+        ("<stdin>", b" \n{}", "application/json"),
+        ("<stdin>", b"<job/>", "application/xml"),
+        ("<stdin>", b"", "application/xml"),  # the server says what is wrong with it
+    ],
+)
+def test_content_type__of_a_file(name: str, content: bytes, kind: str) -> None:
+    assert content_type(name, content) == kind
+
+
+def test_submit__accepted__tells_where_to_look(server: Server, run: Run, file: str) -> None:
+    server.on("POST", "/jobs", Answer(SUBMITTED, 201))
+    result = run("submit", file)
+    assert (result.exit_code, result.stdout) == (0, "job 7 submitted: recipe 12 (labledger watch 7)\n")
+    (asked,) = server.asked
+    assert (asked.body, asked.headers["Content-Type"]) == (b"<job/>", "application/xml")
+    assert asked.headers["Idempotency-Key"]
+
+
+def test_submit__standard_input__is_posted(server: Server, run: Run) -> None:
+    server.on("POST", "/jobs", Answer(SUBMITTED, 201))
+    result = run("submit", "-", "--json", input='{"recipe_sets": []}')
+    assert json.loads(result.stdout)["job_id"] == 7
+    assert server.asked[0].headers["Content-Type"] == "application/json"
+
+
+def test_submit__one_file_refused__others_are_submitted_and_status_is_1(
+    server: Server, run: Run, file: str
+) -> None:
+    refusal = Answer({"title": "Wrong", "errors": [{"where": "line 1", "message": "no job"}]}, 422)
+    server.on("POST", "/jobs", refusal, Answer(SUBMITTED, 201))
+    result = run("submit", file, file)
+    assert result.exit_code == 1
+    assert "job 7 submitted" in result.stdout
+    assert result.stderr.splitlines() == [f"{file}:", "Error: Wrong", "  line 1: no job"]
+
+
+def test_submit__refused_with_wait__nothing_is_waited_for(server: Server, run: Run, file: str) -> None:
+    server.on("POST", "/jobs", Answer({"title": "Wrong"}, 422))
+    assert run("submit", file, "--wait").exit_code == 1
+    assert len(server.asked) == 1
+
+
+@pytest.mark.parametrize(
+    ("state", "outcome", "status"),
+    [
+        ("completed", "Pass", 0),
+        ("completed", "Skip", 0),
+        ("completed", "None", 0),  # tasks that reported nothing
+        ("completed", "Warn", 1),
+        ("completed", "Fail", 1),
+        ("completed", "Panic", 1),
+        ("aborted", "Pass", 1),
+        ("cancelled", "None", 1),
+    ],
+)
+def test_wait__job_finishes__exit_status_tells_how(
+    server: Server, run: Run, file: str, state: str, outcome: str, status: int
+) -> None:
+    server.on("POST", "/jobs", Answer(SUBMITTED, 201, {"Labledger-Position": "5"}))
+    server.on("GET", "/jobs/7", Answer(job("queued", position=5)), Answer(job(state, outcome, position=9)))
+    server.on("GET", "/recipes/12", recipe)
+    server.on(
+        "GET",
+        "/events",
+        sent_events(
+            {"position": 8, "topic": "recipe.queued", "subject": "recipe/99"},  # of somebody else
+            {"position": 9, "topic": f"recipe.{state}", "subject": "recipe/12"},
+        ),
+    )
+    assert run("submit", file, "--wait").exit_code == status
+    least = [asked.query["min_position"] for asked in server.asked_for("GET", "/jobs/7")]
+    assert least == [["5"], ["9"]]
+    assert server.asked_for("GET", "/events")[0].query["after"] == ["5"]
+
+
+def test_watch__finished_already__returns_without_a_stream(server: Server, run: Run) -> None:
+    server.on("GET", "/jobs/7", Answer(job("completed", "Pass")))
+    server.on("GET", "/recipes/12", recipe)
+    result = run("watch", "7", "--json")
+    assert result.exit_code == 0
+    assert [json.loads(line)["state"] for line in result.stdout.splitlines()] == ["completed"]
+    assert not server.asked_for("GET", "/events")
+
+
+def test_watch__in_a_pipe__a_line_for_each_change_and_the_table(server: Server, run: Run) -> None:
+    moves = [job("queued", position=1), job("running", position=2), job("completed", "Pass", position=4)]
+    server.on("GET", "/jobs/7", *map(Answer, moves))
+    server.on("GET", "/recipes/12", recipe)
+    events = [{"position": at, "topic": "recipe.running", "subject": "recipe/12"} for at in (2, 3, 4)]
+    server.on("GET", "/events", sent_events(*events))
+    lines = run("watch", "7").stdout.splitlines()
+    assert lines[:3] == [f"job 7 {state}: recipe 12 {state}" for state in ("queued", "running", "completed")]
+    assert lines[3].strip() == "job 7: completed, Pass"
+
+
+def test_watch__no_such_job__is_a_failure(run: Run) -> None:
+    assert run("watch", "8").exit_code == 1

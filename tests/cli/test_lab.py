@@ -1,0 +1,183 @@
+"""`lab load`, and `lab simulate` against a server that keeps just enough of a lab."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from threading import Lock
+from typing import Any
+
+import pytest
+from click.testing import Result
+
+from api import lab_agent
+from tests.cli.loopback import Answer, Asked, Server
+
+Run = Callable[..., Result]
+
+LAB = {
+    "users": [{"name": "alice"}],
+    "groups": [{"name": "qe", "owners": ["alice"], "members": ["alice"]}],
+    "lab_controllers": [{"fqdn": "lab.example.com", "enabled": True}],
+    "pools": [{"name": "big", "owner_group": "qe", "access_policy": []}],
+    "distro_trees": [{"id": 1, "name": "Fedora-44", "arch": "x86_64"}],
+    "systems": [{"fqdn": "a.example.com", "lab_controller": "lab.example.com"}],
+}
+PUTS = {
+    "/users/alice": {},
+    "/groups/qe": {"owners": ["alice"], "members": ["alice"]},
+    "/lab-controllers/lab.example.com": {"enabled": True},
+    "/pools/big": {"owner_group": "qe"},
+    "/distro-trees/1": {"name": "Fedora-44", "arch": "x86_64"},
+}
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "lab.json"
+    path.write_text(json.dumps(LAB), encoding="utf-8")
+    return path
+
+
+def test_load__a_lab__everything_in_the_order_it_is_named(server: Server, run: Run, file: Path) -> None:
+    for path in PUTS:
+        server.on("PUT", path, Answer({}))
+    server.on("POST", "/systems", Answer({}, 201), Answer({"title": "there"}, 409))
+
+    first, second = run("lab", "load", str(file), "--json"), run("lab", "load", str(file), "--json")
+
+    assert [first.exit_code, second.exit_code] == [0, 0]
+    assert {asked.path: asked.json() for asked in server.asked[:5]} == PUTS
+    assert [asked.path for asked in server.asked[:6]] == [*PUTS, "/systems"]
+    assert json.loads(first.stdout)["sections"][-1] == {"section": "systems", "loaded": 1, "kept": 0}
+    assert json.loads(second.stdout)["sections"][-1] == {"section": "systems", "loaded": 0, "kept": 1}
+    assert first.stderr == "not loaded: access_policy of pools\n"
+
+
+def test_load__item_refused__is_named(server: Server, run: Run, file: Path) -> None:
+    server.on("PUT", "/users/alice", Answer({"title": "Wrong", "detail": "no"}, 422))
+    result = run("lab", "load", str(file))
+    assert (result.exit_code, result.stderr) == (1, "Error: Wrong: users alice: no\n")
+
+
+@pytest.mark.parametrize("content", ["{", "[]", '{"sistems": []}', '{"users": [{}]}', '{"users": {}}'])
+def test_load__file_wrong__nothing_is_loaded(server: Server, run: Run, file: Path, content: str) -> None:
+    file.write_text(content, encoding="utf-8")
+    assert run("lab", "load", str(file)).exit_code == 1
+    assert server.asked == []
+
+
+class OneRecipe:
+    """A server of one lab with one recipe on one system, which refuses what contradicts its state."""
+
+    COMMAND = {  # noqa: RUF012
+        "id": 5,
+        "kind": "provision",
+        "system": "a.example.com",
+        "recipe_id": 12,
+        "tasks": [{"id": 31, "name": "/t"}],
+        "guests": [],
+    }
+
+    def __init__(self, server: Server, state: str = "waiting") -> None:
+        self.state = state
+        self.commands: dict[int, list[str]] = {5: []}
+        self.heard: list[dict[str, Any]] = []
+        self._lock = Lock()
+        lab = "/lab-controllers/lab.example.com"
+        known = [{"fqdn": "lab.example.com", "enabled": True}, {"fqdn": "off.example.com", "enabled": False}]
+        server.on("GET", "/lab-controllers", Answer({"lab_controllers": known, "next": None}))
+        server.on("GET", f"{lab}/commands", self._commands)
+        server.on("PATCH", f"{lab}/commands/5", self._report)
+        server.on("POST", f"{lab}/updates", self.updates)
+        server.on("GET", "/recipes/12", self._recipe)
+
+    def _commands(self, asked: Asked) -> Answer:
+        new = int(asked.query["after"][0]) < self.COMMAND["id"]
+        return Answer({"commands": [self.COMMAND] if new else []})
+
+    def _report(self, asked: Asked) -> Answer:
+        self.commands[5].append(asked.json()["state"])
+        return Answer({})
+
+    def _recipe(self, _: Asked) -> Answer:
+        tasks = [{"task_id": 31, "state": "completed" if self.state == "completed" else "new"}]
+        return Answer({"recipe_id": 12, "state": self.state, "system": "a.example.com", "tasks": tasks})
+
+    def updates(self, asked: Asked) -> Answer:
+        return Answer({"items": [self._take(item["progress"]) for item in asked.json()["items"]]})
+
+    def _take(self, progress: dict[str, Any]) -> dict[str, Any]:
+        with self._lock:
+            if self.state in ("completed", "cancelled"):
+                return {"status": 409, "title": "No", "detail": f"recipe/12 is {self.state}"}
+            self.heard.append(progress)
+            self.state = progress.get("state", self.state) if "result" not in progress else self.state
+            if "task_id" in progress:
+                self.state = "running"
+            return {"status": 200, "position": len(self.heard)}
+
+
+def simulate(run: Run) -> Result:
+    return run("lab", "simulate", "--once", "--speed", "100000", "--json")
+
+
+def lines(result: Result) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in result.stdout.splitlines()]
+
+
+def test_simulate__a_recipe_waits__it_is_run_to_its_end(server: Server, run: Run) -> None:
+    lab = OneRecipe(server)
+    result = simulate(run)
+    assert result.exit_code == 0
+    assert lab.state == "completed"
+    assert lab.heard[0] == {"recipe_id": 12, "state": "installing"}
+    assert lab.commands[5][-1] == "completed"
+    assert [line["what"] for line in lines(result)[:2]] == ["provision", "progress"]
+
+
+def test_simulate__started_again_after_the_end__says_nothing(server: Server, run: Run) -> None:
+    lab = OneRecipe(server, state="completed")
+    assert simulate(run).exit_code == 0
+    assert lab.heard == []
+
+
+def test_simulate__recipe_cancelled_meanwhile__stops_at_the_refusal(server: Server, run: Run) -> None:
+    lab = OneRecipe(server)
+
+    def cancel(asked: Asked) -> Answer:
+        lab.state = "cancelled"
+        return lab.updates(asked)
+
+    server.on("POST", "/lab-controllers/lab.example.com/updates", cancel)
+    result = simulate(run)
+    assert result.exit_code == 0
+    refused = [line for line in lines(result) if "refused" in line]
+    assert refused[0]["refused"] == "recipe/12 is cancelled"
+    assert len(server.asked_for("POST", "/lab-controllers/lab.example.com/updates")) == 1
+
+
+def test_simulate__server_away_for_a_while__says_everything_once_it_is_back(
+    server: Server, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lab_agent, "PAUSE_SECONDS", 0.01)
+    lab = OneRecipe(server)
+    outage = iter([Answer({"title": "broken"}, 500), Answer({"items": [{"status": 503, "title": "away"}]})])
+    server.on(
+        "POST",
+        "/lab-controllers/lab.example.com/updates",
+        lambda asked: next(outage, None) or lab.updates(asked),
+    )
+    result = simulate(run)
+    assert result.exit_code == 0
+    assert lab.state == "completed"
+    assert [line["what"] for line in lines(result)].count("waiting") == 2
+
+
+def test_simulate__token_not_accepted__fails_at_once(server: Server, run: Run) -> None:
+    OneRecipe(server)
+    server.on("GET", "/lab-controllers/lab.example.com/commands", Answer({"title": "Who are you?"}, 401))
+    result = simulate(run)
+    assert result.exit_code == 1
+    assert "Who are you?" in result.stderr
