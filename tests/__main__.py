@@ -1,0 +1,46 @@
+"""Every check in order, cheapest first, up to the first that fails. Arguments go to pytest."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+TOP = Path(__file__).resolve().parent.parent
+
+# import-linter has no `__main__`, and the script it installs is not found from a moved checkout.
+LINT_IMPORTS = "from importlinter.cli import lint_imports_command; lint_imports_command()"
+
+CHECKS = {
+    "ruff check": ("-m", "ruff", "check"),
+    "ruff format --check": ("-m", "ruff", "format", "--check"),
+    "mypy": ("-m", "mypy"),
+    "lint-imports": ("-c", LINT_IMPORTS),
+    "pytest": ("-m", "pytest"),
+}
+
+
+def main(pytest_arguments: list[str]) -> int:
+    for heading, arguments in CHECKS.items():
+        extra = _for_pytest(pytest_arguments) if heading == "pytest" else []
+        print(f"== {heading}", flush=True)
+        started = time.monotonic()
+        status = subprocess.run([sys.executable, *arguments, *extra], cwd=TOP, check=False).returncode
+        print(f"== {heading}: {_verdict(status)} ({time.monotonic() - started:.1f} s)\n", flush=True)
+        if status != 0:
+            return status
+    return 0
+
+
+def _for_pytest(arguments: list[str]) -> list[str]:
+    """Soaks take longer than a person waits: they run when asked for by `-m soak`."""
+    return arguments if "-m" in arguments else ["-m", "not soak", *arguments]
+
+
+def _verdict(status: int) -> str:
+    return "passed" if status == 0 else f"failed with exit status {status}"
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

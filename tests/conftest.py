@@ -1,0 +1,45 @@
+"""Fixtures that any test may ask for; what they are made of is in `tests/harness`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import ExitStack
+from typing import TYPE_CHECKING
+
+import pytest
+
+from api.embedded.environment import forget_libpq
+
+if TYPE_CHECKING:
+    from tests.harness.databases import TestDatabase
+    from tests.harness.pool import ServerPool
+
+
+@pytest.fixture(scope="session")
+def servers() -> Iterator[ServerPool]:
+    # Imported here, so that tests of pure code run without a database driver or a composition root.
+    from tests.harness.pool import ServerPool
+
+    forget_libpq()
+    with ExitStack() as stack:
+        yield ServerPool(stack)
+
+
+@pytest.fixture
+def database(servers: ServerPool) -> Iterator[TestDatabase]:
+    """A fresh, migrated database on the embedded server."""
+    with servers.databases("embedded").fresh() as fresh:
+        yield fresh
+
+
+@pytest.fixture(params=["embedded", "system"])
+def store_database(servers: ServerPool, request: pytest.FixtureRequest) -> Iterator[TestDatabase]:
+    """The same on each server the event store has to get along with."""
+    from tests.harness.servers import NoSecondServer
+
+    try:
+        databases = servers.databases(request.param)
+    except NoSecondServer as none:
+        pytest.skip(str(none))
+    with databases.fresh() as fresh:
+        yield fresh

@@ -1,0 +1,37 @@
+"""Folders of both kinds, and clusters that never outlive their test."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from api.embedded.cluster import Cluster
+from tests.harness.servers import FAST
+
+MakeCluster = Callable[[Path], Cluster]
+
+
+@pytest.fixture
+def open_folder() -> Iterator[Path]:
+    """A folder that every user may enter, which those of pytest are not."""
+    folder = Path(tempfile.mkdtemp(prefix="labledger-tests-"))
+    folder.chmod(0o755)
+    yield folder
+    shutil.rmtree(folder)
+
+
+@pytest.fixture
+def make_cluster() -> Iterator[MakeCluster]:
+    made: list[Cluster] = []
+
+    def make(folder: Path) -> Cluster:
+        made.append(Cluster(folder, settings=FAST))
+        return made[-1]
+
+    yield make
+    for cluster in made:
+        cluster.remove()

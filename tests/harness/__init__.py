@@ -1,0 +1,1 @@
+"""What tests need and are not themselves: PostgreSQL servers, and a fresh database on one of them."""

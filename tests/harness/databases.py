@@ -1,0 +1,75 @@
+"""Fresh databases, cheaply: copies of one that was migrated once per server."""
+
+from __future__ import annotations
+
+import itertools
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+import psycopg
+from psycopg import sql
+
+from api import root
+from api.embedded.service_login import create_login
+from api.settings import Settings
+
+# Unlike any of a real installation: a server given by URL may have one.
+LOGIN = "labledger_test"
+LOGIN_PASSWORD = "only-for-tests"
+
+
+@dataclass(frozen=True)
+class TestDatabase:
+    """A migrated, empty database. The services' login may only `SET ROLE labledger_service`."""
+
+    __test__ = False
+
+    owner_url: str
+    service_url: str
+
+    @property
+    def settings(self) -> Settings:
+        return Settings.read({}, database_url=self.service_url, owner_database_url=self.owner_url)
+
+
+class Databases:
+    """The databases of one server, named by the process so that two test runs can share the server."""
+
+    def __init__(self, server_url: str) -> None:
+        self._server_url = server_url
+        self._numbers = itertools.count(1)
+        self._template = f"labledger_test_{os.getpid()}_template"
+        self._execute("CREATE DATABASE {}", self._template)
+        root.migrate(Settings.read({}, database_url=_with_database(server_url, self._template)))
+        create_login(server_url, LOGIN, LOGIN_PASSWORD)
+
+    @contextmanager
+    def fresh(self) -> Iterator[TestDatabase]:
+        name = f"labledger_test_{os.getpid()}_{next(self._numbers)}"
+        self._execute("CREATE DATABASE {} TEMPLATE {} STRATEGY file_copy", name, self._template)
+        url = _with_database(self._server_url, name)
+        try:
+            yield TestDatabase(url, _with_login(url))
+        finally:
+            self._execute("DROP DATABASE {} WITH (FORCE)", name)
+
+    def close(self) -> None:
+        self._execute("DROP DATABASE {} WITH (FORCE)", self._template)
+
+    def _execute(self, statement: str, *names: str) -> None:
+        query = sql.SQL(statement).format(*map(sql.Identifier, names))  # type: ignore[arg-type]
+        with psycopg.connect(self._server_url, autocommit=True) as connection:
+            connection.execute(query)
+
+
+def _with_database(url: str, name: str) -> str:
+    return urlsplit(url)._replace(path=f"/{name}").geturl()
+
+
+def _with_login(url: str) -> str:
+    parts = urlsplit(url)
+    place = parts.netloc.rpartition("@")[2]
+    return parts._replace(netloc=f"{LOGIN}:{LOGIN_PASSWORD}@{place}").geturl()

@@ -1,0 +1,144 @@
+"""Labledger as its users have it: real processes over a real database, reached by HTTP and command line."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+from api import root
+from tests.harness.databases import TestDatabase
+
+SAMPLES = Path(__file__).parents[2] / "replay" / "samples"
+READY_SECONDS = 30.0
+STOP_SECONDS = 15.0
+
+
+@dataclass
+class Running:
+    """The services of one database; `start` and `kill` them one by one."""
+
+    database: TestDatabase
+    url: str
+    token: str
+    processes: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict)
+
+    @property
+    def environment(self) -> dict[str, str]:
+        kept = {name: value for name, value in os.environ.items() if not name.startswith("LABLEDGER_")}
+        return {
+            **kept,
+            "LABLEDGER_DATABASE_URL": self.database.service_url,
+            "LABLEDGER_URL": self.url,
+            "LABLEDGER_TOKEN": self.token,
+            "LABLEDGER_LOG_LEVEL": "warning",
+        }
+
+    @property
+    def port(self) -> int:
+        return int(self.url.rpartition(":")[2])
+
+    def start(self, *arguments: str, name: str | None = None) -> subprocess.Popen[bytes]:
+        command = [sys.executable, "-m", "api.cli", *arguments]
+        if arguments[0] == "serve":
+            command += ["--port", str(self.port)]
+        process = subprocess.Popen(command, env=self.environment, stdin=subprocess.DEVNULL)
+        self.processes[name or arguments[0]] = process
+        return process
+
+    def kill(self, name: str, how: signal.Signals = signal.SIGKILL) -> None:
+        process = self.processes.pop(name)
+        process.send_signal(how)
+        process.wait(STOP_SECONDS)
+
+    def stop(self) -> None:
+        for process in self.processes.values():
+            process.terminate()
+        for process in self.processes.values():
+            try:
+                process.wait(STOP_SECONDS)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+        self.processes.clear()
+
+    def client(self, token: str | None = None) -> httpx.Client:
+        headers = {"Authorization": f"Bearer {token or self.token}"}
+        return httpx.Client(base_url=self.url, headers=headers, timeout=20, trust_env=False)
+
+    def wait_ready(self) -> None:
+        wait_for(self._is_ready, "the service to be ready")
+
+    def _is_ready(self) -> bool:
+        try:
+            return httpx.get(f"{self.url}/readyz", timeout=5, trust_env=False).status_code == 200
+        except httpx.TransportError:
+            return False
+
+    def labledger(self, *arguments: str, status: int = 0) -> str:
+        """What the command prints. Fails when it exits otherwise than expected."""
+        command = [sys.executable, "-m", "api.cli", *arguments]
+        done = subprocess.run(
+            command,
+            env=self.environment,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=90,
+        )
+        assert done.returncode == status, f"{arguments}: {done.returncode}\n{done.stdout}\n{done.stderr}"
+        return done.stdout if status == 0 else done.stdout + done.stderr
+
+    def json(self, *arguments: str) -> Any:
+        return json.loads(self.labledger(*arguments, "--json"))
+
+    def events(self, after: int = 0) -> list[dict[str, Any]]:
+        """The whole log after a position."""
+        found: list[dict[str, Any]] = []
+        with self.client() as client:
+            while True:
+                page = client.get("/events", params={"after": after, "limit": 1000}).json()
+                found += page["events"]
+                if page["next"] is None:
+                    return found
+                after = page["next"]
+
+
+@contextmanager
+def running(database: TestDatabase, *services: str) -> Iterator[Running]:
+    """Start the services (all, unless named) and wait until they are ready."""
+    token = root.first_admin_token(database.settings)
+    assert token is not None
+    with ExitStack() as stack:
+        line = Running(database, f"http://127.0.0.1:{_free_port()}", token)
+        stack.callback(line.stop)
+        for service in services or ("serve", "scheduler", "projector"):
+            line.start(service)
+        line.wait_ready()
+        yield line
+
+
+def wait_for(happened: Any, what: str, timeout_seconds: float = READY_SECONDS) -> Any:
+    deadline = time.monotonic() + timeout_seconds
+    while time.monotonic() < deadline:
+        if found := happened():
+            return found
+        time.sleep(0.05)
+    raise AssertionError(f"waited {timeout_seconds:g} s for {what}")
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
