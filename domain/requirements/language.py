@@ -39,7 +39,7 @@ class Language:
 
     def examine(self, form: Any) -> Reading:
         """Everything there is to know about a form of JSON values; equal forms are read once."""
-        text = json.dumps(form, separators=(",", ":"))
+        text = json.dumps(form)
         return self._cached(text) if len(text) <= _CACHED_TEXT_LENGTH else self._examine(text)
 
     def parse(self, form: Any, report: Report) -> Node:

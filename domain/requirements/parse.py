@@ -99,6 +99,7 @@ def _element(form: Mapping[str, Any], vocabulary: Vocabulary, path: Path, notes:
     element = vocabulary.elements.get(spelling) if isinstance(spelling, str) else None
     if element is not None:
         return read_leaf(element, form, path, notes)
+    notes.elements.append("")
     last = str(spelling)[:100].rsplit("/", 1)[-1]
     later = isinstance(spelling, str) and spelling in vocabulary.not_yet
     notes.report(path, f"<{last}> is not supported yet" if later else f"unknown element <{last}>")

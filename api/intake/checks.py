@@ -1,0 +1,97 @@
+"""Everything that can be wrong with the values of a document, whichever door it came through."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Final
+
+from pydantic import ValidationError
+from pydantic_core import ErrorDetails
+
+from api.intake.document import Job
+from api.intake.not_yet import not_yet
+from api.intake.places import Places
+from domain.job_names import check_names, recipes_of
+from domain.job_spec import DEFAULT_RETENTION_TAG, RETENTION_TAGS, KnownNames
+from domain.requirements.distro import DISTRO
+from domain.requirements.findings import Finding
+from domain.requirements.host import HOST
+from domain.requirements.language import Language
+
+LANGUAGES: Final[Mapping[str, Language]] = {"distro_requires": DISTRO, "host_requires": HOST}
+
+# Kind of error -> our words for it; pydantic's own where there is no row.
+_WORDS: Final[Mapping[str, Callable[[ErrorDetails], str]]] = {
+    "extra_forbidden": lambda error: f'unknown field "{str(error["loc"][-1])[:100]}"',
+    "string_type": lambda _: "must be text",
+    "string_unicode": lambda _: "must be Unicode text",
+    "string_too_long": lambda error: f"must not be longer than {error['ctx']['max_length']} characters",
+    "string_too_short": lambda _: "must not be empty",
+    "string_pattern_mismatch": lambda _: "must be a mail address",
+    "literal_error": lambda error: f"must be {error['ctx']['expected']}",
+    "bool_type": lambda _: "must be true or false",
+    "dict_type": lambda _: "must be an object",
+    "model_type": lambda _: "must be an object",
+    "list_type": lambda _: "must be a list",
+    "too_long": lambda error: f"must not have more than {error['ctx']['max_length']} members",
+    "too_short": lambda _: "must not be empty",
+    "int_type": lambda _: "must be a whole number",
+    "int_parsing": lambda _: "must be a whole number",
+    "int_parsing_size": lambda _: "is too large",
+    "int_from_float": lambda _: "must be a whole number",
+    "finite_number": lambda _: "must be a whole number",
+    "greater_than_equal": lambda error: f"must not be less than {error['ctx']['ge']}",
+    "less_than": lambda error: f"must be less than {error['ctx']['lt']}",
+    "value_error": lambda error: str(error["ctx"]["error"]),
+}
+
+
+def check_document(
+    document: dict[str, Any], places: Places, known: KnownNames, submitter: str, *, is_admin: bool
+) -> tuple[Job | None, list[Finding]]:
+    """The job if its shape is sound, and everything that is wrong with it."""
+    job, findings = _shape(document, places)
+    findings += not_yet(document)
+    findings += _requirements(document)
+    findings += _product(document)
+    findings += check_names(document, known, submitter, is_admin=is_admin)
+    return job, findings
+
+
+def _shape(document: dict[str, Any], places: Places) -> tuple[Job | None, list[Finding]]:
+    try:
+        return Job.model_validate(document), []
+    except ValidationError as wrong:
+        errors = wrong.errors(include_url=False, include_input=False)
+        return None, [_finding(error, places) for error in errors]
+
+
+def _finding(error: ErrorDetails, places: Places) -> Finding:
+    """A missing part is told at the place where it is missed; a key that is wrong, at its member."""
+    path = error["loc"]
+    if error["type"] == "missing":
+        return Finding(path[:-1], f"has no {places.word(str(path[-1]))}")
+    if path and path[-1] == "[key]":
+        path = path[:-1]
+    words = _WORDS.get(error["type"])
+    return Finding(path, words(error) if words else error["msg"])
+
+
+def _requirements(document: Mapping[str, Any]) -> Iterator[Finding]:
+    for path, recipe in recipes_of(document):
+        for field, language in LANGUAGES.items():
+            form = recipe.get(field)
+            for finding in language.examine(form).findings if isinstance(form, dict) else ():
+                yield Finding((*path, field, *finding.path), finding.message)
+
+
+def _product(document: Mapping[str, Any]) -> Iterator[Finding]:
+    """Jobs that are kept for a product name it, and no others do."""
+    tag = document.get("retention_tag", DEFAULT_RETENTION_TAG)
+    needed = RETENTION_TAGS.get(tag.lower()) if isinstance(tag, str) else None
+    if needed is None:
+        return
+    if needed and document.get("product") is None:
+        yield Finding((), f'retention tag "{tag}" needs a product')
+    if not needed and document.get("product") is not None:
+        yield Finding(("product",), f'retention tag "{tag}" takes no product')

@@ -1,0 +1,128 @@
+"""From bytes to JSON values, with nothing guessed, and the line of every part of them."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any, Final, NoReturn
+
+from api.intake.bodies import check_body, unreadable
+from api.intake.limits import DEPTH_LIMIT, PART_LIMIT
+from domain.requirements.findings import Path
+
+_TOKEN: Final = re.compile(r'"(?:[^"\\]|\\.)*"|[\[\]{},:]|\n|[^\s\[\]{},:"]+')
+
+
+# An element of a requirement takes two levels in JSON: an object and its list.
+_LEVEL_LIMIT: Final = 3 * DEPTH_LIMIT
+
+# What opens a container -> the key its first part has until it is named.
+_OPENS: Final[dict[str, str | int]] = {"{": "", "[": 0}
+_CLOSES: Final = ("}", "]")
+
+
+class _Twice(Exception):
+    """A name stands twice in one object."""
+
+
+def parse_json(body: bytes) -> dict[str, Any]:
+    """The object. Raises `Unreadable` for what is broken or hostile."""
+    text = check_body(body)
+    try:
+        document = json.loads(text, object_pairs_hook=_object, parse_constant=_no_constant)
+    except json.JSONDecodeError as wrong:
+        unreadable(f"line {wrong.lineno}, column {wrong.colno}", f"is not JSON: {wrong.msg}")
+    except _Twice as twice:
+        name = str(twice)
+        unreadable(f"line {_second(text, name)}", f'"{name[:100]}" stands twice in one object')
+    except (ValueError, RecursionError) as wrong:
+        unreadable("body", "is nested too deeply" if isinstance(wrong, RecursionError) else str(wrong)[:200])
+    if not isinstance(document, dict):
+        unreadable("line 1", "must be an object")
+    _check_size(document)
+    if "\\u" in text and _has_lone_surrogates(document):
+        unreadable("body", "holds half of a surrogate pair")
+    return document
+
+
+def _has_lone_surrogates(document: dict[str, Any]) -> bool:
+    """No text encoding can hold them, so they would break whatever stores or repeats them."""
+    try:
+        json.dumps(document, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        return True
+    return False
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        names = [name for name, _ in pairs]
+        raise _Twice(next(name for index, name in enumerate(names) if name in names[:index]))
+    return found
+
+
+def _no_constant(word: str) -> NoReturn:
+    raise ValueError(f"{word} is no number in JSON")
+
+
+def _check_size(document: dict[str, Any]) -> None:
+    """Breadth first, so that the stack does not grow with the depth that is asked about."""
+    layer: list[Any] = [document]
+    seen = 0
+    for _ in range(_LEVEL_LIMIT):
+        seen += len(layer)
+        if not layer or seen > PART_LIMIT:
+            break
+        layer = [
+            inner
+            for outer in layer
+            for inner in (outer.values() if isinstance(outer, dict) else outer)
+            if isinstance(inner, dict | list)
+        ]
+    if seen > PART_LIMIT:
+        unreadable("body", f"has more than {PART_LIMIT} objects and lists")
+    if layer:
+        unreadable("body", f"is nested deeper than {_LEVEL_LIMIT} levels")
+
+
+def lines_of(text: str) -> dict[Path, int]:
+    """The line where each part of a JSON text begins; of a member, that of its name. The text must parse."""
+    return {path: line for path, line, _ in _parts(text)}
+
+
+def _second(text: str, name: str) -> int:
+    """The line where a name comes up the second time in one object."""
+    seen: set[Path] = set()
+    for path, line, is_member in _parts(text):
+        if is_member and path in seen and path[-1] == name:
+            return line
+        seen.add(path)
+    return 1
+
+
+def _parts(text: str) -> Iterator[tuple[Path, int, bool]]:
+    """Each part with its path and line, and whether it is a member of an object, in the order of the text."""
+    line = 1
+    path: list[str | int] = []
+    # What the next token begins: a name, a member of a list, or nothing that has a path of its own.
+    awaited = ""
+    for token in (match.group() for match in _TOKEN.finditer(text)):
+        if token == "\n":
+            line += 1
+            continue
+        if awaited == "name" and token != "}":
+            path[-1] = json.loads(token)
+            yield tuple(path), line, True
+        elif awaited == "item" and token != "]":
+            yield tuple(path), line, False
+        awaited = ""
+        if token in _OPENS:
+            path.append(_OPENS[token])
+            awaited = "name" if token == "{" else "item"
+        elif token in _CLOSES:
+            path.pop()
+        elif token == ",":
+            last = path[-1]
+            path[-1], awaited = (last, "name") if isinstance(last, str) else (last + 1, "item")

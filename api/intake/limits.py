@@ -1,0 +1,21 @@
+"""How much of anything a job may hold. Far above what people write, far below what hurts."""
+
+from __future__ import annotations
+
+from typing import Final
+
+BODY_LIMIT_BYTES: Final = 2**20
+DEPTH_LIMIT: Final = 50
+# Elements of XML, objects and lists of JSON.
+PART_LIMIT: Final = 20_000
+FAULT_LIMIT: Final = 100
+# Of what a fault says, since it may repeat what was written.
+WORDS_LENGTH: Final = 500
+
+NAME_LENGTH: Final = 255
+LINE_LENGTH: Final = 4096
+TEXT_LENGTH: Final = 65_536
+
+RECIPE_SET_LIMIT: Final = 500
+TASK_LIMIT: Final = 2000
+LIST_LIMIT: Final = 1000

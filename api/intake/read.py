@@ -1,0 +1,81 @@
+"""A job from the bytes of a request, or everything that is wrong with it at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any, Final, NamedTuple
+
+from api.intake.bodies import unreadable
+from api.intake.checks import check_document
+from api.intake.embedded_xml import Embedded
+from api.intake.json_text import parse_json
+from api.intake.limits import FAULT_LIMIT, WORDS_LENGTH
+from api.intake.places import Grafted, JsonPlaces, Places
+from api.intake.spec import spec_of
+from api.intake.xml_job import read_xml
+from api.intake.xml_text import parse_xml
+from domain.errors import Fault, FaultyInput
+from domain.job_spec import JobSpec, KnownNames
+from domain.requirements.findings import Finding
+
+Placed = tuple[int, str, str]
+"""Line, where, message."""
+
+
+class Opened(NamedTuple):
+    """A document, the places of its parts, and what was found wrong on the way to it."""
+
+    document: dict[str, Any]
+    places: Places
+    placed: list[Placed]
+    findings: list[Finding]
+
+
+def _open_xml(body: bytes) -> Opened:
+    document, walk = read_xml(parse_xml(body), "job")
+    return Opened(document, walk.places, walk.faults, [])
+
+
+def _open_json(body: bytes) -> Opened:
+    document = parse_json(body)
+    embedded = Embedded()
+    embedded.read_all(document)
+    return Opened(document, Grafted(JsonPlaces(body), embedded.grafts), [], embedded.findings)
+
+
+DOORS: Final[dict[str, Callable[[bytes], Opened]]] = {
+    "application/xml": _open_xml,
+    "text/xml": _open_xml,
+    "application/json": _open_json,
+}
+
+
+def read_job(body: bytes, media_type: str, known: KnownNames, submitter: str, is_admin: bool) -> JobSpec:
+    """The job. Raises `Unreadable` for what is broken or hostile, `FaultyInput` with every other fault."""
+    door = DOORS.get(media_type.partition(";")[0].strip().lower())
+    if door is None:
+        unreadable("Content-Type", f"must be one of {', '.join(DOORS)}")
+    opened = door(body)
+    job, findings = check_document(opened.document, opened.places, known, submitter, is_admin=is_admin)
+    if job is None or findings or opened.findings or opened.placed:
+        placed = [_place(finding, opened.places) for finding in [*opened.findings, *findings]]
+        raise FaultyInput(_bounded([*opened.placed, *placed]))
+    return spec_of(job)
+
+
+def _place(finding: Finding, places: Places) -> Placed:
+    line, where, rest = places.find(finding.path)
+    message = f"{rest}: {finding.message}" if rest else finding.message
+    return line, where, message
+
+
+def _bounded(placed: Iterable[Placed]) -> list[Fault]:
+    """In the order of the lines, each once, and no more than a person reads."""
+    faults = [
+        Fault(where[:WORDS_LENGTH], message[:WORDS_LENGTH])
+        for _, where, message in sorted(dict.fromkeys(placed), key=lambda it: it[0])
+    ]
+    more = len(faults) - FAULT_LIMIT
+    if more <= 0:
+        return faults
+    return [*faults[:FAULT_LIMIT], Fault("document", f"and {more} more faults")]

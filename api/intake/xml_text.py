@@ -1,0 +1,44 @@
+"""From bytes to an element tree, with nothing fetched, expanded or guessed on the way."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from lxml import etree
+
+from api.intake.bodies import check_body, unreadable
+from api.intake.limits import DEPTH_LIMIT, PART_LIMIT
+
+# The encoding overrules what the document declares: anything but UTF-8 was refused already.
+_PARSER: Final = etree.XMLParser(
+    encoding="utf-8",
+    resolve_entities=False,
+    no_network=True,
+    load_dtd=False,
+    huge_tree=False,
+    remove_comments=True,
+    remove_pis=True,
+)
+_TOO_DEEP: Final = etree.XPath("boolean(" + "/*" * (DEPTH_LIMIT + 1) + ")")
+_TOO_MANY: Final = etree.XPath(f"count(//*) > {PART_LIMIT}")
+
+
+def parse_xml(body: bytes) -> etree._Element:
+    """The root element. Raises `Unreadable` for what is broken or hostile."""
+    check_body(body)
+    try:
+        root = etree.fromstring(body, _PARSER)
+    except etree.XMLSyntaxError as wrong:
+        unreadable(f"line {wrong.lineno or 1}", f"is not XML: {_plain(wrong)}")
+    if root.getroottree().docinfo.internalDTD is not None:
+        unreadable("line 1", "document types and entities are refused")
+    if _TOO_DEEP(root):
+        unreadable("document", f"is nested deeper than {DEPTH_LIMIT} elements")
+    if _TOO_MANY(root):
+        unreadable("document", f"has more than {PART_LIMIT} elements")
+    return root
+
+
+def _plain(wrong: etree.XMLSyntaxError) -> str:
+    """The words of the parser without the place, which stands elsewhere."""
+    return (wrong.msg or "syntax error").split(", line ")[0][:200]

@@ -1,0 +1,161 @@
+"""From form to tree and text, and what is said of forms that are wrong."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from domain.requirements import All, Forced, Leaf, from_text, parse, to_form, to_text
+from domain.requirements.host import HOST
+from tests.domain.requirements.asking import messages, refuse
+
+MACHINE = Leaf("system_type", "==", "Machine")
+
+
+def leaf(element: str, **attributes: Any) -> dict[str, Any]:
+    return {"element": element, **attributes}
+
+
+def test_requirement__no_type_named__asks_for_machines() -> None:
+    assert parse({}, refuse) == MACHINE
+    assert parse(leaf("memory", value=1), refuse) == All((Leaf("memory", "==", 1), MACHINE))
+
+
+@pytest.mark.parametrize("element", ["system_type", "system/type"])
+def test_requirement__type_named_anywhere__adds_none(element: str) -> None:
+    form = {"or": [{"not": [leaf(element, value="Laptop")]}, leaf("memory", value=1)]}
+    assert "Machine" not in to_text(parse(form, refuse))
+
+
+def test_requirement__forced__asks_nothing_else() -> None:
+    assert parse({"force": "a.example.com"}, refuse) == Forced("a.example.com")
+
+
+def test_text__spellings_and_needless_nesting__is_the_same() -> None:
+    plain = {"and": [leaf("cpu_count", op="=", value="8"), leaf("hostname", op="like", value="a%")]}
+    nested = {
+        "and": [
+            {"and": [leaf("cpu/processors", value=8)]},
+            {"or": [leaf("system/name", op="like", value="a%")]},
+        ]
+    }
+    assert to_text(parse(plain, refuse)) == to_text(parse(nested, refuse))
+
+
+ROUND = {
+    "and": [
+        {"or": [leaf("memory", op=">=", value=1), {"not": [leaf("pool", op="!=", value="big")]}]},
+        leaf("key_value", key="HVM", op="!="),
+        leaf("device", type="NETWORK", driver="e1000"),
+        {"disk": [leaf("size", op=">", value=4, units="GiB"), leaf("size", op="<", value=2**40)]},
+        {"disk": []},
+        leaf("system/last_inventoried", op="!=", value=""),
+    ]
+}
+
+
+def test_form__parsed_and_written_again__reads_the_same() -> None:
+    node = parse(ROUND, refuse)
+    assert parse(to_form(node), refuse) == node
+    assert from_text(to_text(node)) == node
+    assert to_text(from_text(to_text(node))) == to_text(node)
+
+
+def test_text__not_of_a_requirement__is_refused() -> None:
+    with pytest.raises(ValueError, match="unknown element"):
+        from_text('{"element":"memroy","value":1}')
+
+
+@pytest.mark.parametrize(
+    ("form", "path", "message"),
+    [
+        (leaf("memroy", value=1), (), "unknown element <memroy>"),
+        (leaf("cpu/memory", value=1), (), "unknown element <memory>"),
+        (leaf("size", value=1), (), "unknown element <size>"),
+        (leaf("system/owner", value="x"), (), "<owner> is not supported yet"),
+        (leaf("cpu/hyper", value="1"), (), "<hyper> is not supported yet"),
+        ({"disk": [leaf("model", value="x")]}, ("disk", 0), "<model> is not supported yet"),
+        (leaf("memory", op="=>", value=1), ("op",), "must be one of = == != > >= < <= like"),
+        (leaf("arch", op="like", value="x%"), ("op",), "must be one of = == !="),
+        (leaf("memory", op=7, value=1), ("op",), "must be one of = == != > >= < <= like"),
+        (leaf("memory", op=">"), (), "<memory> needs value"),
+        (leaf("key_value", value="1"), (), "<key_value> needs key"),
+        (leaf("key_value", key="a", op=">"), ("value",), "> needs a value"),
+        (leaf("memory", value="much"), ("value",), "must be a whole number"),
+        (leaf("memory", value=True), ("value",), "must be a whole number"),
+        (leaf("memory", value=2**31), ("value",), "must lie between -2147483648 and 2147483647"),
+        (leaf("memory", value=1, units="GB"), (), 'unknown attribute "units"'),
+        ({"disk": [leaf("size", value=1, units="GBit")]}, ("disk", 0, "value"), None),
+        ({"disk": [leaf("size", value=2**63)]}, ("disk", 0, "value"), None),
+        (
+            leaf("system_type", value="Toaster"),
+            ("value",),
+            "must be one of Machine, Prototype, Laptop, Resource",
+        ),
+        (leaf("hostname", value="x" * 256), ("value",), "must not be longer than 255 characters"),
+        (leaf("hostname", value="a\u0007"), ("value",), "must not hold control characters"),
+        (leaf("hostname", value=["a"]), ("value",), "must be text"),
+        (leaf("pool", op="!=", value=None), (), "<pool> needs value"),
+        (
+            leaf("system/last_inventoried", value="2026-02-30"),
+            ("value",),
+            "must be a day, YYYY-MM-DD, or empty for never",
+        ),
+        (
+            leaf("system/last_inventoried", op=">", value=""),
+            ("value",),
+            "empty can only be asked for with = or !=",
+        ),
+        ({"nand": []}, (), "must be an object with one of and, or, not, disk, element"),
+        ({"and": [], "or": []}, (), "must be an object with one of and, or, not, disk, element"),
+        ({"and": {}}, ("and",), "must be a list"),
+        ({"and": [3]}, ("and", 0), "must be an object"),
+        ([], (), "must be an object"),
+        ({"force": "a", "and": []}, (), "a forced system leaves no room for other requirements"),
+        ({"force": ""}, ("force",), "must name a system"),
+    ],
+)
+def test_fault__one_in_a_form__is_told_once_at_its_path(
+    form: Any, path: tuple[str | int, ...], message: str | None
+) -> None:
+    ((found_path, found),) = messages(form)
+    assert found_path == path
+    assert message is None or found == message
+
+
+def test_faults__many__are_all_told() -> None:
+    form = {"and": [leaf("a", value=1), {"not": [leaf("memory", value="b"), leaf("c", value=1)]}]}
+    assert [path for path, _ in messages(form)] == [
+        ("and", 0),
+        ("and", 1, "not", 0, "value"),
+        ("and", 1, "not", 1),
+    ]
+
+
+def test_depth__beyond_bound__is_a_fault() -> None:
+    form: dict[str, Any] = leaf("memory", value=1)
+    for _ in range(60):
+        form = {"not": [form]}
+    assert [message for _, message in messages(form)] == ["is nested deeper than 50 levels"]
+
+
+def test_elements__beyond_bound__are_told_once() -> None:
+    form = {"or": [leaf("memory", value=number) for number in range(1100)]}
+    assert [message for _, message in messages(form)] == ["there are more than 1000 elements"]
+
+
+def test_mentions__pools_arches_keys__are_named_with_their_paths() -> None:
+    form = {
+        "and": [
+            leaf("pool", value="big"),
+            leaf("arch", value="i386"),
+            leaf("key_value", key="HVM"),
+            leaf("pool", value=""),
+        ]
+    }
+    assert HOST.examine(form).mentions == (
+        (("and", 0, "value"), "pools", "big"),
+        (("and", 1, "value"), "arches", "i386"),
+        (("and", 2, "key"), "keys", "HVM"),
+    )

@@ -1,0 +1,78 @@
+"""Jobs to read, and names for them to use."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import replay
+from api.intake import read_job
+from domain.errors import FaultyInput
+from domain.job_spec import JobSpec, KnownNames
+
+SAMPLES = Path(replay.__path__[0], "samples")
+
+KNOWN = KnownNames(
+    users=frozenset({"alice", "bob", "carol"}),
+    groups={"kernel-qe": frozenset({"alice", "bob"}), "net-qe": frozenset({"carol"})},
+    pools=frozenset({"big", "small", "storage", "arm"}),
+    arches=frozenset({"x86_64", "aarch64"}),
+    keys=frozenset({"HVM", "NFS"}),
+    lab_controllers=frozenset(),
+    systems=frozenset({"arm-04.east.example.com"}),
+)
+
+
+def sample(name: str) -> bytes:
+    return (SAMPLES / name).read_bytes()
+
+
+def job_xml(
+    job: str = "", in_job: str = "", recipe_set: str = "", recipe: str = "", in_recipe: str = "",
+    host: str = "<hostRequires/>", distro: str = '<distroRequires><name value="F"/></distroRequires>',
+    task: str = '<task name="/t"/>',
+) -> bytes:  # fmt: skip
+    """A small job on one line for each element, with something put into it."""
+    return "\n".join(
+        [
+            f"<job {job}>{in_job}",
+            f"<recipeSet {recipe_set}>",
+            f"<recipe {recipe}>{in_recipe}",
+            distro,
+            host,
+            task,
+            "</recipe></recipeSet></job>",
+        ]
+    ).encode()
+
+
+def job_document(**fields: Any) -> dict[str, Any]:
+    """The same as JSON; `recipe` adds fields to the recipe."""
+    recipe = {
+        "distro_requires": {"element": "name", "value": "F"},
+        "host_requires": {},
+        "tasks": [{"name": "/t"}],
+    }
+    recipe |= fields.pop("recipe", {})
+    return {"recipe_sets": [{"recipes": [recipe]}], **fields}
+
+
+def read_xml(body: bytes, submitter: str = "alice", *, is_admin: bool = False) -> JobSpec:
+    return read_job(body, "application/xml", KNOWN, submitter, is_admin)
+
+
+def read_json(document: Any, submitter: str = "alice", *, is_admin: bool = False) -> JobSpec:
+    body = document if isinstance(document, bytes) else json.dumps(document).encode()
+    return read_job(body, "application/json; charset=utf-8", KNOWN, submitter, is_admin)
+
+
+def faults_of(body: Any, submitter: str = "alice", *, is_admin: bool = False) -> list[tuple[str, str]]:
+    """Bytes that begin like XML are read as XML, anything else as JSON."""
+    read = read_xml if isinstance(body, bytes) and body.startswith(b"<") else read_json
+    with pytest.raises(FaultyInput) as refused:
+        read(body, submitter, is_admin=is_admin)
+    assert type(refused.value) is FaultyInput
+    return [(fault.where, fault.message) for fault in refused.value.faults]

@@ -1,0 +1,306 @@
+"""Faults: all of them at once, each at its place, whichever door the job came through."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from tests.intake.jobs import faults_of, job_document, job_xml, read_json, read_xml
+
+FIVE_XML = b"""<job retention_tag="scratch" colour="red">
+  <whiteboard>five faults</whiteboard>
+  <recipeSet priority="Highest">
+    <recipe>
+      <watchdog/>
+      <watchdog/>
+      <distroRequires><name value="F"/></distroRequires>
+      <hostRequires>
+        <and>
+          <memroy op="&gt;=" value="1"/>
+          <cpu><sockets op="&gt;=" value="two"/></cpu>
+        </and>
+      </hostRequires>
+      <task name="/t"/>
+    </recipe>
+  </recipeSet>
+</job>"""
+
+
+def test_five_faults__in_xml__are_told_with_their_lines() -> None:
+    assert faults_of(FIVE_XML) == [
+        ("line 1, <job>", 'unknown attribute "colour"'),
+        ("line 3, <recipeSet>", "priority: must be 'Low', 'Medium', 'Normal', 'High' or 'Urgent'"),
+        ("line 6, <watchdog>", "<watchdog> may stand here only once"),
+        ("line 10, <memroy>", "unknown element <memroy>"),
+        ("line 11, <sockets>", "value: must be a whole number"),
+    ]
+
+
+FIVE_JSON = b"""{
+  "colour": "red",
+  "recipe_sets": [{
+    "priority": "Highest",
+    "recipes": [
+      {
+        "distro_requires": {},
+        "host_requires": {"and": [
+          {"element": "memroy", "op": ">=", "value": 1},
+          {"element": "cpu/sockets",
+           "value": "two"}]},
+        "tasks": [{"name": "/a"},
+                  {"name": ""}]
+      }
+    ]
+  }]
+}"""
+
+
+def test_five_faults__in_json__are_told_with_their_lines() -> None:
+    recipe = "recipe_sets[0].recipes[0]"
+    assert faults_of(FIVE_JSON) == [
+        ("line 2: colour", 'unknown field "colour"'),
+        (
+            "line 4: recipe_sets[0].priority",
+            "must be 'Low', 'Medium', 'Normal', 'High' or 'Urgent'",
+        ),
+        (f"line 9: {recipe}.host_requires.and[0]", "unknown element <memroy>"),
+        (f"line 11: {recipe}.host_requires.and[1].value", "must be a whole number"),
+        (f"line 13: {recipe}.tasks[1].name", "must not be empty"),
+    ]
+
+
+PARAM = '<param name="A" value="1"/>'
+POOL = '<hostRequires><or><pool value="huge"/></or></hostRequires>'
+
+
+@pytest.mark.parametrize(
+    ("body", "where", "message"),
+    [
+        # structure
+        (b"<job/>", "line 1, <job>", "has no <recipeSet>"),
+        (b"<job>\n<recipeSet/></job>", "line 2, <recipeSet>", "has no <recipe>"),
+        (job_xml(task=""), "line 3, <recipe>", "has no <task>"),
+        (job_xml(host=""), "line 3, <recipe>", "has no <hostRequires>"),
+        (job_xml(distro=""), "line 3, <recipe>", "has no <distroRequires>"),
+        (job_xml(task="<task/>"), "line 6, <task>", 'has no attribute "name"'),
+        (
+            job_xml(task='<task name="/t"><fetch/></task>'),
+            "line 6, <fetch>",
+            "fetching a task is not supported yet",
+        ),
+        (job_xml(in_recipe="<guest/>"), "line 3, <guest>", "unknown element <guest> in <recipe>"),
+        (job_xml(in_recipe="words"), "line 3, <recipe>", "unexpected text"),
+        (
+            job_xml(in_job="<whiteboard><b/></whiteboard>"),
+            "line 1, <b>",
+            "unknown element <b> in <whiteboard>",
+        ),
+        (
+            job_xml(in_recipe="<packages><package/></packages>"),
+            "line 3, <package>",
+            'has no attribute "name"',
+        ),
+        (
+            job_xml(in_recipe='<l:locks xmlns:l="urn:labledger:job"/>'),
+            "line 3, <locks>",
+            "<locks> is not supported yet",
+        ),
+        (
+            job_xml(in_recipe='<x:y xmlns:x="urn:x"/>'),
+            "line 3, <y>",
+            "foreign elements belong directly in <job>",
+        ),
+        (
+            job_xml(in_recipe="<kickstart>text</kickstart>"),
+            "line 3, <kickstart>",
+            "a kickstart of one's own is not supported yet",
+        ),
+        (job_xml(in_recipe="<distro/>"), "line 3, <distro>", "a distro of one's own is not supported yet"),
+        (
+            job_xml(task=f'<task name="/t"><params>{PARAM}\n{PARAM}</params></task>'),
+            "line 7, <param>",
+            '"A" is given twice',
+        ),
+        # values
+        (job_xml(job='user="mallory"'), "line 1, <job>", 'user: there is no user "mallory"'),
+        (job_xml(job='user="bob"'), "line 1, <job>", 'user: only an admin may submit a job for "bob"'),
+        (job_xml(job='group="nobody"'), "line 1, <job>", 'group: there is no group "nobody"'),
+        (job_xml(job='group="net-qe"'), "line 1, <job>", 'group: alice is not a member of group "net-qe"'),
+        (
+            job_xml(job='retention_tag="ever"'),
+            "line 1, <job>",
+            "retention_tag: must be one of scratch, 60days, 120days, active, audit",
+        ),
+        (job_xml(job='retention_tag="Audit"'), "line 1, <job>", 'retention tag "Audit" needs a product'),
+        (job_xml(job='product="x"'), "line 1, <job>", 'product: retention tag "scratch" takes no product'),
+        (job_xml(in_job="<notify><cc>nobody</cc></notify>"), "line 1, <cc>", "must be a mail address"),
+        (
+            job_xml(in_job=f"<whiteboard>{'w' * 5000}</whiteboard>"),
+            "line 1, <whiteboard>",
+            "must not be longer than 4096 characters",
+        ),
+        (
+            job_xml(recipe='ks_meta="a=\'b"'),
+            "line 3, <recipe>",
+            "ks_meta: cannot be split into words: no closing quotation",
+        ),
+        (job_xml(in_recipe='<watchdog panic="always"/>'), "line 3, <watchdog>", "panic: must be 'ignore'"),
+        (
+            job_xml(in_recipe='<autopick random="maybe"/>'),
+            "line 3, <autopick>",
+            "random: must be true or false",
+        ),
+        (
+            job_xml(in_recipe="<autopick><pool>huge</pool></autopick>"),
+            "line 3, <pool>",
+            'there is no pool "huge"',
+        ),
+        (
+            job_xml(in_recipe="<autopick><pool>big</pool><pool>big</pool></autopick>"),
+            "line 3, <autopick>",
+            "pools: names one of them twice",
+        ),
+        (
+            job_xml(in_recipe='<partitions><partition name="/" size="99999999999"/></partitions>'),
+            "line 3, <partition>",
+            "size_gb: must be less than 2147483648",
+        ),
+        # requirements
+        (job_xml(host=POOL), "line 5, <pool>", 'value: there is no pool "huge"'),
+        (
+            job_xml(host='<hostRequires><key_value key="K"/></hostRequires>'),
+            "line 5, <key_value>",
+            'key: there is no key "K"',
+        ),
+        (
+            job_xml(host='<hostRequires><arch value="vax"/></hostRequires>'),
+            "line 5, <arch>",
+            'value: there is no architecture "vax"',
+        ),
+        (job_xml(host="<hostRequires>x</hostRequires>"), "line 5, <hostRequires>", "unexpected text"),
+        (
+            job_xml(host='<hostRequires><and op="="/></hostRequires>'),
+            "line 5, <and>",
+            'unknown attribute "op"',
+        ),
+        (
+            job_xml(host='<hostRequires><memory value="1"><and/></memory></hostRequires>'),
+            "line 5, <and>",
+            "<and> does not belong in <memory>",
+        ),
+        (
+            job_xml(host='<hostRequires><annd><memory value="1"/></annd></hostRequires>'),
+            "line 5, <annd>",
+            "unknown element <annd>",
+        ),
+        (
+            job_xml(host="<hostRequires><disk><disk/></disk></hostRequires>"),
+            "line 5, <disk>",
+            "unknown element <disk>",
+        ),
+        (
+            job_xml(host='<hostRequires><system><owner value="x"/></system></hostRequires>'),
+            "line 5, <owner>",
+            "<owner> is not supported yet",
+        ),
+        (
+            job_xml(distro="<distroRequires><nam value='F'/></distroRequires>"),
+            "line 4, <nam>",
+            "unknown element <nam>",
+        ),
+    ],
+)
+def test_xml__one_fault__is_told_once_at_its_line(body: bytes, where: str, message: str) -> None:
+    assert faults_of(body) == [(where, message)]
+
+
+RECIPE = "recipe_sets[0].recipes[0]"
+
+
+@pytest.mark.parametrize(
+    ("document", "where", "message"),
+    [
+        ({}, "", 'has no "recipe_sets"'),
+        ({"recipe_sets": []}, "recipe_sets", "must not be empty"),
+        ({"recipe_sets": {}}, "recipe_sets", "must be a list"),
+        ({"recipe_sets": [3]}, "recipe_sets[0]", "must be an object"),
+        (job_document(whiteboard=3), "whiteboard", "must be text"),
+        (job_document(whiteboard="a\u0000b"), "whiteboard", "must not hold control characters"),
+        (job_document(recipe={"ks_meta": "a\nb"}), f"{RECIPE}.ks_meta", "must not hold control characters"),
+        (job_document(foreign=["<plain/>"]), "foreign[0]", "must be an element of a foreign namespace"),
+        (job_document(recipe={"tasks": []}), f"{RECIPE}.tasks", "must not be empty"),
+        (job_document(recipe={"tasks": [{}]}), f"{RECIPE}.tasks[0]", 'has no "name"'),
+        (
+            job_document(recipe={"tasks": [{"name": "/t", "params": {"A": 1}}]}),
+            f"{RECIPE}.tasks[0].params.A",
+            "must be text",
+        ),
+        (job_document(recipe={"host_requires": []}), f"{RECIPE}.host_requires", "must be an object"),
+        (job_document(recipe={"guests": [{}]}), f"{RECIPE}.guests[0]", "a guest recipe is not supported yet"),
+        (
+            job_document(recipe={"partitions": [{"name": "/", "size_gb": 10**30}]}),
+            f"{RECIPE}.partitions[0].size_gb",
+            "must be less than 2147483648",
+        ),
+        (
+            job_document(recipe={"host_requires": {"force": "arm-04.east.example.com"}}),
+            f"{RECIPE}.host_requires.force",
+            "forcing a system is not supported yet",
+        ),
+    ],
+)
+def test_json__one_fault__is_told_once_at_its_path(document: Any, where: str, message: str) -> None:
+    assert faults_of(document) == [(f"line 1: {where}".removesuffix(": "), message)]
+
+
+def test_xml_in_json__sound__is_the_same_job() -> None:
+    document = job_document()
+    (recipe,) = document["recipe_sets"][0]["recipes"]
+    del recipe["host_requires"], recipe["distro_requires"]
+    recipe["host_requires_xml"] = '<hostRequires><memory op="&gt;" value="1"/></hostRequires>'
+    recipe["distro_requires_xml"] = '<distroRequires><name value="F"/></distroRequires>'
+    same = job_document(recipe={"host_requires": {"element": "memory", "op": ">", "value": 1}})
+    assert read_json(document) == read_json(same)
+
+
+@pytest.mark.parametrize(
+    ("text", "where", "message"),
+    [
+        (
+            '<hostRequires>\n<and>\n<memroy value="1"/></and></hostRequires>',
+            ", line 3, <memroy>",
+            "unknown element <memroy>",
+        ),
+        ("<hostRequires>\nwords</hostRequires>", "", "line 1, <hostRequires>: unexpected text"),
+        ("<job/>", "", "line 1: the root is <job>, not <hostRequires>"),
+        ("<!DOCTYPE x><hostRequires/>", "", "line 1: document types and entities are refused"),
+        (3, "", "must be text"),
+    ],
+)
+def test_xml_in_json__one_fault__is_told_at_its_line_in_the_text(text: Any, where: str, message: str) -> None:
+    document = job_document(recipe={"host_requires_xml": text})
+    del document["recipe_sets"][0]["recipes"][0]["host_requires"]
+    body = json.dumps(document, indent=1).encode()
+    line = body[: body.index(b"host_requires_xml")].count(b"\n") + 1
+    assert faults_of(body) == [(f"line {line}: {RECIPE}.host_requires_xml{where}", message)]
+
+
+def test_xml_in_json__beside_the_form__is_refused() -> None:
+    document = job_document(recipe={"host_requires_xml": "<hostRequires/>"})
+    ((where, message),) = faults_of(document)
+    assert where.endswith("host_requires_xml")
+    assert message == 'leaves no room for "host_requires"'
+
+
+def test_admin__names_any_group_and_owner__is_accepted() -> None:
+    spec = read_xml(job_xml(job='user="bob" group="net-qe"'), "carol", is_admin=True)
+    assert (spec.owner, spec.group) == ("bob", "net-qe")
+
+
+def test_faults__beyond_bound__are_counted() -> None:
+    many = "".join(f'<x{number} value="1"/>' for number in range(150))
+    faults = faults_of(job_xml(host=f"<hostRequires>{many}</hostRequires>"))
+    assert len(faults) == 101
+    assert faults[-1] == ("document", "and 50 more faults")

@@ -1,0 +1,60 @@
+"""What a job says beyond scheduling is kept in its document."""
+
+from __future__ import annotations
+
+from typing import get_args
+
+import pytest
+
+from api.intake.document import RecipeSet
+from domain.priority import Priority
+from tests.intake.jobs import job_xml, read_json, read_xml
+
+RICH = job_xml(
+    job='user="alice" retention_tag="ACTIVE" product="cpe:/o:x"',
+    in_job="""<whiteboard> trimmed </whiteboard><notify><cc>a@b.c</cc></notify>
+    <x:note xmlns:x="urn:x" a="1">kept <x:b/></x:note>""",
+    recipe_set='priority="Urgent"',
+    recipe='role="None" kernel_options="a=1" kernel_options_post="b" ks_meta="!c"',
+    in_recipe="""<autopick random="1"><pool>storage</pool><pool>big</pool></autopick>
+    <watchdog panic="None"/>
+    <ks_appends><ks_append>%post</ks_append></ks_appends>
+    <repos><repo name="r" url="http://r/"/></repos>
+    <partitions><partition name="/" size="10" type="lvm" fs="xfs"/></partitions>""",
+)
+
+
+def test_document__of_a_rich_job__keeps_everything() -> None:
+    spec = read_xml(RICH)
+    recipe = spec.document["recipe_sets"][0]["recipes"][0]
+    assert spec.document["whiteboard"] == "trimmed"
+    assert spec.document["notify"] == ["a@b.c"]
+    assert spec.document["foreign"] == ['<x:note xmlns:x="urn:x" a="1">kept <x:b/></x:note>']
+    assert recipe["autopick"] == {"random": True, "pools": ["storage", "big"]}
+    assert recipe["ks_appends"] == ["%post"]
+    assert recipe["repos"] == [{"name": "r", "url": "http://r/"}]
+    assert recipe["partitions"] == [{"name": "/", "size_gb": 10, "type": "lvm", "fs": "xfs"}]
+
+
+def test_spec__of_a_rich_job__holds_what_scheduling_needs() -> None:
+    spec = read_xml(RICH)
+    (recipe_set,) = spec.recipe_sets
+    (recipe,) = recipe_set.recipes
+    assert (spec.owner, spec.retention_tag, spec.product) == ("alice", "active", "cpe:/o:x")
+    assert recipe_set.priority is Priority.Urgent
+    assert (recipe.role, recipe.kernel_options, recipe.ks_meta) == (None, "a=1", "!c")
+    assert (recipe.autopick_random, recipe.autopick_pools) == (True, ("storage", "big"))
+
+
+def test_document__read_again_as_json__is_the_same_job() -> None:
+    assert read_json(read_xml(RICH).document) == read_xml(RICH)
+
+
+def test_priorities__of_documents__are_those_of_the_domain() -> None:
+    assert list(get_args(RecipeSet.model_fields["priority"].annotation)) == [each.name for each in Priority]
+
+
+@pytest.mark.parametrize("word", ["true", "TRUE", "1"])
+def test_autopick__random_in_every_spelling__is_random(word: str) -> None:
+    spec = read_xml(job_xml(in_recipe=f'<autopick random="{word}"/>'))
+    assert spec.recipe_sets[0].recipes[0].autopick_random

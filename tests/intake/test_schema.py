@@ -1,0 +1,119 @@
+"""The published schema and our own reading agree on what may stand where."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from lxml import etree
+
+import api.intake
+from domain.errors import FaultyInput
+from domain.requirements import operands
+from domain.requirements.vocabulary import SYSTEM
+from tests.intake.jobs import SAMPLES, job_xml, read_xml
+from tests.intake.test_kept import RICH
+
+SCHEMA = Path(api.intake.__path__[0], "job.rng")
+NG = "{http://relaxng.org/ns/structure/1.0}"
+RNG = etree.RelaxNG(etree.parse(SCHEMA))
+
+
+def is_valid(body: bytes) -> bool:
+    return bool(RNG.validate(etree.fromstring(body)))
+
+
+def is_accepted(body: bytes) -> bool:
+    try:
+        read_xml(body)
+    except FaultyInput:
+        return False
+    return True
+
+
+@pytest.mark.parametrize("path", sorted(SAMPLES.glob("*.xml")), ids=lambda path: path.name)
+def test_sample__every_one__is_valid(path: Path) -> None:
+    assert is_valid(path.read_bytes())
+
+
+def test_rich_job__accepted__is_valid() -> None:
+    assert is_accepted(RICH)
+    assert is_valid(RICH)
+
+
+MISPLACED = {
+    "no recipe set": b"<job/>",
+    "no recipe": b"<job><recipeSet/></job>",
+    "no task": job_xml(task=""),
+    "no hostRequires": job_xml(host=""),
+    "no distroRequires": job_xml(distro=""),
+    "task without a name": job_xml(task="<task/>"),
+    "repo without a url": job_xml(in_recipe='<repos><repo name="a"/></repos>'),
+    "package without a name": job_xml(in_recipe="<packages><package/></packages>"),
+    "two watchdogs": job_xml(in_recipe="<watchdog/><watchdog/>"),
+    "two whiteboards": job_xml(in_job="<whiteboard/><whiteboard/>"),
+    "unknown attribute": job_xml(recipe_set='colour="red"'),
+    "unknown element": job_xml(in_recipe="<thing/>"),
+    "text": job_xml(in_recipe="text"),
+    "foreign element in a recipe": job_xml(in_recipe='<x:y xmlns:x="urn:x"/>'),
+    "leaf with children": job_xml(host='<hostRequires><memory value="1"><and/></memory></hostRequires>'),
+    "leaf without a value": job_xml(host='<hostRequires><memory op="="/></hostRequires>'),
+    "unknown operator": job_xml(host='<hostRequires><memory op="~" value="1"/></hostRequires>'),
+    "unknown leaf": job_xml(host='<hostRequires><memroy value="1"/></hostRequires>'),
+    "leaf of another group": job_xml(host='<hostRequires><cpu><memory value="1"/></cpu></hostRequires>'),
+    "device attribute": job_xml(host='<hostRequires><device colour="red"/></hostRequires>'),
+    "force and more": job_xml(host='<hostRequires force="a"><memory value="1"/></hostRequires>'),
+    "priority": job_xml(recipe_set='priority="Highest"'),
+}
+
+
+@pytest.mark.parametrize("body", MISPLACED.values(), ids=MISPLACED)
+def test_structure__faulty__is_refused_by_both(body: bytes) -> None:
+    assert not is_valid(body)
+    assert not is_accepted(body)
+
+
+LEAVES = st.sampled_from(
+    [
+        '<memory op="&gt;=" value="1"/>',
+        '<arch value="x86_64"/>',
+        '<arch op="like" value="x86_64"/>',
+        '<hostname op="like" value="a%"/>',
+        '<device driver="e1000"/>',
+        '<key_value key="HVM"/>',
+        '<key_value value="1"/>',
+        '<sockets op="=" value="1"/>',
+        '<flag op="&gt;" value="vmx"/>',
+        '<size value="1" units="GB"/>',
+        '<name value="a"/>',
+        '<type value="Machine"/>',
+        '<last_inventoried op="like" value=""/>',
+        "<memroy/>",
+    ]
+)
+NESTED = st.recursive(
+    LEAVES,
+    lambda inner: st.builds(
+        lambda tag, children: f"<{tag}>{''.join(children)}</{tag}>",
+        st.sampled_from(["and", "or", "not", "system", "cpu", "disk"]),
+        st.lists(inner, max_size=3),
+    ),
+    max_leaves=6,
+)
+
+
+@given(st.lists(NESTED, max_size=3))
+def test_requirement__of_any_shape__is_judged_alike_by_both(parts: list[str]) -> None:
+    body = job_xml(host=f"<hostRequires>{''.join(parts)}</hostRequires>")
+    assert is_accepted(body) == is_valid(body)
+
+
+def test_schema__of_requirements__names_every_element_and_unit() -> None:
+    tree = etree.parse(SCHEMA)
+    named = {name.text for name in tree.iter(f"{NG}name")} | {
+        each.get("name") for each in tree.iter(f"{NG}element")
+    }
+    assert {spelling.rsplit("/", 1)[-1] for spelling in {*SYSTEM.elements, *SYSTEM.not_yet}} <= named
+    assert set(operands.UNITS) <= {value.text for value in tree.iter(f"{NG}value")}
