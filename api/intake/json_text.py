@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any, Final, NoReturn
 
@@ -35,7 +36,7 @@ def parse_json(body: bytes) -> dict[str, Any]:
         unreadable(f"line {wrong.lineno}, column {wrong.colno}", f"is not JSON: {wrong.msg}")
     except _Twice as twice:
         name = str(twice)
-        unreadable(f"line {_second(text, name)}", f'"{name[:100]}" stands twice in one object')
+        unreadable(f"line {_second(text, name)}", f"{json.dumps(name[:100])} stands twice in one object")
     except (ValueError, RecursionError) as wrong:
         unreadable("body", "is nested too deeply" if isinstance(wrong, RecursionError) else str(wrong)[:200])
     if not isinstance(document, dict):
@@ -58,8 +59,8 @@ def _has_lone_surrogates(document: dict[str, Any]) -> bool:
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) < len(pairs):
-        names = [name for name, _ in pairs]
-        raise _Twice(next(name for index, name in enumerate(names) if name in names[:index]))
+        counts = Counter(name for name, _ in pairs)
+        raise _Twice(next(name for name, count in counts.items() if count > 1))
     return found
 
 

@@ -54,6 +54,8 @@ HOSTILE_JSON = {
     "a list": b"[]",
     "NaN": b'{"a": NaN}',
     "name twice": b'{\n"a": 1,\n"a": 2}',
+    "name twice among many": b"{" + b"".join(b'"%d":1,' % n for n in range(90_000)) + b'"89999":1}',
+    "half a surrogate pair twice": b'{"\\ud800": 1, "\\ud800": 1}',
     "NUL": b'{"a": "\0"}',
     "Latin-1": '{"a": "é"}'.encode("latin-1"),
     "byte order mark": b"\xef\xbb\xbf{}",
