@@ -67,8 +67,9 @@ def _log_level(text: str) -> str:
     return text.lower()
 
 
-def _read_by(parse: Callable[[str], Any], about: str) -> dict[str, Any]:
-    return {"parse": parse, "about": about}
+def _read_by(parse: Callable[[str], Any], about: str, *, secret: bool = False) -> dict[str, Any]:
+    """A secret is not repeated when something is wrong with it."""
+    return {"parse": parse, "about": about, "secret": secret}
 
 
 _DATABASE = _url("postgresql", "postgres")
@@ -82,16 +83,22 @@ class Settings:
     )
     database_url: str | None = field(
         default=None,
-        metadata=_read_by(_DATABASE, "database of the services; without it `up` runs its own PostgreSQL"),
+        metadata=_read_by(
+            _DATABASE, "database of the services; without it `up` runs its own PostgreSQL", secret=True
+        ),
     )
     owner_database_url: str | None = field(
         default=None,
-        metadata=_read_by(_DATABASE, "the same as the owner of the tables, for migrations; else as services"),
+        metadata=_read_by(
+            _DATABASE, "the same as the owner of the tables, for migrations; else as services", secret=True
+        ),
     )
     url: str | None = field(
         default=None, metadata=_read_by(_url("http", "https"), "the API, for the command line")
     )
-    token: str | None = field(default=None, metadata=_read_by(_text, "who the command line is to the API"))
+    token: str | None = field(
+        default=None, metadata=_read_by(_text, "who the command line is to the API", secret=True)
+    )
     host: str = field(default="127.0.0.1", metadata=_read_by(_text, "address the API listens on"))
     port: int = field(
         default=8080, metadata=_read_by(_whole(0, 65535), "port of the API; 0 lets `up` choose a free one")
@@ -115,7 +122,8 @@ class Settings:
                 if raw is not None:
                     given[setting.name] = setting.metadata["parse"](raw)
             except ValueError as error:
-                faults.append(Fault(where, f"{error}, not {raw!r}"))
+                shown = "" if setting.metadata["secret"] else f", not {raw!r}"
+                faults.append(Fault(where, f"{error}{shown}"))
         if faults:
             raise BadSettings(faults)
         return cls(**given)

@@ -5,8 +5,6 @@ from __future__ import annotations
 import os
 import pwd
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import psycopg
@@ -15,23 +13,11 @@ import pytest
 from api.embedded import binaries, home
 from api.embedded.account import Account, postgres_account
 from api.embedded.binaries import packaged_binaries
+from api.embedded.cluster import Cluster
 from tests.embedded.conftest import MakeCluster
+from tests.harness.servers import FAST
 
 as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can act as several users")
-
-START_AND_ASK = """
-import sys
-from pathlib import Path
-import psycopg
-from api.embedded.cluster import Cluster
-
-cluster = Cluster(Path(sys.argv[1]), settings={"fsync": "off"})
-try:
-    with psycopg.connect(cluster.start().owner_url) as connection:
-        print(connection.execute("SELECT 6 * 7").fetchone()[0])
-finally:
-    cluster.remove()
-"""
 
 
 @pytest.fixture
@@ -100,31 +86,30 @@ def test_binaries__venv_only_root_can_enter__are_copied_once(
     assert [path.name for path in (open_folder / "cache").iterdir()] == [found.folder.parents[2].name]
 
 
+def become(user: Account) -> None:
+    os.setgroups([])
+    os.setgid(user.gid)
+    os.setuid(user.uid)
+    os.environ.clear()
+
+
 @as_root
 def test_cluster__ordinary_user_without_home_or_path__works(open_folder: Path, nobody: Account) -> None:
-    """Run from a copy of the code, as the checkout may be for root alone."""
-    top = Path(home.__file__).parents[2]
-    code = open_folder / "code"
-    for package in ("api", "domain"):
-        shutil.copytree(top / package, code / package, ignore=shutil.ignore_patterns("__pycache__"))
-    if not nobody.can_execute(Path(sys.executable)):
-        pytest.skip("this Python is one that only root can execute")
-    workplace = open_folder / "home"
-    workplace.mkdir()
-    os.chown(workplace, nobody.uid, nobody.gid)
-    ran = subprocess.run(
-        [sys.executable, "-c", START_AND_ASK, str(workplace / "postgresql")],
-        user=nobody.uid,
-        group=nobody.gid,
-        extra_groups=[],
-        env={"PYTHONPATH": str(code), "HOME": str(workplace), "PATH": ""},
-        cwd=workplace,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=60,
-    )
-    assert (ran.stdout, ran.stderr) == ("42\n", "")
+    """In a fork, as the Python itself may be one that only root can execute."""
+    reachable = packaged_binaries(nobody)
+    os.chown(open_folder, nobody.uid, nobody.gid)
+    pid = os.fork()
+    if pid == 0:
+        answer = None
+        try:
+            become(nobody)
+            cluster = Cluster(open_folder / "postgresql", settings=FAST, binaries=reachable)
+            with psycopg.connect(cluster.start().owner_url) as connection:
+                answer = connection.execute("SELECT 6 * 7").fetchone()
+            cluster.remove()
+        finally:
+            os._exit(0 if answer == (42,) else 1)
+    assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
 
 
 def test_secret__asked_again__is_the_same_and_private(tmp_path: Path) -> None:

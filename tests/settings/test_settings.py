@@ -1,0 +1,78 @@
+"""Settings: flags, then variables, then defaults."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from pathlib import Path
+
+import pytest
+
+from api.settings import BadSettings, Settings, default_data
+from domain.errors import Fault
+
+
+def test_read__nothing_given__has_defaults() -> None:
+    settings = Settings.read({})
+    assert (settings.host, settings.port, settings.database_url) == ("127.0.0.1", 8080, None)
+    assert settings.data == default_data()
+
+
+def test_read__flag_and_variable__flag_wins() -> None:
+    assert Settings.read({"LABLEDGER_PORT": "9000"}, port=9001, data=None).port == 9001
+
+
+def test_read__variable__wins_over_default() -> None:
+    assert Settings.read({"LABLEDGER_PORT": "9000"}, port=None).port == 9000
+
+
+def test_read__port_zero_as_flag__counts_as_given() -> None:
+    assert Settings.read({"LABLEDGER_PORT": "9000"}, port=0).port == 0
+
+
+def test_read__empty_variable__counts_as_not_set() -> None:
+    assert Settings.read({"LABLEDGER_DATABASE_URL": ""}).database_url is None
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "message"),
+    [
+        ("LABLEDGER_PORT", "http", "must be a whole number from 0 to 65535, not 'http'"),
+        ("LABLEDGER_PORT", "65536", "must be a whole number from 0 to 65535, not '65536'"),
+        ("LABLEDGER_PORT", "-1", "must be a whole number from 0 to 65535, not '-1'"),
+        ("LABLEDGER_API_WORKERS", "0", "must be a whole number from 1 to 64, not '0'"),
+        ("LABLEDGER_DATABASE_URL", "db.example.com", "must begin with postgresql:// or postgres://"),
+        ("LABLEDGER_URL", "lab.example.com:80", "must begin with http:// or https://"),
+        ("LABLEDGER_LOG_LEVEL", "loud", "must be one of debug, info, warning, error, not 'loud'"),
+        ("LABLEDGER_STOP_SECONDS", "nan", "must be a number of seconds above 0, not 'nan'"),
+        ("LABLEDGER_TOKEN", " ll_x", "must be a word without spaces around it"),
+    ],
+)
+def test_read__bad_value__says_where_and_why(name: str, value: str, message: str) -> None:
+    with pytest.raises(BadSettings) as bad:
+        Settings.read({name: value})
+    (fault,) = bad.value.faults
+    assert fault.where == name
+    assert fault.message.startswith(message)
+
+
+def test_read__secret_that_is_bad__is_not_printed() -> None:
+    with pytest.raises(BadSettings) as bad:
+        Settings.read({"LABLEDGER_DATABASE_URL": "psql://me:hunter2@db", "LABLEDGER_TOKEN": "ll_x "})
+    assert "hunter2" not in str(bad.value)
+    assert "ll_x" not in str(bad.value)
+
+
+def test_read__several_bad_values__tells_all_at_once() -> None:
+    with pytest.raises(BadSettings) as bad:
+        Settings.read({"LABLEDGER_LOG_LEVEL": "loud"}, port="x")
+    assert [fault.where for fault in bad.value.faults] == ["--port", "LABLEDGER_LOG_LEVEL"]
+    assert isinstance(bad.value.faults[0], Fault)
+
+
+def test_environment__read_by_another_process__gives_the_same_settings(tmp_path: Path) -> None:
+    settings = Settings.read({}, data=tmp_path, port=9001, token="ll_x", stop_seconds=0.5)
+    assert Settings.read(settings.environment()) == settings
+
+
+def test_settings__every_field__says_what_it_is_for() -> None:
+    assert all(field.metadata["about"] for field in fields(Settings))

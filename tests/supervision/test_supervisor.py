@@ -1,0 +1,157 @@
+"""The supervisor, over real processes and real signals."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from api.supervisor import Program, Supervisor
+
+# Notes its pid in a file, and its end; `deaf` ones ignore SIGTERM, `brief` ones end at once.
+CHILD = """
+import os, signal, sys, time
+name, notes, kind = sys.argv[1:]
+
+def note(what):
+    with open(notes, "a") as file:
+        file.write(f"{name} {what}\\n")
+
+def stop(number, frame):
+    note("stopped")
+    raise SystemExit
+
+signal.signal(signal.SIGTERM, signal.SIG_IGN if kind == "deaf" else stop)
+note(os.getpid())
+while kind != "brief":
+    time.sleep(0.02)
+"""
+
+SUPERVISING = """
+import sys
+from api.stop_request import StopRequest
+from api.supervisor import Program, Supervisor
+
+stop = StopRequest()
+stop.listen()
+supervisor = Supervisor(stop_seconds=5)
+for name in ("first", "second"):
+    supervisor.start(Program(name, [sys.executable, "-c", sys.argv[1], name, sys.argv[2], "plain"], {}))
+supervisor.run(stop.made)
+supervisor.stop()
+"""
+
+
+@pytest.fixture
+def notes(tmp_path: Path) -> Path:
+    return tmp_path / "notes"
+
+
+@pytest.fixture
+def supervisor() -> Iterator[Supervisor]:
+    supervisor = Supervisor(stop_seconds=0.5)
+    yield supervisor
+    supervisor.stop()
+
+
+def child(name: str, notes: Path, kind: str = "plain") -> Program:
+    return Program(name, [sys.executable, "-c", CHILD, name, str(notes), kind], {})
+
+
+def lines(notes: Path) -> list[str]:
+    return notes.read_text().splitlines() if notes.exists() else []
+
+
+def pids(notes: Path) -> list[int]:
+    return [int(line.split()[1]) for line in lines(notes) if not line.endswith("stopped")]
+
+
+def within(seconds: float, question: Callable[[], bool]) -> Callable[[], bool]:
+    """The question as one that is answered, by failing, after so many seconds at most."""
+    deadline = time.monotonic() + seconds
+
+    def ask() -> bool:
+        if time.monotonic() > deadline:
+            pytest.fail(f"it did not happen within {seconds} s")
+        return question()
+
+    return ask
+
+
+def wait(question: Callable[[], bool]) -> None:
+    ask = within(10, question)
+    while not ask():
+        time.sleep(0.02)
+
+
+def lives(pid: int) -> bool:
+    """Zombies do not count: who reaps an orphan is up to the machine."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+
+
+def test_run__child_killed__starts_it_again(supervisor: Supervisor, notes: Path) -> None:
+    supervisor.start(child("a", notes))
+    supervisor.run(within(10, lambda: len(pids(notes)) == 1))
+    os.kill(pids(notes)[0], signal.SIGKILL)
+    supervisor.run(within(10, lambda: len(pids(notes)) == 2))
+    assert [lives(pid) for pid in pids(notes)] == [False, True]
+
+
+def test_run__child_that_keeps_dying__is_started_ever_more_slowly(
+    supervisor: Supervisor, notes: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    supervisor.start(child("a", notes, "brief"))
+    supervisor.run(within(20, lambda: len(pids(notes)) == 6))
+    delays = [record.args[2] for record in caplog.records if isinstance(record.args, tuple)]
+    assert [delay for delay in delays if isinstance(delay, float)][:5] == [0.1, 0.2, 0.4, 0.8, 1.6]
+
+
+def test_run__check_given__is_asked_too(supervisor: Supervisor) -> None:
+    asked: list[bool] = []
+    supervisor.also(lambda: asked.append(True))
+    supervisor.run(within(5, lambda: len(asked) > 1))
+    assert asked
+
+
+def test_stop__several_children__last_started_first(supervisor: Supervisor, notes: Path) -> None:
+    for name in ("a", "b", "c"):
+        supervisor.start(child(name, notes))
+    supervisor.run(within(10, lambda: len(pids(notes)) == 3))
+    supervisor.stop()
+    assert lines(notes)[3:] == ["c stopped", "b stopped", "a stopped"]
+
+
+def test_stop__child_deaf_to_sigterm__is_killed_after_its_time(supervisor: Supervisor, notes: Path) -> None:
+    supervisor.start(child("a", notes, "deaf"))
+    supervisor.run(within(10, lambda: len(pids(notes)) == 1))
+    started = time.monotonic()
+    supervisor.stop()
+    assert 0.5 <= time.monotonic() - started < 3
+    assert not lives(pids(notes)[0])
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_supervising_process__asked_to_stop__stops_its_children(notes: Path, number: int) -> None:
+    with subprocess.Popen([sys.executable, "-c", SUPERVISING, CHILD, str(notes)]) as process:
+        wait(lambda: len(pids(notes)) == 2)
+        process.send_signal(number)
+        assert process.wait(10) == 0
+    assert lines(notes)[2:] == ["second stopped", "first stopped"]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells children of their parent's death")
+def test_supervising_process__killed__leaves_no_children(notes: Path) -> None:
+    with subprocess.Popen([sys.executable, "-c", SUPERVISING, CHILD, str(notes)]) as process:
+        wait(lambda: len(pids(notes)) == 2)
+        process.kill()
+    wait(lambda: not any(lives(pid) for pid in pids(notes)))
+    assert sorted(lines(notes)[2:]) == ["first stopped", "second stopped"]
