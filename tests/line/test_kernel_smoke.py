@@ -1,0 +1,133 @@
+"""One recipe, from `labledger submit` to completed: every event of it, and what people see."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+from tests.harness.running import SAMPLES, Running, wait_for
+
+SYSTEM = "store-01.west.example.com"
+LAB = "lab.west.example.com"
+
+# (topic, subject, the telling part of its data), in log order. The lab (seed 1) reports on its commands
+# meanwhile: those events have a list of their own, because the scheduler does not wait for them.
+EXPECTED: list[tuple[str, str, dict[str, Any]]] = [
+    ("job.submitted", "job/1", {"owner": "admin", "submitter": "admin", "group": "kernel-qe"}),
+    ("recipe-set.submitted", "recipe-set/1", {"job_id": 1, "priority": "Normal", "recipe_ids": [1]}),
+    ("recipe.new", "recipe/1", {"job_id": 1, "recipe_set_id": 1, "distro_tree_id": 1, "priority": "Normal"}),
+    ("recipe.scheduled", "recipe/1", {"system": SYSTEM, "lab_controller": LAB}),
+    ("system.scheduled", f"system/{SYSTEM}", {"recipe_id": 1}),
+    ("recipe.waiting", "recipe/1", {"system": SYSTEM}),
+    ("system.waiting", f"system/{SYSTEM}", {"recipe_id": 1}),
+    ("recipe.installing", "recipe/1", {"system": SYSTEM}),
+    ("system.installing", f"system/{SYSTEM}", {"recipe_id": 1}),
+    ("recipe.running", "recipe/1", {"system": SYSTEM}),
+    ("system.running", f"system/{SYSTEM}", {"recipe_id": 1}),
+    ("recipe.task-started", "recipe/1", {"task_id": 1}),
+    ("recipe.task-result", "recipe/1", {"task_id": 1, "result": "Pass", "score": 1.0}),
+    ("recipe.task-result", "recipe/1", {"task_id": 1, "result": "Pass", "score": 2.0}),
+    ("recipe.task-result", "recipe/1", {"task_id": 1, "result": "Pass", "score": 3.0}),
+    ("recipe.task-completed", "recipe/1", {"task_id": 1}),
+    ("recipe.task-started", "recipe/1", {"task_id": 2}),
+    ("recipe.task-result", "recipe/1", {"task_id": 2, "result": "Pass", "score": 1.0}),
+    ("recipe.task-result", "recipe/1", {"task_id": 2, "result": "Pass", "score": 2.0}),
+    ("recipe.task-completed", "recipe/1", {"task_id": 2}),
+    ("recipe.completed", "recipe/1", {}),
+    ("system.pending", f"system/{SYSTEM}", {}),
+    ("system.idle", f"system/{SYSTEM}", {}),
+]
+
+
+def test_line__kernel_smoke_from_submit_to_completed__log_is_exactly_this(line: Running) -> None:
+    before = line.events()[-1]["position"]
+    _run(line)
+    events = line.events(after=before)
+
+    _check_whole_list(events)
+    _check_causes(events)
+    _check_what_people_see(line, before)
+
+
+def _run(line: Running) -> None:
+    simulator = line.start(
+        "lab", "simulate", "--speed", "2000", "--seed", "1", "--lab-controller", LAB, name="lab"
+    )
+    assert line.json("submit", str(SAMPLES / "kernel-smoke.xml"))
+    assert "completed" in line.labledger("watch", "1")
+    wait_for(lambda: _is_idle(line), "the system to be idle again")
+    wait_for(lambda: _ended_commands(line) == 2, "the lab to end its commands")
+    simulator.terminate()
+    simulator.wait(15)
+    line.processes.pop("lab")
+
+
+def _is_idle(line: Running) -> bool:
+    return SYSTEM in [system["fqdn"] for system in line.json("idle")["systems"]]
+
+
+def _ended_commands(line: Running) -> int:
+    return sum(event["topic"] == "command.completed" for event in line.events())
+
+
+def _check_whole_list(events: list[dict[str, Any]]) -> None:
+    positions = [event["position"] for event in events]
+    assert positions == list(range(positions[0], positions[0] + len(positions)))
+    commands = [event for event in events if event["subject"].startswith("command/")]
+    ours = [event for event in events if event not in commands]
+    assert [(event["topic"], event["subject"]) for event in ours] == [row[:2] for row in EXPECTED]
+    for event, (_, _, telling) in zip(ours, EXPECTED, strict=True):
+        assert {name: event["data"][name] for name in telling} == telling
+    waiting = next(event["position"] for event in events if event["topic"] == "recipe.waiting")
+    completed = next(event["position"] for event in events if event["topic"] == "recipe.completed")
+    assert [(event["topic"], event["subject"]) for event in commands] == [
+        ("command.running", f"command/{waiting}"),
+        ("command.completed", f"command/{waiting}"),
+        ("command.running", f"command/{completed}"),
+        ("command.completed", f"command/{completed}"),
+    ]
+
+
+def _check_causes(events: list[dict[str, Any]]) -> None:
+    by_topic = {event["topic"]: event for event in events}
+    submitted = by_topic["recipe-set.submitted"]
+    granted = [event for event in events if event["cause"] == f"event/{submitted['position']}"]
+    assert [event["topic"] for event in granted] == [
+        "recipe.scheduled",
+        "system.scheduled",
+        "recipe.waiting",
+        "system.waiting",
+    ]
+    assert {event["commit_end"] for event in granted} == {granted[-1]["position"]}
+    assert all(event["actor"] == "scheduler" and event["epoch"] == 1 for event in granted)
+    assert all(event["basis"] == by_topic["recipe.new"]["position"] for event in granted)
+    assert by_topic["system.idle"]["cause"] == f"event/{by_topic['system.pending']['position']}"
+    for before, after in (("recipe.installing", "system.installing"), ("recipe.completed", "system.pending")):
+        assert by_topic[before]["commit_end"] == by_topic[after]["commit_end"] == by_topic[after]["position"]
+        assert by_topic[before]["basis"] is None
+
+
+def _check_what_people_see(line: Running, before: int) -> None:
+    usage = _get(line, f"/systems/{SYSTEM}/usage")["intervals"]
+    assert [row["usage"] for row in usage] == [
+        *("idle", "pending", "idle"),
+        *("scheduled", "waiting", "installing", "running", "pending", "idle"),
+    ]
+    assert all(one["until_position"] == two["since_position"] for one, two in itertools.pairwise(usage))
+    history = [row["state"] for row in _get(line, "/recipes/1")["history"]]
+    assert history == ["new", "scheduled", "waiting", "installing", "running", "completed"]
+    assert _get(line, "/jobs/1")["result"] == "Pass"
+    assert _get(line, "/queue")["recipes"] == []
+    new = next(event for event in line.events(before) if event["topic"] == "recipe.new")["position"]
+    assert [row["recipe_id"] for row in _get(line, "/queue", as_of=new)["recipes"]] == [1]
+    assert SYSTEM in line.labledger("systems")
+    assert "recipe.completed" in line.labledger("events", "--subject", "recipe/1")
+    assert "Kernel smoke" in line.labledger("jobs")
+    line.labledger("queue")
+
+
+def _get(line: Running, path: str, **params: Any) -> Any:
+    with line.client() as client:
+        answer = client.get(path, params=params)
+        assert answer.status_code == 200, answer.text
+        return answer.json()
