@@ -64,4 +64,4 @@ def line(event: Row) -> str:
     data = event.get("data") or {}
     telling = {name: data[name] for name in TELLING if data.get(name) not in (None, "")}
     start = f"{event['position']:>8}  {clock(event.get('at'))}  {plain(event['topic']):<24}"
-    return f"{start}  {plain(event['subject']):<28}  {plain(telling)}".rstrip()
+    return f"{start}  {plain(event['subject']):<34}  {plain(telling)}".rstrip()

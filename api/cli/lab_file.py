@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -38,7 +38,7 @@ SECTIONS = (
 CONFLICT = 409
 
 
-@dataclass
+@dataclass(frozen=True)
 class Loaded:
     """How many items of a section were loaded, and how many were there and stay as they are."""
 
@@ -50,17 +50,10 @@ class Loaded:
         return {"section": self.section, "loaded": self.loaded, "kept": self.kept}
 
 
-def load(
-    client: Client, lab: Mapping[str, Any], tell: Callable[[str], None] = lambda item: None
-) -> list[Loaded]:
-    """Put and post everything in the file; `tell` hears each item. Stops at the first that is refused."""
+def load(client: Client, lab: Mapping[str, Any]) -> list[Loaded]:
+    """Put and post everything in the file; stops at the first item that is refused."""
     _check(lab)
-    counts = {name: Loaded(name) for name in (*(section.name for section in SECTIONS), "systems")}
-    for section, label, there in _requests(client, lab):
-        tell(label)
-        counts[section].kept += there
-        counts[section].loaded += not there
-    return list(counts.values())
+    return [*(_put_all(client, section, lab) for section in SECTIONS), _post_systems(client, lab)]
 
 
 def left_out(lab: Mapping[str, Any]) -> list[str]:
@@ -73,13 +66,16 @@ def left_out(lab: Mapping[str, Any]) -> list[str]:
     ]
 
 
-def _requests(client: Client, lab: Mapping[str, Any]) -> Iterator[tuple[str, str, bool]]:
-    for section in SECTIONS:
-        for item in lab.get(section.name, []):
-            _put(client, section, item)
-            yield section.name, f"{section.name} {item[section.key]}", False
-    for system in lab.get("systems", []):
-        yield "systems", f"systems {system['fqdn']}", not _post(client, system)
+def _put_all(client: Client, section: Section, lab: Mapping[str, Any]) -> Loaded:
+    items = lab.get(section.name, [])
+    for item in items:
+        _put(client, section, item)
+    return Loaded(section.name, loaded=len(items))
+
+
+def _post_systems(client: Client, lab: Mapping[str, Any]) -> Loaded:
+    added = [_post(client, system) for system in lab.get("systems", [])]
+    return Loaded("systems", loaded=added.count(True), kept=added.count(False))
 
 
 def _put(client: Client, section: Section, item: Mapping[str, Any]) -> None:

@@ -88,7 +88,7 @@ def table(columns: Iterable[Column], rows: Iterable[Row], *, title: str | None =
     from rich.table import Table
     from rich.text import Text
 
-    made = Table(box=box.SIMPLE_HEAD, pad_edge=False, title=title, title_justify="left")
+    made = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, title=title, title_justify="left")
     shown = tuple(columns)
     for column in shown:
         made.add_column(column.heading, justify="right" if column.right else "left")

@@ -10,16 +10,25 @@ from api.cli.lists import as_of
 from api.cli.output import Column, Output, Row, console, table
 from api.cli.remote import remote
 from api.cli.wording import clock, elapsed, plain
+from domain.recipe.lifecycle import FINISHED
 
 if TYPE_CHECKING:
     from api.client import Client
 
 FACTS = ("job_id", "recipe_set_id", "state", "result", "system", "lab_controller")
 
+
+def _lasted(interval: Row) -> str:
+    """Of a state that nothing leaves, none is told: it would only grow."""
+    if interval["state"] in FINISHED:
+        return ""
+    return elapsed(interval.get("since"), interval.get("until"))
+
+
 HISTORY_COLUMNS = (
     Column("state", "state"),
     Column("since", lambda row: clock(row.get("since"))),
-    Column("for", lambda row: elapsed(row.get("since"), row.get("until")), right=True),
+    Column("for", _lasted, right=True),
     Column("position", "since_position", right=True),
     Column("system", "system"),
     Column("reason", "reason"),
@@ -52,6 +61,7 @@ def _show(recipe: Row) -> None:
         if recipe.get(fact) is not None:
             click.echo(f"  {fact.removesuffix('_id').replace('_', ' ')}: {plain(recipe[fact])}")
     shown = console()
-    shown.print(table(HISTORY_COLUMNS, recipe.get("history") or ()))
-    if recipe.get("tasks"):
-        shown.print(table(TASK_COLUMNS, recipe["tasks"]))
+    for columns, name in ((HISTORY_COLUMNS, "history"), (TASK_COLUMNS, "tasks")):
+        if recipe.get(name):
+            shown.print()
+            shown.print(table(columns, recipe[name]))

@@ -56,9 +56,13 @@ def _on_screen(view: JobView) -> None:
     shown = console()
     if not shown.is_terminal:
         # Nobody looks at every step in a file: one line for each, the table in the end.
+        said = ""
         for _ in changes(view):
             states = ", ".join(f"recipe {row['recipe_id']} {row['state']}" for row in view.shown())
-            shown.print(f"job {view.job_id} {view.job['state']}: {states}")
+            line = f"job {view.job_id} {view.job['state']}: {states}"
+            if line != said:
+                shown.print(line)
+            said = line
         shown.print(view.table())
         return
     with Live(console=shown, get_renderable=view.table, refresh_per_second=2):

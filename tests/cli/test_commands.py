@@ -168,7 +168,7 @@ def test_events__recorded__are_read_to_the_end(server: Server, run: Run) -> None
     server.on("GET", "/events", *(Answer({"events": page}) for page in pages))
     first, second = run("events", "--types", "recipe.scheduled,recipe.queued").stdout.splitlines()
     assert first.split()[:2] == ["1", "2026-01-01"]
-    assert first.endswith("recipe/12                     system=a.example.com")
+    assert first.endswith("recipe/12                           system=a.example.com")
     assert second.endswith("recipe/12")
     assert [asked.query["after"] for asked in server.asked] == [["0"], ["1"], ["2"]]
     assert server.asked[0].query["types"] == ["recipe.scheduled", "recipe.queued"]

@@ -138,3 +138,18 @@ def test_watch__in_a_pipe__a_line_for_each_change_and_the_table(server: Server, 
 
 def test_watch__no_such_job__is_a_failure(run: Run) -> None:
     assert run("watch", "8").exit_code == 1
+
+
+def test_watch__on_a_terminal__is_a_live_table(
+    server: Server, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    server.on(
+        "GET", "/jobs/7", Answer(job("running", position=1)), Answer(job("completed", "Fail", position=2))
+    )
+    server.on("GET", "/recipes/12", recipe)
+    server.on("GET", "/events", sent_events({"position": 2, "topic": "x", "subject": "recipe/12"}))
+    result = run("watch", "7")
+    assert result.exit_code == 1
+    assert "\x1b[" in result.stdout
+    assert "job 7: completed, Fail" in result.stdout
