@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import ctypes
 import logging
 import os
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+
+from api.parent_death import die_with
 
 log = logging.getLogger(__name__)
 
@@ -19,9 +19,6 @@ MOST_BACKOFF_SECONDS = 2.0
 # Whoever ran this long did not die of starting, and is started again at once.
 SETTLED_SECONDS = 10.0
 TICK_SECONDS = 0.1
-
-_PR_SET_PDEATHSIG = 1
-_libc = ctypes.CDLL(None) if sys.platform == "linux" else None
 
 
 @dataclass(frozen=True)
@@ -98,16 +95,8 @@ def _spawn(program: Program) -> subprocess.Popen[bytes]:
         env=dict(program.env),
         stdin=subprocess.DEVNULL,
         start_new_session=True,
-        preexec_fn=lambda: _die_with(parent),  # noqa: PLW1509  (one system call, in a process of one thread)
+        preexec_fn=lambda: die_with(parent, signal.SIGTERM),  # noqa: PLW1509  (one system call, in a process of one thread)
     )
-
-
-def _die_with(parent: int) -> None:
-    """In the child, before it becomes the program: nothing shall outlive a killed supervisor."""
-    if _libc is not None:
-        _libc.prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
-        if os.getppid() != parent:  # it died before this call, so no signal will come
-            os._exit(1)
 
 
 def _end(process: subprocess.Popen[bytes], stop_seconds: float, name: str) -> None:

@@ -7,7 +7,7 @@ from typing import Any, Final
 from api.intake.places import Places
 from api.intake.xml_job import read_xml
 from api.intake.xml_text import parse_xml
-from domain.errors import Unreadable
+from domain.errors import FaultyInput
 from domain.job_names import recipes_of
 from domain.requirements.findings import Finding, Path
 
@@ -44,7 +44,7 @@ class Embedded:
             return
         try:
             recipe[target], walk = read_xml(parse_xml(text.encode()), root)
-        except Unreadable as wrong:
+        except FaultyInput as wrong:
             self.findings += [Finding(written_at, f"{f.where}: {f.message}") for f in wrong.faults]
             return
         self.grafts[*path, target] = (written_at, walk.places)

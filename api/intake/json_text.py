@@ -10,6 +10,7 @@ from typing import Any, Final, NoReturn
 
 from api.intake.bodies import check_body, unreadable
 from api.intake.limits import DEPTH_LIMIT, PART_LIMIT
+from domain.errors import Fault, FaultyInput
 from domain.requirements.findings import Path
 
 _TOKEN: Final = re.compile(r'"(?:[^"\\]|\\.)*"|[\[\]{},:]|\n|[^\s\[\]{},:"]+')
@@ -28,7 +29,7 @@ class _Twice(Exception):
 
 
 def parse_json(body: bytes) -> dict[str, Any]:
-    """The object. Raises `Unreadable` for what is broken or hostile."""
+    """The object. Raises `Unreadable` for what is broken or hostile, `FaultyInput` for another value."""
     text = check_body(body)
     try:
         document = json.loads(text, object_pairs_hook=_object, parse_constant=_no_constant)
@@ -40,7 +41,7 @@ def parse_json(body: bytes) -> dict[str, Any]:
     except (ValueError, RecursionError) as wrong:
         unreadable("body", "is nested too deeply" if isinstance(wrong, RecursionError) else str(wrong)[:200])
     if not isinstance(document, dict):
-        unreadable("line 1", "must be an object")
+        raise FaultyInput([Fault("line 1", "must be an object")])
     _check_size(document)
     if "\\u" in text and _has_lone_surrogates(document):
         unreadable("body", "holds half of a surrogate pair")

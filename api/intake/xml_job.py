@@ -6,7 +6,6 @@ from typing import Any, Final
 
 from lxml import etree
 
-from api.intake.bodies import unreadable
 from api.intake.places import line_of, local_name
 from api.intake.xml_requirement import DISTRO_REQUIRES, HOST_REQUIRES
 from api.intake.xml_shapes import (
@@ -20,6 +19,7 @@ from api.intake.xml_shapes import (
     text,
 )
 from api.intake.xml_walk import Walk
+from domain.errors import Fault, FaultyInput
 
 _YES_OR_NO: Final = {
     word: word.lower() in ("true", "1") for word in ("true", "false", "TRUE", "FALSE", "1", "0")
@@ -101,7 +101,8 @@ _WORDS: Final = {
 def read_xml(root: etree._Element, expected: str) -> tuple[dict[str, Any], Walk]:
     """The document that a tree stands for, with the places of its parts and the faults of its structure."""
     if root.tag != expected:
-        unreadable(f"line {line_of(root)}", f"the root is <{local_name(root)}>, not <{expected}>")
+        message = f"the root is <{local_name(root)}>, not <{expected}>"
+        raise FaultyInput([Fault(f"line {line_of(root)}", message)])
     walk = Walk(_WORDS)
     document = _ROOTS[expected](root, walk)
     walk.places.whole(document, root)

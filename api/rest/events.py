@@ -46,7 +46,8 @@ class Events:
         elif last_id is not None:
             faults.append(Fault("Last-Event-ID", f"{last_id!r} is no position"))
         reading.check_params(faults)
-        selection = Selection(tuple(req.get_param_as_list("types") or ()) or None, req.get_param("subject"))
+        topics = req.get_param_as_list("types", delimiter=",") or ()
+        selection = Selection(tuple(topics) or None, req.get_param("subject"))
         if "text/event-stream" in (req.accept or ""):
             resp.sse = self._stream(after, selection)
             return

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Callable
 from typing import Any
 
 from gunicorn.app.base import BaseApplication  # type: ignore[import-untyped]
 
+from api.parent_death import die_with
 from api.settings import Settings
 
 
@@ -31,8 +33,14 @@ class Server(BaseApplication):  # type: ignore[misc]
             # It would open a socket in the home folder.
             "control_socket_disable": True,
             "proc_name": "labledger-serve",
+            # A worker without its master would keep the port from the next one.
+            "post_fork": _die_with_the_master,
         }.items():
             self.cfg.set(name, value)
 
     def load(self) -> Any:
         return self._make()
+
+
+def _die_with_the_master(server: Any, worker: Any) -> None:
+    die_with(server.pid, signal.SIGKILL)

@@ -65,7 +65,9 @@ class Datastore(PostgresDatastore):
             max_size=pool_size,
             open=False,
             configure=self.after_connect_func(),
-            timeout=5.0,
+            timeout=2.0,
+            # The pool waits longer and longer between attempts; who asks next should not have to.
+            reconnect_timeout=1.0,
         )
 
     def after_connect_func(self) -> Callable[[Connection[Any]], None]:

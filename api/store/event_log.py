@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from eventsourcing.persistence import EventStore, StoredEvent
+from eventsourcing.persistence import EventStore, InterfaceError, OperationalError, StoredEvent
 from psycopg.rows import tuple_row
+from psycopg_pool import PoolTimeout
 
 from api.store.datastore import Datastore
 from api.store.mapper import EventMapper, Versioned
@@ -24,6 +25,7 @@ class EventLog(EventStore[str]):
 
     def __init__(self, url: str, pool_size: int = 2) -> None:
         self.datastore = Datastore(url, pool_size)
+        self._pool_size = pool_size
         super().__init__(EventMapper(), Recorder(self.datastore))
 
     def append(self, requests: Sequence[Append]) -> list[Outcome]:
@@ -90,6 +92,16 @@ class EventLog(EventStore[str]):
         return map(self.mapper.recorded, self._rows(query, params))
 
     def _rows(self, query: bytes, params: Any) -> list[tuple[Any, ...]]:
+        """Asks again while the pool hands out sessions that died when the database was away."""
+        for _ in range(self._pool_size):
+            try:
+                return self._ask(query, params)
+            except (OperationalError, InterfaceError) as error:
+                if isinstance(error.__cause__, PoolTimeout):
+                    raise
+        return self._ask(query, params)
+
+    def _ask(self, query: bytes, params: Any) -> list[tuple[Any, ...]]:
         with self.datastore.get_connection() as connection:
             cursor = connection.cursor(row_factory=tuple_row, binary=True)
             return cursor.execute(query, params, prepare=True).fetchall()

@@ -7,6 +7,7 @@ systems, so a new holder of the lease goes on where the last one stopped.
 from __future__ import annotations
 
 import logging
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -24,6 +25,7 @@ from domain.scheduling.partition import Partition
 
 ACTOR = "scheduler"
 DECISIONS_PER_COMMIT = 500
+RETRY_SECONDS = 0.2
 
 logger = logging.getLogger(__name__)
 
@@ -49,7 +51,12 @@ class Scheduler:
 
     def run(self, stopping: Callable[[], bool]) -> None:
         while not stopping():
-            self.step(timeout_seconds=1.0)
+            try:
+                self.step(timeout_seconds=1.0)
+            except (OperationalError, InterfaceError) as error:
+                # Nothing was decided that is not in the log, or will be decided again.
+                logger.warning("scheduler: database away: %s", error)
+                time.sleep(RETRY_SECONDS)
         self._lease.release()
         self._tailer.close()
 
@@ -89,12 +96,7 @@ class Scheduler:
             self.partition.take_back()
         assert self._fence is not None
         append = commit_of(decisions, Basis(basis, now, self._fence.epoch, POLICY_VERSION), self._fence)
-        try:
-            (outcome,) = self._log.append([append])
-        except (OperationalError, InterfaceError) as error:
-            # Whether it is in the log is unknown; reading on finds out, and nothing is remembered.
-            logger.warning("scheduler: database away: %s", error)
-            return
+        (outcome,) = self._log.append([append])
         if isinstance(outcome, Committed):
             self.counters.commits += 1
             self.counters.decisions += len(decisions)

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 
-from domain.errors import Unreadable
+from domain.errors import FaultyInput, Unreadable
 from tests.intake.jobs import job_xml, read_json, read_xml
 
 BOMB = "".join(f'<!ENTITY l{n} "{f"&l{n - 1};" * 10}">' for n in range(1, 10))
@@ -16,8 +14,6 @@ HOSTILE_XML = {
     "blank": b"  \n ",
     "not XML": b"hello",
     "cut off": b"<job><whiteboard>",
-    "other root": b"<jobs/>",
-    "job in a namespace": b'<job xmlns="urn:x"/>',
     "NUL": b"<job>\0</job>",
     "Latin-1": "<job><whiteboard>é</whiteboard></job>".encode("latin-1"),
     "UTF-16": "<job/>".encode("utf-16"),
@@ -38,20 +34,17 @@ HOSTILE_XML = {
 
 
 @pytest.mark.parametrize("body", HOSTILE_XML.values(), ids=HOSTILE_XML)
-def test_xml__hostile__is_unreadable_at_once(body: bytes) -> None:
-    began = time.monotonic()
+def test_xml__hostile__is_unreadable(body: bytes) -> None:
     with pytest.raises(Unreadable) as refused:
         read_xml(body)
     assert len(refused.value.faults) == 1
     assert "root:" not in str(refused.value)
-    assert time.monotonic() - began < 1
 
 
 HOSTILE_JSON = {
     "empty": b"",
     "not JSON": b"hello",
     "cut off": b'{"a": [',
-    "a list": b"[]",
     "NaN": b'{"a": NaN}',
     "name twice": b'{\n"a": 1,\n"a": 2}',
     "name twice among many": b"{" + b"".join(b'"%d":1,' % n for n in range(90_000)) + b'"89999":1}',
@@ -69,12 +62,10 @@ HOSTILE_JSON = {
 
 
 @pytest.mark.parametrize("body", HOSTILE_JSON.values(), ids=HOSTILE_JSON)
-def test_json__hostile__is_unreadable_at_once(body: bytes) -> None:
-    began = time.monotonic()
+def test_json__hostile__is_unreadable(body: bytes) -> None:
     with pytest.raises(Unreadable) as refused:
         read_json(body)
     assert len(refused.value.faults) == 1
-    assert time.monotonic() - began < 1
 
 
 @pytest.mark.parametrize(
@@ -104,3 +95,17 @@ def test_xml__encoding_declared_otherwise__is_read_as_utf_8() -> None:
 def test_comments_and_instructions__anywhere__are_nothing() -> None:
     body = job_xml(in_job="<whiteboard>a<!-- b -->c<?d e?></whiteboard><!-- f -->", in_recipe="<!-- g -->")
     assert read_xml(body).whiteboard == "ac"
+
+
+@pytest.mark.parametrize("body", [b"<jobs/>", b'<job xmlns="urn:x"/>'])
+def test_xml__other_root__is_readable_but_wrong(body: bytes) -> None:
+    with pytest.raises(FaultyInput) as refused:
+        read_xml(body)
+    assert not isinstance(refused.value, Unreadable)
+    assert refused.value.faults[0].where == "line 1"
+
+
+def test_json__no_object__is_readable_but_wrong() -> None:
+    with pytest.raises(FaultyInput) as refused:
+        read_json(b"[]")
+    assert not isinstance(refused.value, Unreadable)

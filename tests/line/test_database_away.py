@@ -1,0 +1,73 @@
+"""The database goes away for a while: nothing acknowledged is lost, nothing happens twice, nobody helps."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from urllib.parse import urlsplit
+
+import psycopg
+
+from tests.harness.databases import TestDatabase
+from tests.harness.running import SAMPLES, Running, wait_for
+
+XML = {"Content-Type": "application/xml"}
+
+
+@contextmanager
+def away(database: TestDatabase) -> Iterator[None]:
+    """No session of the database lives, and no new one is let in."""
+    name = urlsplit(database.owner_url).path.lstrip("/")
+    server = urlsplit(database.owner_url)._replace(path="/postgres").geturl()
+
+    def allow(answer: str) -> None:
+        with psycopg.connect(server, autocommit=True) as connection:
+            connection.execute(f'ALTER DATABASE "{name}" ALLOW_CONNECTIONS {answer}'.encode())
+            connection.execute(
+                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = %s", (name,)
+            )
+
+    allow("false")
+    try:
+        yield
+    finally:
+        allow("true")
+
+
+def test_service__database_away__503_then_the_same_key_finds_one_job(line: Running) -> None:
+    smoke = (SAMPLES / "kernel-smoke.xml").read_bytes()
+    headers = {**XML, "Idempotency-Key": "while-away"}
+    with line.client() as client:
+        with away(line.database):
+            refused = client.post("/jobs", content=smoke, headers=headers)
+            assert refused.status_code == 503
+            assert int(refused.headers["retry-after"]) > 0
+            assert refused.headers["content-type"] == "application/problem+json"
+            assert client.get("/readyz").status_code == 503
+            assert client.get("/healthz").status_code == 200
+            assert client.get("/queue").status_code in (503, 504)
+        line.wait_ready()
+        first = client.post("/jobs", content=smoke, headers=headers)
+        again = client.post("/jobs", content=smoke, headers=headers)
+        assert (first.status_code, again.status_code) == (201, 201)
+        assert first.json() == again.json()
+        (recipe_id,) = first.json()["recipe_ids"]
+
+        def placed() -> bool:
+            answer = client.get(f"/recipes/{recipe_id}")
+            return answer.status_code == 200 and answer.json()["state"] == "waiting"
+
+        wait_for(placed, "the scheduler and the projector to go on")
+    assert sum(event["topic"] == "job.submitted" for event in line.events()) == 1
+
+
+def test_services__killed_one_after_the_other__the_line_goes_on(line: Running) -> None:
+    lab = line.start("lab", "simulate", "--speed", "2000", "--seed", "3", name="lab")
+    for name in ("scheduler", "projector", "serve"):
+        line.kill(name)
+        line.start(name)
+        line.wait_ready()
+        line.labledger("submit", "--wait", str(SAMPLES / "kernel-smoke.xml"))
+    assert lab.poll() is None
+    topics = [event["topic"] for event in line.events()]
+    assert topics.count("recipe.completed") == topics.count("recipe.scheduled") == 3

@@ -1,0 +1,196 @@
+"""Whatever is wrong is told, all of it at once, with its place; and nothing is stored."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.harness.running import Running
+
+XML = {"Content-Type": "application/xml"}
+JSON = {"Content-Type": "application/json"}
+
+FIVE_FAULTS = b"""<job group="nobody-knows-this-group">
+  <whiteboard>five faults</whiteboard>
+  <recipeSet priority="Extreme">
+    <recipe>
+      <distroRequires><distro_name op="=" value="RHEL-9.6"/></distroRequires>
+      <hostRequires>
+        <memory op="&gt;=" value="lots"/>
+        <pool op="=" value="no-such-pool"/>
+        <colour op="=" value="red"/>
+      </hostRequires>
+      <task name="/distribution/check-install"/>
+    </recipe>
+  </recipeSet>
+</job>
+"""
+
+FIVE_LINES = ["line 1", "line 3", "line 7", "line 8", "line 9"]
+
+ENTITY = (
+    b'<!DOCTYPE job [<!ENTITY who SYSTEM "file:///etc/passwd">]><job><whiteboard>&who;</whiteboard></job>'
+)
+BOMB = (
+    b"<!DOCTYPE job ["
+    + b"".join(b'<!ENTITY a%d "%s">' % (n, (b"&a%d;" % (n - 1)) * 10 if n else b"ha") for n in range(10))
+    + b"]><job><whiteboard>&a9;</whiteboard></job>"
+)
+DEEP = b"<job>" + b"<and>" * 50_000 + b"</and>" * 50_000 + b"</job>"
+
+REFUSED: list[tuple[str, bytes, dict[str, str], int]] = [
+    ("an empty body", b"", XML, 400),
+    ("XML that ends too soon", b"<job><whiteboard>", XML, 400),
+    ("bytes that are no text", b"\xff\xfe\x00\x01", XML, 400),
+    ("an external entity", ENTITY, XML, 400),
+    ("a bomb of entities", BOMB, XML, 400),
+    ("depth", DEEP, XML, 400),
+    ("another root", b"<recipe/>", XML, 422),
+    ("JSON that ends too soon", b'{"whiteboard": ', JSON, 400),
+    ("JSON of another shape", b"[1, 2]", JSON, 422),
+    ("JSON nested without end", b"[" * 100_000, JSON, 400),
+    ("another media type", b"whiteboard: x", {"Content-Type": "text/yaml"}, 415),
+    ("no media type", b"<job/>", {"Content-Type": ""}, 415),
+]
+
+
+def test_submission__five_planted_faults__exactly_five_with_lines(
+    client: httpx.Client, line: Running
+) -> None:
+    before = _end(line)
+    answer = client.post("/jobs", content=FIVE_FAULTS, headers=XML)
+    assert answer.status_code == 422
+    assert answer.headers["content-type"] == "application/problem+json"
+    faults = answer.json()["errors"]
+    assert [fault["where"].split(",")[0] for fault in faults] == FIVE_LINES
+    assert all(fault["message"] for fault in faults)
+    assert _end(line) == before
+
+
+def test_submission__five_faults_in_json__exactly_five_with_lines(
+    client: httpx.Client, line: Running
+) -> None:
+    before = _end(line)
+    body = b"""{
+      "group": "nobody-knows-this-group",
+      "recipe_sets": [{
+        "priority": "Extreme",
+        "recipes": [{
+          "distro_requires": {"element": "name", "value": "RHEL-9.6"},
+          "host_requires": {"and": [
+            {"element": "memory", "op": ">=", "value": "lots"},
+            {"element": "pool", "op": "==", "value": "no-such-pool"},
+            {"element": "colour", "value": "red"}
+          ]},
+          "tasks": [{"name": "/distribution/check-install"}]
+        }]
+      }]
+    }"""
+    answer = client.post("/jobs", content=body, headers=JSON)
+    assert answer.status_code == 422
+    lines = [fault["where"].split(":")[0] for fault in answer.json()["errors"]]
+    assert sorted(lines) == sorted(["line 2", "line 4", "line 8", "line 9", "line 10"])
+    assert _end(line) == before
+
+
+@pytest.mark.parametrize(("what", "body", "headers", "status"), REFUSED, ids=[row[0] for row in REFUSED])
+def test_submission__unreadable_or_hostile__refused_and_nothing_stored(
+    client: httpx.Client, line: Running, what: str, body: bytes, headers: dict[str, str], status: int
+) -> None:
+    before = _end(line)
+    answer = client.post("/jobs", content=body, headers=headers)
+    assert (answer.status_code, answer.headers["content-type"]) == (status, "application/problem+json")
+    assert "passwd" not in answer.text and "Traceback" not in answer.text
+    assert _end(line) == before
+
+
+def test_submission__fifty_megabytes__refused_before_they_are_read(
+    client: httpx.Client, line: Running
+) -> None:
+    before = _end(line)
+
+    def chunks() -> Any:
+        for _ in range(800):
+            yield b"x" * 65_536
+
+    for body in (b"x" * (50 << 20), chunks()):
+        try:
+            status = client.post("/jobs", content=body, headers=XML).status_code
+        except httpx.TransportError:
+            continue  # refused so early that the rest could not be sent
+        assert status == 413
+    assert client.get("/healthz").status_code == 200
+    assert _end(line) == before
+
+
+def test_other_documents__wrong__every_fault_named(client: httpx.Client, line: Running) -> None:
+    before = _end(line)
+    system = {"fqdn": "bad name", "owner": "nobody", "memory_mb": -1, "condition": "Shiny", "colour": "red"}
+    answer = client.post("/systems", json=system)
+    assert answer.status_code == 422
+    places = [fault["where"] for fault in answer.json()["errors"]]
+    assert sorted(places) == ["colour", "condition", "fqdn", "lab_controller", "memory_mb"]
+
+    unknown = {"fqdn": "new.example.com", "lab_controller": "no.example.com", "owner": "x", "pools": ["y"]}
+    places = [fault["where"] for fault in client.post("/systems", json=unknown).json()["errors"]]
+    assert sorted(places) == ["lab_controller", "owner", "pools[0]"]
+
+    group = {"owners": ["alice", "who"], "members": ["whom"]}
+    places = [fault["where"] for fault in client.put("/groups/new", json=group).json()["errors"]]
+    assert places == ["owners[1]", "members[0]"]
+    assert client.put("/users/bad name", json={}).status_code == 422
+    assert client.put("/distro-trees/abc", json={}).status_code == 422
+    assert _end(line) == before
+
+
+QUERIES = [
+    ("/queue?limit=0", "limit"),
+    ("/queue?limit=many", "limit"),
+    ("/queue?cursor=nonsense", "cursor"),
+    ("/queue?cursor=e30=", "cursor"),  # an object
+    ("/idle-pool?cursor=WzFd", "cursor"),  # a list of one number, where a name belongs
+    ("/queue?as_of=yesterday", "as_of"),
+    ("/queue?as_of=2026-01-01T00:00:00", "as_of"),  # no zone
+    ("/queue?min_position=-1", "min_position"),
+    ("/system-usage?group_by=colour", "group_by"),
+    ("/system-usage?since=then", "since"),
+    ("/events?after=x", "after"),
+]
+
+
+@pytest.mark.parametrize(("path", "where"), QUERIES)
+def test_read__wrong_parameter__names_it(client: httpx.Client, path: str, where: str) -> None:
+    answer = client.get(path)
+    assert answer.status_code == 422
+    assert [fault["where"] for fault in answer.json()["errors"]] == [where]
+
+
+NOT_THERE = [
+    ("GET", "/nothing", 404),
+    ("GET", "/jobs/999999", 404),
+    ("GET", "/jobs/99999999999", 404),
+    ("GET", "/recipes/999999", 404),
+    ("GET", "/systems/none.example.com", 404),
+    ("GET", "/systems/none.example.com/usage", 404),
+    ("GET", "/users/none", 404),
+    ("GET", "/lab-controllers/none.example.com/commands", 404),
+    ("PUT", "/pools/none/systems/none.example.com", 404),
+    ("DELETE", "/jobs", 405),
+    ("PATCH", "/queue", 405),
+]
+
+
+@pytest.mark.parametrize(("method", "path", "status"), NOT_THERE)
+def test_request__nothing_there__problem_says_so(
+    client: httpx.Client, method: str, path: str, status: int
+) -> None:
+    answer = client.request(method, path)
+    assert (answer.status_code, answer.headers["content-type"]) == (status, "application/problem+json")
+    assert answer.json()["status"] == status and answer.json()["detail"]
+
+
+def _end(line: Running) -> int:
+    events = line.events()
+    return int(events[-1]["position"])

@@ -1,0 +1,66 @@
+"""The log over HTTP: pages, filters, and live by server-sent events."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import httpx
+
+from tests.harness.running import Running
+
+SSE = {"Accept": "text/event-stream"}
+
+
+def test_events__paged__whole_log_in_order(client: httpx.Client, line: Running) -> None:
+    whole = line.events()
+    assert [event["position"] for event in whole] == list(range(1, len(whole) + 1))
+    page = client.get("/events", params={"after": 3, "limit": 2}).json()
+    assert [event["position"] for event in page["events"]] == [4, 5] and page["next"] == 5
+    fields = {"position", "topic", "version", "subject", "at", "actor", "cause", "basis", "data"}
+    assert fields <= page["events"][0].keys()
+
+
+def test_events__filtered__only_those(client: httpx.Client, line: Running) -> None:
+    by_type = client.get("/events", params={"types": "pool.registered,user.registered"}).json()["events"]
+    assert {event["topic"] for event in by_type} == {"pool.registered", "user.registered"}
+    one = client.get("/events", params={"subject": "pool/big"}).json()["events"]
+    assert one[0]["topic"] == "pool.registered" and {event["subject"] for event in one} == {"pool/big"}
+
+
+def test_stream__from_the_start__replays_then_follows(client: httpx.Client, line: Running) -> None:
+    expected = [event["position"] for event in line.events()]
+    with client.stream("GET", "/events", headers=SSE) as response:
+        assert response.headers["content-type"].startswith("text/event-stream")
+        stream = _events(response)
+        seen = [event["position"] for event in itertools.islice(stream, len(expected))]
+        assert seen == expected
+        with line.client() as other:
+            other.put("/users/dave", json={})
+        live = next(stream)
+        assert (live["topic"], live["subject"]) == ("user.registered", "user/dave")
+
+
+def test_stream__resumed__goes_on_after_the_last_id(client: httpx.Client, line: Running) -> None:
+    last = line.events()[-1]["position"]
+    for header in (str(last - 3), str(1)):
+        with client.stream("GET", "/events", headers={**SSE, "Last-Event-ID": header}) as response:
+            assert next(_events(response))["position"] == int(header) + 1
+
+
+def test_stream__filtered__follows_only_those(client: httpx.Client, line: Running) -> None:
+    after = line.events()[-1]["position"]
+    asked = {"after": after, "subject": "user/frank"}
+    with client.stream("GET", "/events", params=asked, headers=SSE) as response:
+        with line.client() as other:
+            other.put("/users/erin", json={})
+            other.put("/users/frank", json={})
+        assert next(_events(response))["subject"] == "user/frank"
+
+
+def _events(response: httpx.Response) -> Iterator[dict[str, Any]]:
+    for text in response.iter_lines():
+        if text.startswith("data:"):
+            yield json.loads(text.removeprefix("data:"))

@@ -1,0 +1,154 @@
+"""Reads: positions, pages, and the past."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.harness.running import Running, wait_for
+
+XML = {"Content-Type": "application/xml"}
+# Only one machine has this name, so the second job of it has to wait.
+PINNED = b"""<job><whiteboard>one of a kind</whiteboard><recipeSet priority="%b"><recipe>
+<distroRequires><distro_name op="=" value="RHEL-9.6"/><distro_arch op="=" value="x86_64"/></distroRequires>
+<hostRequires><hostname op="=" value="x86-08.west.example.com"/></hostRequires><task name="/x"/>
+</recipe></recipeSet></job>"""
+
+LISTS = [
+    "/jobs",
+    "/systems",
+    "/idle-pool",
+    "/users",
+    "/groups",
+    "/pools",
+    "/distro-trees",
+    "/lab-controllers",
+]
+
+
+@pytest.mark.parametrize("path", LISTS)
+def test_list__paged_by_one__same_rows_as_in_one_page(client: httpx.Client, path: str) -> None:
+    if path == "/jobs":
+        for _ in range(2):
+            _wait_placed_then_abort(client, _submit(client, b"Low"))
+    at = client.get(path).json()["position"]
+    (name,) = client.get(path).json().keys() - {"position", "next"}
+    whole = client.get(path, params={"as_of": at, "limit": 1000}).json()[name]
+    paged: list[Any] = []
+    link: str | None = f"{path}?limit=1&as_of={at}"
+    while link:
+        answer = client.get(link)
+        paged += answer.json()[name]
+        link = answer.json()["next"]
+        assert ("next" in answer.links) == (link is not None)
+    assert paged == whole and whole
+
+
+def test_queue__recipes_wait__in_rank_order_page_by_page(client: httpx.Client) -> None:
+    ids = [_submit(client, priority) for priority in (b"Normal", b"Low", b"Urgent", b"Normal", b"High")]
+    first, low, urgent, normal, high = ids
+    wait_for(lambda: len(_queued(client)) == 4, "four recipes to wait")
+    assert [row["recipe_id"] for row in _queued(client)] == [urgent, high, normal, low]
+    paged: list[int] = []
+    link: str | None = "/queue?limit=1"
+    while link:
+        answer = client.get(link).json()
+        paged += [row["recipe_id"] for row in answer["recipes"]]
+        link = answer["next"]
+    assert paged == [urgent, high, normal, low]
+    row = _queued(client)[0]
+    assert (row["priority"], row["state"], row["whiteboard"]) == ("Urgent", "queued", "")
+    for recipe_id in (first, urgent, high, normal, low):
+        _wait_placed_then_abort(client, recipe_id)
+    assert _queued(client) == []
+
+
+def test_read__as_of_each_position__is_what_it_was_then(client: httpx.Client, line: Running) -> None:
+    start = client.get("/queue").json()["position"]
+    recipe_id = _submit(client, b"Normal")
+    _wait_placed_then_abort(client, recipe_id)
+    events = [event for event in line.events(start) if event["subject"] == f"recipe/{recipe_id}"]
+    ends = {event["commit_end"]: event["topic"].removeprefix("recipe.") for event in events}
+    for position, state in ends.items():
+        assert client.get(f"/recipes/{recipe_id}", params={"as_of": position}).json()["state"] == state
+    new = events[0]["commit_end"]
+    assert client.get(f"/recipes/{recipe_id}", params={"as_of": new - 1}).status_code == 404
+    when = events[0]["recorded_at"]
+    then = client.get(f"/recipes/{recipe_id}", params={"as_of": when})
+    assert then.json()["state"] == "new" and then.json()["position"] == new
+
+
+def test_read__as_of_inside_a_commit__rounds_to_the_end_before(client: httpx.Client, line: Running) -> None:
+    commits: dict[int, list[int]] = {}
+    for event in line.events():
+        commits.setdefault(event["commit_end"], []).append(event["position"])
+    inside = next(positions for positions in commits.values() if len(positions) > 2)
+    answer = client.get("/systems", params={"as_of": inside[1]})
+    assert answer.json()["position"] == inside[0] - 1
+
+
+def test_read__min_position_beyond_the_log__504(client: httpx.Client) -> None:
+    end = client.get("/queue").json()["position"]
+    assert client.get("/queue", params={"min_position": end + 1000}).status_code == 504
+
+
+def test_system_usage__between_two_moments__seconds_add_up(client: httpx.Client, line: Running) -> None:
+    registered = [e["recorded_at"] for e in line.events() if e["topic"] == "system.registered"]
+    systems = client.get("/systems").json()["systems"]
+    since = datetime.fromisoformat(max(registered))
+    until = datetime.fromisoformat(line.events()[-1]["recorded_at"])
+    length = (until - since).total_seconds()
+    assert length > 0
+    asked = {"since": since.isoformat(), "until": until.isoformat()}
+    for group_by, times in (("system", 1), ("lab_controller", None)):
+        groups = client.get("/system-usage", params={**asked, "group_by": group_by}).json()["groups"]
+        for group in groups:
+            members = times or sum(system["lab_controller"] == group["key"] for system in systems)
+            total = sum(sum(usages.values()) for usages in group["seconds"].values())
+            assert total == pytest.approx(length * members, abs=1e-3)
+
+
+def test_system__shown__is_the_document_that_was_given(client: httpx.Client) -> None:
+    system = client.get("/systems/x86-01.east.example.com")
+    body = system.json()
+    assert (body["memory_mb"], body["cpu"]["sockets"], body["pools"]) == (65536, 2, ["big"])
+    assert body["condition"] == "Automated" and body["usage"] == "idle"
+    assert system.headers["etag"].strip('"').isdigit()
+
+
+def test_answers__every_one__has_request_id(client: httpx.Client) -> None:
+    assert client.get("/queue", headers={"X-Request-Id": "mine-1"}).headers["x-request-id"] == "mine-1"
+    assert len(client.get("/nothing").headers["x-request-id"]) == 32
+
+
+def test_metrics__read__are_prometheus_text(client: httpx.Client) -> None:
+    text = client.get("/metrics").text
+    assert 'labledger_systems{condition="Broken",usage="idle"} 1.0' in text
+    assert "labledger_tailer_backstop_finds_total 0.0" in text
+
+
+def _submit(client: httpx.Client, priority: bytes) -> int:
+    answer = client.post("/jobs", content=PINNED % priority, headers=XML)
+    assert answer.status_code == 201, answer.text
+    (recipe_id,) = answer.json()["recipe_ids"]
+    return int(recipe_id)
+
+
+def _queued(client: httpx.Client) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = client.get("/queue").json()["recipes"]
+    return found
+
+
+def _wait_placed_then_abort(client: httpx.Client, recipe_id: int) -> None:
+    def placed() -> bool:
+        answer = client.get(f"/recipes/{recipe_id}")
+        return answer.status_code == 200 and answer.json()["state"] == "waiting"
+
+    wait_for(placed, f"recipe {recipe_id} to be placed")
+    report = {"state": "aborted", "reason": "the test has seen it"}
+    done = client.post(f"/recipes/{recipe_id}/progress", json=report)
+    assert done.status_code == 200
+    client.get("/queue", params={"min_position": done.headers["labledger-position"]})
