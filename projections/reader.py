@@ -42,7 +42,9 @@ class Reader:
             min_size=1,
             max_size=pool_size,
             open=False,
-            timeout=3.0,
+            timeout=2.0,
+            # The pool waits longer and longer between attempts; who asks next should not have to.
+            reconnect_timeout=1.0,
             kwargs={"autocommit": True, "row_factory": dict_row},
             configure=self._set_up,
             check=AsyncConnectionPool.check_connection,

@@ -10,11 +10,13 @@ from falcon.asgi import Request, Response
 
 from api.intake import read_job
 from api.rest import reading
-from api.rest.body import media_type, read_body
+from api.rest.body import media_type, parse_model, read_body, read_json_bytes
+from api.rest.models import Cancel
 from api.rest.principal import Principal, first_answer, principal_of, request_of, same_body
 from api.rest.shapes import job_document
 from api.services import Services
 from api.store.requests import Committed
+from api.use_cases.cancel_job import cancel_job
 from api.use_cases.submit_job import submit_job
 from domain.errors import FaultyInput, Unknown
 from domain.job_spec import JobSpec
@@ -58,6 +60,17 @@ class Jobs:
         resp.status = 201
         resp.location = f"/jobs/{answer['job_id']}"
         reading.answer(resp, done.position, answer)
+
+    async def on_post_cancel(self, req: Request, resp: Response, job_id: int) -> None:
+        body = await read_json_bytes(req)
+        wanted = parse_model(body, Cancel)
+        request = request_of(req, body)
+        done = await asyncio.to_thread(first_answer, self._services, request) if request.command_id else None
+        if done is None:
+            is_admin = principal_of(req).is_admin
+            done = await cancel_job(self._services, request, job_id, wanted.reason, is_admin=is_admin)
+        position = same_body(request, done).position if done else self._services.feed.position
+        reading.answer(resp, position, {"job_id": job_id})
 
     async def on_get(self, req: Request, resp: Response) -> None:
         page = await reading.read_page(req, self._services.reader, first=2**31)

@@ -128,6 +128,10 @@ class Token(Input):
     lab_controller: Fqdn | None = None
 
 
+class Cancel(Input):
+    reason: Annotated[str, StringConstraints(min_length=1, max_length=4_096)]
+
+
 class CommandReport(Input):
     state: Literal["running", "completed", "failed"]
     reason: Text = ""

@@ -35,6 +35,7 @@ DOCUMENT = {"GET": READERS, "PUT": ADMIN}
 ROUTES: dict[str, Route] = {
     "/jobs": Route("jobs", {"GET": READERS, "POST": SUBMITTERS}),
     "/jobs/{job_id:int(min=1, max=2147483647)}": Route("jobs", LIST, "one"),
+    "/jobs/{job_id:int(min=1, max=2147483647)}/cancel": Route("jobs", {"POST": SUBMITTERS}, "cancel"),
     "/recipes/{recipe_id:int(min=1, max=2147483647)}": Route("recipes", LIST),
     "/recipes/{recipe_id:int(min=1, max=2147483647)}/progress": Route("recipes", {"POST": LAB}, "progress"),
     "/queue": Route("standing", LIST, "queue"),
