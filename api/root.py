@@ -6,15 +6,18 @@ stands on is put together below.
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import os
 import signal
 import socket
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
 from typing import Any
+
+from eventsourcing.persistence import InterfaceError, OperationalError
 
 from api.feed import Feed
 from api.rest.app import Lifespan, application
@@ -34,7 +37,7 @@ from domain.directory.events import TokenCreated, UserRegistered
 from domain.directory.state import Directory
 from domain.errors import Fault
 from domain.events import Change, Stamp
-from projections.reader import Reader
+from projections.reader import Reader, ReadsAway
 
 ADMIN = "admin"
 
@@ -64,8 +67,8 @@ def http_application(settings: Settings) -> Any:
     )
 
     async def start() -> None:
-        await services.reader.open()
-        await services.feed.open()
+        await _patiently(services.reader.open)
+        await _patiently(services.feed.open)
 
     async def stop() -> None:
         await services.feed.close()
@@ -74,6 +77,16 @@ def http_application(settings: Settings) -> Any:
         services.log.close()
 
     return application(services, Lifespan(start, stop))
+
+
+async def _patiently(open_: Callable[[], Awaitable[None]]) -> None:
+    """A service may be started before its database; it waits, and is not ready meanwhile."""
+    while True:
+        try:
+            return await open_()
+        except (OperationalError, InterfaceError, ReadsAway) as error:
+            logging.getLogger(__name__).warning("waiting for the database: %s", error)
+            await asyncio.sleep(0.5)
 
 
 def run_scheduler(settings: Settings) -> None:

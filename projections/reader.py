@@ -59,7 +59,10 @@ class Reader:
         await connection.execute(b"SET jit = off")
 
     async def open(self) -> None:
+        """Returns once it knows how far the read models are. Raises ReadsAway while the database is."""
         await self._pool.open(wait=False)
+        row = await self.row("progress")
+        self.position = row["position"] if row else 0
         self._follower = asyncio.create_task(self._follow())
 
     async def close(self) -> None:

@@ -71,3 +71,11 @@ def test_services__killed_one_after_the_other__the_line_goes_on(line: Running) -
     assert lab.poll() is None
     topics = [event["topic"] for event in line.events()]
     assert topics.count("recipe.completed") == topics.count("recipe.scheduled") == 3
+
+
+def test_service__started_again__answers_from_what_is_there_at_once(line: Running) -> None:
+    line.labledger("submit", str(SAMPLES / "kernel-smoke.xml"))
+    line.kill("serve")
+    line.start("serve")
+    line.wait_ready()
+    assert [job["job_id"] for job in line.json("jobs")["jobs"]] == [1]
