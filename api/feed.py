@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import threading
 import time
-from collections import deque
+from bisect import bisect_right
 from collections.abc import Sequence
 
 from api.store.event_log import EventLog
@@ -33,7 +33,8 @@ class Feed:
         self.tailer: Tailer | None = None
         self._log = log
         self._url = url
-        self._recent: deque[Recorded] = deque(maxlen=RECENT_EVENTS)
+        self._recent: list[Recorded] = []
+        self._complete_after = 0
         self._moved = asyncio.Condition()
         self._stop = threading.Event()
         self._thread: threading.Thread | None = None
@@ -43,7 +44,7 @@ class Feed:
         end = await asyncio.to_thread(self._log.end)
         for recorded in await asyncio.to_thread(lambda: list(self._log.directory(end))):
             self.directory.apply(recorded)
-        self.position = end
+        self.position = self._complete_after = end
         self.tailer = Tailer(self._url, after=end)
         loop = asyncio.get_running_loop()
         self._thread = threading.Thread(
@@ -91,10 +92,10 @@ class Feed:
         """Up to `limit` events after a position, or None when memory does not go back that far."""
         if after >= self.position:
             return ()
-        if not self._recent or self._recent[0].position > after + 1:
+        if after < self._complete_after:
             return None
-        first = after + 1 - self._recent[0].position
-        return [self._recent[number] for number in range(first, min(first + limit, len(self._recent)))]
+        first = bisect_right(self._recent, after, key=lambda recorded: recorded.position)
+        return self._recent[first : first + limit]
 
     def _follow(self, loop: asyncio.AbstractEventLoop, tailer: Tailer) -> None:
         for page in tailer:
@@ -107,7 +108,13 @@ class Feed:
     async def _take(self, page: Sequence[Recorded]) -> None:
         for recorded in page:
             self.directory.apply(recorded)
-        self._recent.extend(page)
+        self._remember(page)
         async with self._moved:
             self.position = page[-1].position
             self._moved.notify_all()
+
+    def _remember(self, page: Sequence[Recorded]) -> None:
+        self._recent.extend(page)
+        if len(self._recent) > 2 * RECENT_EVENTS:
+            self._complete_after = self._recent[-RECENT_EVENTS - 1].position
+            del self._recent[:-RECENT_EVENTS]

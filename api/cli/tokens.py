@@ -19,6 +19,18 @@ def token() -> None:
 
 
 @token.command
+def first() -> None:
+    """Make the first admin token of a new database (LABLEDGER_DATABASE_URL), shown this once."""
+    from api import root
+    from api.settings import Settings
+
+    made = root.first_admin_token(Settings.read())
+    if made is None:
+        raise click.ClickException("there is an admin token already: `labledger token create` makes more")
+    click.echo(made)
+
+
+@token.command
 @click.argument("user")
 @click.option(
     "--role",
