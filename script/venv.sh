@@ -37,7 +37,7 @@ install_into_venv() {
     printf 'installing Labledger into %s\n' "$venv" >&2
     if ! is_sound; then make_venv; fi
     : >"$unfinished"
-    "$venv/bin/python" -m pip install --quiet --disable-pip-version-check --editable "$top${1:+[$1]}" >&2 9<&- ||
+    "$venv/bin/python" -m pip install --quiet --disable-pip-version-check --editable "$top${1:+[$1]}" >&2 ||
         fail "pip could not install Labledger; what it said is above"
     wanted >"$(stamp "$1")"
     rm -f -- "$unfinished"

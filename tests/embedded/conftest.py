@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from api.embedded.cluster import Cluster
+from tests.harness.processes import lives
 from tests.harness.servers import FAST
 
 MakeCluster = Callable[[Path], Cluster]
@@ -25,7 +26,8 @@ def open_folder() -> Iterator[Path]:
 
 
 @pytest.fixture
-def make_cluster() -> Iterator[MakeCluster]:
+def make_cluster(open_folder: Path) -> Iterator[MakeCluster]:
+    """Asks for the folder so that clusters are stopped before it goes."""
     made: list[Cluster] = []
 
     def make(folder: Path) -> Cluster:
@@ -33,5 +35,7 @@ def make_cluster() -> Iterator[MakeCluster]:
         return made[-1]
 
     yield make
+    pids = [cluster.pid for cluster in made if cluster.is_running()]
     for cluster in made:
         cluster.remove()
+    assert not [pid for pid in pids if lives(pid)]

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from api.supervisor import Program, Supervisor
+from tests.harness.processes import lives
 
 # Notes its pid in a file, and its end; `deaf` ones ignore SIGTERM, `brief` ones end at once.
 CHILD = """
@@ -88,14 +89,6 @@ def wait(question: Callable[[], bool]) -> None:
     ask = within(10, question)
     while not ask():
         time.sleep(0.02)
-
-
-def lives(pid: int) -> bool:
-    """Zombies do not count: who reaps an orphan is up to the machine."""
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except (FileNotFoundError, ProcessLookupError):
-        return False
 
 
 def test_run__child_killed__starts_it_again(supervisor: Supervisor, notes: Path) -> None:
