@@ -58,6 +58,7 @@ class Datastore(PostgresDatastore):
             originator_id_type="text",
             pool_size=pool_size,
         )
+        self.url = url
         self.pool = ConnectionPool(
             with_liveness(url),
             kwargs={"row_factory": dict_row},

@@ -11,8 +11,9 @@ from psycopg_pool import PoolTimeout
 
 from api.store.datastore import Datastore
 from api.store.mapper import EventMapper, Versioned
-from api.store.recorder import SQL, Recorder, StoredAppend
+from api.store.recorder import Recorder, StoredAppend
 from api.store.requests import Append, Committed, Outcome
+from api.store.sql import SQL
 from domain.events import Recorded
 from domain.job.submission import Ids
 

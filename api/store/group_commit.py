@@ -106,8 +106,7 @@ class GroupCommit:
         try:
             outcomes = self._append_patiently(group)
         except Exception as error:
-            for waiting in group:
-                waiting.future.set_exception(error)
+            self._fail(group, error)
             return
         self.counters.commits += 1
         self.counters.requests += len(group)
@@ -117,6 +116,15 @@ class GroupCommit:
             else:
                 self.counters.conflicts += 1
             waiting.future.set_result(outcome)
+
+    def _fail(self, group: list[_Waiting], error: Exception) -> None:
+        if len(group) == 1 or isinstance(error, LogAway):
+            for waiting in group:
+                waiting.future.set_exception(error)
+            return
+        # One of them cannot be stored at all; that must not be the others' loss.
+        for waiting in group:
+            self._commit([waiting])
 
     def _append_patiently(self, group: list[_Waiting]) -> list[Outcome]:
         requests = [waiting.request for waiting in group]

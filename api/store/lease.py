@@ -7,8 +7,8 @@ from typing import Any
 import psycopg
 
 from api.store.datastore import connect
-from api.store.recorder import SQL
 from api.store.requests import Fence
+from api.store.sql import SQL
 
 # The first of the two keys of the advisory lock, so that it meets no other lock of the database.
 NAMESPACE = 0x4C4C

@@ -8,19 +8,25 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import psycopg
-from eventsourcing.persistence import IntegrityError, StoredEvent
+from eventsourcing.persistence import (
+    ApplicationRecorder,
+    IntegrityError,
+    InterfaceError,
+    OperationalError,
+    StoredEvent,
+    Subscription,
+)
 from eventsourcing.postgres import PostgresApplicationRecorder
+from eventsourcing.utils import retry
 from psycopg.rows import tuple_row
 
 from api.store.datastore import Datastore
 from api.store.requests import Committed, Conflict, Fence, Fenced, Outcome
-from projections.named_sql import named_queries
-
-SQL = named_queries(Path(__file__).with_name("log.sql"))
+from api.store.sql import SQL
+from api.store.subscription import TailedSubscription
 
 
 class StoredAppend:
@@ -59,10 +65,22 @@ class Recorder(PostgresApplicationRecorder):
         for event in stored_events:
             expected.setdefault(str(event.originator_id), event.originator_version - 1)
         command_id = kwargs.get("command_id") or uuid.uuid4().hex
-        (outcome,) = self.append([StoredAppend(command_id, stored_events, expected)])
+        outcome = self._append_again(StoredAppend(command_id, stored_events, expected))
         if not isinstance(outcome, Committed):
             raise IntegrityError(str(outcome))
         return range(outcome.first_position, outcome.position + 1)
+
+    # As often as the library's own recorder. What it answers with a conflict against its own commit, a commit
+    # whose answer was lost, is found here by its command id.
+    @retry((InterfaceError, OperationalError), max_attempts=10, wait=0.2)
+    def _append_again(self, request: StoredAppend) -> Outcome:
+        (outcome,) = self.append([request])
+        return outcome
+
+    def subscribe(
+        self, gt: int | None = None, topics: Sequence[str] = ()
+    ) -> Subscription[ApplicationRecorder]:
+        return TailedSubscription(self, self.datastore.url, gt, topics)
 
     def append(self, requests: Sequence[StoredAppend]) -> list[Outcome]:
         """Append all requests in one statement; each has its own outcome. Raises the library's errors."""

@@ -17,9 +17,10 @@ from psycopg.rows import tuple_row
 
 from api.store.datastore import connect
 from api.store.mapper import Row
-from api.store.recorder import SQL
+from api.store.sql import SQL
 
 CHANNEL = "labledger_log"
+GRACE_SECONDS = 0.1
 
 
 @dataclass
@@ -57,9 +58,10 @@ class Tailer:
             page = self._read(connection)
             if page:
                 return page
-            notified = any(True for _ in connection.notifies(timeout=timeout_seconds, stop_after=1))
+            notified = _notified(connection, timeout_seconds)
             page = self._read(connection)
-            if page and not notified:
+            # What was committed just now shows a moment before its notification comes.
+            if page and not notified and not _notified(connection, GRACE_SECONDS):
                 self.counters.backstop_finds += 1
             return page
         except (psycopg.OperationalError, psycopg.InterfaceError):
@@ -93,3 +95,7 @@ class Tailer:
         if page:
             self.position = page[-1][0]
         return page
+
+
+def _notified(connection: psycopg.Connection[Any], timeout_seconds: float) -> bool:
+    return any(True for _ in connection.notifies(timeout=timeout_seconds, stop_after=1))

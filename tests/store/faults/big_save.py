@@ -1,0 +1,37 @@
+"""Save one big batch: `python -m tests.store.faults.big_save {stock|ours} URL`.
+
+Tells the pid of its backend, waits for a line, saves, tells that it is saved.
+"""
+
+from __future__ import annotations
+
+import sys
+
+from eventsourcing.postgres import PostgresApplicationRecorder
+
+from api.store.datastore import Datastore
+from api.store.recorder import Recorder
+from tests.store.faults.stores import Stock, stored
+
+EVENTS = 5_000
+BYTES_OF_EVENT = 350
+
+
+def main(kind: str, url: str) -> None:
+    recorder = opened(kind, url)
+    batch = stored(*(f"subject/{number}" for number in range(EVENTS)), size=BYTES_OF_EVENT)
+    with recorder.datastore.get_connection() as connection:
+        print(connection.info.backend_pid, flush=True)
+    sys.stdin.readline()
+    recorder.insert_events(batch)
+    print("saved", flush=True)
+    recorder.datastore.close()
+
+
+def opened(kind: str, url: str) -> PostgresApplicationRecorder:
+    """With one connection, so that it is known which backend will be asked."""
+    return Stock(url, pool_size=1) if kind == "stock" else Recorder(Datastore(url, pool_size=1))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

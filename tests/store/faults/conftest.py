@@ -1,0 +1,40 @@
+"""`store` is the library's stock recorder in the first row of a test and ours in the second."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import AbstractContextManager
+
+import pytest
+
+from tests.harness.databases import TestDatabase
+from tests.store.faults.proxy import Proxy, proxy
+from tests.store.faults.stores import Store, ours, stock, through
+
+OPEN = {"stock": stock, "ours": ours}
+
+
+@pytest.fixture(params=["stock", "ours"])
+def kind(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+@pytest.fixture
+def store(store_database: TestDatabase, kind: str) -> Iterator[Store]:
+    with OPEN[kind](store_database) as opened:
+        yield opened
+
+
+@pytest.fixture
+def way(store_database: TestDatabase) -> Iterator[Proxy]:
+    with proxy(store_database.owner_url) as made:
+        yield made
+
+
+@pytest.fixture
+def far_store(store_database: TestDatabase, kind: str, way: Proxy) -> Iterator[Store]:
+    """The store at the other end of a proxy."""
+    near = store_database.owner_url if kind == "stock" else store_database.service_url
+    opened: AbstractContextManager[Store] = OPEN[kind](store_database, through(near, way.port))
+    with opened as store:
+        yield store

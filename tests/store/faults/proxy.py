@@ -1,0 +1,87 @@
+"""A TCP proxy on loopback before PostgreSQL, which can hold back a request and lose an answer."""
+
+from __future__ import annotations
+
+import select
+import socket
+import threading
+from collections.abc import Iterator
+from contextlib import closing, contextmanager, suppress
+from urllib.parse import urlsplit
+
+# The server's ReadyForQuery outside of a transaction: what was asked is committed.
+IDLE = b"Z\x00\x00\x00\x05I"
+
+
+class Proxy:
+    def __init__(self, url: str) -> None:
+        self._server = (urlsplit(url).hostname or "", urlsplit(url).port or 5432)
+        self._listener = socket.create_server(("127.0.0.1", 0))
+        self.port: int = self._listener.getsockname()[1]
+        self._held_word: bytes | None = None
+        self.held = threading.Event()
+        self._released = threading.Event()
+        self._losing = threading.Event()
+        self.lost = threading.Event()
+        self._threads = [threading.Thread(target=self._accept, daemon=True)]
+        self._threads[0].start()
+
+    def hold(self, word: bytes) -> None:
+        """Keep back the requests that have this word in them, until `release`."""
+        self._held_word = word
+
+    def release(self) -> None:
+        self._released.set()
+
+    def lose_next_answer(self) -> None:
+        """Cut the connection instead of passing on the next answer that something is committed."""
+        self._losing.set()
+
+    def close(self) -> None:
+        self.release()
+        # A shut down listener wakes its thread; a closed one need not.
+        self._listener.shutdown(socket.SHUT_RDWR)
+        self._listener.close()
+        for thread in self._threads:
+            thread.join(10)
+
+    def _accept(self) -> None:
+        with suppress(OSError):
+            while True:
+                client, _ = self._listener.accept()
+                server = socket.create_connection(self._server)
+                thread = threading.Thread(target=self._pass, args=(client, server), daemon=True)
+                self._threads.append(thread)
+                thread.start()
+
+    def _pass(self, client: socket.socket, server: socket.socket) -> None:
+        with client, server, suppress(OSError):
+            while True:
+                readable, _, _ = select.select([client, server], [], [])
+                if client in readable:
+                    server.sendall(self._asked(client.recv(65536)))
+                if server in readable:
+                    client.sendall(self._answered(server.recv(65536)))
+
+    def _asked(self, data: bytes) -> bytes:
+        if not data:
+            raise ConnectionAbortedError
+        if self._held_word and self._held_word in data:
+            self.held.set()
+            self._released.wait(30)
+        return data
+
+    def _answered(self, data: bytes) -> bytes:
+        if data.endswith(IDLE) and self._losing.is_set():
+            self._losing.clear()
+            self.lost.set()
+            raise ConnectionAbortedError
+        if not data:
+            raise ConnectionAbortedError
+        return data
+
+
+@contextmanager
+def proxy(url: str) -> Iterator[Proxy]:
+    with closing(Proxy(url)) as made:
+        yield made

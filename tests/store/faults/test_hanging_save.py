@@ -1,0 +1,60 @@
+"""Fault 2: a big batch is saved over a unix socket while its backend is busy for a moment."""
+
+from __future__ import annotations
+
+import os
+import select
+import signal
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from api import root
+from api.embedded.cluster import DATABASE, OWNER, Cluster
+from api.settings import Settings
+from tests.harness.servers import FAST
+from tests.store.programs import Program, hear, program, say
+
+PAUSE_SECONDS = 0.5
+PATIENCE_SECONDS = 4.0  # twenty times what the save takes
+
+
+@pytest.fixture(scope="module")
+def socket_url() -> Iterator[str]:
+    """A server that listens on a unix socket too, which the embedded one does not."""
+    with tempfile.TemporaryDirectory(prefix="labledger-tests-") as name:
+        sockets = Path(name) / "sockets"
+        sockets.mkdir()
+        Path(name).chmod(0o755)
+        sockets.chmod(0o777)  # PostgreSQL may run as another user
+        cluster = Cluster(Path(name) / "server", settings={**FAST, "unix_socket_directories": str(sockets)})
+        try:
+            server = cluster.start()
+            root.migrate(Settings.read({}, database_url=server.owner_url))
+            yield f"postgresql://{OWNER}:{server.owner_password}@/{DATABASE}?host={sockets}&port={server.port}"
+        finally:
+            cluster.remove()
+
+
+def test_insert_events__big_batch_and_backend_paused__hangs_in_stock_alone(
+    kind: str, socket_url: str
+) -> None:
+    with program("tests.store.faults.big_save", kind, socket_url) as saving:
+        backend = int(hear(saving))
+        os.kill(backend, signal.SIGSTOP)
+        try:
+            say(saving, "go")
+            time.sleep(PAUSE_SECONDS)
+        finally:
+            os.kill(backend, signal.SIGCONT)
+        told = hear_within(saving, PATIENCE_SECONDS)
+
+    assert told == (None if kind == "stock" else "saved")
+
+
+def hear_within(process: Program, seconds: float) -> str | None:
+    readable, _, _ = select.select([process.stdout], [], [], seconds)
+    return hear(process) if readable else None

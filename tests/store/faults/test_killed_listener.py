@@ -1,0 +1,30 @@
+"""Fault 4: the session that listens is ended."""
+
+from __future__ import annotations
+
+from eventsourcing.persistence import OperationalError
+
+from tests.store.faults.following import following, next_of
+from tests.store.faults.stores import Store, stored
+from tests.store.sessions import Owner
+
+# Stock listens on a session of its own, whose last statement that was; ours reads on the same one.
+END_LISTENERS = b"""
+SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity
+WHERE datname = current_database() AND (query LIKE 'LISTEN%%' OR query LIKE '%%notification_id > $1 ORDER%%')
+  AND pid <> pg_backend_pid()
+"""
+
+
+def test_subscription__listening_session_terminated__ends_in_stock_alone(store: Store, owner: Owner) -> None:
+    with following(store.recorder) as heard:
+        store.recorder.insert_events(stored("before"))
+        assert next_of(heard, 10) == "before"
+
+        assert owner.execute(END_LISTENERS).fetchone() == (1,)
+        broken = next_of(heard, 10) if store.faulty else None
+        store.recorder.insert_events(stored("after"))
+        delivered = next_of(heard, 3)
+
+    assert isinstance(broken, OperationalError) == store.faulty
+    assert delivered == (None if store.faulty else "after")

@@ -1,0 +1,45 @@
+"""Python programs that a test starts, talks with by lines, and surely ends."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+TOP = Path(__file__).resolve().parents[2]
+
+Program = subprocess.Popen[str]
+
+
+@contextmanager
+def program(module: str, *arguments: str, **environment: str) -> Iterator[Program]:
+    """`python -m module`, killed by its own pid when the block ends, also while it is stopped."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", module, *arguments],
+        cwd=TOP,
+        env={**os.environ, **environment},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    with process:
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+def say(process: Program, line: str) -> None:
+    assert process.stdin is not None
+    process.stdin.write(f"{line}\n")
+    process.stdin.flush()
+
+
+def hear(process: Program) -> str:
+    """The next line; an empty text when the program has ended."""
+    assert process.stdout is not None
+    return process.stdout.readline().strip()

@@ -1,0 +1,29 @@
+"""Race for the next version of one subject: `python -m tests.store.racing_writer URL NAME LAST`.
+
+Waits for a line, then tells each version it won, until the last is taken.
+"""
+
+from __future__ import annotations
+
+import sys
+from contextlib import closing
+
+from api.store.event_log import EventLog
+from api.store.requests import Committed
+from tests.store.making import append_to
+
+SUBJECT = "raced"
+
+
+def main(url: str, name: str, last: str) -> None:
+    with closing(EventLog(url)) as log:
+        print("ready", flush=True)
+        sys.stdin.readline()
+        for version in range(int(last)):
+            (outcome,) = log.append([append_to(SUBJECT, at=version, command_id=f"{name}/{version}")])
+            if isinstance(outcome, Committed):
+                print(version + 1, outcome.position, flush=True)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

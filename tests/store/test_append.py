@@ -1,0 +1,130 @@
+"""One append: where its events come to stand, when it is refused, and what it answers the second time."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+import psycopg
+import pytest
+
+from api.store.event_log import EventLog
+from api.store.requests import Append, Committed, Conflict
+from tests.store.making import append_to, change, positions
+from tests.store.sessions import Owner
+
+TOMORROW_BY_THE_OWNER = b"""
+INSERT INTO log.events
+    (originator_id, originator_version, topic, state, notification_id, commit_end, recorded_at)
+SELECT 'lab-controller/ahead', 1, topic, state, 2, 2, %s FROM log.events
+"""
+
+
+def test_append__commits_and_conflicts_in_turn__positions_ascend_without_gaps(log: EventLog) -> None:
+    log.append([append_to("a", "b")])
+    log.append([append_to("a", command_id="refused")])
+    outcomes = log.append([append_to("c"), append_to("b", command_id="also refused"), append_to("d", "d")])
+    log.append([append_to("a", at=1)])
+
+    assert [type(outcome) for outcome in outcomes] == [Committed, Conflict, Committed]
+    written = log.select(0, 100, 100, None, None)
+    assert [recorded.position for recorded in written] == [1, 2, 3, 4, 5, 6]
+    assert [recorded.commit_end for recorded in written] == [2, 2, 3, 5, 5, 6]
+    assert [(recorded.subject, recorded.version) for recorded in written] == [
+        ("a", 1), ("b", 1), ("c", 1), ("d", 1), ("d", 2), ("a", 2),
+    ]  # fmt: skip
+
+
+def test_append__several_requests__each_told_its_own_positions(log: EventLog) -> None:
+    outcomes = log.append([append_to("a", "b"), append_to("c"), append_to("d", "e", "f")])
+
+    assert [positions(outcome) for outcome in outcomes] == [range(1, 3), range(3, 4), range(4, 7)]
+
+
+@pytest.mark.parametrize("expected", [0, 1, 3])
+def test_append__changed_subject_at_another_version__conflict(log: EventLog, expected: int) -> None:
+    log.append([append_to("a", "a")])
+
+    (outcome,) = log.append([append_to("a", at=expected, command_id="late")])
+
+    assert isinstance(outcome, Conflict)
+    assert log.end() == 2
+
+
+def test_append__unchanged_subject_at_another_version__conflict(log: EventLog) -> None:
+    """A decision rests on aggregates that it does not change."""
+    log.append([append_to("basis")])
+    resting = Append("resting", (change("a"),), {"a": 0, "basis": 0})
+
+    (outcome,) = log.append([resting])
+
+    assert isinstance(outcome, Conflict)
+    assert log.end() == 1
+
+
+def test_append__unchanged_subject_at_its_version__written(log: EventLog) -> None:
+    log.append([append_to("basis")])
+
+    (outcome,) = log.append([Append("resting", (change("a"),), {"a": 0, "basis": 1})])
+
+    assert positions(outcome) == range(2, 3)
+
+
+def test_append__change_without_expected_version__refused_at_once() -> None:
+    with pytest.raises(ValueError, match="expected version"):
+        Append("careless", (change("a"),), {})
+
+
+def test_append__clock_went_back__recorded_at_does_not(log: EventLog, owner: Owner) -> None:
+    log.append([append_to("a")])
+    tomorrow = datetime.now(UTC) + timedelta(days=1)
+    owner.execute(TOMORROW_BY_THE_OWNER, (tomorrow,))
+
+    (outcome,) = log.append([append_to("b")])
+
+    assert isinstance(outcome, Committed)
+    assert outcome.recorded_at == tomorrow
+
+
+def test_append__command_id_known__first_answer_and_nothing_written(log: EventLog) -> None:
+    (first,) = log.append([append_to("a", command_id="once", digest=b"digest", answer=b"answer")])
+    (again,) = log.append([append_to("z", command_id="once", digest=b"another", answer=b"other")])
+
+    assert isinstance(first, Committed)
+    assert isinstance(again, Committed)
+    assert (first.repeated, again.repeated) == (False, True)
+    assert positions(again) == positions(first)
+    # The digest of the first lets the caller see that something else was asked under the same id.
+    assert (again.digest, again.answer) == (b"digest", b"answer")
+    assert again.recorded_at == first.recorded_at
+    assert log.end() == 1
+
+
+def test_append__refused_command_id__free_for_another_attempt(log: EventLog) -> None:
+    log.append([append_to("a")])
+    log.append([append_to("a", command_id="mine")])
+
+    (outcome,) = log.append([append_to("a", at=1, command_id="mine")])
+
+    assert isinstance(outcome, Committed)
+    assert not outcome.repeated
+
+
+def test_commit_of__known_and_unknown_command__commit_or_none(log: EventLog) -> None:
+    log.append([append_to("a", "b", command_id="made", answer=b"answer")])
+    found = log.commit_of("made")
+
+    assert found is not None
+    assert (positions(found), found.answer) == (range(1, 3), b"answer")
+    assert log.commit_of("never") is None
+
+
+def test_append__a_request_that_breaks_a_rule_of_the_table__nothing_written(
+    log: EventLog, owner: Owner
+) -> None:
+    with pytest.raises(psycopg.errors.CheckViolation):
+        owner.execute(
+            "SELECT * FROM log.append(ARRAY['x'], ARRAY[NULL], ARRAY[NULL]::bigint[], ARRAY[NULL]::bytea[],"
+            " ARRAY[NULL]::bytea[], ARRAY[1], ARRAY['a'], ARRAY[0], ARRAY[1], ARRAY['a'], ARRAY[0],"
+            " ARRAY['t'], ARRAY['\\x00'::bytea])"
+        )
+    assert log.end() == 0

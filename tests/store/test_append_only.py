@@ -1,0 +1,80 @@
+"""What is in the log stays: refused to the service and to the owner alike."""
+
+from __future__ import annotations
+
+import psycopg
+import pytest
+from psycopg import sql
+
+from api.store.datastore import connect
+from api.store.event_log import EventLog
+from tests.harness.databases import TestDatabase
+from tests.store.making import append_to
+from tests.store.sessions import Owner
+
+CHANGES = [
+    f"{change} log.{table}{rest}"
+    for table in ("events", "commits")
+    for change, rest in (("UPDATE", " SET recorded_at = now()"), ("DELETE FROM", ""), ("TRUNCATE", ""))
+]
+INSERTS = [
+    "INSERT INTO log.events SELECT 'forged', 1, topic, state, 2, 2, now() FROM log.events",
+    "INSERT INTO log.commits SELECT 'forged', 2, 2, now(), NULL, NULL FROM log.events",
+    "INSERT INTO log.leases VALUES ('scheduler/default', 1, 'forger', now())",
+    "UPDATE log.leases SET epoch = 1",
+    "DELETE FROM log.leases",
+]
+WAYS_AROUND = [
+    "DROP TABLE log.events",
+    "ALTER TABLE log.events DISABLE TRIGGER ALL",
+    "DROP TRIGGER append_only ON log.events",
+    "SET session_replication_role = replica",
+    "CREATE TABLE log.shadow (a int)",
+    "RESET ROLE; DELETE FROM log.events",
+]
+
+
+@pytest.fixture(autouse=True)
+def something_written(log: EventLog) -> EventLog:
+    log.append([append_to("a")])
+    return log
+
+
+@pytest.mark.parametrize("statement", CHANGES)
+def test_log__change_by_its_owner__refused(owner: Owner, log: EventLog, statement: str) -> None:
+    with pytest.raises(psycopg.errors.InsufficientPrivilege, match="append-only"):
+        owner.execute(statement.encode())
+    assert log.end() == 1
+
+
+@pytest.mark.parametrize("statement", CHANGES + INSERTS + WAYS_AROUND)
+def test_log__anything_but_append_by_the_service__refused(
+    store_database: TestDatabase, log: EventLog, statement: str
+) -> None:
+    with connect(store_database.service_url) as service, pytest.raises(psycopg.errors.InsufficientPrivilege):
+        for part in statement.split("; "):
+            service.execute(part.encode())
+    assert log.end() == 1
+
+
+@pytest.mark.parametrize("function", ["log.append", "log.take_lease"])
+def test_log__function_called_by_another_role__refused(owner: Owner, function: str) -> None:
+    may = "SELECT has_function_privilege('public', oid, 'execute') FROM pg_proc WHERE oid = %s::regproc"
+    assert owner.execute(may, (function,)).fetchone() == (False,)
+
+
+def test_append__tables_of_the_same_name_in_the_callers_path__written_to_the_log(
+    store_database: TestDatabase, log: EventLog
+) -> None:
+    """The function runs as the owner, so the caller must not choose what its names mean."""
+    with connect(store_database.service_url) as service:
+        service.execute("CREATE TEMP TABLE events (LIKE log.events)")
+        service.execute("CREATE TEMP TABLE commits (LIKE log.commits)")
+        service.execute(sql.SQL("SET search_path = pg_temp, log"))
+        service.execute("SELECT log.take_lease('x', 'y')")
+        service.execute(
+            "SELECT * FROM log.append(ARRAY['x'], ARRAY[NULL], ARRAY[NULL]::bigint[], ARRAY[NULL]::bytea[],"
+            " ARRAY[NULL]::bytea[], ARRAY[1], ARRAY['b'], ARRAY[0], ARRAY[1], ARRAY['b'], ARRAY[1],"
+            " ARRAY['lab-controller.enabled'], ARRAY['{}'::bytea])"
+        )
+    assert log.end() == 2

@@ -1,0 +1,37 @@
+"""Eight processes race for 200 versions of one aggregate."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+
+from api.store.event_log import EventLog
+from tests.harness.databases import TestDatabase
+from tests.store.programs import hear, program, say
+from tests.store.racing_writer import SUBJECT
+
+WRITERS = 8
+VERSIONS = 200
+
+
+def test_append__eight_processes_race_200_versions__one_winner_each_and_all_others_in_conflict(
+    log: EventLog, store_database: TestDatabase
+) -> None:
+    with ExitStack() as stack:
+        writers = [
+            stack.enter_context(
+                program("tests.store.racing_writer", store_database.service_url, str(number), str(VERSIONS))
+            )
+            for number in range(WRITERS)
+        ]
+        assert [hear(writer) for writer in writers] == ["ready"] * WRITERS
+        for writer in writers:
+            say(writer, "go")
+        told = "".join(writer.communicate(timeout=60)[0] for writer in writers)
+        assert [writer.returncode for writer in writers] == [0] * WRITERS
+
+    won = [[int(word) for word in line.split()] for line in told.splitlines()]
+    # Exactly one winner of each version, at the position it was told; nobody else wrote anything.
+    assert sorted(version for version, _ in won) == list(range(1, VERSIONS + 1))
+    written = log.load({SUBJECT: 0})[SUBJECT]
+    assert [[recorded.version, recorded.position] for recorded in written] == sorted(won)
+    assert [recorded.position for recorded in written] == list(range(1, VERSIONS + 1))

@@ -1,0 +1,140 @@
+"""A lease raises an epoch when it changes hands, and whoever appends by an older one is refused."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing, contextmanager
+
+import psycopg
+import pytest
+
+from api.store.datastore import connect
+from api.store.event_log import EventLog
+from api.store.lease import Lease
+from api.store.requests import Committed, Fence, Fenced
+from tests.harness.databases import TestDatabase
+from tests.store.making import append_to
+from tests.store.sessions import Owner, end_sessions, lock_waiters, owner_session
+from tests.store.waiting import until
+
+NAME = "scheduler/test"
+
+
+@contextmanager
+def lease(url: str, holder: str) -> Iterator[Lease]:
+    lease = Lease(f"{url}?application_name={holder}", NAME, holder)
+    try:
+        yield lease
+    finally:
+        lease.release()
+
+
+def test_lease__held_by_another__not_given(store_database: TestDatabase) -> None:
+    url = store_database.service_url
+    with lease(url, "first") as first, lease(url, "second") as second:
+        assert first.try_take() == Fence(NAME, 1)
+        assert second.try_take() is None
+        assert first.held()
+
+
+def test_lease__session_of_the_holder_ended__next_one_gets_a_later_epoch(
+    store_database: TestDatabase, owner: Owner
+) -> None:
+    url = store_database.service_url
+    with lease(url, "first") as first, lease(url, "second") as second:
+        first.try_take()
+        assert end_sessions(owner, "first") == 1
+
+        until(lambda: second.try_take() == Fence(NAME, 2))
+        assert not first.held()
+
+
+def test_lease__database_away__none_and_no_error() -> None:
+    with lease("postgresql://nobody@127.0.0.1:1/nothing", "first") as first:
+        assert first.try_take() is None
+        assert not first.held()
+
+
+def test_append__lease_was_taken_by_another__fenced_and_nothing_written(
+    log: EventLog, store_database: TestDatabase, owner: Owner
+) -> None:
+    url = store_database.service_url
+    with lease(url, "zombie") as zombie, lease(url, "next") as following:
+        old = zombie.try_take()
+        assert end_sessions(owner, "zombie") == 1
+        until(lambda: (new := following.try_take()) and new.epoch == 2)
+
+        refused, unfenced = log.append([append_to("a", fence=old), append_to("b")])
+
+    assert isinstance(refused, Fenced)
+    assert isinstance(unfenced, Committed), "only the request with the old epoch is refused"
+    assert log.end() == 1
+
+
+def test_append__lease_nobody_ever_took__fenced(log: EventLog) -> None:
+    (outcome,) = log.append([append_to("a", fence=Fence("never/taken", 1))])
+
+    assert isinstance(outcome, Fenced)
+
+
+@pytest.mark.parametrize(
+    ("first", "fenced"),
+    [
+        ("append", False),  # the lease has to wait until the commit is there, and then sees it
+        ("lease", True),  # the append waits for the new epoch, and is refused by it
+    ],
+)
+def test_append__lease_changes_hands_meanwhile__whoever_came_first_counts(
+    log: EventLog, store_database: TestDatabase, owner: Owner, first: str, fenced: bool
+) -> None:
+    url = store_database.service_url
+    fence = Fence(NAME, take_lease(url))
+    with ThreadPoolExecutor(2) as pool, owner_session(store_database.owner_url) as blocker:
+        # Both stop at the row of the lease, in the order in which they came.
+        with blocker.transaction():
+            blocker.execute("SELECT FROM log.leases FOR UPDATE")
+            append = {"append": lambda: pool.submit(log.append, [append_to("a", fence=fence)])}
+            steps = append | {"lease": lambda: pool.submit(take_lease, url)}
+            futures = {}
+            for step in (first, *(step for step in steps if step != first)):
+                futures[step] = steps[step]()
+                until(lambda: lock_waiters(owner) == len(futures))
+        (outcome,) = futures["append"].result(20)
+
+    assert futures["lease"].result(20) == 2
+    assert isinstance(outcome, Fenced) == fenced
+    assert log.end() == (0 if fenced else 1)
+
+
+def test_append__racing_with_a_change_of_hands__nothing_of_the_old_epoch_after_the_new(
+    log: EventLog, store_database: TestDatabase
+) -> None:
+    """What the new holder reads once it has the lease is all that the old one will ever have appended."""
+    url = store_database.service_url
+    fence = Fence(NAME, take_lease(url))
+    with ThreadPoolExecutor(1) as pool, closing(EventLog(url)) as zombies:
+        zombie = pool.submit(append_until_fenced, zombies, fence)
+        until(lambda: log.end() > 50)
+        take_lease(url)
+        seen = log.end()
+        written = zombie.result(20)
+
+    assert written == seen == log.end()
+
+
+def append_until_fenced(log: EventLog, fence: Fence) -> int:
+    for version in range(100_000):
+        (outcome,) = log.append([append_to("zombie", at=version, fence=fence)])
+        if isinstance(outcome, Fenced):
+            return version
+    raise AssertionError("never fenced")
+
+
+def take_lease(url: str) -> int:
+    """The epoch alone, whoever holds the advisory lock: what is tested is the fence."""
+    session: psycopg.Connection[tuple[int]] = connect(url)
+    with session:
+        row = session.execute("SELECT log.take_lease(%s, 'next')", (NAME,)).fetchone()
+    assert row is not None
+    return row[0]

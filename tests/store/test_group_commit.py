@@ -1,0 +1,169 @@
+"""Many threads hand in, one statement writes: each is still answered for itself."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+
+import pytest
+from eventsourcing.persistence import OperationalError
+
+from api.store.event_log import EventLog
+from api.store.group_commit import GroupCommit
+from api.store.requests import Append, Committed, Conflict, LogAway, Outcome
+from domain.events import Change
+from domain.recipe.events import RecipeAborted
+from tests.harness.databases import TestDatabase
+from tests.store.making import STAMP, append_to, positions
+
+
+class Log(EventLog):
+    """The real log behind a door that the test opens; it remembers how many requests each append had."""
+
+    def __init__(self, url: str) -> None:
+        super().__init__(url)
+        self.door = threading.Event()
+        self.away = threading.Event()
+        self.appends: list[int] = []
+
+    def append(self, requests: Sequence[Append]) -> list[Outcome]:
+        self.door.wait(20)
+        if self.away.is_set():
+            raise OperationalError("away")
+        self.appends.append(len(requests))
+        return super().append(requests)
+
+
+@pytest.fixture
+def log(store_database: TestDatabase) -> Iterator[Log]:
+    with closing(Log(store_database.service_url)) as log:
+        yield log
+
+
+@pytest.fixture
+def commits(log: Log) -> Iterator[GroupCommit]:
+    commits = GroupCommit(log, patience_seconds=1.0)
+    yield commits
+    log.door.set()
+    commits.close()
+
+
+def test_submit__sixteen_threads__fewer_statements_than_requests(log: Log, commits: GroupCommit) -> None:
+    log.door.set()
+
+    def write(thread: int) -> list[range]:
+        appends = [append_to(f"thread/{thread}", at=version) for version in range(25)]
+        return [positions(commits.submit(append).result(20)) for append in appends]
+
+    with ThreadPoolExecutor(16) as pool:
+        told = [list(written) for written in pool.map(write, range(16))]
+
+    assert sorted(position for thread in told for written in thread for position in written) == list(
+        range(1, 401)
+    )
+    for number, thread in enumerate(told):
+        subject = f"thread/{number}"
+        assert [recorded.position for recorded in log.load({subject: 0})[subject]] == [
+            written[0] for written in thread
+        ]
+    assert sum(log.appends) == 400
+    assert len(log.appends) < 400
+    assert (commits.counters.commits, commits.counters.events) == (len(log.appends), 400)
+
+
+def test_submit__one_of_a_group_in_conflict__only_that_one(log: Log, commits: GroupCommit) -> None:
+    EventLog.append(log, [append_to("taken")])
+    outcomes = answers(
+        log, commits, append_to("warm"), append_to("a"), append_to("taken", command_id="late"), append_to("b")
+    )
+
+    assert log.appends == [1, 3]
+    assert [type(outcome) for outcome in outcomes] == [Committed, Committed, Conflict, Committed]
+    assert commits.counters.conflicts == 1
+
+
+def test_submit__same_subject_twice__order_kept_in_two_statements(log: Log, commits: GroupCommit) -> None:
+    outcomes = answers(
+        log,
+        commits,
+        append_to("warm"),
+        append_to("a"),
+        append_to("a", "b", command_id="both"),  # must not overtake the first, nor be overtaken by the next
+        append_to("b", command_id="after both"),
+        append_to("c"),
+    )
+
+    assert log.appends == [1, 2, 1, 1]
+    assert [type(outcome) for outcome in outcomes] == [Committed, Committed, Conflict, Committed, Committed]
+
+
+def test_submit__same_command_twice__written_once(log: Log, commits: GroupCommit) -> None:
+    _, first, again = answers(log, commits, append_to("warm"), append_to("a"), append_to("a"))
+
+    assert isinstance(again, Committed)
+    assert again.repeated
+    assert positions(again) == positions(first)
+
+
+def test_submit__one_of_a_group_cannot_be_stored__the_others_are(log: Log, commits: GroupCommit) -> None:
+    unstorable = Change("b", RecipeAborted(reason="half a character: \ud800"), STAMP)
+    futures = [
+        commits.submit(append)
+        for append in (
+            append_to("warm"),
+            append_to("a"),
+            Append("bad", (unstorable,), {"b": 0}),
+            append_to("c"),
+        )
+    ]
+    log.door.set()
+
+    with pytest.raises(TypeError):
+        futures[2].result(20)
+    assert [isinstance(futures[number].result(20), Committed) for number in (0, 1, 3)] == [True] * 3
+
+
+def test_submit__database_away_then_back__committed(log: Log, commits: GroupCommit) -> None:
+    log.away.set()
+    log.door.set()
+    future = commits.submit(append_to("a"))
+    time.sleep(0.3)
+    assert not future.done()
+    log.away.clear()
+
+    assert positions(future.result(20)) == range(1, 2)
+    assert commits.counters.retries > 0
+
+
+def test_submit__database_away_for_longer_than_patience__log_away_then_serves_again(
+    log: Log, commits: GroupCommit
+) -> None:
+    log.away.set()
+    log.door.set()
+    with pytest.raises(LogAway):
+        commits.submit(append_to("a")).result(20)
+    log.away.clear()
+
+    assert positions(commits.submit(append_to("a")).result(20)) == range(1, 2)
+
+
+def test_close__requests_handed_in__committed_before_it_returns(log: Log) -> None:
+    commits = GroupCommit(log)
+    futures = [commits.submit(append_to(f"subject/{number}")) for number in range(50)]
+    log.door.set()
+    commits.close()
+
+    assert all(isinstance(future.result(0), Committed) for future in futures)
+    assert log.end() == 50
+
+
+def answers(log: Log, commits: GroupCommit, *appends: Append) -> list[Outcome]:
+    """The first is on its way alone while the others queue up; then the door opens."""
+    futures = [commits.submit(appends[0])]
+    time.sleep(0.2)
+    futures += [commits.submit(append) for append in appends[1:]]
+    log.door.set()
+    return [future.result(20) for future in futures]

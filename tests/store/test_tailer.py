@@ -1,0 +1,141 @@
+"""The tailer delivers whole commits, each once, whatever becomes of its connection and its notifications."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing, contextmanager
+
+from api.store.event_log import EventLog
+from api.store.tailer import Tailer
+from tests.harness.databases import TestDatabase
+from tests.store.making import append_to
+from tests.store.sessions import Owner, end_sessions
+from tests.store.waiting import until
+
+DEAF = b"CREATE OR REPLACE FUNCTION log.pg_notify(text, text) RETURNS void LANGUAGE sql AS ''"
+
+
+@contextmanager
+def tailer(database: TestDatabase, **options: int) -> Iterator[Tailer]:
+    with closing(Tailer(f"{database.service_url}?application_name=tailer", **options)) as tailer:
+        yield tailer
+
+
+def read(tailer: Tailer, upto: int) -> list[int]:
+    """The positions delivered until the given one has come."""
+    seen: list[int] = []
+    until(lambda: seen.extend(row[0] for row in tailer.next_page(1.0)) or (seen and seen[-1] >= upto))
+    return seen
+
+
+def test_next_page__commit_longer_than_a_page__delivered_whole(
+    store_database: TestDatabase, log: EventLog
+) -> None:
+    log.append([append_to("a")])
+    log.append([append_to(*["b"] * 7)])
+    log.append([append_to("c")])
+    with tailer(store_database, page_size=3) as reader:
+        pages = [[row[0] for row in reader.next_page(1.0)] for _ in range(3)]
+
+    assert pages == [list(range(1, 9)), [9], []]
+
+
+def test_next_page__every_size_of_page__each_ends_where_a_commit_ends(
+    store_database: TestDatabase, log: EventLog
+) -> None:
+    for number, length in enumerate([1, 4, 2, 5, 1, 1, 3]):
+        log.append([append_to(*[f"subject/{number}"] * length)])
+    for page_size in range(1, 19):
+        with tailer(store_database, page_size=page_size) as reader:
+            pages = [reader.next_page(0.0) for _ in range(8)]
+        assert all(page[-1][0] == page[-1][1] for page in pages if page)
+        assert [row[0] for page in pages for row in page] == list(range(1, 18))
+
+
+def test_next_page__position_given__goes_on_after_it(store_database: TestDatabase, log: EventLog) -> None:
+    log.append([append_to("a"), append_to("b"), append_to("c")])
+    with tailer(store_database, after=2) as reader:
+        assert read(reader, upto=3) == [3]
+
+
+def test_next_page__appended_while_waiting__told_by_notification(
+    store_database: TestDatabase, log: EventLog
+) -> None:
+    with tailer(store_database) as reader, ThreadPoolExecutor(1) as pool:
+        assert reader.next_page(0.0) == []
+        waiting = pool.submit(reader.next_page, 60.0)
+        log.append([append_to("a")])
+
+        assert [row[0] for row in waiting.result(10)] == [1]
+        assert reader.counters.backstop_finds == 0
+
+
+def test_next_page__notification_lost__found_by_the_backstop_and_counted(
+    store_database: TestDatabase, log: EventLog, owner: Owner
+) -> None:
+    with tailer(store_database) as reader, ThreadPoolExecutor(1) as pool:
+        assert reader.next_page(0.0) == []
+        silence(owner)
+        waiting = pool.submit(reader.next_page, 0.5)
+        log.append([append_to("a")])
+
+        assert [row[0] for row in waiting.result(10)] == [1]
+        assert reader.counters.backstop_finds == 1
+
+
+def test_next_page__busy_log_read_without_waiting__nothing_counted_as_lost(
+    store_database: TestDatabase, log: EventLog
+) -> None:
+    """The scheduler reads with no timeout at all; what is committed between two looks was not lost."""
+    with tailer(store_database) as reader, ThreadPoolExecutor(1) as pool:
+        writing = pool.submit(append_each, log, 500)
+        until(lambda: reader.next_page(0.0) and reader.position == 500)
+        writing.result(10)
+
+        assert reader.counters.backstop_finds == 0
+
+
+def test_next_page__connection_killed_again_and_again__everything_once_and_in_order(
+    store_database: TestDatabase, log: EventLog, owner: Owner
+) -> None:
+    with tailer(store_database, page_size=7) as reader, ThreadPoolExecutor(2) as pool:
+        writing = pool.submit(append_each, log, 300)
+        killing = pool.submit(kill_until, owner, "tailer", writing.done)
+        seen = read(reader, upto=300)
+
+        assert killing.result(20) > 0
+    assert seen == list(range(1, 301))
+    assert reader.counters.reconnects > 0
+
+
+def test_next_page__database_away__empty_page_and_no_error() -> None:
+    with closing(Tailer("postgresql://nobody@127.0.0.1:1/nothing")) as reader:
+        assert reader.next_page(0.0) == []
+        assert reader.counters.reconnects == 1
+
+
+def test_iteration__closed__ends(store_database: TestDatabase) -> None:
+    with tailer(store_database) as reader:
+        pages = iter(reader)
+        assert next(pages) == []
+        reader.close()
+        assert list(pages) == []
+
+
+def append_each(log: EventLog, number: int) -> None:
+    for version in range(number):
+        log.append([append_to("each", at=version)])
+
+
+def kill_until(owner: Owner, application_name: str, done: Callable[[], bool]) -> int:
+    killed = 0
+    while not done():
+        killed += end_sessions(owner, application_name)
+    return killed
+
+
+def silence(owner: Owner) -> None:
+    """From now on appends notify nobody: a function of that name in `log` goes before the built-in one."""
+    owner.execute(DEAF)
+    owner.execute("ALTER FUNCTION log.append SET search_path = log, pg_catalog, pg_temp")
