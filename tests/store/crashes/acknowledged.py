@@ -1,0 +1,31 @@
+"""What a writer was told, held against what the log has."""
+
+from __future__ import annotations
+
+from api.store.event_log import EventLog
+from tests.store.programs import Program, hear
+
+Told = dict[int, int]
+"""Number of a command -> first position of its commit."""
+
+
+def listen(writer: Program, commands: int) -> Told:
+    """The next so many acknowledgements, fewer when the writer has ended."""
+    lines = [line for line in (hear(writer) for _ in range(commands)) if line]
+    return {int(number): int(position) for number, position in map(str.split, lines)}
+
+
+def listen_to_the_end(writer: Program) -> Told:
+    assert writer.stdout is not None
+    whole = [line.split() for line in writer.stdout if line.endswith("\n")]
+    return {int(number): int(position) for number, position in whole}
+
+
+def assert_there_once_and_in_order(log: EventLog, told: Told) -> None:
+    written = log.select(0, 2**62, 2**31, None, None)
+    assert [recorded.position for recorded in written] == list(range(1, len(written) + 1))
+    numbers = [int(recorded.subject.partition("/")[2]) for recorded in written]
+    # Whole commits of two events, each command once, in the order in which they were handed in.
+    assert numbers == [number for number in range(len(written) // 2) for _ in range(2)]
+    first = {number: written[2 * number].position for number in range(len(written) // 2)}
+    assert told.items() <= first.items()

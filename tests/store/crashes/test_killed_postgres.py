@@ -1,0 +1,93 @@
+"""PostgreSQL is killed, whole or one backend, while a writer writes and between its writes."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import time
+from collections.abc import Callable
+from contextlib import closing
+
+import psycopg
+import pytest
+
+from api.store.event_log import EventLog
+from tests.store.crashes.acknowledged import (
+    Told,
+    assert_there_once_and_in_order,
+    listen,
+    listen_to_the_end,
+)
+from tests.store.crashes.conftest import Mortal
+from tests.store.crashes.writer import command
+from tests.store.making import positions
+from tests.store.programs import program
+from tests.store.waiting import until
+
+WRITER = "tests.store.crashes.writer"
+COMMANDS = 1_500
+KILLS = 3
+
+WRITERS_BACKEND = b"""
+SELECT pid FROM pg_stat_activity WHERE query LIKE '%log.append%' AND pid <> pg_backend_pid()
+"""
+    b"SELECT pid FROM pg_stat_activity WHERE query LIKE '%log.append%' AND pid <> pg_backend_pid()"
+)
+
+
+def kill_postmaster(mortal: Mortal) -> None:
+    pid = mortal.cluster.pid
+    assert pid is not None
+    os.kill(pid, signal.SIGKILL)
+    mortal.cluster.start()
+
+
+def kill_writers_backend(mortal: Mortal) -> None:
+    """The postmaster then ends all other backends too and recovers by itself."""
+    with psycopg.connect(mortal.url) as session:
+        row = session.execute(WRITERS_BACKEND).fetchone()
+    assert row is not None
+    os.kill(row[0], signal.SIGKILL)
+    until(lambda: answers(mortal.url))
+
+
+def answers(url: str) -> bool:
+    try:
+        psycopg.connect(url, connect_timeout=5).close()
+    except psycopg.OperationalError:
+        return False
+    return True
+
+
+@pytest.mark.parametrize("kill", [kill_postmaster, kill_writers_backend])
+def test_append__postgres_killed_while_it_writes__acknowledged_there_once_and_in_order(
+    mortal: Mortal, kill: Callable[[Mortal], None]
+) -> None:
+    dice = random.Random(20261121)
+    told: Told = {}
+    with program(WRITER, mortal.url, str(COMMANDS)) as writer:
+        for _ in range(KILLS):
+            told |= listen(writer, 100)
+            time.sleep(dice.uniform(0, 0.02))
+            kill(mortal)
+        told |= listen_to_the_end(writer)
+
+    assert sorted(told) == list(range(COMMANDS)), "the writer got through, with nothing refused"
+    with closing(EventLog(mortal.url)) as log:
+        assert_there_once_and_in_order(log, told)
+        again = [positions(log.append([command(number)])[0])[0] for number in range(0, COMMANDS, 50)]
+        assert again == [told[number] for number in range(0, COMMANDS, 50)]
+        assert log.end() == 2 * COMMANDS
+
+
+def test_append__postmaster_killed_between_statements__acknowledged_there(mortal: Mortal) -> None:
+    """Idle, nothing is left to push out what was acknowledged: it must have been done before."""
+    told: Told = {}
+    for number in range(3):
+        with closing(EventLog(mortal.url)) as log:
+            told[number] = positions(log.append([command(number)])[0])[0]
+        kill_postmaster(mortal)
+
+    with closing(EventLog(mortal.url)) as log:
+        assert_there_once_and_in_order(log, told)

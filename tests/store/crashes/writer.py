@@ -1,0 +1,29 @@
+"""Append numbered commands one after the other: `python -m tests.store.crashes.writer URL COMMANDS`.
+
+Tells the number and the first position of each commit once it is acknowledged. The same numbers are the same
+commands in the next run.
+"""
+
+from __future__ import annotations
+
+import sys
+from contextlib import closing
+
+from api.store.event_log import EventLog
+from api.store.group_commit import GroupCommit
+from api.store.requests import Append
+from tests.store.making import append_to, positions
+
+
+def command(number: int) -> Append:
+    return append_to(f"left/{number}", f"right/{number}", command_id=f"command/{number}")
+
+
+def main(url: str, commands: str) -> None:
+    with closing(EventLog(url)) as log, closing(GroupCommit(log, patience_seconds=60)) as commits:
+        for number in range(int(commands)):
+            print(number, positions(commits.submit(command(number)).result())[0], flush=True)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
