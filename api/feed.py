@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import asyncio
 import threading
-import time
 from bisect import bisect_right
 from collections.abc import Sequence
 
@@ -16,6 +15,7 @@ from api.store.tailer import Tailer
 from domain.directory.state import Directory
 from domain.errors import LabledgerError
 from domain.events import Recorded
+from projections.advancing import Advancing
 
 RECENT_EVENTS = 20_000
 
@@ -29,13 +29,12 @@ class Feed:
 
     def __init__(self, log: EventLog, url: str) -> None:
         self.directory = Directory()
-        self.position = 0
         self.tailer: Tailer | None = None
         self._log = log
         self._url = url
         self._recent: list[Recorded] = []
         self._complete_after = 0
-        self._moved = asyncio.Condition()
+        self._progress = Advancing()
         self._stop = threading.Event()
         self._thread: threading.Thread | None = None
 
@@ -44,7 +43,8 @@ class Feed:
         end = await asyncio.to_thread(self._log.end)
         for recorded in await asyncio.to_thread(lambda: list(self._log.directory(end))):
             self.directory.apply(recorded)
-        self.position = self._complete_after = end
+        self._complete_after = end
+        self._progress.advance(end)
         self.tailer = Tailer(self._url, after=end)
         loop = asyncio.get_running_loop()
         self._thread = threading.Thread(
@@ -54,39 +54,31 @@ class Feed:
 
     async def close(self) -> None:
         self._stop.set()
-        async with self._moved:
-            self._moved.notify_all()
+        self._progress.close()
         if self._thread is not None:
             await asyncio.to_thread(self._thread.join)
 
     @property
     def closing(self) -> bool:
-        return self._stop.is_set()
+        return self._progress.closed
+
+    @property
+    def position(self) -> int:
+        """How far the log has been taken in."""
+        return self._progress.position
 
     async def reach(self, position: int, timeout_seconds: float = 5.0) -> None:
         """Wait until the directory reflects a position. Raises NotReady when the time is up."""
-        deadline = time.monotonic() + timeout_seconds
-        async with self._moved:
-            while self.position < position and not self.closing:
-                left = deadline - time.monotonic()
-                if left <= 0:
-                    raise NotReady(f"it is at position {self.position}, {position} is needed")
-                try:
-                    await asyncio.wait_for(self._moved.wait(), left)
-                except TimeoutError:
-                    continue
+        if not await self._progress.reach(position, timeout_seconds):
+            raise NotReady(f"it is at position {self.position}, {position} is needed")
 
     async def catch_up(self) -> None:
         """Wait until the directory reflects everything that is in the log now."""
         await self.reach(await asyncio.to_thread(self._log.end))
 
     async def moved_past(self, position: int, timeout_seconds: float) -> bool:
-        """Wait for news after a position; False when the time is up."""
-        try:
-            await self.reach(position + 1, timeout_seconds)
-        except NotReady:
-            return False
-        return True
+        """Wait for news after a position; False when the time is up, or the service closes."""
+        return await self._progress.reach(position + 1, timeout_seconds)
 
     def recent(self, after: int, limit: int) -> Sequence[Recorded] | None:
         """Up to `limit` events after a position, or None when memory does not go back that far."""
@@ -109,9 +101,7 @@ class Feed:
         for recorded in page:
             self.directory.apply(recorded)
         self._remember(page)
-        async with self._moved:
-            self.position = page[-1].position
-            self._moved.notify_all()
+        self._progress.advance(page[-1].position)
 
     def _remember(self, page: Sequence[Recorded]) -> None:
         self._recent.extend(page)

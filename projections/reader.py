@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from collections.abc import Mapping
 from datetime import datetime
 from pathlib import Path
@@ -15,6 +14,7 @@ from psycopg.rows import dict_row
 from psycopg_pool import AsyncConnectionPool, PoolTimeout
 
 from domain.errors import LabledgerError
+from projections.advancing import Advancing
 from projections.named_sql import named_queries
 from projections.projector import CHANNEL
 
@@ -49,9 +49,8 @@ class Reader:
             configure=self._set_up,
             check=AsyncConnectionPool.check_connection,
         )
-        self._moved = asyncio.Condition()
+        self._progress = Advancing()
         self._follower: asyncio.Task[None] | None = None
-        self.position = 0
 
     async def _set_up(self, connection: AsyncConnection[Any]) -> None:
         await connection.execute(f"SET ROLE {self._role}".encode())
@@ -62,7 +61,7 @@ class Reader:
         """Returns once it knows how far the read models are. Raises ReadsAway while the database is."""
         await self._pool.open(wait=False)
         row = await self.row("progress")
-        self.position = row["position"] if row else 0
+        self._progress.advance(row["position"] if row else 0)
         self._follower = asyncio.create_task(self._follow())
 
     async def close(self) -> None:
@@ -93,25 +92,19 @@ class Reader:
         assert row is not None
         return int(row["position"])
 
+    @property
+    def position(self) -> int:
+        """How far the read models are."""
+        return self._progress.position
+
     async def reach(self, position: int, timeout_seconds: float) -> None:
         """Wait until the read models reflect a position. Raises NotThereYet when the time is up."""
-        deadline = time.monotonic() + timeout_seconds
-        async with self._moved:
-            while self.position < position:
-                left = deadline - time.monotonic()
-                if left <= 0:
-                    raise NotThereYet(f"they are at {self.position}, {position} was asked for")
-                try:
-                    await asyncio.wait_for(self._moved.wait(), left)
-                except TimeoutError:
-                    continue
+        if not await self._progress.reach(position, timeout_seconds):
+            raise NotThereYet(f"they are at {self.position}, {position} was asked for")
 
     async def changed(self, since: int, timeout_seconds: float) -> None:
         """Wait until the read models move past a position, or the time is up."""
-        try:
-            await self.reach(since + 1, timeout_seconds)
-        except NotThereYet:
-            return
+        await self._progress.reach(since + 1, timeout_seconds)
 
     async def _follow(self) -> None:
         """Keep `position` true: told by notifications, and by a look once a second in case one was lost."""
@@ -130,6 +123,4 @@ class Reader:
     async def _look(self, connection: AsyncConnection[Any]) -> None:
         cursor = await connection.execute(QUERIES["progress"])
         row = await cursor.fetchone()
-        async with self._moved:
-            self.position = int(row[0]) if row else 0
-            self._moved.notify_all()
+        self._progress.advance(int(row[0]) if row else 0)

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
+from api.embedded.cluster import Cluster
 from tests.harness.running import SAMPLES, wait_for
 
 LABLEDGER = [sys.executable, "-m", "api.cli"]
@@ -55,8 +58,13 @@ class Up:
 
 
 @pytest.fixture
-def data(tmp_path: Path) -> Path:
-    return tmp_path / "data"
+def data() -> Iterator[Path]:
+    """In a folder that every user may enter, so that the cluster lies in it and goes with it."""
+    folder = Path(tempfile.mkdtemp(prefix="labledger-tests-"))
+    folder.chmod(0o755)
+    yield folder / "data"
+    Cluster(folder / "data" / "postgresql").stop()
+    shutil.rmtree(folder)
 
 
 def test_up__demo_used_stopped_and_started_again__everything_is_still_there(data: Path) -> None:
