@@ -21,6 +21,9 @@ from domain.system.state import System
 
 Decided = list[tuple[str, Event]]
 
+# Nobody gets there without having been installing: that report can only be one that comes again.
+AFTER_INSTALLING = ("running", "reserved", "completed")
+
 
 @dataclass(frozen=True)
 class ReportInstalling:
@@ -80,11 +83,13 @@ def report(recipe: Recipe, system: System, message: Report) -> Decided:
 
     `system` is the one the recipe is on. Raises Refused when the report contradicts the state.
     """
+    if recipe.system is None:
+        raise Refused(f"{recipe.subject} is {recipe.state}: it has no system")
     return _HANDLERS[type(message)](recipe, system, message)
 
 
 def _installing(recipe: Recipe, system: System, _: ReportInstalling) -> Decided:
-    if recipe.state in ("installing", "running"):
+    if recipe.state in ("installing", *AFTER_INSTALLING):
         return []
     RECIPE.require(recipe.subject, recipe.state, "installing")
     USAGE.require(system.subject, system.usage, "installing")

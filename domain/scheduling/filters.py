@@ -37,7 +37,11 @@ class Effort:
 
 @dataclass
 class Entry:
-    """All recipes of one filter. `viable` is None until somebody asks."""
+    """All recipes of one filter. `viable` is None until somebody asks.
+
+    `idle` is a heap of names, None until somebody asks. It holds every idle viable system, and may hold more
+    (taken since, no longer viable, or twice), thrown out when they come up.
+    """
 
     key: FilterKey
     number: int
@@ -51,11 +55,12 @@ class Filters:
 
     # Entries without recipes are kept for the next recipe of the same filter, up to this many.
     SPARE = 4_096
+    # A heap this much longer than twice the idle pool is given up, so that nobody's asking bounds its size.
+    SLACK = 64
 
     def __init__(self, lab: Lab, effort: Effort) -> None:
         self._lab = lab
         self._effort = effort
-        self._idle: dict[str, None] = {}
         self._idle_bits = 0
         self._entries: dict[FilterKey, Entry] = {}
         self._start_numbering()
@@ -65,9 +70,7 @@ class Filters:
         for number, entry in enumerate(self._by_number):
             entry.number = number
         self._evaluated = [entry for entry in self._by_number if entry.viable is not None]
-        self._unevaluated = {
-            entry.number for entry in self._by_number if entry.viable is None and len(entry.queue)
-        }
+        self._known = sum(1 << entry.number for entry in self._evaluated)
         self._wanting = sum(1 << entry.number for entry in self._by_number if len(entry.queue))
         self._signatures: dict[int, tuple[int, int]] = {}
 
@@ -85,8 +88,6 @@ class Filters:
         entry = self.entry(key)
         entry.queue.add(rank)
         self._wanting |= 1 << entry.number
-        if entry.viable is None:
-            self._unevaluated.add(entry.number)
 
     def dequeue(self, key: FilterKey, rank: Rank) -> None:
         entry = self.entry(key)
@@ -98,17 +99,24 @@ class Filters:
 
     def became_idle(self, fqdn: str) -> None:
         number = self._lab.number(fqdn)
-        self._idle[fqdn] = None
+        if self._idle_bits >> number & 1:
+            return
         self._idle_bits |= 1 << number
         for entry_number in numbers_in(self._signature(number)):
-            entry = self._by_number[entry_number]
-            if entry.idle is not None:
-                self._effort.rows += 1
-                heapq.heappush(entry.idle, fqdn)
+            self._effort.rows += 1
+            self._offer(self._by_number[entry_number], fqdn)
 
     def no_longer_idle(self, fqdn: str) -> None:
-        if self._idle.pop(fqdn, "") is None:
-            self._idle_bits &= ~(1 << self._lab.number(fqdn))
+        self._idle_bits &= ~(1 << self._lab.number(fqdn))
+
+    def _offer(self, entry: Entry, fqdn: str) -> None:
+        """Put an idle viable system where `first_idle` finds it."""
+        if entry.idle is None:
+            return
+        if len(entry.idle) < 2 * self._idle_bits.bit_count() + self.SLACK:
+            heapq.heappush(entry.idle, fqdn)
+        else:
+            entry.idle = None
 
     def system_changed(self, fqdn: str, alone: Lab) -> None:
         """Hold a new or changed system against the entries in use; `alone` is a lab of just that system."""
@@ -119,9 +127,12 @@ class Filters:
             if entry.viable is None:
                 continue
             self._effort.evaluations += 1
-            fits = viable(alone, entry.key)
-            entry.viable = entry.viable | bit if fits else entry.viable & ~bit
-            entry.idle = None
+            if not viable(alone, entry.key):
+                entry.viable &= ~bit
+                continue
+            entry.viable |= bit
+            if self._idle_bits & bit:
+                self._offer(entry, fqdn)
 
     def labs_changed(self) -> None:
         """Distro trees came, went or changed: every entry is evaluated anew when it is next asked for."""
@@ -141,10 +152,10 @@ class Filters:
         candidates = self._evaluate(entry) & self._idle_bits
         if not candidates:
             return None
-        if entry.idle is None or len(entry.idle) > 2 * len(self._idle) + 64:
+        if entry.idle is None:
             entry.idle = sorted(self._lab.names[number] for number in numbers_in(candidates))
             self._effort.rows += len(entry.idle)
-        while entry.idle[0] not in self._idle:
+        while not candidates >> self._lab.number(entry.idle[0]) & 1:
             heapq.heappop(entry.idle)
             self._effort.rows += 1
         self._effort.rows += 1
@@ -152,7 +163,7 @@ class Filters:
 
     def heads_for(self, fqdn: str) -> Iterator[Rank]:
         """The first queued recipe of each entry that the system is viable for."""
-        for number in sorted(self._unevaluated):
+        for number in numbers_in(self._wanting & ~self._known):
             self._evaluate(self._by_number[number])
         for number in numbers_in(self._signature(self._lab.number(fqdn)) & self._wanting):
             self._effort.rows += 1
@@ -167,11 +178,12 @@ class Filters:
             self._effort.evaluations += 1
             entry.viable = viable(self._lab, entry.key)
             self._evaluated.append(entry)
-            self._unevaluated.discard(entry.number)
+            self._known |= 1 << entry.number
         return entry.viable
 
     def _signature(self, number: int) -> int:
         signature, seen = self._signatures.get(number, (0, 0))
+        self._effort.rows += len(self._evaluated) - seen
         for entry in self._evaluated[seen:]:
             if entry.viable is not None and entry.viable >> number & 1:
                 signature |= 1 << entry.number

@@ -66,8 +66,10 @@ class Partition:
                 )
             )
         elif kind == "system":
-            before = self.systems.get(name)
-            self._put_system(evolve_system(before, name, event, recorded.version, recorded.position))
+            system = evolve_system(self.systems.get(name), name, event, recorded.version, recorded.position)
+            self._put_system(system)
+            if system.usage == "pending" and system.since == recorded.position:
+                heapq.heappush(self._triggers, Trigger(recorded.position, "pending-system", name))
         elif isinstance(event, RecipeSetSubmitted):
             self.recipe_sets[int(name)] = tuple(event.recipe_ids)
             heapq.heappush(self._triggers, Trigger(recorded.position, "new-job", name))
@@ -160,8 +162,6 @@ class Partition:
         if before is None or _known_by_filters(before) != _known_by_filters(system):
             self._system_changed(system)
         self._index_idle(system)
-        if system.usage == "pending" and (before is None or before.since != system.since):
-            heapq.heappush(self._triggers, Trigger(system.since, "pending-system", system.fqdn))
 
     def _system_changed(self, system: System) -> None:
         pools = tuple(self._pools.get(system.fqdn, ()))
@@ -181,7 +181,7 @@ class Partition:
 
 
 def _known_by_filters(system: System) -> tuple[Any, ...]:
-    return id(system.inventory), system.condition == "Removed", system.lab_controller
+    return system.inventory, system.condition == "Removed", system.lab_controller
 
 
 def filter_key(recipe: Recipe) -> FilterKey:

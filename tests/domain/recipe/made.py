@@ -1,0 +1,48 @@
+"""Recipes and systems for tests, plain where a test does not say otherwise."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from domain.recipe.events import RecipeNew
+from domain.recipe.state import Recipe, Task, evolve
+from domain.system.state import System
+
+
+def recipe_new(number: int, priority: str = "Normal", **fields: Any) -> RecipeNew:
+    """Job, recipe set, recipe and its one task all have the same number."""
+    plain = RecipeNew(
+        job_id=number,
+        recipe_set_id=number,
+        owner="ada",
+        group=None,
+        priority=priority,
+        whiteboard="",
+        role=None,
+        host_requires='{"element":"system_type","op":"==","value":"Machine"}',
+        distro_requires="",
+        distro_tree_id=1,
+        autopick_random=False,
+        autopick_pools=(),
+        kernel_options="",
+        kernel_options_post="",
+        ks_meta="",
+        tasks=({"task_id": number, "name": "/check", "role": None, "params": {}},),
+    )
+    return replace(plain, **fields)
+
+
+def recipe_in(state: str, *tasks: str) -> Recipe:
+    """Recipe 1 in a state, on system `a` if that state has one; tasks 1, 2, ... in the states given."""
+    new = evolve(None, 1, recipe_new(1), version=1, position=5)
+    made = tuple(Task(number, "/check", task) for number, task in enumerate(tasks, start=1))
+    if state in ("new", "queued", "assigned"):
+        return replace(new, state=state, tasks=made)
+    return replace(new, state=state, tasks=made, system="a", lab_controller="lab-1", version=9)
+
+
+def system_in(usage: str, condition: str = "Automated") -> System:
+    """System `a`, with recipe 1 if its usage is that of a recipe."""
+    recipe_id = None if usage in ("idle", "pending") else 1
+    return System("a", 7, "lab-1", "ada", condition, {}, usage, recipe_id, since=3)
