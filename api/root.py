@@ -24,12 +24,12 @@ from api.rest.app import Lifespan, application
 from api.services import Services
 from api.settings import BadSettings, Settings, variable
 from api.store import migrate as migrations
+from api.store.aggregates import Aggregates
 from api.store.datastore import SERVICE_ROLE, with_liveness
 from api.store.event_log import EventLog
 from api.store.group_commit import GroupCommit
 from api.store.requests import Append
 from api.store.tailer import Tailer
-from api.use_cases.aggregates import Aggregates
 from api.use_cases.tokens import digest_of, new_token
 from api.workers import projector
 from api.workers.scheduler import Scheduler, lease_for

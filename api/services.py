@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from api.feed import Feed
+from api.store.aggregates import Aggregates
 from api.store.event_log import EventLog
 from api.store.group_commit import GroupCommit
 from api.store.requests import Append, Committed, Outcome
-from api.use_cases.aggregates import Aggregates
 from domain.events import Stamp
 from projections.reader import Reader
 

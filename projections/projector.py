@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from psycopg import Connection
+from psycopg import Connection, Cursor
 
 from domain.errors import LabledgerError
 from domain.events import Recorded
@@ -36,19 +36,22 @@ class Projector:
         """Fold a page that follows the position. Raises OutOfStep when another projector moved it."""
         last = page[-1]
         with self._connection.transaction(), self._connection.cursor() as cursor:
+            self._move(cursor, last)
             self._models.begin(cursor, page)
             for recorded in page:
                 fold(self._models, recorded)
             self._models.flush(cursor)
-            moved = cursor.execute(
-                b"UPDATE read.progress SET position = %s, recorded_at = %s"
-                b" WHERE name = 'all' AND position = %s",
-                (last.position, last.recorded_at, self.position),
-            )
-            if moved.rowcount != 1:
-                raise OutOfStep(f"the read models are not at position {self.position}")
             cursor.execute(b"SELECT pg_notify(%s, %s)", (CHANNEL, str(last.position)))
         self.position = last.position
+
+    def _move(self, cursor: Cursor[Any], last: Recorded) -> None:
+        """First of all, so that a second projector waits here, and folds nothing over another's rows."""
+        moved = cursor.execute(
+            b"UPDATE read.progress SET position = %s, recorded_at = %s WHERE name = 'all' AND position = %s",
+            (last.position, last.recorded_at, self.position),
+        )
+        if moved.rowcount != 1:
+            raise OutOfStep(f"the read models are not at position {self.position}")
 
 
 class OutOfStep(LabledgerError):

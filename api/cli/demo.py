@@ -7,7 +7,7 @@ from importlib.resources import files
 
 from api.cli.lab_file import load as load_lab
 from api.client import Client
-from api.connection import Connection
+from api.client.connection_file import Connection
 
 
 def load(connection: Connection) -> None:

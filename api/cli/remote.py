@@ -51,7 +51,7 @@ def remote(command: Callable[..., None]) -> Callable[..., None]:
 
 def connect(url: str | None, token: str | None, data: Path | None) -> Client:
     from api.client import Client
-    from api.connection import Connection
+    from api.client.connection_file import Connection
     from api.settings import Settings
 
     connection = Connection.load(Settings.read(url=url, token=token, data=data))

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from threading import Event, Lock, Thread
 from typing import Any
 
+from api.cli.lab_agent import LabAgent
 from api.cli.output import Output
 from api.cli.wording import plain
 from api.client import Client, Problem, Unreachable
-from api.lab_agent import LabAgent
 from domain.errors import LabledgerError
 from replay.simulated_machine import Behaviour
 

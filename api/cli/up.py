@@ -14,16 +14,16 @@ import httpx
 
 from api import root
 from api.cli import up_messages as say
-from api.connection import Connection
+from api.client.connection_file import Connection
 from api.embedded.database import EmbeddedDatabase
 from api.embedded.environment import forget_libpq
 from api.embedded.home import make_folder
 from api.embedded.locks import Taken, exclusive
 from api.embedded.ports import any_free, is_free
-from api.programs import SERVICES, SIMULATOR, program
+from api.processes.programs import SERVICES, SIMULATOR, program
+from api.processes.stop_request import StopRequest
+from api.processes.supervisor import Supervisor
 from api.settings import Settings
-from api.stop_request import StopRequest
-from api.supervisor import Supervisor
 
 # The processes of a killed predecessor need a moment to give the port back.
 PORT_SECONDS = 5.0

@@ -8,7 +8,7 @@ import shutil
 import sys
 from pathlib import Path
 
-from api.connection import Connection, connection_file
+from api.client.connection_file import Connection, connection_file
 from api.settings import Settings, default_data
 
 

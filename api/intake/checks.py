@@ -11,8 +11,8 @@ from pydantic_core import ErrorDetails
 from api.intake.document import Job
 from api.intake.not_yet import not_yet
 from api.intake.places import Places
-from domain.job_names import check_names, recipes_of
-from domain.job_spec import DEFAULT_RETENTION_TAG, RETENTION_TAGS, KnownNames
+from domain.job.names import check_names, recipes_of
+from domain.job.spec import DEFAULT_RETENTION_TAG, RETENTION_TAGS, KnownNames
 from domain.requirements.distro import DISTRO
 from domain.requirements.findings import Finding
 from domain.requirements.host import HOST

@@ -13,7 +13,7 @@ from api.intake import limits
 from api.intake.xml_shapes import OWN_NAMESPACE
 from api.intake.xml_text import parse_xml
 from domain.errors import Unreadable
-from domain.job_spec import DEFAULT_RETENTION_TAG, RETENTION_TAGS
+from domain.job.spec import DEFAULT_RETENTION_TAG, RETENTION_TAGS
 
 _UNPRINTABLE: Final = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 _CONTROL: Final = re.compile(r"[\x00-\x1f\x7f]")

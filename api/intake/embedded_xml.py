@@ -8,7 +8,7 @@ from api.intake.places import Places
 from api.intake.xml_job import read_xml
 from api.intake.xml_text import parse_xml
 from domain.errors import FaultyInput
-from domain.job_names import recipes_of
+from domain.job.names import recipes_of
 from domain.requirements.findings import Finding, Path
 
 # Field with the text -> field with the form, root element of the text.

@@ -15,7 +15,7 @@ from api.intake.spec import spec_of
 from api.intake.xml_job import read_xml
 from api.intake.xml_text import parse_xml
 from domain.errors import Fault, FaultyInput
-from domain.job_spec import JobSpec, KnownNames
+from domain.job.spec import JobSpec, KnownNames
 from domain.requirements.findings import Finding
 
 Placed = tuple[int, str, str]

@@ -6,7 +6,7 @@ from typing import Any
 
 from api.intake.checks import LANGUAGES
 from api.intake.document import Job, Recipe, RecipeSet, Task
-from domain.job_spec import JobSpec, RecipeSetSpec, RecipeSpec, TaskSpec
+from domain.job.spec import JobSpec, RecipeSetSpec, RecipeSpec, TaskSpec
 from domain.priority import Priority
 from domain.requirements.distro import DISTRO
 from domain.requirements.forms import to_form

@@ -19,7 +19,7 @@ from api.store.requests import Committed
 from api.use_cases.cancel_job import cancel_job
 from api.use_cases.submit_job import submit_job
 from domain.errors import FaultyInput, Unknown
-from domain.job_spec import JobSpec
+from domain.job.spec import JobSpec
 
 MEDIA_TYPES = ("application/xml", "text/xml", "application/json")
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from gunicorn.app.base import BaseApplication  # type: ignore[import-untyped]
 
-from api.parent_death import die_with
+from api.processes.parent_death import die_with
 from api.settings import Settings
 
 

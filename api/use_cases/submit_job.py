@@ -10,8 +10,8 @@ import orjson
 from api.services import Request, Services, committed, new_command_id
 from api.store.requests import Append, Committed
 from domain.events import Change
+from domain.job.spec import JobSpec
 from domain.job.submission import counts, submit
-from domain.job_spec import JobSpec
 
 
 async def submit_job(services: Services, request: Request, spec: JobSpec) -> Committed:

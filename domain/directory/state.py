@@ -12,7 +12,7 @@ from typing import Any
 
 from domain.directory import events as happened
 from domain.events import Event, Recorded, data_of, split_subject
-from domain.job_spec import KnownNames
+from domain.job.spec import KnownNames
 from domain.requirements.distro import from_text as distro_from_text
 from domain.requirements.distro import newest_match
 from domain.system.events import SystemRegistered

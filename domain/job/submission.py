@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from domain.events import Event
 from domain.job.events import JobSubmitted, RecipeSetSubmitted
-from domain.job_spec import JobSpec, RecipeSetSpec, RecipeSpec
+from domain.job.spec import JobSpec, RecipeSetSpec, RecipeSpec
 from domain.recipe.events import RecipeNew
 
 

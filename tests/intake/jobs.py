@@ -11,7 +11,7 @@ import pytest
 import replay
 from api.intake import read_job
 from domain.errors import FaultyInput
-from domain.job_spec import JobSpec, KnownNames
+from domain.job.spec import JobSpec, KnownNames
 
 SAMPLES = Path(replay.__path__[0], "samples")
 

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from domain.job_spec import JobSpec, RecipeSetSpec, RecipeSpec, TaskSpec
+from domain.job.spec import JobSpec, RecipeSetSpec, RecipeSpec, TaskSpec
 from domain.priority import Priority
 from tests.intake.jobs import faults_of, read_json, read_xml, sample
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from api.connection import BadConnectionFile, Connection, connection_file
+from api.client.connection_file import BadConnectionFile, Connection, connection_file
 from api.settings import Settings
 
 URL = "http://127.0.0.1:8080"

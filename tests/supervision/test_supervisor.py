@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from api.supervisor import Program, Supervisor
+from api.processes.supervisor import Program, Supervisor
 from tests.harness.processes import lives
 
 # Notes its pid in a file, and its end; `deaf` ones ignore SIGTERM, `brief` ones end at once.
@@ -36,8 +36,8 @@ while kind != "brief":
 
 SUPERVISING = """
 import sys
-from api.stop_request import StopRequest
-from api.supervisor import Program, Supervisor
+from api.processes.stop_request import StopRequest
+from api.processes.supervisor import Program, Supervisor
 
 stop = StopRequest()
 stop.listen()

@@ -7,8 +7,8 @@ import sys
 from dataclasses import replace
 
 from api.embedded.environment import without_libpq
+from api.processes.supervisor import Program
 from api.settings import Settings, variable
-from api.supervisor import Program
 
 SERVICES = ("serve", "scheduler", "projector")
 SIMULATOR = "lab simulate"

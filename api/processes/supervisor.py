@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from api.parent_death import die_with
+from api.processes.parent_death import die_with
 
 log = logging.getLogger(__name__)
 
