@@ -9,17 +9,13 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
-import signal
 import socket
-import sys
-import threading
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
 from typing import Any
 
-from eventsourcing.persistence import InterfaceError, OperationalError
-
 from api.feed import Feed
+from api.processes.stop_request import listening
 from api.rest.app import Lifespan, application
 from api.services import Services
 from api.settings import BadSettings, Settings, variable
@@ -28,18 +24,13 @@ from api.store.aggregates import Aggregates
 from api.store.datastore import SERVICE_ROLE, with_liveness
 from api.store.event_log import EventLog
 from api.store.group_commit import GroupCommit
-from api.store.requests import Append
 from api.store.tailer import Tailer
-from api.use_cases.tokens import digest_of, new_token
+from api.use_cases.first_token import make_first_token
 from api.workers import projector
 from api.workers.scheduler import Scheduler, lease_for
-from domain.directory.events import TokenCreated, UserRegistered
-from domain.directory.state import Directory
 from domain.errors import Fault
-from domain.events import Change, Stamp
-from projections.reader import Reader, ReadsAway
-
-ADMIN = "admin"
+from projections.database import DatabaseAway
+from projections.reader import Reader
 
 
 def needed(database_url: str | None) -> str:
@@ -84,7 +75,7 @@ async def _patiently(open_: Callable[[], Awaitable[None]]) -> None:
     while True:
         try:
             return await open_()
-        except (OperationalError, InterfaceError, ReadsAway) as error:
+        except DatabaseAway as error:
             logging.getLogger(__name__).warning("waiting for the database: %s", error)
             await asyncio.sleep(0.5)
 
@@ -96,30 +87,20 @@ def run_scheduler(settings: Settings) -> None:
     holder = f"{socket.gethostname()}/{os.getpid()}"
     tailer = Tailer(url)
     scheduler = Scheduler(log, tailer, lease_for(url, holder), lambda: datetime.now(UTC))
-    scheduler.run(stopping_on_signals())
+    scheduler.run(listening().made)
     log.close()
 
 
 def run_projector(settings: Settings) -> None:
     """The process of `labledger projector`; ends on SIGTERM."""
-    projector.run(needed(settings.database_url), stopping_on_signals())
+    projector.run(needed(settings.database_url), listening().made)
 
 
 def first_admin_token(settings: Settings) -> str | None:
-    """On a new log: make the user admin and a token for it, and tell the token, this once. Else None."""
+    """A token of the new user admin on a log that has none, told this once; else None."""
     log = EventLog(needed(settings.database_url))
     try:
-        directory = Directory()
-        for recorded in log.directory(log.end()):
-            directory.apply(recorded)
-        if any(entry.document["role"] == "admin" for _, entry in directory.items("token")):
-            return None
-        token = new_token()
-        stamp = Stamp(datetime.now(UTC), ADMIN, "request/first-start")
-        made = TokenCreated(user=ADMIN, role="admin", lab_controller=None, digest=digest_of(token))
-        changes = (Change(f"user/{ADMIN}", UserRegistered(), stamp), Change("token/admin", made, stamp))
-        log.append([Append("first-start", changes, {f"user/{ADMIN}": 0, "token/admin": 0})])
-        return token
+        return make_first_token(log, datetime.now(UTC))
     finally:
         log.close()
 
@@ -131,20 +112,3 @@ def log_size(settings: Settings) -> int:
         return log.end()
     finally:
         log.close()
-
-
-def set_up_logging(level: str) -> None:
-    logging.basicConfig(
-        level=level.upper(), stream=sys.stderr, format="%(asctime)s %(levelname)s %(name)s: %(message)s"
-    )
-    # The pool reports every attempt while the database is away; ours say it once.
-    for noisy in ("psycopg.pool", "httpx", "httpcore"):
-        logging.getLogger(noisy).setLevel(logging.ERROR)
-
-
-def stopping_on_signals() -> Callable[[], bool]:
-    """A question that is answered yes once SIGTERM or SIGINT came."""
-    told = threading.Event()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, lambda *_: told.set())
-    return told.is_set

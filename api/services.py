@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import uuid
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -12,7 +11,7 @@ from api.feed import Feed
 from api.store.aggregates import Aggregates
 from api.store.event_log import EventLog
 from api.store.group_commit import GroupCommit
-from api.store.requests import Append, Committed, Outcome
+from api.store.requests import Append, Outcome
 from domain.events import Stamp
 from projections.reader import Reader
 
@@ -44,14 +43,3 @@ class Services:
 
     async def append(self, append: Append) -> Outcome:
         return await asyncio.wrap_future(self.commits.submit(append))
-
-
-def new_command_id() -> str:
-    return uuid.uuid4().hex
-
-
-def committed(outcome: Outcome) -> Committed:
-    """The commit of an append that went through; raises what it became instead."""
-    if isinstance(outcome, Committed):
-        return outcome
-    raise outcome

@@ -1,4 +1,4 @@
-"""What an event is, what is stamped on it, and the one list of all kinds of event.
+"""What an event is, what is stamped on it, and the list of kinds that `domain.all_events` fills.
 
 An event says in the past tense what happened to one subject. Its fields are plain values (texts, numbers,
 truths, lists of them, and JSON documents where the outside gave one). Its topic is a fixed text, never a
@@ -115,6 +115,10 @@ class Recorded:
     version: int
     event: Event
     stamp: Stamp
+
+
+Decided = list[tuple[str, Event]]
+"""What a decision comes to: events and the subjects they happen to, in log order."""
 
 
 def subject(kind: str, name: object) -> str:

@@ -8,23 +8,19 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-import psycopg
 from psycopg import AsyncConnection
 from psycopg.rows import dict_row
 from psycopg_pool import AsyncConnectionPool, PoolTimeout
 
 from domain.errors import LabledgerError
 from projections.advancing import Advancing
+from projections.database import AWAY, DatabaseAway
 from projections.named_sql import named_queries
 from projections.projector import CHANNEL
 
 QUERIES = named_queries(Path(__file__).with_name("queries.sql"))
 
 Row = dict[str, Any]
-
-
-class ReadsAway(LabledgerError):
-    """The database cannot be reached."""
 
 
 class NotThereYet(LabledgerError):
@@ -58,7 +54,7 @@ class Reader:
         await connection.execute(b"SET jit = off")
 
     async def open(self) -> None:
-        """Returns once it knows how far the read models are. Raises ReadsAway while the database is."""
+        """Returns once it knows how far the read models are. Raises DatabaseAway while the database is."""
         await self._pool.open(wait=False)
         row = await self.row("progress")
         self._progress.advance(row["position"] if row else 0)
@@ -71,13 +67,13 @@ class Reader:
         await self._pool.close()
 
     async def rows(self, query: str, params: Mapping[str, Any] | tuple[Any, ...] = ()) -> list[Row]:
-        """The rows of a named query. Raises ReadsAway while the database is."""
+        """The rows of a named query. Raises DatabaseAway while the database is."""
         try:
             async with self._pool.connection() as connection:
                 cursor = await connection.execute(QUERIES[query], params)
                 return await cursor.fetchall()
-        except (psycopg.OperationalError, psycopg.InterfaceError, PoolTimeout) as error:
-            raise ReadsAway(str(error)) from error
+        except (*AWAY, PoolTimeout) as error:
+            raise DatabaseAway(str(error)) from error
 
     async def row(self, query: str, params: Mapping[str, Any] | tuple[Any, ...] = ()) -> Row | None:
         found = await self.rows(query, params)
@@ -117,7 +113,7 @@ class Reader:
                         await self._look(connection)
                         async for _ in connection.notifies(timeout=1.0, stop_after=1):
                             pass
-            except (psycopg.OperationalError, psycopg.InterfaceError):
+            except AWAY:
                 await asyncio.sleep(0.2)
 
     async def _look(self, connection: AsyncConnection[Any]) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from api import root
+from api.processes.logs import set_up_logging
 from api.settings import Settings
 
 
@@ -27,7 +28,7 @@ def serve(host: str | None, port: int | None, api_workers: int | None) -> None:
     from api.rest.server import Server
 
     settings = Settings.read(host=host, port=port, api_workers=api_workers)
-    root.set_up_logging(settings.log_level)
+    set_up_logging(settings.log_level)
     Server(settings, lambda: root.http_application(settings)).run()
 
 
@@ -35,7 +36,7 @@ def serve(host: str | None, port: int | None, api_workers: int | None) -> None:
 def scheduler() -> None:
     """Decide which recipe gets which system."""
     settings = Settings.read()
-    root.set_up_logging(settings.log_level)
+    set_up_logging(settings.log_level)
     root.run_scheduler(settings)
 
 
@@ -43,5 +44,5 @@ def scheduler() -> None:
 def projector() -> None:
     """Keep the read models up to the log."""
     settings = Settings.read()
-    root.set_up_logging(settings.log_level)
+    set_up_logging(settings.log_level)
     root.run_projector(settings)

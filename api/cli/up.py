@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import time
 from collections.abc import Callable
 from contextlib import ExitStack
@@ -20,8 +19,9 @@ from api.embedded.environment import forget_libpq
 from api.embedded.home import make_folder
 from api.embedded.locks import Taken, exclusive
 from api.embedded.ports import any_free, is_free
+from api.processes.logs import set_up_logging
 from api.processes.programs import SERVICES, SIMULATOR, program
-from api.processes.stop_request import StopRequest
+from api.processes.stop_request import listening
 from api.processes.supervisor import Supervisor
 from api.settings import Settings
 
@@ -36,8 +36,7 @@ PORT_SECONDS = 5.0
 def up(demo: bool, data: Path | None, port: int | None) -> None:
     """Run Labledger here, until SIGTERM or Ctrl-C."""
     settings = Settings.read(data=data, port=port)
-    logging.basicConfig(level=settings.log_level.upper(), format="%(asctime)s %(levelname)s %(message)s")
-    logging.getLogger("httpx").setLevel(logging.WARNING)
+    set_up_logging(settings.log_level)
     make_folder(settings.data)
     try:
         with exclusive(settings.data / "up.lock", wait=False) as leave_note:
@@ -60,8 +59,7 @@ def _with_address(settings: Settings) -> Settings:
 
 
 def _run(settings: Settings, demo: bool) -> None:
-    stop = StopRequest()
-    stop.listen()
+    stop = listening()
     with ExitStack() as stack:
         supervisor = Supervisor(settings.stop_seconds)
         settings = _prepare_database(settings, supervisor, stack)

@@ -23,3 +23,10 @@ class StopRequest:
         if self._made:
             raise SystemExit(128 + number)
         self._made = True
+
+
+def listening() -> StopRequest:
+    """A request that is heard from now on."""
+    request = StopRequest()
+    request.listen()
+    return request

@@ -7,7 +7,6 @@ from typing import Any
 
 import falcon
 import falcon.asgi
-from eventsourcing.persistence import InterfaceError, OperationalError
 
 from api.rest import problems
 from api.rest.documents import FQDN, NUMBER, Documents, Pools
@@ -68,6 +67,4 @@ def application(services: Services, lifespan: Lifespan) -> Any:
     app.add_error_handler(Exception, problems.on_surprise)
     app.add_error_handler(falcon.HTTPError, problems.on_http_error)
     app.add_error_handler(LabledgerError, problems.on_labledger_error)
-    app.add_error_handler(OperationalError, problems.on_database_away)
-    app.add_error_handler(InterfaceError, problems.on_database_away)
     return app

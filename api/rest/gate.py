@@ -34,7 +34,9 @@ class Gate:
     ) -> None:
         route = ROUTES[str(req.uri_template)]
         allowed = route.roles.get(req.method)
-        if allowed is None or not allowed:
+        if allowed is None:
+            raise falcon.HTTPMethodNotAllowed(list(route.roles))
+        if not allowed:
             return
         principal = await self._principal(req)
         if principal.role not in allowed:

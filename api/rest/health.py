@@ -13,7 +13,7 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metri
 from api.rest.problems import answer, problem
 from api.services import Services
 from api.store.lease import NAMESPACE, SCHEDULER
-from projections.reader import ReadsAway
+from projections.database import DatabaseAway
 
 MAX_LAG_EVENTS = 10_000
 
@@ -30,7 +30,7 @@ class Health:
         """Ready when the database answers, the read models keep up, and some scheduler holds the lease."""
         try:
             checks = await self._checks()
-        except ReadsAway as error:
+        except DatabaseAway as error:
             answer(resp, problem(503, f"the database cannot be reached: {error}"))
             return
         failed = [name for name, ok in checks.items() if ok is False]

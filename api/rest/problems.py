@@ -9,13 +9,13 @@ from typing import Any
 
 import falcon
 import orjson
-from eventsourcing.persistence import InterfaceError, OperationalError
 from falcon.asgi import Request, Response
 
 from api.feed import NotReady
-from api.store.requests import Conflict, LogAway
+from api.store.requests import Conflict
 from domain.errors import Fault, FaultyInput, LabledgerError, NotPermitted, Refused, Unknown, Unreadable
-from projections.reader import NotThereYet, ReadsAway
+from projections.database import DatabaseAway
+from projections.reader import NotThereYet
 
 PROBLEM_TYPE = "application/problem+json"
 RETRY_SECONDS = 2
@@ -29,10 +29,7 @@ STATUS: tuple[tuple[type[BaseException], int], ...] = (
     (Conflict, 409),
     (NotThereYet, 504),
     (NotReady, 503),
-    (LogAway, 503),
-    (ReadsAway, 503),
-    (OperationalError, 503),
-    (InterfaceError, 503),
+    (DatabaseAway, 503),
 )
 
 
@@ -74,11 +71,6 @@ def answer(resp: Response, body: dict[str, Any]) -> None:
 
 async def on_labledger_error(req: Request, resp: Response, error: LabledgerError, params: Any) -> None:
     answer(resp, problem_of(error))
-
-
-async def on_database_away(req: Request, resp: Response, error: Exception, params: Any) -> None:
-    logging.getLogger(__name__).warning("database away: %s", error)
-    answer(resp, problem(503, "the database cannot be reached"))
 
 
 async def on_http_error(req: Request, resp: Response, error: falcon.HTTPError, params: Any) -> None:

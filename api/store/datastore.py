@@ -6,13 +6,10 @@ from collections.abc import Callable
 from typing import Any
 
 from eventsourcing.postgres import ConnectionPool, PostgresDatastore
-from psycopg import Connection, InterfaceError, OperationalError, conninfo
+from psycopg import Connection, conninfo
 from psycopg.rows import dict_row
 
 SERVICE_ROLE = "labledger_service"
-
-AWAY = (OperationalError, InterfaceError)
-"""What psycopg raises while the database is away."""
 
 # A peer that is gone must be noticed in seconds, or its lease and its locks outlive it.
 LIVENESS = {

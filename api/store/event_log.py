@@ -16,10 +16,11 @@ from api.store.requests import Append, Committed, Outcome
 from api.store.sql import SQL
 from domain.events import Recorded
 from domain.job.submission import Ids
+from projections.database import DatabaseAway
 
 
 class EventLog(EventStore[str]):
-    """Raises the library's OperationalError or InterfaceError while the database is away."""
+    """Each call raises DatabaseAway while the database is."""
 
     mapper: EventMapper
     recorder: Recorder
@@ -31,7 +32,10 @@ class EventLog(EventStore[str]):
 
     def append(self, requests: Sequence[Append]) -> list[Outcome]:
         """Append in one statement. Requests of one call must not share a subject or a command id."""
-        return self.recorder.append([self._stored(request) for request in requests])
+        try:
+            return self.recorder.append([self._stored(request) for request in requests])
+        except (OperationalError, InterfaceError) as error:
+            raise DatabaseAway(str(error)) from error
 
     def _stored(self, request: Append) -> StoredAppend:
         versions = dict(request.expected)
@@ -94,13 +98,13 @@ class EventLog(EventStore[str]):
 
     def _rows(self, query: bytes, params: Any) -> list[tuple[Any, ...]]:
         """Asks again while the pool hands out sessions that died when the database was away."""
-        for _ in range(self._pool_size):
+        for attempt in range(self._pool_size + 1):
             try:
                 return self._ask(query, params)
             except (OperationalError, InterfaceError) as error:
-                if isinstance(error.__cause__, PoolTimeout):
-                    raise
-        return self._ask(query, params)
+                if attempt == self._pool_size or isinstance(error.__cause__, PoolTimeout):
+                    raise DatabaseAway(str(error)) from error
+        raise AssertionError("the last attempt returns or raises")
 
     def _ask(self, query: bytes, params: Any) -> list[tuple[Any, ...]]:
         with self.datastore.get_connection() as connection:

@@ -9,10 +9,9 @@ from collections import deque
 from concurrent.futures import Future
 from dataclasses import dataclass
 
-from eventsourcing.persistence import InterfaceError, OperationalError
-
 from api.store.event_log import EventLog
-from api.store.requests import Append, Committed, LogAway, Outcome
+from api.store.requests import Append, Committed, Outcome
+from projections.database import DatabaseAway
 
 MAX_EVENTS = 5_000
 
@@ -40,8 +39,8 @@ class GroupCommit:
     command id go one group after the other, so that each is judged against what the one before has done.
 
     While the database is away a request is tried again until `patience_seconds` have passed since it was
-    handed in, then fails with LogAway: whether it is in the log is then unknown, and asking again with the
-    same command id finds out.
+    handed in, then fails with DatabaseAway: whether it is in the log is then unknown, and asking again with
+    the same command id finds out.
     """
 
     def __init__(self, log: EventLog, patience_seconds: float = 5.0) -> None:
@@ -76,7 +75,9 @@ class GroupCommit:
         try:
             item = self._inbox.get(block=wait and not self._backlog)
             while item is not None:
-                self._backlog.append(item)
+                # From here on it cannot be cancelled; who gave up before gets nothing written.
+                if item.future.set_running_or_notify_cancel():
+                    self._backlog.append(item)
                 item = self._inbox.get_nowait()
         except queue.Empty:
             return True
@@ -118,7 +119,7 @@ class GroupCommit:
             waiting.future.set_result(outcome)
 
     def _fail(self, group: list[_Waiting], error: Exception) -> None:
-        if len(group) == 1 or isinstance(error, LogAway):
+        if len(group) == 1 or isinstance(error, DatabaseAway):
             for waiting in group:
                 waiting.future.set_exception(error)
             return
@@ -133,8 +134,8 @@ class GroupCommit:
             try:
                 # A request whose answer was lost is found by its command id, and not written again.
                 return self._log.append(requests)
-            except (OperationalError, InterfaceError) as error:
+            except DatabaseAway:
                 if time.monotonic() >= give_up_at:
-                    raise LogAway(str(error)) from error
+                    raise
                 self.counters.retries += 1
                 time.sleep(0.1)

@@ -9,6 +9,7 @@ import psycopg
 from api.store.datastore import connect
 from api.store.requests import Fence
 from api.store.sql import SQL
+from projections.database import AWAY
 
 # The first of the two keys of the advisory lock, so that it meets no other lock of the database.
 NAMESPACE = 0x4C4C
@@ -32,7 +33,7 @@ class Lease:
             if not _one(session, SQL["try_lease"], (NAMESPACE, self.name)):
                 return None
             return Fence(self.name, int(_one(session, SQL["take_lease"], (self.name, self._holder))))
-        except (psycopg.OperationalError, psycopg.InterfaceError):
+        except AWAY:
             self.release()
             return None
 
@@ -42,7 +43,7 @@ class Lease:
             return False
         try:
             _one(self._session, b"SELECT 1", ())
-        except (psycopg.OperationalError, psycopg.InterfaceError):
+        except AWAY:
             self.release()
             return False
         return True

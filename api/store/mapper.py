@@ -9,6 +9,7 @@ from typing import Any
 import orjson
 from eventsourcing.persistence import Mapper, StoredEvent, Transcoder
 
+import domain.all_events  # noqa: F401  (so that every topic in the log is known)
 from domain.events import Basis, Change, Event, Recorded, Stamp, data_of, from_data
 
 Row = tuple[int, int, datetime, str, int, str, bytes]

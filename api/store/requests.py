@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import uuid
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import TypeAlias
 
 from domain.errors import LabledgerError
 from domain.events import Change
@@ -56,16 +58,23 @@ class Committed:
     answer: bytes | None
 
 
+Outcome: TypeAlias = "Committed | Conflict | Fenced"
+
+
+def new_command_id() -> str:
+    return uuid.uuid4().hex
+
+
+def committed(outcome: Outcome) -> Committed:
+    """The commit of an append that went through; raises what it became instead."""
+    if isinstance(outcome, Committed):
+        return outcome
+    raise outcome
+
+
 class Conflict(LabledgerError):
     """Something this rests on has changed meanwhile."""
 
 
 class Fenced(LabledgerError):
     """The lease this was decided under belongs to somebody else now."""
-
-
-class LogAway(LabledgerError):
-    """The database cannot be reached."""
-
-
-Outcome = Committed | Conflict | Fenced

@@ -18,6 +18,7 @@ from psycopg.rows import tuple_row
 from api.store.datastore import connect
 from api.store.mapper import Row
 from api.store.sql import SQL
+from projections.database import AWAY
 
 CHANNEL = "labledger_log"
 GRACE_SECONDS = 0.1
@@ -64,7 +65,7 @@ class Tailer:
             if page and not notified and not _notified(connection, GRACE_SECONDS):
                 self.counters.backstop_finds += 1
             return page
-        except (psycopg.OperationalError, psycopg.InterfaceError):
+        except AWAY:
             self._disconnect()
             self.counters.reconnects += 1
             time.sleep(min(0.1, timeout_seconds))

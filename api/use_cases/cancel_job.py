@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 
-from api.services import Request, Services, committed, new_command_id
+from api.services import Request, Services
 from api.store.event_log import EventLog
-from api.store.requests import Append, Committed, Conflict
+from api.store.requests import Append, Committed
+from api.use_cases.commit import append_of, commit
 from domain.directory.state import Directory
 from domain.errors import NotPermitted, Unknown
-from domain.events import Change
+from domain.events import Decided
 from domain.job.events import JobSubmitted, RecipeSetSubmitted
 from domain.recipe.cancellation import cancel
 from domain.recipe.state import Recipe
@@ -26,13 +27,7 @@ async def cancel_job(
     job, recipe_ids = await asyncio.to_thread(_members, services.log, job_id)
     if not is_admin and not _may_cancel(services.feed.directory, job, request.actor):
         raise NotPermitted(f"job {job_id} belongs to {job.owner}")
-    while True:
-        append = await asyncio.to_thread(_decide, services, request, recipe_ids, reason)
-        if append is None:
-            return None
-        outcome = await services.append(append)
-        if not isinstance(outcome, Conflict):
-            return committed(outcome)
+    return await commit(services, lambda: asyncio.to_thread(_decide, services, request, recipe_ids, reason))
 
 
 def _members(log: EventLog, job_id: int) -> tuple[JobSubmitted, list[int]]:
@@ -55,22 +50,10 @@ def _decide(services: Services, request: Request, recipe_ids: list[int], reason:
     load = services.aggregates.load
     recipes = [r for r in load(f"recipe/{i}" for i in recipe_ids).values() if isinstance(r, Recipe)]
     systems = load(f"system/{recipe.system}" for recipe in recipes if recipe.system and not recipe.finished)
-    changes: list[Change] = []
-    expected: dict[str, int] = {}
-    stamp = services.stamp(request)
+    decided: Decided = []
     for recipe in recipes:
         system = systems.get(f"system/{recipe.system}")
         assert system is None or isinstance(system, System)
-        for subject, event in cancel(recipe, system, reason):
-            changes.append(Change(subject, event, stamp))
-            expected[subject] = (
-                recipe.version if subject == recipe.subject or system is None else system.version
-            )
-    if not changes:
-        return None
-    return Append(
-        command_id=request.command_id or new_command_id(),
-        changes=tuple(changes),
-        expected=expected,
-        digest=request.digest,
-    )
+        decided += cancel(recipe, system, reason)
+    versions = {state.subject: state.version for state in (*recipes, *systems.values())}
+    return append_of(services, request, decided, versions) if decided else None

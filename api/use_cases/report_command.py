@@ -5,12 +5,12 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
-from api.services import Request, Services, committed, new_command_id
+from api.services import Request, Services
 from api.store.requests import Append
+from api.use_cases.commit import append_of, commit
 from api.use_cases.report_progress import Item, report_progress
 from domain.command.lifecycle import report
 from domain.errors import LabledgerError, Refused, Unknown
-from domain.events import Change
 from domain.recipe.reports import ReportAborted
 
 
@@ -22,20 +22,24 @@ async def report_command(
     if command is None or command["lab_controller"] != lab_controller:
         raise Unknown(f"command {command_id} of {lab_controller}")
     subject = f"command/{command_id}"
-    past = (await asyncio.to_thread(services.log.load, {subject: 0}))[subject]
-    before = getattr(past[-1].event, "STATE", "queued") if past else "queued"
-    event = report(subject, before, state, reason)
-    if event is None:
+
+    async def decide() -> Append | None:
+        return await asyncio.to_thread(_decide, services, request, subject, state, reason)
+
+    if await decide() is None:
         return None
     if state == "failed" and command["kind"] == "provision":
-        # First, so that a report cut short between the two is simply made again.
+        # Before the command's own event: a report cut short between the two is simply made again.
         await _abort(services, request, command, reason)
-    append = Append(
-        command_id=new_command_id(),
-        changes=(Change(subject, event, services.stamp(request)),),
-        expected={subject: len(past)},
-    )
-    return committed(await services.append(append)).position
+    done = await commit(services, decide)
+    return done.position if done else None
+
+
+def _decide(services: Services, request: Request, subject: str, state: str, reason: str) -> Append | None:
+    past = services.log.load({subject: 0})[subject]
+    before = getattr(past[-1].event, "STATE", "queued") if past else "queued"
+    event = report(subject, before, state, reason)
+    return None if event is None else append_of(services, request, [(subject, event)], {subject: len(past)})
 
 
 async def _abort(services: Services, request: Request, command: dict[str, Any], reason: str) -> None:

@@ -7,9 +7,9 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from api.services import Request, Services, new_command_id
+from api.services import Request, Services
 from api.store.aggregates import after
-from api.store.requests import Append, Committed, Conflict, Outcome
+from api.store.requests import Append, Committed, Conflict, Outcome, new_command_id
 from domain.errors import LabledgerError, NotPermitted, Refused, Unknown
 from domain.events import Change
 from domain.recipe.reports import Report, report

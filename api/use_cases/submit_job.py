@@ -7,9 +7,9 @@ from typing import Any
 
 import orjson
 
-from api.services import Request, Services, committed, new_command_id
-from api.store.requests import Append, Committed
-from domain.events import Change
+from api.services import Request, Services
+from api.store.requests import Committed, committed
+from api.use_cases.commit import append_of
 from domain.job.spec import JobSpec
 from domain.job.submission import counts, submit
 
@@ -23,12 +23,6 @@ async def submit_job(services: Services, request: Request, spec: JobSpec) -> Com
         "recipe_set_ids": ids.recipe_sets,
         "recipe_ids": ids.recipes,
     }
-    stamp = services.stamp(request)
-    append = Append(
-        command_id=request.command_id or new_command_id(),
-        changes=tuple(Change(subject, event, stamp) for subject, event in decided),
-        expected={subject: 0 for subject, _ in decided},
-        digest=request.digest,
-        answer=orjson.dumps(answer),
+    return committed(
+        await services.append(append_of(services, request, decided, {}, answer=orjson.dumps(answer)))
     )
-    return committed(await services.append(append))

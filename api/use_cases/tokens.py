@@ -5,11 +5,11 @@ from __future__ import annotations
 import hashlib
 import secrets
 
-from api.services import Request, Services, committed, new_command_id
-from api.store.requests import Append
+from api.services import Request, Services
+from api.store.requests import committed
+from api.use_cases.commit import append_of
 from domain.directory.events import TokenCreated
 from domain.errors import Fault, FaultyInput
-from domain.events import Change
 
 ROLES = ("admin", "submitter", "lab-controller", "auditor", "metrics")
 
@@ -33,11 +33,7 @@ async def create_token(
         raise FaultyInput(faults)
     token, token_id = new_token(), secrets.token_hex(6)
     event = TokenCreated(user=user, role=role, lab_controller=lab_controller, digest=digest_of(token))
-    append = Append(
-        command_id=new_command_id(),
-        changes=(Change(f"token/{token_id}", event, services.stamp(request)),),
-        expected={f"token/{token_id}": 0},
-    )
+    append = append_of(services, request, [(f"token/{token_id}", event)], {})
     done = committed(await services.append(append))
     await services.feed.reach(done.position)
     return token, token_id, done.position

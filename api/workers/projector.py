@@ -6,9 +6,10 @@ import logging
 import time
 from collections.abc import Callable
 
-from api.store.datastore import AWAY, connect
+from api.store.datastore import connect
 from api.store.mapper import EventMapper
 from api.store.tailer import Tailer
+from projections.database import AWAY
 from projections.projector import OutOfStep, Projector
 
 RETRY_SECONDS = 0.5

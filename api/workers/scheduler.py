@@ -12,16 +12,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from eventsourcing.persistence import InterfaceError, OperationalError
-
-from api.services import new_command_id
 from api.store.event_log import EventLog
 from api.store.lease import SCHEDULER, Lease
-from api.store.requests import Append, Committed, Conflict, Fence, Fenced
+from api.store.requests import Append, Committed, Conflict, Fence, Fenced, new_command_id
 from api.store.tailer import Tailer
 from domain.events import Basis, Change, Stamp
 from domain.scheduling.decide import POLICY_VERSION, Decision, decide
 from domain.scheduling.partition import Partition
+from projections.database import DatabaseAway
 
 ACTOR = "scheduler"
 DECISIONS_PER_COMMIT = 500
@@ -48,14 +46,16 @@ class Scheduler:
         self._lease = lease
         self._clock = clock
         self._fence: Fence | None = None
+        self._stopping: Callable[[], bool] = lambda: False
 
     def run(self, stopping: Callable[[], bool]) -> None:
+        self._stopping = stopping
         while not stopping():
             try:
                 self.step(timeout_seconds=1.0)
-            except (OperationalError, InterfaceError) as error:
+            except DatabaseAway as error:
                 # Nothing was decided that is not in the log, or will be decided again.
-                logger.warning("scheduler: database away: %s", error)
+                logger.warning("scheduler: %s: %s", error.title, error)
                 time.sleep(RETRY_SECONDS)
         self._lease.release()
         self._tailer.close()
@@ -111,7 +111,7 @@ class Scheduler:
             self._read_through(self._log.end())
 
     def _read_through(self, position: int) -> None:
-        while self.partition.position < position:
+        while self.partition.position < position and not self._stopping():
             for row in self._tailer.next_page(1.0):
                 self.partition.apply(self._log.mapper.recorded(row))
 

@@ -74,6 +74,11 @@ class Directory:
     def get(self, kind: str, name: str) -> Entry | None:
         return self._entries.get(kind, {}).get(name)
 
+    def version(self, subject: str) -> int:
+        """The version of a named thing, 0 for one that is not there."""
+        entry = self.get(*split_subject(subject))
+        return entry.version if entry else 0
+
     def items(self, kind: str) -> Iterator[tuple[str, Entry]]:
         yield from self._entries.get(kind, {}).items()
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from domain.lifecycle import Lifecycle, fan_in
 
 UNPLACED = ("new", "queued", "assigned")
-PLACED = ("scheduled",)
 STARTED = ("waiting", "installing", "running", "reserved")
+PLACED = ("scheduled", *STARTED)
 FINISHED = ("completed", "cancelled", "aborted")
-UNFINISHED = UNPLACED + PLACED + STARTED
+UNFINISHED = UNPLACED + PLACED
 
 RECIPE = Lifecycle(
     name="recipe",

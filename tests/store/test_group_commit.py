@@ -9,13 +9,13 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 
 import pytest
-from eventsourcing.persistence import OperationalError
 
 from api.store.event_log import EventLog
 from api.store.group_commit import GroupCommit
-from api.store.requests import Append, Committed, Conflict, LogAway, Outcome
+from api.store.requests import Append, Committed, Conflict, Outcome
 from domain.events import Change
 from domain.recipe.events import RecipeAborted
+from projections.database import DatabaseAway
 from tests.harness.databases import TestDatabase
 from tests.store.making import STAMP, append_to, positions
 
@@ -32,7 +32,7 @@ class Log(EventLog):
     def append(self, requests: Sequence[Append]) -> list[Outcome]:
         self.door.wait(20)
         if self.away.is_set():
-            raise OperationalError("away")
+            raise DatabaseAway("away")
         self.appends.append(len(requests))
         return super().append(requests)
 
@@ -138,12 +138,12 @@ def test_submit__database_away_then_back__committed(log: Log, commits: GroupComm
     assert commits.counters.retries > 0
 
 
-def test_submit__database_away_for_longer_than_patience__log_away_then_serves_again(
+def test_submit__database_away_for_longer_than_patience__fails_then_serves_again(
     log: Log, commits: GroupCommit
 ) -> None:
     log.away.set()
     log.door.set()
-    with pytest.raises(LogAway):
+    with pytest.raises(DatabaseAway):
         commits.submit(append_to("a")).result(20)
     log.away.clear()
 
@@ -167,3 +167,16 @@ def answers(log: Log, commits: GroupCommit, *appends: Append) -> list[Outcome]:
     futures += [commits.submit(append) for append in appends[1:]]
     log.door.set()
     return [future.result(20) for future in futures]
+
+
+def test_submit__given_up_before_its_turn__nothing_is_written_and_the_rest_goes_on(
+    log: Log, commits: GroupCommit
+) -> None:
+    """A client that hangs up cancels what it waits for."""
+    first = commits.submit(append_to("a"))
+    given_up = commits.submit(append_to("b"))
+    cancelled = given_up.cancel()
+    log.door.set()
+
+    assert positions(first.result(20)) and positions(commits.submit(append_to("c")).result(20))
+    assert (log.load({"b": 0}) == {"b": []}) == cancelled

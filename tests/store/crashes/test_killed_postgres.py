@@ -32,8 +32,6 @@ KILLS = 3
 WRITERS_BACKEND = b"""
 SELECT pid FROM pg_stat_activity WHERE query LIKE '%log.append%' AND pid <> pg_backend_pid()
 """
-    b"SELECT pid FROM pg_stat_activity WHERE query LIKE '%log.append%' AND pid <> pg_backend_pid()"
-)
 
 
 def kill_postmaster(mortal: Mortal) -> None:

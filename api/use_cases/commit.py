@@ -1,0 +1,61 @@
+"""Load, decide, save: and again when something moved in between."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+
+from api.services import Request, Services
+from api.store.requests import Append, Committed, Conflict, Outcome, committed, new_command_id
+from domain.events import Change, Decided
+
+ATTEMPTS = 20
+
+
+def append_of(
+    services: Services,
+    request: Request,
+    decided: Decided,
+    versions: Mapping[str, int],
+    answer: bytes | None = None,
+) -> Append:
+    """What was decided as one append; `versions` are those of the aggregates it rests on, 0 for a new one.
+
+    Under a request's Idempotency-Key it is found again by that key, else it is a command of its own.
+    """
+    stamp = services.stamp(request)
+    return Append(
+        command_id=request.command_id or new_command_id(),
+        changes=tuple(Change(subject, event, stamp) for subject, event in decided),
+        expected={subject: versions.get(subject, 0) for subject, _ in decided},
+        digest=request.digest,
+        answer=answer,
+    )
+
+
+async def commit(services: Services, decide: Callable[[], Awaitable[Append | None]]) -> Committed | None:
+    """Decide and append until nothing moved in between; None when there was nothing to change.
+
+    `decide` looks at fresh state each time. Raises what it raises, and Conflict after many attempts.
+    """
+    outcome: Outcome | None = None
+    for _ in range(ATTEMPTS):
+        append = await decide()
+        if append is None:
+            return None
+        outcome = await services.append(append)
+        if not isinstance(outcome, Conflict):
+            return committed(outcome)
+        await services.feed.catch_up()
+    raise Conflict(f"it kept changing: {outcome}")
+
+
+async def commit_named(services: Services, decide: Callable[[], Append | None]) -> Committed | None:
+    """The same for a decision on the directory, which reflects it when this returns."""
+
+    async def decide_again() -> Append | None:
+        return decide()
+
+    done = await commit(services, decide_again)
+    if done is not None:
+        await services.feed.reach(done.position)
+    return done
