@@ -1,0 +1,109 @@
+"""What a PUT of a named thing changes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from domain.directory import events as happened
+from domain.directory.changes import unknown_names
+from domain.directory.state import Directory
+from domain.errors import Fault
+from domain.events import Event
+from tests.domain.directory.told import TREE, tell, told
+
+GROUP = {"owners": ["ada"], "members": ["ada", "bob"]}
+
+# subject, first document, another document, the event of each.
+PUTS: list[tuple[str, dict[str, Any], dict[str, Any], type[Event], type[Event]]] = [
+    ("group/qa", GROUP, {**GROUP, "members": []}, happened.GroupRegistered, happened.GroupChanged),
+    (
+        "pool/net",
+        {"owner_group": None},
+        {"owner_group": "qa"},
+        happened.PoolRegistered,
+        happened.PoolChanged,
+    ),
+    (
+        "distro-tree/1",
+        TREE,
+        {**TREE, "urls": {}},
+        happened.DistroTreeRegistered,
+        happened.DistroTreeChanged,
+    ),
+    # Switching a lab off and on are events of their own.
+    (
+        "lab-controller/lab-1",
+        {"enabled": True},
+        {"enabled": False},
+        happened.LabControllerRegistered,
+        happened.LabControllerDisabled,
+    ),
+    (
+        "lab-controller/lab-1",
+        {"enabled": False},
+        {"enabled": True},
+        happened.LabControllerRegistered,
+        happened.LabControllerEnabled,
+    ),
+]
+IDS = [f"{row[0]}-{number}" for number, row in enumerate(PUTS)]
+
+
+@pytest.mark.parametrize(("subject", "first", "other", "registered", "changed"), PUTS, ids=IDS)
+def test_put__first_then_other_then_first_again__each_is_an_event(
+    subject: str,
+    first: dict[str, Any],
+    other: dict[str, Any],
+    registered: type[Event],
+    changed: type[Event],
+) -> None:
+    directory = told()
+    assert type(tell(directory, subject, first)) is registered
+    assert type(tell(directory, subject, other)) is changed
+    assert tell(directory, subject, first) is not None
+    kind, _, name = subject.partition("/")
+    entry = directory.get(kind, name)
+    assert entry is not None
+    assert (entry.version, entry.document) == (3, first)
+
+
+@pytest.mark.parametrize(("subject", "first"), [row[:2] for row in PUTS] + [("user/ada", {})])
+def test_put__same_document_again__changes_nothing(subject: str, first: dict[str, Any]) -> None:
+    directory = told((subject, first))
+    assert tell(directory, subject, dict(first)) is None
+
+
+@pytest.fixture
+def directory() -> Directory:
+    return told(("user/ada", {}), ("group/qa", {**GROUP}), ("lab-controller/lab-1", {"enabled": True}))
+
+
+UNKNOWN = [
+    (
+        "group",
+        {"owners": ["eve"], "members": ["ada", "mallory"]},
+        [
+            Fault("owners[0]", "no user is called 'eve'"),
+            Fault("members[1]", "no user is called 'mallory'"),
+        ],
+    ),
+    ("pool", {"owner_group": "dev"}, [Fault("owner_group", "no group is called 'dev'")]),
+    (
+        "distro-tree",
+        {**TREE, "urls": {"lab-1": ["http://lab-1/"], "lab-2": ["http://lab-2/"]}},
+        [Fault("urls.lab-2", "no lab controller is called 'lab-2'")],
+    ),
+    # Nothing to get wrong: a pool of nobody, a group that is known, a user.
+    ("pool", {"owner_group": None}, []),
+    ("pool", {"owner_group": "qa"}, []),
+    ("user", {}, []),
+]
+
+
+@pytest.mark.parametrize(("kind", "document", "faults"), UNKNOWN)
+def test_unknown_names__any_document__are_all_told_with_their_places(
+    directory: Directory, kind: str, document: dict[str, Any], faults: list[Fault]
+) -> None:
+    assert unknown_names(kind, directory, document) == faults

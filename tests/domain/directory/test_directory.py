@@ -1,0 +1,147 @@
+"""What is known by name, asked after the log has told it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from domain.directory import events as happened
+from domain.directory.state import Directory
+from domain.recipe.events import RecipeCompleted
+from domain.requirements.distro import DISTRO
+from domain.system.events import SystemRegistered
+from tests.domain.directory.told import TREE, hear, tell, told
+
+TOKEN = happened.TokenCreated(user="ada", role="admin", lab_controller=None, digest="ab12")
+
+
+def wants(**elements: str) -> str:
+    leaves = [{"element": name, "op": "==", "value": value} for name, value in elements.items()]
+    return DISTRO.examine({"and": leaves}).text
+
+
+# Tokens
+
+
+def test_token__created__is_found_by_its_digest_alone() -> None:
+    directory = Directory()
+    hear(directory, "token/t1", TOKEN)
+    found = directory.token("ab12")
+    assert found is not None
+    token_id, document = found
+    assert (token_id, document["user"], document["role"]) == ("t1", "ada", "admin")
+    assert directory.token("t1") is None
+    assert directory.token("") is None
+
+
+def test_token__revoked__is_found_no_more_but_still_known() -> None:
+    directory = Directory()
+    hear(directory, "token/t1", TOKEN)
+    hear(directory, "token/t1", happened.TokenRevoked(), version=2)
+    assert directory.token("ab12") is None
+    entry = directory.get("token", "t1")
+    assert entry is not None
+    assert entry.document["revoked"] is True
+
+
+def test_token__one_of_two_revoked__the_other_still_opens() -> None:
+    directory = Directory()
+    hear(directory, "token/t1", TOKEN)
+    hear(directory, "token/t2", happened.TokenCreated("ada", "admin", None, "cd34"))
+    hear(directory, "token/t1", happened.TokenRevoked(), version=2)
+    assert directory.token("cd34") is not None
+
+
+# Pools
+
+
+def test_pool_has__system_added_and_removed__follows() -> None:
+    directory = told(("pool/net", {"owner_group": None}))
+    assert not directory.pool_has("net", "a")
+    hear(directory, "pool/net", happened.PoolSystemAdded(system="a"), version=2)
+    assert directory.pool_has("net", "a")
+    hear(directory, "pool/net", happened.PoolSystemRemoved(system="a"), version=3)
+    assert not directory.pool_has("net", "a")
+    entry = directory.get("pool", "net")
+    assert entry is not None
+    # Who is in it is not the document of a pool.
+    assert (entry.version, entry.document) == (3, {"owner_group": None})
+
+
+# Names
+
+
+@pytest.fixture
+def lab() -> Directory:
+    directory = told(
+        ("user/ada", {}),
+        ("group/qa", {"owners": [], "members": ["ada"]}),
+        ("pool/net", {"owner_group": None}),
+        ("lab-controller/lab-1", {"enabled": True}),
+        ("distro-tree/1", {**TREE, "arch": "s390x"}),
+    )
+    inventory = {"arches": ["x86_64", "i386"], "key_values": {"RACK": ["7"]}}
+    hear(directory, "system/a", SystemRegistered("lab-1", "ada", "Automated", inventory))
+    return directory
+
+
+def test_known_names__after_the_log__are_what_a_job_may_use(lab: Directory) -> None:
+    known = lab.known_names()
+    assert known.users == {"ada"}
+    assert known.groups == {"qa": {"ada"}}
+    assert known.pools == {"net"}
+    assert known.lab_controllers == {"lab-1"}
+    assert known.systems == {"a"}
+    assert known.keys == {"RACK"}
+    # Those of the systems, and those of the trees.
+    assert known.arches == {"x86_64", "i386", "s390x"}
+
+
+def test_known_names__one_more_came__are_not_remembered_too_long(lab: Directory) -> None:
+    assert "gpu" not in lab.known_names().pools
+    tell(lab, "pool/gpu", {"owner_group": None})
+    assert "gpu" in lab.known_names().pools
+
+
+def test_apply__event_of_a_recipe__is_passed_over(lab: Directory) -> None:
+    known = lab.known_names()
+    hear(lab, "recipe/1", RecipeCompleted())
+    assert lab.known_names() is known
+    assert lab.get("recipe", "1") is None
+
+
+# Distro trees
+
+
+def trees(*changes: dict[str, Any]) -> Directory:
+    documents = [(f"distro-tree/{number}", {**TREE, **change}) for number, change in enumerate(changes, 1)]
+    return told(*documents)
+
+
+NEWEST = [
+    # The one that was added last, in whatever order they became known.
+    ([{"added_at": "2024-03-01T00:00:00Z"}, {"added_at": "2024-02-01T00:00:00Z"}], {"family": "Fedora"}, 1),
+    # Added together: the higher number, as a number.
+    ([{}] * 10, {"family": "Fedora"}, 10),
+    # Only among those that fit.
+    ([{}, {"arch": "s390x"}], {"arch": "x86_64"}, 1),
+    ([{}, {"tags": []}], {"tag": "STABLE"}, 1),
+    # None does.
+    ([{}], {"family": "CentOS"}, None),
+    ([], {}, None),
+]
+
+
+@pytest.mark.parametrize(("changes", "wanted", "tree_id"), NEWEST)
+def test_tree_for__requirement__is_the_newest_that_fits(
+    changes: list[dict[str, Any]], wanted: dict[str, str], tree_id: int | None
+) -> None:
+    assert trees(*changes).tree_for(wants(**wanted)) == tree_id
+
+
+def test_tree_for__newer_tree_came_after_the_question__is_the_newer_one() -> None:
+    directory = trees({})
+    assert directory.tree_for(wants(family="Fedora")) == 1
+    tell(directory, "distro-tree/2", {**TREE, "added_at": "2024-02-01T00:00:00Z"})
+    assert directory.tree_for(wants(family="Fedora")) == 2

@@ -1,0 +1,45 @@
+"""A directory that was told documents, as a PUT of each would."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from domain.directory.changes import put
+from domain.directory.state import Directory
+from domain.events import Event, Recorded, Stamp, split_subject
+
+NOW = datetime(2024, 1, 1, tzinfo=UTC)
+
+TREE: dict[str, Any] = {
+    "name": "Fedora-40",
+    "family": "Fedora",
+    "version": "40",
+    "arch": "x86_64",
+    "variant": "Server",
+    "tags": ["STABLE"],
+    "urls": {"lab-1": ["http://lab-1/f40"]},
+    "added_at": "2024-01-01T00:00:00Z",
+}
+
+
+def hear(directory: Directory, subject: str, event: Event, version: int = 1) -> None:
+    directory.apply(Recorded(1, 1, NOW, subject, version, event, Stamp(NOW, "ada", "request/1")))
+
+
+def tell(directory: Directory, subject: str, document: Mapping[str, Any]) -> Event | None:
+    """The event of a PUT, which the directory has taken in; None where nothing changed."""
+    kind, name = split_subject(subject)
+    before = directory.get(kind, name)
+    event = put(kind, before, document)
+    if event is not None:
+        hear(directory, subject, event, before.version + 1 if before else 1)
+    return event
+
+
+def told(*documents: tuple[str, Mapping[str, Any]]) -> Directory:
+    directory = Directory()
+    for subject, document in documents:
+        tell(directory, subject, document)
+    return directory

@@ -1,0 +1,74 @@
+"""The state machines once more, as the documentation's tables have them: (from, to), commas meaning several.
+
+Written by hand on purpose: a row that is changed in the code by mistake is not changed here.
+"""
+
+from __future__ import annotations
+
+UNFINISHED = "new, queued, assigned, scheduled, waiting, installing, running, reserved"
+
+RECIPE = (
+    # A usable idle system was found; a sibling got one; nobody in the set did.
+    ("new", "scheduled, assigned, queued"),
+    # A pending system took it, or a sibling.
+    ("queued", "scheduled, assigned"),
+    # A usable system of the set's lab came free.
+    ("assigned", "scheduled"),
+    # Its system was withdrawn, or the set let go.
+    ("scheduled", "assigned, queued"),
+    ("assigned", "queued"),
+    # Every recipe of the set is scheduled.
+    ("scheduled", "waiting"),
+    # The lab controller has begun to provision.
+    ("waiting", "installing"),
+    # A system of the set was withdrawn before the set held its resource locks.
+    ("waiting", "scheduled, assigned, queued"),
+    # The first task started.
+    ("installing", "running"),
+    # Preempted, with its set.
+    ("waiting, installing, running", "queued"),
+    # The last task ended.
+    ("running", "reserved, completed"),
+    # Returned or expired.
+    ("reserved", "completed"),
+    # A person stopped it, or the system gave up.
+    (UNFINISHED, "cancelled, aborted"),
+)
+
+USAGE = (
+    # The queue is asked first, whenever a system may be about to be idle.
+    ("idle", "pending"),
+    ("pending", "idle"),
+    # Granted.
+    ("idle, pending", "scheduled"),
+    # From here on it mirrors its recipe, forward ...
+    ("scheduled", "waiting"),
+    ("waiting", "installing"),
+    ("installing", "running"),
+    # ... and back, when a sibling's system was withdrawn.
+    ("waiting", "scheduled"),
+    # The recipe ended or lost it: pending if it is Automated, else idle.
+    ("scheduled, waiting, installing, running", "pending, idle"),
+)
+
+TASK = (
+    ("new", "running"),
+    ("running", "completed"),
+    # With its recipe, or by itself.
+    ("new, running", "aborted, cancelled"),
+)
+
+COMMAND = (
+    ("queued", "running"),
+    # A quick lab controller reports the end alone.
+    ("queued, running", "completed, failed"),
+)
+
+
+def pairs(table: tuple[tuple[str, str], ...]) -> set[tuple[str, str]]:
+    return {
+        (before, after)
+        for sources, targets in table
+        for before in sources.split(", ")
+        for after in targets.split(", ")
+    }

@@ -1,0 +1,187 @@
+"""Every report in every state: what follows, what is refused, and what says nothing new."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from itertools import product
+
+import pytest
+
+from domain.errors import Refused
+from domain.events import Event
+from domain.recipe import events as happened
+from domain.recipe.lifecycle import FINISHED, RECIPE
+from domain.recipe.reports import (
+    Report,
+    ReportAborted,
+    ReportCompleted,
+    ReportInstalling,
+    ReportTaskEnded,
+    ReportTaskResult,
+    ReportTaskRunning,
+    report,
+)
+from domain.recipe.state import Recipe
+from domain.system import events as system_happened
+from tests.domain.recipe.made import recipe_in, system_in
+
+RESULT = happened.TaskResult(task_id=1, result="Pass", message="", score=None, log_urls=())
+TO_INSTALLING = [happened.RecipeInstalling(system="a"), system_happened.SystemInstalling(recipe_id=1)]
+TO_RUNNING = [
+    happened.RecipeRunning(system="a"),
+    system_happened.SystemRunning(recipe_id=1),
+    happened.TaskStarted(task_id=1),
+]
+TO_COMPLETED = [happened.RecipeCompleted(), system_happened.SystemPending()]
+TO_ABORTED = [happened.RecipeAborted(reason="no power"), system_happened.SystemPending()]
+NOTHING: list[Event] = []
+
+REPORTS: dict[str, Report] = {
+    "installing": ReportInstalling(),
+    "task-running": ReportTaskRunning(1),
+    "task-result": ReportTaskResult(1, "Pass"),
+    "task-completed": ReportTaskEnded(1, "completed"),
+    "task-aborted": ReportTaskEnded(1, "aborted"),
+    "completed": ReportCompleted(),
+    "aborted": ReportAborted("no power"),
+}
+
+# Recipes as they can be: state, state of their one task, usage of their system.
+UNPLACED = [(state, "new", "idle") for state in ("new", "queued", "assigned")]
+PLACED = [
+    ("scheduled", "new", "scheduled"),
+    ("waiting", "new", "waiting"),
+    ("installing", "new", "installing"),
+    ("running", "new", "running"),
+    ("running", "running", "running"),
+    ("running", "completed", "running"),
+    ("running", "aborted", "running"),
+    ("reserved", "completed", "running"),
+    ("completed", "completed", "pending"),
+    ("cancelled", "cancelled", "pending"),
+    ("aborted", "aborted", "pending"),
+]
+
+# (state, state of the task, report) -> the events that follow. What is not here is refused.
+ANSWERS: dict[tuple[str, str, str], list[Event]] = {
+    ("waiting", "new", "installing"): TO_INSTALLING,
+    # The report comes again, however late.
+    ("installing", "new", "installing"): NOTHING,
+    ("running", "new", "installing"): NOTHING,
+    ("running", "running", "installing"): NOTHING,
+    ("running", "completed", "installing"): NOTHING,
+    ("running", "aborted", "installing"): NOTHING,
+    ("reserved", "completed", "installing"): NOTHING,
+    ("completed", "completed", "installing"): NOTHING,
+    # The first task makes the recipe running, the next ones start by themselves.
+    ("installing", "new", "task-running"): TO_RUNNING,
+    ("running", "new", "task-running"): TO_RUNNING[2:],
+    ("running", "running", "task-running"): NOTHING,
+    ("running", "completed", "task-running"): NOTHING,
+    ("reserved", "completed", "task-running"): NOTHING,
+    ("completed", "completed", "task-running"): NOTHING,
+    # Results belong to a task that runs.
+    ("running", "running", "task-result"): [RESULT],
+    ("running", "running", "task-completed"): [happened.TaskCompleted(task_id=1)],
+    ("running", "completed", "task-completed"): NOTHING,
+    ("reserved", "completed", "task-completed"): NOTHING,
+    ("completed", "completed", "task-completed"): NOTHING,
+    # A task that never started may be given up too, whether or not another has started.
+    ("scheduled", "new", "task-aborted"): [happened.TaskAborted(task_id=1)],
+    ("waiting", "new", "task-aborted"): [happened.TaskAborted(task_id=1)],
+    ("installing", "new", "task-aborted"): [happened.TaskAborted(task_id=1)],
+    ("running", "new", "task-aborted"): [happened.TaskAborted(task_id=1)],
+    ("running", "running", "task-aborted"): [happened.TaskAborted(task_id=1)],
+    ("running", "aborted", "task-aborted"): NOTHING,
+    # It ended with its recipe.
+    ("aborted", "aborted", "task-aborted"): NOTHING,
+    # All tasks have ended, one way or another.
+    ("running", "completed", "completed"): TO_COMPLETED,
+    ("running", "aborted", "completed"): TO_COMPLETED,
+    ("reserved", "completed", "completed"): TO_COMPLETED,
+    ("completed", "completed", "completed"): NOTHING,
+    # The lab controller may give up at any time.
+    ("scheduled", "new", "aborted"): TO_ABORTED,
+    ("waiting", "new", "aborted"): TO_ABORTED,
+    ("installing", "new", "aborted"): TO_ABORTED,
+    ("running", "new", "aborted"): TO_ABORTED,
+    ("running", "running", "aborted"): TO_ABORTED,
+    ("running", "completed", "aborted"): TO_ABORTED,
+    ("running", "aborted", "aborted"): TO_ABORTED,
+    ("reserved", "completed", "aborted"): TO_ABORTED,
+    ("aborted", "aborted", "aborted"): NOTHING,
+}
+
+EVERY = [
+    pytest.param(*case, name, id="-".join((*case[:2], name)))
+    for case, name in product(UNPLACED + PLACED, REPORTS)
+]
+
+
+def test_cases__all_states__are_covered() -> None:
+    assert {state for state, _, _ in UNPLACED + PLACED} == set(RECIPE.states)
+    assert {key[:2] for key in ANSWERS} <= {case[:2] for case in PLACED}
+
+
+@pytest.mark.parametrize(("state", "task", "usage", "name"), EVERY)
+def test_report__any_message_in_any_state__is_answered_by_the_table(
+    state: str, task: str, usage: str, name: str
+) -> None:
+    recipe, system = recipe_in(state, task), system_in(usage)
+    expected = ANSWERS.get((state, task, name))
+    if expected is None:
+        with pytest.raises(Refused, match="recipe/1"):
+            report(recipe, system, REPORTS[name])
+        return
+    decided = report(recipe, system, REPORTS[name])
+    assert [event for _, event in decided] == expected
+    for subject, event in decided:
+        assert subject == ("system/a" if event.TOPIC.startswith("system.") else "recipe/1")
+
+
+@pytest.mark.parametrize("name", REPORTS)
+@pytest.mark.parametrize("state", FINISHED)
+def test_report__recipe_has_finished__moves_nobody(state: str, name: str) -> None:
+    # The system has long gone to another recipe.
+    with suppress(Refused):
+        assert report(recipe_in(state, state), system_in("running"), REPORTS[name]) == []
+
+
+@pytest.mark.parametrize("condition", ["Manual", "Broken", "Removed"])
+@pytest.mark.parametrize(
+    "message", [ReportCompleted(), ReportAborted("no power")], ids=["completed", "aborted"]
+)
+def test_report__end_on_a_system_that_is_not_automated__leaves_it_idle(
+    message: Report, condition: str
+) -> None:
+    decided = report(recipe_in("running", "completed"), system_in("running", condition), message)
+    assert decided[-1] == ("system/a", system_happened.SystemIdle())
+
+
+def _two_tasks(first: str, second: str) -> Recipe:
+    return recipe_in("running", first, second)
+
+
+def test_completed__tasks_still_open__names_them() -> None:
+    with pytest.raises(Refused, match="recipe/1 cannot be completed: tasks 1, 2 have not ended"):
+        report(_two_tasks("running", "new"), system_in("running"), ReportCompleted())
+
+
+def test_task_running__another_task_runs__starts_too() -> None:
+    decided = report(_two_tasks("running", "new"), system_in("running"), ReportTaskRunning(2))
+    assert decided == [("recipe/1", happened.TaskStarted(task_id=2))]
+
+
+@pytest.mark.parametrize(
+    "message",
+    [ReportTaskRunning(7), ReportTaskResult(7, "Pass"), ReportTaskEnded(7, "completed")],
+    ids=["running", "result", "ended"],
+)
+def test_report__task_of_another_recipe__is_refused(message: Report) -> None:
+    with pytest.raises(Refused, match="recipe/1 has no task 7"):
+        report(recipe_in("running", "running"), system_in("running"), message)
+
+
+def test_report__system_out_of_step__is_refused_by_its_name() -> None:
+    with pytest.raises(Refused, match="system/a is idle: it cannot become installing"):
+        report(recipe_in("waiting", "new"), system_in("idle"), ReportInstalling())

@@ -1,0 +1,84 @@
+"""A recipe folded from its events."""
+
+from __future__ import annotations
+
+import pytest
+
+from domain.events import Event
+from domain.priority import Priority
+from domain.recipe import events as happened
+from domain.recipe.state import Recipe, evolve
+from tests.domain.recipe.made import recipe_in, recipe_new
+
+
+def after(recipe: Recipe, *events: Event) -> Recipe:
+    for event in events:
+        recipe = evolve(recipe, recipe.recipe_id, event, recipe.version + 1, 99)
+    return recipe
+
+
+def test_new__first_event__gives_the_place_in_the_order_of_submission() -> None:
+    recipe = evolve(None, 12, recipe_new(12, "High"), version=1, position=40)
+    assert (recipe.subject, recipe.state, recipe.submission) == ("recipe/12", "new", 40)
+    assert recipe.priority is Priority.High
+    assert [(task.task_id, task.state) for task in recipe.tasks] == [(12, "new")]
+
+
+def test_any_event__of_an_existing_recipe__counts_up_and_keeps_the_submission() -> None:
+    recipe = after(recipe_in("new", "new"), happened.RecipeQueued(reason="no idle system"))
+    assert (recipe.version, recipe.submission) == (2, 5)
+
+
+def test_scheduled__queued_recipe__has_system_and_lab() -> None:
+    recipe = after(recipe_in("queued"), happened.RecipeScheduled(system="b", lab_controller="lab-2"))
+    assert (recipe.state, recipe.system, recipe.lab_controller) == ("scheduled", "b", "lab-2")
+
+
+def test_queued__recipe_had_a_system__has_it_no_more() -> None:
+    recipe = after(recipe_in("waiting"), happened.RecipeQueued(reason="its system broke"))
+    assert (recipe.state, recipe.system, recipe.lab_controller) == ("queued", None, None)
+
+
+ENDS = [
+    # Whoever stops a recipe ends what is open of it; what had ended stays as it was.
+    (happened.RecipeAborted(reason="no power"), ["aborted", "aborted", "completed", "aborted"]),
+    (happened.RecipeCancelled(reason="not needed"), ["cancelled", "cancelled", "completed", "aborted"]),
+    # A recipe completes when its tasks have: nothing is left to end.
+    (happened.RecipeCompleted(), ["new", "running", "completed", "aborted"]),
+]
+
+
+@pytest.mark.parametrize(("event", "tasks"), ENDS, ids=lambda value: getattr(value, "TOPIC", ""))
+def test_end__tasks_in_every_state__ends_open_ones_and_keeps_the_system(
+    event: Event, tasks: list[str]
+) -> None:
+    recipe = after(recipe_in("running", "new", "running", "completed", "aborted"), event)
+    assert recipe.finished
+    assert [task.state for task in recipe.tasks] == tasks
+    # A late report must still find where the recipe ran.
+    assert recipe.system == "a"
+
+
+TASKS = [
+    (happened.TaskStarted(task_id=2), "running"),
+    (happened.TaskCompleted(task_id=2), "completed"),
+    (happened.TaskAborted(task_id=2), "aborted"),
+]
+
+
+@pytest.mark.parametrize(("event", "state"), TASKS, ids=lambda value: getattr(value, "TOPIC", ""))
+def test_task_event__of_one_task__moves_only_that_one(event: Event, state: str) -> None:
+    recipe = after(recipe_in("running", "new", "new"), event)
+    assert [task.state for task in recipe.tasks] == ["new", state]
+    assert recipe.state == "running"
+
+
+def test_task_result__log_urls_as_a_stored_list__is_known_by_its_content() -> None:
+    stored = happened.TaskResult(task_id=1, result="Pass", message="", score=None, log_urls=["http://log/"])
+    recipe = after(recipe_in("running", "running"), stored)
+    assert recipe.tasks[0].results == (("Pass", "", None, ("http://log/",)),)
+
+
+def test_evolve__events_before_the_first__is_a_fault_of_the_log() -> None:
+    with pytest.raises(AssertionError, match="before it was new"):
+        evolve(None, 1, happened.RecipeCompleted(), version=1, position=1)
