@@ -15,6 +15,7 @@ from domain.priority import Priority
 from domain.recipe import events as recipe
 from domain.recipe.lifecycle import FINISHED, STARTED, UNPLACED
 from domain.system import events as system
+from domain.system.usage import in_idle_pool
 from projections.intervals import Now
 from projections.read_models import ReadModels
 
@@ -166,7 +167,7 @@ def _system_usage(models: ReadModels, recorded: Recorded, event: Any, now: Now) 
 
 def _index_idle(models: ReadModels, fqdn: str, now: Now) -> None:
     usage, row = models.system_usage.get((fqdn,)), models.systems.get((fqdn,))
-    if usage is not None and row is not None and usage[:2] == ("Automated", "idle"):
+    if usage is not None and row is not None and in_idle_pool(*usage[:2]):
         models.idle_pool.put((fqdn,), (row[1],), now)
     else:
         models.idle_pool.end((fqdn,), now)

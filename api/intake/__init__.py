@@ -1,7 +1,7 @@
-"""The intake of jobs: XML or JSON in, a `JobSpec` or all its faults out."""
+"""The intake of jobs: XML or JSON in, a `JobSpec` or all its faults out; `DOORS` are the media types."""
 
 from __future__ import annotations
 
-from api.intake.read import read_job
+from api.intake.read import DOORS, read_job
 
-__all__ = ["read_job"]
+__all__ = ["DOORS", "read_job"]

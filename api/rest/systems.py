@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import asyncio
+from functools import partial
 
 from falcon.asgi import Request, Response
 
 from api.rest import reading
 from api.rest.body import parse_model, read_json_bytes
+from api.rest.idempotency import once
 from api.rest.models import System
-from api.rest.principal import first_answer, request_of, same_body
 from api.rest.shapes import system_document
 from api.rest.standing import time_param
 from api.services import Services
@@ -23,11 +23,11 @@ class Systems:
 
     async def on_post(self, req: Request, resp: Response) -> None:
         body = await read_json_bytes(req)
-        request = request_of(req, body)
         document = parse_model(body, System).model_dump(mode="json", exclude_none=True)
         document.setdefault("added_at", self._services.clock().isoformat())
-        done = await asyncio.to_thread(first_answer, self._services, request) if request.command_id else None
-        done = done or same_body(request, await register_system(self._services, request, document))
+        register = partial(register_system, self._services, document=document)
+        done = await once(self._services, req, body, register)
+        assert done is not None, "a registration is always something new"
         resp.status = 201
         resp.location = f"/systems/{document['fqdn']}"
         reading.answer(resp, done.position, {"fqdn": document["fqdn"]})

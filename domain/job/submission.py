@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from domain.events import Event
+from domain.events import Decided
 from domain.job.events import JobSubmitted, RecipeSetSubmitted
 from domain.job.spec import JobSpec, RecipeSetSpec, RecipeSpec
 from domain.recipe.events import RecipeNew
@@ -27,9 +27,7 @@ def counts(spec: JobSpec) -> tuple[int, int, int]:
     return len(spec.recipe_sets), len(recipes), sum(len(recipe.tasks) for recipe in recipes)
 
 
-def submit(
-    spec: JobSpec, ids: Ids, submitter: str, tree_for: Callable[[str], int | None]
-) -> list[tuple[str, Event]]:
+def submit(spec: JobSpec, ids: Ids, submitter: str, tree_for: Callable[[str], int | None]) -> Decided:
     """The events of a submission, in log order: the job, then each set followed by its recipes.
 
     `tree_for` gives the id of the distro tree that a distro requirement means today, or None.
@@ -44,7 +42,7 @@ def submit(
         document=spec.document,
     )
     numbers = _Numbers(iter(ids.recipes), iter(ids.tasks))
-    decided: list[tuple[str, Event]] = [(f"job/{ids.job}", job)]
+    decided: Decided = [(f"job/{ids.job}", job)]
     for recipe_set_id, recipe_set in zip(ids.recipe_sets, spec.recipe_sets, strict=True):
         recipes = [(next(numbers.recipes), recipe) for recipe in recipe_set.recipes]
         submitted = RecipeSetSubmitted(

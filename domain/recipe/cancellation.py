@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from domain.events import Event
+from domain.events import Decided, Event
 from domain.recipe.events import RecipeCancelled
-from domain.recipe.reports import Decided, release
 from domain.recipe.state import Recipe
 from domain.system.state import System
+from domain.system.usage import freed
 
 
 def cancel(recipe: Recipe, system: System | None, reason: str) -> Decided:
@@ -14,4 +14,4 @@ def cancel(recipe: Recipe, system: System | None, reason: str) -> Decided:
     if recipe.finished:
         return []
     cancelled: tuple[str, Event] = (recipe.subject, RecipeCancelled(reason=reason))
-    return [cancelled] if system is None else [cancelled, release(system)]
+    return [cancelled] if system is None else [cancelled, freed(system)]

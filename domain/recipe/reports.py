@@ -11,15 +11,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from domain.errors import Refused
-from domain.events import Event
+from domain.events import Decided
 from domain.recipe import events as happened
 from domain.recipe.lifecycle import RECIPE, TASK
 from domain.recipe.state import Recipe, Task, result_of
 from domain.system import events as system_happened
 from domain.system.lifecycle import USAGE
 from domain.system.state import System
-
-Decided = list[tuple[str, Event]]
+from domain.system.usage import freed
 
 # Nobody gets there without having been installing: that report can only be one that comes again.
 AFTER_INSTALLING = ("running", "reserved", "completed")
@@ -147,22 +146,14 @@ def _completed(recipe: Recipe, system: System, _: ReportCompleted) -> Decided:
     open_tasks = [str(task.task_id) for task in recipe.tasks if task.state in ("new", "running")]
     if open_tasks:
         raise Refused(f"{recipe.subject} cannot be completed: tasks {', '.join(open_tasks)} have not ended")
-    return [(recipe.subject, happened.RecipeCompleted()), release(system)]
+    return [(recipe.subject, happened.RecipeCompleted()), freed(system)]
 
 
 def _aborted(recipe: Recipe, system: System, message: ReportAborted) -> Decided:
     if recipe.state == "aborted":
         return []
     RECIPE.require(recipe.subject, recipe.state, "aborted")
-    return [(recipe.subject, happened.RecipeAborted(reason=message.reason)), release(system)]
-
-
-def release(system: System) -> tuple[str, Event]:
-    """A system whose recipe has ended: the queue looks first, if recipes may have it at all."""
-    after = (
-        system_happened.SystemPending() if system.condition == "Automated" else system_happened.SystemIdle()
-    )
-    return system.subject, after
+    return [(recipe.subject, happened.RecipeAborted(reason=message.reason)), freed(system)]
 
 
 def _task(recipe: Recipe, task_id: int) -> Task:

@@ -8,8 +8,9 @@ from typing import Any
 from domain.directory.events import PoolSystemAdded
 from domain.directory.state import Directory
 from domain.errors import Fault
-from domain.events import Event
+from domain.events import Decided
 from domain.system.events import SystemPending, SystemRegistered
+from domain.system.usage import is_automated
 
 # What stands beside the inventory in a system's document.
 BESIDE = ("fqdn", "lab_controller", "owner", "condition", "pools")
@@ -30,7 +31,7 @@ def unknown_names(directory: Directory, document: Mapping[str, Any]) -> list[Fau
     return faults
 
 
-def register(document: Mapping[str, Any]) -> list[tuple[str, Event]]:
+def register(document: Mapping[str, Any]) -> Decided:
     """The events of a new system: registered, in its pools, and pending if recipes may have it."""
     subject = f"system/{document['fqdn']}"
     registered = SystemRegistered(
@@ -39,8 +40,8 @@ def register(document: Mapping[str, Any]) -> list[tuple[str, Event]]:
         condition=document["condition"],
         inventory={name: value for name, value in document.items() if name not in BESIDE},
     )
-    decided: list[tuple[str, Event]] = [(subject, registered)]
+    decided: Decided = [(subject, registered)]
     decided += [(f"pool/{pool}", PoolSystemAdded(system=document["fqdn"])) for pool in document["pools"]]
-    if document["condition"] == "Automated":
+    if is_automated(document["condition"]):
         decided.append((subject, SystemPending()))
     return decided

@@ -1,0 +1,55 @@
+"""Idempotency-Key: the same request again gets the first answer, and nothing is done twice.
+
+The key becomes the command id of the append, so key, answer and events are in one commit.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+from collections.abc import Awaitable, Callable
+
+from falcon.asgi import Request as HttpRequest
+
+from api.rest.principal import principal_of
+from api.services import Request, Services
+from api.store.requests import Committed
+from domain.errors import Fault, FaultyInput
+
+KEY_HEADER = "Idempotency-Key"
+MAX_KEY_LENGTH = 255
+
+
+async def once(
+    services: Services,
+    req: HttpRequest,
+    body: bytes,
+    write: Callable[[Request], Awaitable[Committed | None]],
+) -> Committed | None:
+    """The commit that this request makes, or made when it came before with the same key.
+
+    Raises FaultyInput when the key came with another request.
+    """
+    request = keyed_request(req, body)
+    done = None
+    if request.command_id is not None:
+        done = await asyncio.to_thread(services.log.commit_of, request.command_id)
+    if done is None:
+        # Of two with one key at once, the second finds the first's commit instead of making its own.
+        done = await write(request)
+    if done is not None and done.repeated and done.digest != request.digest:
+        raise FaultyInput([Fault(KEY_HEADER, "this key was used for another request")])
+    return done
+
+
+def keyed_request(req: HttpRequest, body: bytes) -> Request:
+    """The request behind a POST; the same user's same key always gives the same command id."""
+    actor = principal_of(req).user
+    key = req.get_header(KEY_HEADER)
+    if key is None:
+        return Request(actor, req.context.request_id)
+    if not 1 <= len(key) <= MAX_KEY_LENGTH:
+        raise FaultyInput([Fault(KEY_HEADER, f"a key has 1 to {MAX_KEY_LENGTH} characters")])
+    digest = hashlib.sha256(b"\0".join((req.method.encode(), req.path.encode(), body))).digest()
+    owned = hashlib.sha256(f"{actor}\0{key}".encode()).hexdigest()
+    return Request(actor, req.context.request_id, f"key/{owned}", digest)
