@@ -115,3 +115,8 @@ def _task_keys(cursor: Cursor[Any], recipe_ids: list[int]) -> Iterable[tuple[int
         (recipe_ids,),
     ).fetchall()
     return [(task_id,) for (task_id,) in rows]
+
+
+def number_of(recorded: Recorded) -> int:
+    """The number of a job, recipe or command that an event is about."""
+    return int(split_subject(recorded.subject)[1])

@@ -1,0 +1,13 @@
+"""Every kind of event is either shown by a read model or named as not shown."""
+
+from __future__ import annotations
+
+import domain.all_events  # noqa: F401
+from domain.events import TOPICS, Event
+from projections.folding import FOLDED, NOT_SHOWN
+
+
+def test_folding__every_event_of_the_log__has_its_row() -> None:
+    known: set[type[Event]] = {cls for topic, cls in TOPICS.items() if not topic.startswith("test.")}
+    assert set(FOLDED) | NOT_SHOWN == known
+    assert not set(FOLDED) & NOT_SHOWN
