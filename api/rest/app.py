@@ -18,7 +18,6 @@ from api.rest.lab import Lab
 from api.rest.models import DistroTree, Group, LabController, User
 from api.rest.recipes import Recipes
 from api.rest.routes import ROUTES
-from api.rest.standing import Standing
 from api.rest.systems import Systems
 from api.rest.tokens import Tokens
 from api.services import Services
@@ -44,7 +43,6 @@ def resources(services: Services) -> dict[str, Any]:
     return {
         "jobs": Jobs(services),
         "recipes": Recipes(services),
-        "standing": Standing(services),
         "systems": Systems(services),
         "lab_controllers": Documents(services, "lab-controller", LabController, "fqdn", FQDN),
         "distro_trees": Documents(services, "distro-tree", DistroTree, "id", NUMBER),

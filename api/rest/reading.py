@@ -73,6 +73,16 @@ def moment(text: str) -> datetime | None:
     return None if when.tzinfo is None else when.astimezone(UTC)
 
 
+def time_param(req: Request, name: str, faults: list[Fault]) -> datetime | None:
+    text = req.get_param(name)
+    if text is None:
+        return None
+    when = moment(text)
+    if when is None:
+        faults.append(Fault(name, f"{text!r} is no RFC 3339 time with a zone"))
+    return when
+
+
 def check_params(faults: list[Fault]) -> None:
     if faults:
         raise FaultyInput(faults)

@@ -1,6 +1,8 @@
-"""/recipes"""
+"""/recipes and /queue"""
 
 from __future__ import annotations
+
+from typing import Any
 
 from falcon.asgi import Request, Response
 
@@ -9,10 +11,13 @@ from api.rest.body import read_model
 from api.rest.models import ProgressItem
 from api.rest.principal import principal_of, request_of
 from api.rest.progress import read_report
-from api.rest.shapes import recipe_summary
+from api.rest.shapes import queued_recipe, recipe_summary
 from api.services import Services
 from api.use_cases.report_progress import Item, report_progress
 from domain.errors import LabledgerError, Unknown
+
+# (not assigned, -priority, submission, recipe id) before all others.
+QUEUE_START: list[Any] = [False, -(2**15), 0, 0]
 
 
 class Recipes:
@@ -53,3 +58,12 @@ class Recipes:
         if isinstance(answer, LabledgerError):
             raise answer
         reading.answer(resp, answer, {"recipe_id": recipe_id})
+
+    async def on_get_queue(self, req: Request, resp: Response) -> None:
+        page = await reading.read_page(req, self._services.reader, first=QUEUE_START)
+        names = ("not_assigned", "minus_priority", "submission", "recipe_id")
+        params = {"at": page.at, "limit": page.limit, **dict(zip(names, page.after, strict=True))}
+        rows = await self._services.reader.rows("queue", params)
+        last = rows[-1] if rows else None
+        key = last and [last["state"] != "assigned", -last["priority"], last["submission"], last["recipe_id"]]
+        reading.answer_list(req, resp, page, "recipes", [queued_recipe(row) for row in rows], key)

@@ -1,7 +1,8 @@
-"""/systems"""
+"""/systems, /idle-pool and /system-usage"""
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from functools import partial
 
 from falcon.asgi import Request, Response
@@ -11,10 +12,11 @@ from api.rest.body import parse_model, read_json_bytes
 from api.rest.idempotency import once
 from api.rest.models import System
 from api.rest.shapes import system_document
-from api.rest.standing import time_param
 from api.services import Services
 from api.use_cases.register_system import register_system
 from domain.errors import Fault, Unknown
+
+GROUPS = ("system", "lab_controller", "pool", "arch")
 
 
 class Systems:
@@ -50,16 +52,43 @@ class Systems:
 
     async def on_get_usage(self, req: Request, resp: Response, fqdn: str) -> None:
         faults: list[Fault] = []
-        bounds = {
-            name: time_param(req, name, self._services.clock(), faults) if req.get_param(name) else None
-            for name in ("since", "until")
-        }
+        since = reading.time_param(req, "since", faults)
+        until = reading.time_param(req, "until", faults)
         reading.check_params(faults)
         at = await reading.read_at(req, self._services.reader)
-        rows = await self._services.reader.rows("usage_of_system", {"at": at, "fqdn": fqdn, **bounds})
+        asked = {"at": at, "fqdn": fqdn, "since": since, "until": until}
+        rows = await self._services.reader.rows("usage_of_system", asked)
         if (
             not rows
             and await self._services.reader.row("document_of_system", {"at": at, "fqdn": fqdn}) is None
         ):
             raise Unknown(f"system {fqdn}")
         reading.answer(resp, at, {"intervals": rows})
+
+    async def on_get_idle_pool(self, req: Request, resp: Response) -> None:
+        page = await reading.read_page(req, self._services.reader, first="")
+        params = {"at": page.at, "limit": page.limit, "after": page.after}
+        rows = await self._services.reader.rows("idle_pool", params)
+        reading.answer_list(req, resp, page, "systems", rows, rows[-1]["fqdn"] if rows else None)
+
+    async def on_get_system_usage(self, req: Request, resp: Response) -> None:
+        faults: list[Fault] = []
+        since = reading.time_param(req, "since", faults) or datetime(1970, 1, 1, tzinfo=UTC)
+        until = reading.time_param(req, "until", faults) or self._services.clock()
+        group_by = req.get_param("group_by") or "system"
+        if group_by not in GROUPS:
+            faults.append(Fault("group_by", f"{group_by!r} is none of {', '.join(GROUPS)}"))
+        reading.check_params(faults)
+        at = await reading.read_at(req, self._services.reader)
+        asked = {"at": at, "since": since, "until": until, "group_by": group_by}
+        rows = await self._services.reader.rows("system_usage", asked)
+        groups: dict[str, dict[str, dict[str, float]]] = {}
+        for row in rows:
+            by_condition = groups.setdefault(row["key"], {}).setdefault(row["condition"], {})
+            by_condition[row["usage"]] = row["seconds"]
+        body = {
+            "since": since,
+            "until": until,
+            "groups": [{"key": key, "seconds": seconds} for key, seconds in groups.items()],
+        }
+        reading.answer(resp, at, body)

@@ -13,14 +13,12 @@ from domain.events import Event
 from domain.recipe import events as recipe_happened
 from domain.recipe.state import Recipe
 from domain.scheduling.partition import Partition, Trigger, filter_key
+from domain.scheduling.reasons import NO_DISTRO_TREE, NO_IDLE_SYSTEM
 from domain.scheduling.rules import why_none
 from domain.system import events as system_happened
 from domain.system.state import System
 
 POLICY_VERSION = 1
-
-NO_IDLE_SYSTEM = "no idle system is viable"
-NO_DISTRO_TREE = "no distro tree matches the distro requirements"
 
 Decided = tuple[tuple[str, Event], ...]
 

@@ -12,7 +12,7 @@ import heapq
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from domain.scheduling.lab import Lab, numbers_in
+from domain.scheduling.labs import Labs, numbers_in
 from domain.scheduling.ranked import Ranked
 from domain.scheduling.rules import viable
 
@@ -58,7 +58,7 @@ class Filters:
     # A heap this much longer than twice the idle pool is given up, so that nobody's asking bounds its size.
     SLACK = 64
 
-    def __init__(self, lab: Lab, effort: Effort) -> None:
+    def __init__(self, lab: Labs, effort: Effort) -> None:
         self._lab = lab
         self._effort = effort
         self._idle_bits = 0
@@ -118,7 +118,7 @@ class Filters:
         else:
             entry.idle = None
 
-    def system_changed(self, fqdn: str, alone: Lab) -> None:
+    def system_changed(self, fqdn: str, alone: Labs) -> None:
         """Hold a new or changed system against the entries in use; `alone` is a lab of just that system."""
         number = self._lab.number(fqdn)
         bit = 1 << number
@@ -134,7 +134,7 @@ class Filters:
             if self._idle_bits & bit:
                 self._offer(entry, fqdn)
 
-    def labs_changed(self) -> None:
+    def trees_changed(self) -> None:
         """Distro trees came, went or changed: every entry is evaluated anew when it is next asked for."""
         for entry in self._entries.values():
             entry.viable = entry.idle = None

@@ -17,7 +17,7 @@ from domain.job.events import RecipeSetSubmitted
 from domain.recipe.state import Recipe
 from domain.recipe.state import evolve as evolve_recipe
 from domain.scheduling.filters import Effort, FilterKey, Filters, Rank
-from domain.scheduling.lab import Lab
+from domain.scheduling.labs import Labs
 from domain.system.state import System
 from domain.system.state import evolve as evolve_system
 
@@ -40,7 +40,7 @@ class Partition:
     def __init__(self) -> None:
         self.position = 0
         self.effort = Effort()
-        self.lab = Lab()
+        self.lab = Labs()
         self.filters = Filters(self.lab, self.effort)
         self.systems: dict[str, System] = {}
         self.recipes: dict[int, Recipe] = {}
@@ -87,7 +87,7 @@ class Partition:
             tree = document_after(self._trees.get(int(name), {}), event)
             self._trees[int(name)] = tree
             self.lab.put_tree(int(name), tree)
-            self.filters.labs_changed()
+            self.filters.trees_changed()
         elif kind == "lab-controller":
             self._enabled[name] = bool(document_after({}, event)["enabled"])
             for system in self.systems.values():

@@ -12,12 +12,13 @@ from functools import reduce
 from typing import TYPE_CHECKING
 
 from domain.requirements import from_text, matching
+from domain.scheduling import reasons
 
 if TYPE_CHECKING:
     from domain.scheduling.filters import FilterKey
-    from domain.scheduling.lab import Lab
+    from domain.scheduling.labs import Labs
 
-Predicate = Callable[["Lab", "FilterKey"], int]
+Predicate = Callable[["Labs", "FilterKey"], int]
 
 
 @dataclass(frozen=True)
@@ -29,45 +30,45 @@ class Rule:
     reason: str
 
 
-def _registered(lab: Lab, _: FilterKey) -> int:
+def _registered(lab: Labs, _: FilterKey) -> int:
     return lab.registered
 
 
-def _distro_in_lab(lab: Lab, key: FilterKey) -> int:
+def _distro_in_lab(lab: Labs, key: FilterKey) -> int:
     return lab.with_tree(key.distro_tree_id)
 
 
-def _arch_of_distro(lab: Lab, key: FilterKey) -> int:
+def _arch_of_distro(lab: Labs, key: FilterKey) -> int:
     return lab.with_arch_of_tree(key.distro_tree_id)
 
 
-def _not_excluded(lab: Lab, key: FilterKey) -> int:
+def _not_excluded(lab: Labs, key: FilterKey) -> int:
     return lab.not_excluding_tree(key.distro_tree_id)
 
 
-def _requirement(lab: Lab, key: FilterKey) -> int:
+def _requirement(lab: Labs, key: FilterKey) -> int:
     return matching(from_text(key.host_requires), lab.columns)
 
 
 VIABLE: tuple[Rule, ...] = (
     # A removed system serves nobody, whatever else holds.
-    Rule("registered", _registered, "no system is registered"),
+    Rule("registered", _registered, reasons.NOT_REGISTERED),
     # Seed 000: a distro tree must be in the lab that would install it.
-    Rule("distro", _distro_in_lab, "no lab has the distro tree"),
-    Rule("arch", _arch_of_distro, "no system has the architecture of the distro tree"),
+    Rule("distro", _distro_in_lab, reasons.NO_LAB_HAS_THE_TREE),
+    Rule("arch", _arch_of_distro, reasons.NO_SYSTEM_OF_THE_ARCH),
     # Owners exclude distro families that are known not to run on their machine.
-    Rule("exclusion", _not_excluded, "every system excludes the distro family"),
+    Rule("exclusion", _not_excluded, reasons.ALL_EXCLUDE_THE_FAMILY),
     # Last, because it is the one the submitter wrote and can change.
-    Rule("requirement", _requirement, "no system matches the host requirements"),
+    Rule("requirement", _requirement, reasons.NO_SYSTEM_MATCHES),
 )
 
 
-def viable(lab: Lab, key: FilterKey) -> int:
+def viable(lab: Labs, key: FilterKey) -> int:
     """The systems that could run a recipe with this filter, busy or not."""
     return reduce(lambda passed, rule: passed & rule.passes(lab, key), VIABLE, lab.registered)
 
 
-def why_none(lab: Lab, key: FilterKey) -> str:
+def why_none(lab: Labs, key: FilterKey) -> str:
     """The reason of the first rule that leaves nobody, for a filter that nobody is viable for."""
     left = lab.registered
     for rule in VIABLE:

@@ -50,6 +50,3 @@ class SystemInstalling(Event):
 class SystemRunning(Event):
     USAGE: ClassVar[str] = "running"
     recipe_id: int
-
-
-WITH_RECIPE = {cls.USAGE: cls for cls in (SystemScheduled, SystemWaiting, SystemInstalling, SystemRunning)}

@@ -5,7 +5,6 @@ from __future__ import annotations
 from domain.lifecycle import Lifecycle, fan_in
 
 CONDITIONS = ("Automated", "Manual", "Broken", "Removed")
-TYPES = ("Machine", "Prototype", "Laptop", "Resource")
 WITH_RECIPE = ("scheduled", "waiting", "installing", "running")
 
 USAGE = Lifecycle(

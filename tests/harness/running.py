@@ -96,6 +96,7 @@ class Running:
             capture_output=True,
             text=True,
             timeout=90,
+            check=False,
         )
         assert done.returncode == status, f"{arguments}: {done.returncode}\n{done.stdout}\n{done.stderr}"
         return done.stdout if status == 0 else done.stdout + done.stderr

@@ -26,7 +26,7 @@ def owner_session(url: str) -> Iterator[Owner]:
 
 
 def lock_waiters(owner: Owner) -> int:
-    """How many sessions wait for a lock now; not to be asked inside of a transaction, which sees one moment."""
+    """How many sessions wait for a lock now. Not for use in a transaction: that goes on seeing one moment."""
     return int(_one(owner.execute(LOCK_WAITERS)))
 
 

@@ -46,7 +46,7 @@ def test_events__with_a_state__have_one_of_their_machine(kind: str, states: tupl
 
 @pytest.mark.parametrize("usage", WITH_RECIPE)
 def test_system_event__usage_of_a_recipe__names_the_recipe(usage: str) -> None:
-    assert system_events.WITH_RECIPE[usage].FIELDS == ("recipe_id",)
+    assert TOPICS[f"system.{usage}"].FIELDS == ("recipe_id",)
 
 
 @pytest.mark.parametrize("state", ["scheduled", "waiting", "installing", "running"])

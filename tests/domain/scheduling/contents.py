@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from domain.scheduling.filters import Filters
-from domain.scheduling.lab import numbers_in
+from domain.scheduling.labs import numbers_in
 from domain.scheduling.partition import Partition
 
 

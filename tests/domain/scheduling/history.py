@@ -13,7 +13,7 @@ from random import Random
 from domain.events import data_of
 from domain.priority import Priority
 from domain.scheduling.filters import FilterKey, Filters
-from domain.scheduling.lab import numbers_in
+from domain.scheduling.labs import numbers_in
 from tests.domain.scheduling.wants import ALL
 from tests.domain.scheduling.world import World
 

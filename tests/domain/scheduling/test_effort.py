@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from domain.scheduling.filters import FilterKey, Filters, Rank
-from domain.scheduling.lab import numbers_in
+from domain.scheduling.labs import numbers_in
 from tests.domain.scheduling.effort import FILTERS, Cost, cost_of, lab_of, new_job, system_freed
 from tests.domain.scheduling.world import World
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
 from domain.scheduling.filters import Effort, FilterKey, Filters
-from domain.scheduling.lab import Lab, numbers_in
+from domain.scheduling.labs import Labs, numbers_in
 from domain.system.state import System
 from tests.domain.scheduling.wants import ANYTHING, IN_POOL, NOT_IN_POOL
 
@@ -20,7 +20,7 @@ class Fixture:
     """Systems of one lab, whose pools can be changed."""
 
     def __init__(self) -> None:
-        self.lab = Lab()
+        self.lab = Labs()
         self.filters = Filters(self.lab, Effort())
         self.put_tree(1, present=True)
 
@@ -33,7 +33,7 @@ class Fixture:
     def put_tree(self, tree_id: int, present: bool) -> None:
         urls = {"lab-1": ["http://lab-1/"]} if present else {}
         self.lab.put_tree(tree_id, {"arch": "x86_64", "family": "Fedora", "version": "40", "urls": urls})
-        self.filters.labs_changed()
+        self.filters.trees_changed()
 
 
 def test_first_idle__idle_system_joins_pool_after_filter_was_asked__is_found() -> None:

@@ -12,7 +12,7 @@ from domain.requirements import Columns
 from domain.system.state import System
 
 
-class Lab:
+class Labs:
     """Mutable: `put` a system or a distro tree as the log changes it, then ask for bitmaps."""
 
     def __init__(self) -> None:
@@ -49,9 +49,9 @@ class Lab:
             self.registered |= bit
         return number
 
-    def alone(self, system: System, pools: tuple[str, ...]) -> Lab:
+    def alone(self, system: System, pools: tuple[str, ...]) -> Labs:
         """A lab of this one system and the same distro trees: what holds there holds for the system."""
-        lab = Lab()
+        lab = Labs()
         lab._trees = self._trees
         lab.put(system, pools)
         return lab
