@@ -1,0 +1,1 @@
+"""The scheduler and the projector as processes that are stopped and killed."""

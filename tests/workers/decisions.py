@@ -1,0 +1,50 @@
+"""Reads from the log alone what was decided, and that nothing was decided twice."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from api.store.event_log import EventLog
+from domain.events import Recorded
+from domain.recipe.events import RecipeNew, RecipeQueued, RecipeScheduled
+from domain.system.events import SystemIdle, SystemPending, SystemScheduled
+
+ANSWERS = (RecipeQueued, RecipeScheduled, SystemIdle)
+
+
+def whole(log: EventLog) -> list[Recorded]:
+    return log.select(0, 2**62, 2**31, None, None)
+
+
+def open_recipes(log: EventLog) -> set[str]:
+    """Recipes that nothing was decided about yet."""
+    events = whole(log)
+    new = {recorded.subject for recorded in events if isinstance(recorded.event, RecipeNew)}
+    return new - {recorded.subject for recorded in events if isinstance(recorded.event, ANSWERS)}
+
+
+def pending_systems(log: EventLog) -> set[str]:
+    last = {
+        recorded.subject: recorded.event for recorded in whole(log) if recorded.subject.startswith("system/")
+    }
+    return {subject for subject, event in last.items() if isinstance(event, SystemPending)}
+
+
+def all_decided(log: EventLog) -> bool:
+    return not open_recipes(log) and not pending_systems(log)
+
+
+def assert_decided_once(log: EventLog) -> None:
+    events = whole(log)
+    queued = Counter(r.subject for r in events if isinstance(r.event, RecipeQueued))
+    placed = Counter(r.subject for r in events if isinstance(r.event, RecipeScheduled))
+    taken = Counter(r.subject for r in events if isinstance(r.event, SystemScheduled))
+    assert all(number == 1 for counter in (queued, placed, taken) for number in counter.values())
+    assert len(placed) == len(taken), "no recipe of these tests ends, so no system is given twice"
+    assert_epochs_ascend(events)
+
+
+def assert_epochs_ascend(events: list[Recorded]) -> None:
+    """Once a later holder of the lease has decided, an earlier one never does again."""
+    epochs = [recorded.stamp.basis.epoch for recorded in events if recorded.stamp.basis]
+    assert epochs == sorted(epochs)

@@ -1,0 +1,84 @@
+"""A small lab and its jobs, put straight into the log."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from api.store.event_log import EventLog
+from api.store.requests import Append
+from domain.directory.events import DistroTreeRegistered, LabControllerRegistered
+from domain.events import Change, Event
+from domain.job.spec import JobSpec, RecipeSetSpec, RecipeSpec, TaskSpec
+from domain.job.submission import counts, submit
+from domain.priority import Priority
+from domain.system.registration import register
+from tests.store.making import STAMP, positions
+
+TREE = DistroTreeRegistered(
+    name="Distro-1",
+    family="Distro",
+    version="1",
+    arch="x86_64",
+    variant="Server",
+    tags=[],
+    urls={"lab": ["http://lab/1"]},
+    added_at="2026-01-01T00:00:00Z",
+)
+SYSTEM = {
+    "lab_controller": "lab",
+    "owner": "admin",
+    "condition": "Automated",
+    "pools": [],
+    "type": "Machine",
+    "arches": ["x86_64"],
+    "excluded_families": [],
+}
+
+
+def equip(log: EventLog, systems: int) -> None:
+    """A lab with a distro tree and so many systems."""
+    put(log, [("lab-controller/lab", LabControllerRegistered(enabled=True)), ("distro-tree/1", TREE)])
+    for number in range(systems):
+        put(log, register({**SYSTEM, "fqdn": f"host-{number:02}.lab"}))
+
+
+def submit_jobs(log: EventLog, jobs: int) -> list[int]:
+    """Their recipes' ids; every system will do for each of them."""
+    return [recipe_id for _ in range(jobs) for recipe_id in _submit(log)]
+
+
+def _submit(log: EventLog) -> Iterator[int]:
+    ids = log.take_ids(*counts(JOB))
+    put(log, submit(JOB, ids, "admin", lambda _: 1))
+    yield from ids.recipes
+
+
+def put(log: EventLog, decided: list[tuple[str, Event]]) -> None:
+    changes = tuple(Change(subject, event, STAMP) for subject, event in decided)
+    (outcome,) = log.append(
+        [Append(f"put/{log.end()}/{decided[0][0]}", changes, dict.fromkeys((s for s, _ in decided), 0))]
+    )
+    positions(outcome)
+
+
+RECIPE = RecipeSpec(
+    whiteboard="",
+    role=None,
+    kernel_options="",
+    kernel_options_post="",
+    ks_meta="",
+    host_requires="{}",
+    distro_requires="{}",
+    autopick_random=False,
+    autopick_pools=(),
+    tasks=(TaskSpec("/one", None, ()), TaskSpec("/two", None, ())),
+)
+JOB = JobSpec(
+    whiteboard="",
+    owner=None,
+    group=None,
+    retention_tag="scratch",
+    product=None,
+    recipe_sets=(RecipeSetSpec(Priority.Normal, (RECIPE,)),),
+    document={},
+)

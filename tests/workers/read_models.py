@@ -1,0 +1,48 @@
+"""Read models as a value, to be compared; and projecting again from nothing."""
+
+from __future__ import annotations
+
+from contextlib import closing
+
+from psycopg import sql
+
+from api.store.datastore import connect
+from api.store.mapper import EventMapper
+from api.store.tailer import Tailer
+from projections.projector import Projector
+from tests.store.sessions import Owner
+
+TABLES = b"SELECT tablename FROM pg_tables WHERE schemaname = 'read' ORDER BY tablename"
+
+Contents = dict[str, list[str]]
+
+
+def contents(owner: Owner) -> Contents:
+    """All rows of all read models, position included."""
+    rows = "SELECT to_jsonb(t)::text FROM read.{} t ORDER BY 1"
+    tables = [name for (name,) in owner.execute(TABLES).fetchall()]
+    return {
+        table: [row for (row,) in owner.execute(sql.SQL(rows).format(sql.Identifier(table))).fetchall()]
+        for table in tables
+    }
+
+
+def forget(owner: Owner) -> None:
+    for (table,) in owner.execute(TABLES).fetchall():
+        if table != "progress":
+            owner.execute(sql.SQL("TRUNCATE read.{}").format(sql.Identifier(table)))
+    owner.execute("UPDATE read.progress SET position = 0, recorded_at = NULL")
+
+
+def project_undisturbed(url: str, upto: int, page_size: int) -> None:
+    mapper = EventMapper()
+    with connect(url) as connection, closing(Tailer(url, page_size=page_size)) as tailer:
+        projector = Projector(connection)
+        while projector.position < upto:
+            projector.project([mapper.recorded(row) for row in tailer.next_page(1.0)])
+
+
+def position(owner: Owner) -> int:
+    row = owner.execute("SELECT position FROM read.progress").fetchone()
+    assert row is not None
+    return int(row[0])
