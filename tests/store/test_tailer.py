@@ -5,7 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
+from itertools import count
+from typing import Any
 
+import pytest
+
+from api.store import tailer as tailer_module
 from api.store.event_log import EventLog
 from api.store.tailer import Tailer
 from tests.harness.databases import TestDatabase
@@ -84,15 +89,21 @@ def test_next_page__notification_lost__found_by_the_backstop_and_counted(
         assert reader.counters.backstop_finds == 1
 
 
-def test_next_page__busy_log_read_without_waiting__nothing_counted_as_lost(
-    store_database: TestDatabase, log: EventLog
+def test_next_page__committed_just_after_the_wait__not_counted_as_lost(
+    store_database: TestDatabase, log: EventLog, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The scheduler reads with no timeout at all; what is committed between two looks was not lost."""
-    with tailer(store_database) as reader, ThreadPoolExecutor(1) as pool:
-        writing = pool.submit(append_each, log, 500)
-        until(lambda: reader.next_page(0.0) and reader.position == 500)
-        writing.result(10)
+    """The scheduler waits for no time at all: what came between its wait and its look was told, only later."""
+    wait, waits = tailer_module._notified, count()
 
+    def wait_then_append(connection: Any, timeout_seconds: float) -> bool:
+        told = wait(connection, timeout_seconds)
+        if next(waits) == 0:
+            log.append([append_to("a")])
+        return told
+
+    monkeypatch.setattr(tailer_module, "_notified", wait_then_append)
+    with tailer(store_database) as reader:
+        assert [row[0] for row in reader.next_page(0.0)] == [1]
         assert reader.counters.backstop_finds == 0
 
 
