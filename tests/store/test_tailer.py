@@ -92,7 +92,7 @@ def test_next_page__notification_lost__found_by_the_backstop_and_counted(
 def test_next_page__committed_just_after_the_wait__not_counted_as_lost(
     store_database: TestDatabase, log: EventLog, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The scheduler waits for no time at all; what came between its wait and its look is told a moment later."""
+    """The scheduler waits for no time; what came between its wait and its look is told a moment later."""
     wait, waits = tailer_module._notified, count()
 
     def wait_then_append(connection: Any, timeout_seconds: float) -> bool:
