@@ -6,6 +6,9 @@ A thread tails the log; everything else happens in the event loop, so nothing he
 from __future__ import annotations
 
 import asyncio
+import logging
+import os
+import signal
 import threading
 from bisect import bisect_right
 from collections.abc import Sequence
@@ -17,7 +20,10 @@ from domain.errors import LabledgerError
 from domain.events import Recorded
 from projections.advancing import Advancing
 
-RECENT_EVENTS = 20_000
+RECENT_BYTES = 32 << 20
+
+
+logger = logging.getLogger(__name__)
 
 
 class NotReady(LabledgerError):
@@ -33,6 +39,8 @@ class Feed:
         self._log = log
         self._url = url
         self._recent: list[Recorded] = []
+        self._sizes: list[int] = []
+        self._bytes = 0
         self._complete_after = 0
         self._progress = Advancing()
         self._stop = threading.Event()
@@ -90,21 +98,35 @@ class Feed:
         return self._recent[first : first + limit]
 
     def _follow(self, loop: asyncio.AbstractEventLoop, tailer: Tailer) -> None:
-        for page in tailer:
-            if self._stop.is_set():
-                tailer.close()
-            elif page:
-                recorded = [self._log.mapper.recorded(row) for row in page]
-                asyncio.run_coroutine_threadsafe(self._take(recorded), loop).result()
+        try:
+            for page in tailer:
+                if self._stop.is_set():
+                    tailer.close()
+                elif page:
+                    recorded = [self._log.mapper.recorded(row) for row in page]
+                    sizes = [len(row[-1]) for row in page]
+                    asyncio.run_coroutine_threadsafe(self._take(recorded, sizes), loop).result()
+        except Exception:
+            if not self._stop.is_set():
+                # A process that does not understand its log any more must not go on answering from it.
+                logger.exception("feed: stopped at position %d; this process ends", self.position)
+                os.kill(os.getpid(), signal.SIGTERM)
 
-    async def _take(self, page: Sequence[Recorded]) -> None:
+    async def _take(self, page: Sequence[Recorded], sizes: Sequence[int]) -> None:
         for recorded in page:
             self.directory.apply(recorded)
-        self._remember(page)
+        self._remember(page, sizes)
         self._progress.advance(page[-1].position)
 
-    def _remember(self, page: Sequence[Recorded]) -> None:
+    def _remember(self, page: Sequence[Recorded], sizes: Sequence[int]) -> None:
         self._recent.extend(page)
-        if len(self._recent) > 2 * RECENT_EVENTS:
-            self._complete_after = self._recent[-RECENT_EVENTS - 1].position
-            del self._recent[:-RECENT_EVENTS]
+        self._sizes.extend(sizes)
+        self._bytes += sum(sizes)
+        if self._bytes <= 2 * RECENT_BYTES:
+            return
+        gone = 0
+        while self._bytes > RECENT_BYTES:
+            self._bytes -= self._sizes[gone]
+            gone += 1
+        self._complete_after = self._recent[gone - 1].position
+        del self._recent[:gone], self._sizes[:gone]

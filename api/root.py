@@ -49,9 +49,11 @@ def http_application(settings: Settings) -> Any:
     """The ASGI application of `labledger serve`, made anew in each worker process."""
     url = needed(settings.database_url)
     log = EventLog(url, pool_size=4)
+    # With a session of its own, so that no read makes an append wait.
+    appended = EventLog(url, pool_size=1)
     services = Services(
         log=log,
-        commits=GroupCommit(log),
+        commits=GroupCommit(appended),
         feed=Feed(log, url),
         reader=Reader(with_liveness(url), SERVICE_ROLE),
         aggregates=Aggregates(log),
@@ -65,6 +67,7 @@ def http_application(settings: Settings) -> Any:
         await services.feed.close()
         await services.reader.close()
         services.commits.close()
+        appended.close()
         services.log.close()
 
     return application(services, Lifespan(start, stop))
@@ -96,11 +99,11 @@ def run_projector(settings: Settings) -> None:
     projector.run(needed(settings.database_url), listening().made)
 
 
-def first_admin_token(settings: Settings) -> str | None:
-    """A token of the new user admin on a log that has none, told this once; else None."""
+def first_admin_token(settings: Settings, keep: Callable[[str], None] = lambda token: None) -> str | None:
+    """A token of the new user admin on a log that has none, kept before it counts; else None."""
     log = EventLog(needed(settings.database_url))
     try:
-        return make_first_token(log, datetime.now(UTC))
+        return make_first_token(log, datetime.now(UTC), keep)
     finally:
         log.close()
 

@@ -38,6 +38,10 @@ class Services:
     aggregates: Aggregates
     clock: Callable[[], datetime] = lambda: datetime.now(UTC)
 
+    def moment(self) -> str:
+        """Now, as moments are written."""
+        return self.clock().isoformat().replace("+00:00", "Z")
+
     def stamp(self, request: Request) -> Stamp:
         return Stamp(at=self.clock(), actor=request.actor, cause=f"request/{request.request_id}")
 

@@ -50,6 +50,7 @@ def recipe_new(models: ReadModels, recorded: Recorded, event: recipe.RecipeNew, 
     models.members.add(event.job_id, event.recipe_set_id, recipe_id, recorded.position, event.priority)
     for task in event.tasks:
         models.tasks.put((task["task_id"],), (recipe_id, "new", "New"), now)
+        models.members.tasks[recipe_id].append(task["task_id"])
     recipe_state(models, recorded, event, now)
 
 
@@ -94,9 +95,10 @@ def _command(
 
 
 def _end_tasks(models: ReadModels, recipe_id: int, state: str, now: Now) -> None:
-    for key, (owner, task_state, result) in models.tasks.items():
-        if owner == recipe_id and task_state in ("new", "running"):
-            models.tasks.put(key, (recipe_id, state, result), now)
+    for task_id in models.members.tasks[recipe_id]:
+        row = models.tasks.get((task_id,))
+        if row is not None and row[1] in ("new", "running"):
+            models.tasks.put((task_id,), (recipe_id, state, row[2]), now)
 
 
 def _roll_up(models: ReadModels, recipe_id: int, now: Now) -> None:

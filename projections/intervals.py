@@ -61,10 +61,6 @@ class Intervals:
         """What is true of the key now, if anything is."""
         return self._open.get(key)
 
-    def items(self) -> list[tuple[Key, Values]]:
-        """The open rows among the keys of this page."""
-        return list(self._open.items())
-
     def put(self, key: Key, values: Values, now: Now) -> None:
         """From now on this is true of the key; nothing new if it was already."""
         if self._open.get(key) == values:

@@ -33,6 +33,7 @@ class Members:
         self.place: dict[int, tuple[int, int, int, str]] = {}
         self.state: dict[int, str] = {}
         self.results: dict[int, list[str]] = {}
+        self.tasks: dict[int, list[int]] = defaultdict(list)
 
     def load(self, cursor: Cursor[Any], recipe_ids: list[int]) -> None:
         self._start()

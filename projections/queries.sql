@@ -142,8 +142,10 @@ SELECT condition, usage, count(*) AS systems FROM read.system_usage
 WHERE until_position = 9223372036854775807 GROUP BY condition, usage ORDER BY condition, usage
 
 -- name: recipes_by_state
+-- Unfinished ones: their number is that of the queue and the lab, not that of all recipes ever.
 SELECT state, count(*) AS recipes FROM read.recipes
-WHERE until_position = 9223372036854775807 GROUP BY state ORDER BY state
+WHERE until_position = 9223372036854775807 AND state NOT IN ('completed', 'cancelled', 'aborted')
+GROUP BY state ORDER BY state
 
 -- name: oldest_unplaced
 SELECT coalesce(extract(epoch FROM clock_timestamp() - min(since)), 0)::double precision AS seconds

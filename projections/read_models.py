@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from psycopg import Cursor
 
 from domain.directory.events import PoolSystemAdded, PoolSystemRemoved
 from domain.events import Recorded, split_subject
-from projections.intervals import Facts, Intervals
+from projections.intervals import OPEN, Facts, Intervals
 from projections.members import Members
 
 # Aggregates with tables of their own; all others are documents.
@@ -88,7 +88,10 @@ class ReadModels:
         systems = [(name,) for name in names["system"]]
         self.jobs.load(cursor, ((job_id,) for job_id in self.members.jobs()))
         self.recipe_sets.load(cursor, ((set_id,) for set_id in self.members.recipe_sets()))
-        self.tasks.load(cursor, _task_keys(cursor, recipe_ids))
+        tasks = _open_tasks(cursor, recipe_ids)
+        for task_id, recipe_id in tasks:
+            self.members.tasks[recipe_id].append(task_id)
+        self.tasks.load(cursor, [(task_id,) for task_id, _ in tasks])
         for table in (self.recipes, self.queue):
             table.load(cursor, [(recipe_id,) for recipe_id in recipe_ids])
         for table in (self.idle_pool, self.system_usage, self.systems):
@@ -109,12 +112,10 @@ class ReadModels:
             table.flush(cursor)
 
 
-def _task_keys(cursor: Cursor[Any], recipe_ids: list[int]) -> Iterable[tuple[int]]:
-    rows = cursor.execute(
-        b"SELECT task_id FROM read.tasks WHERE recipe_id = ANY (%s) AND until_position = 9223372036854775807",
-        (recipe_ids,),
-    ).fetchall()
-    return [(task_id,) for (task_id,) in rows]
+def _open_tasks(cursor: Cursor[Any], recipe_ids: list[int]) -> list[tuple[int, int]]:
+    """(task, recipe) of the recipes that a page touches."""
+    query = b"SELECT task_id, recipe_id FROM read.tasks WHERE recipe_id = ANY (%s) AND until_position = %s"
+    return cursor.execute(query, (recipe_ids, OPEN)).fetchall()
 
 
 def number_of(recorded: Recorded) -> int:

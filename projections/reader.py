@@ -52,6 +52,8 @@ class Reader:
         await connection.execute(f"SET ROLE {self._role}".encode())
         await connection.execute(b"SET timezone = 'UTC'")
         await connection.execute(b"SET jit = off")
+        # One question must not keep the others waiting.
+        await connection.execute(b"SET statement_timeout = '10s'")
 
     async def open(self) -> None:
         """Returns once it knows how far the read models are. Raises DatabaseAway while the database is."""

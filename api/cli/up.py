@@ -64,8 +64,9 @@ def _run(settings: Settings, demo: bool) -> None:
         supervisor = Supervisor(settings.stop_seconds)
         settings = _prepare_database(settings, supervisor, stack)
         stack.callback(supervisor.stop)
-        new_token = root.first_admin_token(settings)
-        connection = _keep_connection(settings, new_token)
+        new_token = root.first_admin_token(settings, lambda token: _keep_connection(settings, token))
+        _keep_connection(settings, None)
+        connection = Connection.load(settings)
         click.echo(say.data(settings, new_token, root.log_size(settings)))
         if stop.made():
             return
@@ -93,9 +94,8 @@ def _prepare_database(settings: Settings, supervisor: Supervisor, stack: ExitSta
     return database.for_services(settings)
 
 
-def _keep_connection(settings: Settings, new_token: str | None) -> Connection:
+def _keep_connection(settings: Settings, new_token: str | None) -> None:
     Connection(str(settings.url), new_token).save(settings.data)
-    return Connection.load(settings)
 
 
 def _wait_until_ready(settings: Settings, supervisor: Supervisor, stopping: Callable[[], bool]) -> None:

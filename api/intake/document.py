@@ -2,34 +2,18 @@
 
 from __future__ import annotations
 
-import re
 import shlex
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Any, Literal
 
 from lxml import etree
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints
 
 from api.intake import limits
+from api.intake.words import one_line, printable
 from api.intake.xml_shapes import OWN_NAMESPACE
 from api.intake.xml_text import parse_xml
 from domain.errors import Unreadable
 from domain.job.spec import DEFAULT_RETENTION_TAG, RETENTION_TAGS
-
-_UNPRINTABLE: Final = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
-_CONTROL: Final = re.compile(r"[\x00-\x1f\x7f]")
-
-
-def _printable(text: str) -> str:
-    if _UNPRINTABLE.search(text):
-        raise ValueError("must not hold control characters")
-    return text
-
-
-def _one_line(text: str) -> str:
-    """Names and options end up in boot loaders and environments, where a new line begins something else."""
-    if _CONTROL.search(text):
-        raise ValueError("must not hold control characters")
-    return text
 
 
 def _options(text: str) -> str:
@@ -74,16 +58,16 @@ def _text(longest: int, shortest: int = 0) -> Any:
     return StringConstraints(min_length=shortest, max_length=longest)
 
 
-Name = Annotated[str, _text(limits.NAME_LENGTH, 1), AfterValidator(_one_line)]
-Line = Annotated[str, _text(limits.LINE_LENGTH), AfterValidator(_one_line)]
-Text = Annotated[str, _text(limits.TEXT_LENGTH), AfterValidator(_printable)]
+Name = Annotated[str, _text(limits.NAME_LENGTH, 1), AfterValidator(one_line)]
+Line = Annotated[str, _text(limits.LINE_LENGTH), AfterValidator(one_line)]
+Text = Annotated[str, _text(limits.TEXT_LENGTH), AfterValidator(printable)]
 Whiteboard = Annotated[
-    str, StringConstraints(strip_whitespace=True), _text(limits.LINE_LENGTH), AfterValidator(_printable)
+    str, StringConstraints(strip_whitespace=True), _text(limits.LINE_LENGTH), AfterValidator(printable)
 ]
 Foreign = Annotated[Text, AfterValidator(_foreign)]
 Options = Annotated[Line, AfterValidator(_options)]
 Role = Annotated[Name | None, BeforeValidator(_nobody)]
-Mail = Annotated[str, StringConstraints(max_length=limits.NAME_LENGTH, pattern=r"^[^@\s]+@[^@\s]+$")]
+Mail = Annotated[Name, StringConstraints(pattern=r"^[^@\s]+@[^@\s]+$")]
 Form = dict[str, Any]
 
 

@@ -7,7 +7,7 @@ from typing import Final
 from lxml import etree
 
 from api.intake.bodies import check_body, unreadable
-from api.intake.limits import DEPTH_LIMIT, PART_LIMIT
+from api.intake.limits import ATTRIBUTE_LIMIT, DEPTH_LIMIT, PART_LIMIT
 
 # The encoding overrules what the document declares: anything but UTF-8 was refused already.
 _PARSER: Final = etree.XMLParser(
@@ -20,6 +20,8 @@ _PARSER: Final = etree.XMLParser(
     remove_pis=True,
 )
 _TOO_DEEP: Final = etree.XPath("boolean(" + "/*" * (DEPTH_LIMIT + 1) + ")")
+# The parser lists the attributes of one element in time that grows with the square of their number.
+_TOO_LOADED: Final = etree.XPath(f"boolean(//*[count(@*) > {ATTRIBUTE_LIMIT}])")
 _TOO_MANY: Final = etree.XPath(f"count(//*) > {PART_LIMIT}")
 
 
@@ -34,6 +36,8 @@ def parse_xml(body: bytes) -> etree._Element:
         unreadable("line 1", "document types and entities are refused")
     if _TOO_DEEP(root):
         unreadable("document", f"is nested deeper than {DEPTH_LIMIT} elements")
+    if _TOO_LOADED(root):
+        unreadable("document", f"has an element with more than {ATTRIBUTE_LIMIT} attributes")
     if _TOO_MANY(root):
         unreadable("document", f"has more than {PART_LIMIT} elements")
     return root

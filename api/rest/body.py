@@ -9,6 +9,7 @@ import orjson
 from falcon.asgi import Request
 from pydantic import BaseModel, ValidationError
 
+from api.intake.limits import FAULT_LIMIT, WORDS_LENGTH
 from domain.errors import Fault, FaultyInput, Unreadable
 
 MAX_BODY_BYTES = 1 << 20
@@ -63,7 +64,12 @@ def check_model(document: Any, model: type[M]) -> M:
 
 
 def faults_of(error: ValidationError) -> list[Fault]:
-    return [Fault(_where(found["loc"]), found["msg"]) for found in error.errors(include_url=False)]
+    """As many as a person reads."""
+    found = error.errors(include_url=False, include_input=False, include_context=False)
+    faults = [Fault(_where(one["loc"])[:WORDS_LENGTH], one["msg"]) for one in found[:FAULT_LIMIT]]
+    if len(found) > FAULT_LIMIT:
+        faults.append(Fault("body", f"and {len(found) - FAULT_LIMIT} more faults"))
+    return faults
 
 
 def _where(location: tuple[int | str, ...]) -> str:

@@ -9,7 +9,7 @@ from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from api.rest import reading
 from api.rest.body import read_model
-from api.rest.models import Fqdn, Id, Name, Pool
+from api.rest.models import Fqdn, Name, Number, Pool
 from api.rest.principal import request_of
 from api.services import Services
 from api.use_cases.put_document import move_system, put_document
@@ -17,7 +17,7 @@ from domain.errors import Fault, FaultyInput, Unknown
 
 NAME: TypeAdapter[Any] = TypeAdapter(Name)
 FQDN: TypeAdapter[Any] = TypeAdapter(Fqdn)
-NUMBER: TypeAdapter[Any] = TypeAdapter(Id)
+NUMBER: TypeAdapter[Any] = TypeAdapter(Number)
 
 
 class Documents:
@@ -67,11 +67,11 @@ class Documents:
     def _added_at(self, name: str) -> str:
         """When it was first given, which later documents need not repeat."""
         entry = self._services.feed.directory.get(self._kind, name)
-        return str(entry.document["added_at"]) if entry else self._services.clock().isoformat()
+        return str(entry.document["added_at"]) if entry else self._services.moment()
 
     def _check_name(self, name: str) -> None:
         try:
-            self._called.validate_python(int(name) if self._key == "id" and name.isdigit() else name)
+            self._called.validate_python(name)
         except ValidationError as error:
             faults = [Fault("path", f"{name!r}: {found['msg']}") for found in error.errors()]
             raise FaultyInput(faults) from error

@@ -16,7 +16,7 @@ from domain.errors import Fault
 from domain.events import Recorded, data_of
 
 PING_SECONDS = 15.0
-BATCH = 500
+BATCH = 100
 
 
 @dataclass(frozen=True)
@@ -55,13 +55,9 @@ class Events:
 
     async def _page(self, req: Request, resp: Response, after: int, limit: int, selection: Selection) -> None:
         upto = await asyncio.to_thread(self._services.log.end)
-        found = await self._select(after, upto, limit, selection)
-        at = found[-1].position if len(found) == limit else upto
-        body = {
-            "events": [shown(recorded) for recorded in found],
-            "next": at if len(found) == limit else None,
-        }
-        reading.answer(resp, at, body)
+        found, through = await self._select(after, upto, limit, selection)
+        following = through if through < upto else None
+        reading.answer(resp, through, {"events": [shown(one) for one in found], "next": following})
 
     async def _stream(self, after: int, selection: Selection) -> AsyncIterator[SSEvent | None]:
         """Everything after a position, then whatever comes; a ping keeps the line and finds the dead."""
@@ -72,8 +68,7 @@ class Events:
             while position < upto:
                 batch = feed.recent(position, BATCH)
                 if batch is None:
-                    batch = await self._select(position, upto, BATCH, selection)
-                    position = batch[-1].position if len(batch) == BATCH else upto
+                    batch, position = await self._select(position, upto, BATCH, selection)
                 elif batch:
                     position = batch[-1].position
                 for recorded in batch:
@@ -82,7 +77,9 @@ class Events:
             if not await feed.moved_past(position, PING_SECONDS):
                 yield None
 
-    async def _select(self, after: int, upto: int, limit: int, selection: Selection) -> Sequence[Recorded]:
+    async def _select(
+        self, after: int, upto: int, limit: int, selection: Selection
+    ) -> tuple[Sequence[Recorded], int]:
         select = self._services.log.select
         return await asyncio.to_thread(select, after, upto, limit, selection.topics, selection.subject)
 

@@ -13,7 +13,7 @@ from api.rest.principal import Principal
 from api.rest.routes import ROUTES
 from api.services import Services
 from api.use_cases.tokens import digest_of
-from domain.errors import NotPermitted
+from domain.errors import Fault, NotPermitted, Unreadable
 
 _REQUEST_ID = re.compile(r"^[A-Za-z0-9._-]{1,64}$")
 
@@ -28,6 +28,8 @@ class Gate:
         asked = req.get_header("X-Request-Id") or ""
         req.context.request_id = asked if _REQUEST_ID.match(asked) else uuid.uuid4().hex
         resp.set_header("X-Request-Id", req.context.request_id)
+        if "\0" in req.path or "%00" in req.query_string:
+            raise Unreadable([Fault("path or query", "holds a NUL")])
 
     async def process_resource(
         self, req: Request, resp: Response, resource: Any, params: dict[str, Any]

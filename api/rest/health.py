@@ -30,8 +30,8 @@ class Health:
         """Ready when the database answers, the read models keep up, and some scheduler holds the lease."""
         try:
             checks = await self._checks()
-        except DatabaseAway as error:
-            answer(resp, problem(503, f"the database cannot be reached: {error}"))
+        except DatabaseAway:
+            answer(resp, problem(503, "the database cannot be reached"))
             return
         failed = [name for name, ok in checks.items() if ok is False]
         if failed:
@@ -65,7 +65,7 @@ class Health:
         systems = GaugeMetricFamily("labledger_systems", "Systems now", labels=("condition", "usage"))
         for row in await reader.rows("systems_by_usage"):
             systems.add_metric((row["condition"], row["usage"]), row["systems"])
-        recipes = GaugeMetricFamily("labledger_recipes", "Recipes now", labels=("state",))
+        recipes = GaugeMetricFamily("labledger_recipes", "Unfinished recipes now", labels=("state",))
         for row in await reader.rows("recipes_by_state"):
             recipes.add_metric((row["state"],), row["recipes"])
         oldest = await reader.row("oldest_unplaced")

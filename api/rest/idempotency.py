@@ -13,8 +13,8 @@ from falcon.asgi import Request as HttpRequest
 
 from api.rest.principal import principal_of
 from api.services import Request, Services
-from api.store.requests import Committed
-from domain.errors import Fault, FaultyInput
+from api.store.requests import Committed, Conflict
+from domain.errors import Fault, FaultyInput, Refused
 
 KEY_HEADER = "Idempotency-Key"
 MAX_KEY_LENGTH = 255
@@ -31,15 +31,25 @@ async def once(
     Raises FaultyInput when the key came with another request.
     """
     request = keyed_request(req, body)
-    done = None
-    if request.command_id is not None:
-        done = await asyncio.to_thread(services.log.commit_of, request.command_id)
+    done = await _found(services, request)
     if done is None:
-        # Of two with one key at once, the second finds the first's commit instead of making its own.
-        done = await write(request)
+        try:
+            # Of two with one key at once, the second finds the first's commit instead of making its own,
+            done = await write(request)
+        except (Refused, Conflict):
+            # or is refused because of what the first has just done.
+            done = await _found(services, request)
+            if done is None:
+                raise
     if done is not None and done.repeated and done.digest != request.digest:
         raise FaultyInput([Fault(KEY_HEADER, "this key was used for another request")])
     return done
+
+
+async def _found(services: Services, request: Request) -> Committed | None:
+    if request.command_id is None:
+        return None
+    return await asyncio.to_thread(services.log.commit_of, request.command_id)
 
 
 def keyed_request(req: HttpRequest, body: bytes) -> Request:

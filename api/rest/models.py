@@ -2,10 +2,41 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import (
+    AfterValidator,
+    AwareDatetime,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    StringConstraints,
+)
+
+from api.intake.words import printable
+
+
+def _text_only(value: Any) -> Any:
+    if not isinstance(value, str):
+        raise ValueError("must be an RFC 3339 time with a zone")
+    return value
+
+
+def _utc(moment: datetime) -> datetime:
+    """One zone for all, so that moments can be compared as they are written."""
+    try:
+        return moment.astimezone(UTC)
+    except OverflowError:
+        raise ValueError("is before the first or after the last year") from None
+
+
+def _below_2_31(text: str) -> str:
+    if int(text) >= 2**31:
+        raise ValueError("must be below 2^31")
+    return text
+
 
 Name = Annotated[
     str, StringConstraints(min_length=1, max_length=255, pattern=r"^[A-Za-z0-9][A-Za-z0-9._@+-]*$")
@@ -17,8 +48,11 @@ Fqdn = Annotated[
         pattern=r"^[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?(\.[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?)*$",
     ),
 ]
-Text = Annotated[str, StringConstraints(max_length=4_096)]
+Text = Annotated[str, StringConstraints(max_length=4_096), AfterValidator(printable)]
+Moment = Annotated[AwareDatetime, BeforeValidator(_text_only), AfterValidator(_utc)]
 Count = Annotated[int, Field(ge=0, le=2**31 - 1)]
+# An id in a path: the one way to write a number from 1 to 2^31 - 1.
+Number = Annotated[str, StringConstraints(pattern=r"^[1-9][0-9]{0,9}$"), AfterValidator(_below_2_31)]
 Id = Annotated[int, Field(ge=1, le=2**31 - 1)]
 
 
@@ -53,7 +87,7 @@ class DistroTree(Input):
     variant: Text = ""
     tags: list[Name] = []
     urls: dict[Fqdn, list[Text]] = {}
-    added_at: datetime | None = None
+    added_at: Moment | None = None
 
 
 class Cpu(Input):
@@ -118,8 +152,8 @@ class System(Input):
     key_values: dict[Name, list[Text]] | None = None
     pools: list[Name] = []
     excluded_families: list[Exclusion] | None = None
-    added_at: datetime | None = None
-    last_inventoried_at: datetime | None = None
+    added_at: Moment | None = None
+    last_inventoried_at: Moment | None = None
 
 
 class Token(Input):
@@ -129,7 +163,7 @@ class Token(Input):
 
 
 class Cancel(Input):
-    reason: Annotated[str, StringConstraints(min_length=1, max_length=4_096)]
+    reason: Annotated[Text, StringConstraints(min_length=1)]
 
 
 class CommandReport(Input):
@@ -153,4 +187,4 @@ class ProgressItem(Input):
 class Updates(Input):
     """Items are checked one by one, because each has its own answer."""
 
-    items: Annotated[list[dict[str, Any]], Field(max_length=10_000)]
+    items: Annotated[list[dict[str, Any]], Field(max_length=1_000)]

@@ -68,9 +68,9 @@ def moment(text: str) -> datetime | None:
     try:
         # A space is what a plus sign becomes in a query.
         when = datetime.fromisoformat(text.replace(" ", "+"))
-    except ValueError:
+        return None if when.tzinfo is None else when.astimezone(UTC)
+    except (ValueError, OverflowError):
         return None
-    return None if when.tzinfo is None else when.astimezone(UTC)
 
 
 def time_param(req: Request, name: str, faults: list[Fault]) -> datetime | None:
@@ -131,7 +131,20 @@ def _cursor(req: Request, first: Any, faults: list[Fault]) -> Any:
         key = orjson.loads(base64.urlsafe_b64decode(text))
     except (binascii.Error, ValueError):
         key = None
-    if type(key) is not type(first) or (isinstance(first, list) and len(key) != len(first)):
+    if not _alike(key, first):
         faults.append(Fault("cursor", "this is no cursor that a list has given"))
         return first
     return key
+
+
+def _alike(key: Any, first: Any) -> bool:
+    """Whether a cursor's key has the shape of the list's first one."""
+    if isinstance(first, list):
+        return (
+            isinstance(key, list)
+            and len(key) == len(first)
+            and all(_alike(one, other) for one, other in zip(key, first, strict=True))
+        )
+    if isinstance(key, str) and "\0" in key:
+        return False
+    return type(key) is type(first) and (not isinstance(key, int) or abs(key) < 2**63)

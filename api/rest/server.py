@@ -27,7 +27,8 @@ class Server(BaseApplication):  # type: ignore[misc]
             "workers": settings.api_workers,
             "worker_class": "asgi",
             "worker_connections": 10_000,
-            "graceful_timeout": 5,
+            "graceful_timeout": 2,
+            "keepalive": 75,
             "timeout": 60,
             "loglevel": settings.log_level,
             # It would open a socket in the home folder.

@@ -26,7 +26,7 @@ class Systems:
     async def on_post(self, req: Request, resp: Response) -> None:
         body = await read_json_bytes(req)
         document = parse_model(body, System).model_dump(mode="json", exclude_none=True)
-        document.setdefault("added_at", self._services.clock().isoformat())
+        document.setdefault("added_at", self._services.moment())
         register = partial(register_system, self._services, document=document)
         done = await once(self._services, req, body, register)
         assert done is not None, "a registration is always something new"

@@ -68,5 +68,8 @@ class Datastore(PostgresDatastore):
             reconnect_timeout=1.0,
         )
 
+    def register_type_adapters(self) -> None:
+        """Not used here, and asking for them would need the database before anything is wanted of it."""
+
     def after_connect_func(self) -> Callable[[Connection[Any]], None]:
         return set_up

@@ -13,7 +13,8 @@ from api.store.datastore import Datastore
 from api.store.mapper import EventMapper, Versioned
 from api.store.recorder import Recorder, StoredAppend
 from api.store.requests import Append, Committed, Outcome
-from api.store.sql import SQL
+from api.store.sql import BOUNDED, PAGE_BYTES, SQL
+from domain.directory.state import DIRECTORY_TOPICS
 from domain.events import Recorded
 from domain.job.submission import Ids
 from projections.database import DatabaseAway
@@ -57,20 +58,26 @@ class EventLog(EventStore[str]):
 
     def directory(self, upto: int) -> Iterable[Recorded]:
         """The events that the directory is folded from, up to a position."""
-        return self._recorded(SQL["directory"], (upto,))
+        return self._recorded(SQL["directory"], (DIRECTORY_TOPICS, upto))
 
     def select(
         self, after: int, upto: int, limit: int, topics: Sequence[str] | None, subject: str | None
-    ) -> list[Recorded]:
-        """A part of the log for showing."""
-        chosen = {
+    ) -> tuple[list[Recorded], int]:
+        """A part of the log for showing, and the position up to which nothing is left out of it."""
+        query = "of_subject" if subject else "of_topics" if topics else "all_between"
+        asked = {
             "after": after,
             "upto": upto,
             "limit": limit,
+            "bytes": PAGE_BYTES,
             "topics": list(topics) if topics else None,
             "subject": subject,
         }
-        return list(self._recorded(SQL["filtered"], chosen))
+        rows = self._rows(BOUNDED[query], asked)
+        found = [self.mapper.recorded(row[:-1]) for row in rows]
+        available = rows[0][-1] if rows else 0
+        is_whole = len(rows) == available < limit
+        return found, upto if is_whole else found[-1].position
 
     def end(self) -> int:
         """The last position, 0 when the log is empty."""

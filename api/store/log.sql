@@ -13,7 +13,7 @@ ORDER BY e.originator_id, e.originator_version
 
 -- name: page
 SELECT notification_id, commit_end, recorded_at, originator_id, originator_version, topic, state
-FROM log.events WHERE notification_id > %s ORDER BY notification_id LIMIT %s
+FROM log.events WHERE notification_id > %(after)s ORDER BY notification_id LIMIT %(limit)s
 
 -- name: rest_of_commit
 SELECT notification_id, commit_end, recorded_at, originator_id, originator_version, topic, state
@@ -21,22 +21,45 @@ FROM log.events WHERE notification_id > %s AND notification_id <= %s ORDER BY no
 
 -- name: directory
 SELECT notification_id, commit_end, recorded_at, originator_id, originator_version, topic, state
-FROM log.events
-WHERE topic ~ '^(user|group|pool|lab-controller|distro-tree|token)[.]|^system[.]registered$'
-  AND notification_id <= %s
+FROM log.events WHERE topic = ANY (%s::text[]) AND notification_id <= %s
 ORDER BY notification_id
 
 -- name: end
 SELECT coalesce(max(notification_id), 0) FROM log.events
 
--- name: filtered
--- Whole log or a selection, for showing: by topics, and by subject.
+-- name: all_between
+SELECT notification_id, commit_end, recorded_at, originator_id, originator_version, topic, state
+FROM log.events WHERE notification_id > %(after)s AND notification_id <= %(upto)s
+ORDER BY notification_id LIMIT %(limit)s
+
+-- name: of_topics
+-- Topic by topic, so that a rare one does not read the log for the next.
+SELECT e.notification_id, e.commit_end, e.recorded_at, e.originator_id, e.originator_version, e.topic, e.state
+FROM unnest(%(topics)s::text[]) AS wanted (topic)
+CROSS JOIN LATERAL (
+    SELECT * FROM log.events
+    WHERE topic = wanted.topic AND notification_id > %(after)s AND notification_id <= %(upto)s
+    ORDER BY notification_id LIMIT %(limit)s
+) AS e
+ORDER BY e.notification_id LIMIT %(limit)s
+
+-- name: of_subject
+-- In the order of versions, which is that of positions.
 SELECT notification_id, commit_end, recorded_at, originator_id, originator_version, topic, state
 FROM log.events
-WHERE notification_id > %(after)s AND notification_id <= %(upto)s
+WHERE originator_id = %(subject)s AND notification_id > %(after)s AND notification_id <= %(upto)s
   AND (%(topics)s::text[] IS NULL OR topic = ANY (%(topics)s::text[]))
-  AND (%(subject)s::text IS NULL OR originator_id = %(subject)s::text)
-ORDER BY notification_id LIMIT %(limit)s
+ORDER BY originator_version LIMIT %(limit)s
+
+-- name: bounded
+-- The first rows of a query that together have so many bytes, at least one; and how many rows there were.
+SELECT notification_id, commit_end, recorded_at, originator_id, originator_version, topic, state, available
+FROM (
+    SELECT inside.*, count(*) OVER () AS available,
+           sum(length(state)) OVER (ORDER BY notification_id) - length(state) AS bytes_before
+    FROM (QUERY) AS inside
+) AS counted
+WHERE bytes_before < %(bytes)s ORDER BY notification_id
 
 -- name: take_ids
 SELECT nextval('log.job_ids'),

@@ -16,6 +16,9 @@ Row = tuple[int, int, datetime, str, int, str, bytes]
 """position, commit end, recorded at, subject, version, topic, state: as `log.sql` selects them."""
 
 
+NUL = b"\\u0000"
+
+
 @dataclass(frozen=True, slots=True)
 class Versioned:
     """A change with the version it takes in its aggregate; what the library calls a domain event."""
@@ -43,11 +46,15 @@ class EventMapper(Mapper[str]):
 
     def to_stored_event(self, domain_event: Any) -> StoredEvent:
         change: Change = domain_event.change
+        state = self.transcoder.encode(_state(change.event, change.stamp))
+        if NUL in state:
+            # The doors refuse it. One that got by would stop every reader of the log for ever.
+            raise ValueError(f"{change.event.TOPIC} of {change.subject} holds a NUL")
         return StoredEvent(
             originator_id=domain_event.originator_id,
             originator_version=domain_event.originator_version,
             topic=change.event.TOPIC,
-            state=self.transcoder.encode(_state(change.event, change.stamp)),
+            state=state,
         )
 
     def to_domain_event(self, stored_event: StoredEvent) -> Any:

@@ -17,7 +17,7 @@ from psycopg.rows import tuple_row
 
 from api.store.datastore import connect
 from api.store.mapper import Row
-from api.store.sql import SQL
+from api.store.sql import BOUNDED, PAGE_BYTES, SQL
 from projections.database import AWAY
 
 CHANNEL = "labledger_log"
@@ -88,9 +88,9 @@ class Tailer:
 
     def _read(self, connection: psycopg.Connection[Any]) -> list[Row]:
         cursor = connection.cursor(row_factory=tuple_row, binary=True)
-        page: list[Row] = cursor.execute(
-            SQL["page"], (self.position, self._page_size), prepare=True
-        ).fetchall()
+        asked = {"after": self.position, "limit": self._page_size, "bytes": PAGE_BYTES}
+        found = cursor.execute(BOUNDED["page"], asked, prepare=True).fetchall()
+        page: list[Row] = [row[:-1] for row in found]
         if page and page[-1][0] != page[-1][1]:
             page += cursor.execute(SQL["rest_of_commit"], (page[-1][0], page[-1][1])).fetchall()
         if page:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Awaitable, Callable, Mapping
 
 from api.services import Request, Services
 from api.store.requests import Append, Committed, Conflict, Outcome, committed, new_command_id
 from domain.events import Change, Decided
 
-ATTEMPTS = 20
+PATIENCE_SECONDS = 10.0
 
 
 def append_of(
@@ -35,10 +36,11 @@ def append_of(
 async def commit(services: Services, decide: Callable[[], Awaitable[Append | None]]) -> Committed | None:
     """Decide and append until nothing moved in between; None when there was nothing to change.
 
-    `decide` looks at fresh state each time. Raises what it raises, and Conflict after many attempts.
+    `decide` looks at fresh state each time. Raises what it raises, and Conflict when it never stands still.
     """
     outcome: Outcome | None = None
-    for _ in range(ATTEMPTS):
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    while time.monotonic() < deadline:
         append = await decide()
         if append is None:
             return None

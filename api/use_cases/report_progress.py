@@ -42,7 +42,7 @@ async def report_progress(
     for number, item in enumerate(items):
         waiting[item.recipe_id].append(number)
     for _ in range(ATTEMPTS):
-        drafts = await _decide(services, request, lab_controller, items, waiting)
+        drafts = await asyncio.to_thread(_decide, services, request, lab_controller, items, waiting)
         outcomes = await asyncio.gather(*(_append(services, draft) for draft in drafts))
         for draft, outcome in zip(drafts, outcomes, strict=True):
             if not isinstance(outcome, Conflict):
@@ -74,7 +74,7 @@ async def _append(services: Services, draft: _Draft) -> Outcome | None:
     return None if draft.append is None else await services.append(draft.append)
 
 
-async def _decide(
+def _decide(
     services: Services,
     request: Request,
     lab_controller: str | None,
@@ -84,9 +84,9 @@ async def _decide(
     """One draft per recipe, on fresh state: two queries, however many recipes."""
     load = services.aggregates.load
     end = services.feed.position
-    recipes = await asyncio.to_thread(load, [f"recipe/{recipe_id}" for recipe_id in waiting])
+    recipes = load(f"recipe/{recipe_id}" for recipe_id in waiting)
     fqdns = [recipe.system for recipe in recipes.values() if isinstance(recipe, Recipe) and recipe.system]
-    systems = await asyncio.to_thread(load, [f"system/{fqdn}" for fqdn in fqdns])
+    systems = load(f"system/{fqdn}" for fqdn in fqdns)
     drafts = []
     for recipe_id, numbers in waiting.items():
         recipe = recipes.get(f"recipe/{recipe_id}")

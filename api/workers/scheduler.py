@@ -79,12 +79,14 @@ class Scheduler:
     def _holds_lease(self) -> bool:
         if self._fence is not None and self._lease.held():
             return True
-        self._fence = self._lease.try_take()
-        if self._fence is None:
+        self._fence = None
+        fence = self._lease.try_take()
+        if fence is None:
             return False
-        logger.info("scheduler: lease %s taken, epoch %d", self._fence.lease, self._fence.epoch)
+        logger.info("scheduler: lease %s taken, epoch %d", fence.lease, fence.epoch)
         # The holder before may have appended until the moment its lease was fenced.
         self._read_through(self._log.end())
+        self._fence = fence
         return True
 
     def _decide(self) -> None:

@@ -11,13 +11,20 @@ from dataclasses import dataclass
 from typing import Any
 
 from domain.directory import events as happened
-from domain.events import Event, Recorded, data_of, split_subject
+from domain.events import TOPICS, Event, Recorded, data_of, split_subject
 from domain.job.spec import KnownNames
 from domain.requirements.distro import from_text as distro_from_text
 from domain.requirements.distro import newest_match
 from domain.system.events import SystemRegistered
 
 Document = Mapping[str, Any]
+
+DIRECTORY_TOPICS = sorted(
+    topic
+    for topic, cls in TOPICS.items()
+    if issubclass(cls, happened.DirectoryEvent) or cls is SystemRegistered
+)
+"""The topics of the events that move a directory."""
 
 
 @dataclass(frozen=True, slots=True)

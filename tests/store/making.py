@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
+from api.store.event_log import EventLog
 from api.store.requests import Append, Committed, Fence, Outcome
 from domain.directory.events import LabControllerEnabled
-from domain.events import Change, Stamp
+from domain.events import Change, Recorded, Stamp
 
 STAMP = Stamp(datetime(2026, 1, 1, tzinfo=UTC), "tester", "request/test")
 
@@ -34,3 +35,13 @@ def positions(outcome: Outcome) -> range:
     if not isinstance(outcome, Committed):
         raise outcome
     return range(outcome.first_position, outcome.position + 1)
+
+
+def whole_log(log: EventLog) -> list[Recorded]:
+    """Every event, read as it is shown: in parts, each of which says how far it goes."""
+    found: list[Recorded] = []
+    after, end = 0, log.end()
+    while after < end:
+        part, after = log.select(after, end, 1_000, None, None)
+        found += part
+    return found

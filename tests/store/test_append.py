@@ -9,7 +9,7 @@ import pytest
 
 from api.store.event_log import EventLog
 from api.store.requests import Append, Committed, Conflict
-from tests.store.making import append_to, change, positions
+from tests.store.making import append_to, change, positions, whole_log
 from tests.store.sessions import Owner
 
 TOMORROW_BY_THE_OWNER = b"""
@@ -26,7 +26,7 @@ def test_append__commits_and_conflicts_in_turn__positions_ascend_without_gaps(lo
     log.append([append_to("a", at=1)])
 
     assert [type(outcome) for outcome in outcomes] == [Committed, Conflict, Committed]
-    written = log.select(0, 100, 100, None, None)
+    written = whole_log(log)
     assert [recorded.position for recorded in written] == [1, 2, 3, 4, 5, 6]
     assert [recorded.commit_end for recorded in written] == [2, 2, 3, 5, 5, 6]
     assert [(recorded.subject, recorded.version) for recorded in written] == [

@@ -8,24 +8,23 @@ from api.store.event_log import EventLog
 from domain.events import Recorded
 from domain.recipe.events import RecipeNew, RecipeQueued, RecipeScheduled
 from domain.system.events import SystemIdle, SystemPending, SystemScheduled
+from tests.store.making import whole_log
 
 ANSWERS = (RecipeQueued, RecipeScheduled, SystemIdle)
 
 
-def whole(log: EventLog) -> list[Recorded]:
-    return log.select(0, 2**62, 2**31, None, None)
-
-
 def open_recipes(log: EventLog) -> set[str]:
     """Recipes that nothing was decided about yet."""
-    events = whole(log)
+    events = whole_log(log)
     new = {recorded.subject for recorded in events if isinstance(recorded.event, RecipeNew)}
     return new - {recorded.subject for recorded in events if isinstance(recorded.event, ANSWERS)}
 
 
 def pending_systems(log: EventLog) -> set[str]:
     last = {
-        recorded.subject: recorded.event for recorded in whole(log) if recorded.subject.startswith("system/")
+        recorded.subject: recorded.event
+        for recorded in whole_log(log)
+        if recorded.subject.startswith("system/")
     }
     return {subject for subject, event in last.items() if isinstance(event, SystemPending)}
 
@@ -35,7 +34,7 @@ def all_decided(log: EventLog) -> bool:
 
 
 def assert_decided_once(log: EventLog) -> None:
-    events = whole(log)
+    events = whole_log(log)
     queued = Counter(r.subject for r in events if isinstance(r.event, RecipeQueued))
     placed = Counter(r.subject for r in events if isinstance(r.event, RecipeScheduled))
     taken = Counter(r.subject for r in events if isinstance(r.event, SystemScheduled))

@@ -15,9 +15,9 @@ CREATE TABLE log.events (
 
 CREATE UNIQUE INDEX events_position ON log.events (notification_id);
 
--- What is known by name changes rarely and is read whole when a process starts.
-CREATE INDEX events_directory ON log.events (notification_id)
-    WHERE topic ~ '^(user|group|pool|lab-controller|distro-tree|token)[.]|^system[.]registered$';
+-- Kinds of event that are rare are found without reading the whole log: the directory when a process starts,
+-- and what somebody asks to be shown.
+CREATE INDEX events_topic ON log.events (topic, notification_id);
 
 -- One row for each commit: who wrote it, and what its writer was answered.
 CREATE TABLE log.commits (
@@ -31,6 +31,9 @@ CREATE TABLE log.commits (
 
 -- A moment is turned into a position here.
 CREATE INDEX commits_recorded_at ON log.commits (recorded_at, last_position);
+
+-- Held by whoever appends. A table of its own, because the lock on log.events would fight with vacuum.
+CREATE TABLE log.writer ();
 
 CREATE TABLE log.leases (
     name        text        PRIMARY KEY,
@@ -93,7 +96,7 @@ DECLARE
     newest   bigint;
 BEGIN
     -- One writer at a time, commit included: positions become visible in their order, so no reader skips one.
-    LOCK TABLE log.events IN EXCLUSIVE MODE;
+    LOCK TABLE log.writer IN EXCLUSIVE MODE;
     -- A lease that is changing hands lets this commit end first, or makes it wait and then fence it.
     PERFORM 1 FROM log.leases l WHERE l.name = ANY (lease_names) FOR SHARE;
 

@@ -93,6 +93,8 @@ CREATE TABLE read.recipes (
     PRIMARY KEY (recipe_id, since_position)
 );
 CREATE UNIQUE INDEX recipes_open ON read.recipes (recipe_id) WHERE until_position = 9223372036854775807;
+CREATE INDEX recipes_unfinished ON read.recipes (state)
+    WHERE until_position = 9223372036854775807 AND state NOT IN ('completed', 'cancelled', 'aborted');
 
 CREATE TABLE read.tasks (
     task_id        integer     NOT NULL,
@@ -123,8 +125,8 @@ CREATE TABLE read.queue (
     PRIMARY KEY (recipe_id, since_position)
 );
 CREATE UNIQUE INDEX queue_open ON read.queue (recipe_id) WHERE until_position = 9223372036854775807;
-CREATE INDEX queue_order ON read.queue (assigned DESC, priority DESC, submission, recipe_id)
-    WHERE until_position = 9223372036854775807;
+-- What is true now or was true lately ends late: those rows are found without the history before them.
+CREATE INDEX queue_until ON read.queue (until_position);
 
 CREATE TABLE read.idle_pool (
     fqdn           text        NOT NULL,
@@ -136,6 +138,7 @@ CREATE TABLE read.idle_pool (
     PRIMARY KEY (fqdn, since_position)
 );
 CREATE UNIQUE INDEX idle_pool_open ON read.idle_pool (fqdn) WHERE until_position = 9223372036854775807;
+CREATE INDEX idle_pool_until ON read.idle_pool (until_position);
 
 CREATE TABLE read.system_usage (
     fqdn           text        NOT NULL,
@@ -149,6 +152,8 @@ CREATE TABLE read.system_usage (
     PRIMARY KEY (fqdn, since_position)
 );
 CREATE UNIQUE INDEX system_usage_open ON read.system_usage (fqdn) WHERE until_position = 9223372036854775807;
+CREATE INDEX system_usage_until_position ON read.system_usage (until_position);
+CREATE INDEX system_usage_until ON read.system_usage (until);
 
 CREATE TABLE read.systems (
     fqdn           text        NOT NULL,

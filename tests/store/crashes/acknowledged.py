@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from api.store.event_log import EventLog
+from tests.store.making import whole_log
 from tests.store.programs import Program, hear
 
 Told = dict[int, int]
@@ -22,7 +23,7 @@ def listen_to_the_end(writer: Program) -> Told:
 
 
 def assert_there_once_and_in_order(log: EventLog, told: Told) -> None:
-    written = log.select(0, 2**62, 2**31, None, None)
+    written = whole_log(log)
     assert [recorded.position for recorded in written] == list(range(1, len(written) + 1))
     numbers = [int(recorded.subject.partition("/")[2]) for recorded in written]
     # Whole commits of two events, each command once, in the order in which they were handed in.

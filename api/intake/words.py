@@ -1,0 +1,25 @@
+"""Which characters text from outside may hold, in jobs and everywhere else.
+
+A NUL is a matter of life: the log takes it, the tables of the read models do not.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+_UNPRINTABLE: Final = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
+_CONTROL: Final = re.compile(r"[\x00-\x1f\x7f]")
+
+
+def printable(text: str) -> str:
+    if _UNPRINTABLE.search(text):
+        raise ValueError("must not hold control characters")
+    return text
+
+
+def one_line(text: str) -> str:
+    """Names and options end up in boot loaders and environments, where a new line begins something else."""
+    if _CONTROL.search(text):
+        raise ValueError("must not hold control characters")
+    return text
