@@ -21,7 +21,7 @@ from api.services import Services
 from api.settings import BadSettings, Settings, variable
 from api.store import migrate as migrations
 from api.store.aggregates import Aggregates
-from api.store.datastore import SERVICE_ROLE, with_liveness
+from api.store.datastore import SERVICE_ROLE, probe, with_liveness
 from api.store.event_log import EventLog
 from api.store.group_commit import GroupCommit
 from api.store.tailer import Tailer
@@ -101,6 +101,7 @@ def run_projector(settings: Settings) -> None:
 
 def first_admin_token(settings: Settings, keep: Callable[[str], None] = lambda token: None) -> str | None:
     """A token of the new user admin on a log that has none, kept before it counts; else None."""
+    probe(needed(settings.database_url))
     log = EventLog(needed(settings.database_url))
     try:
         return make_first_token(log, datetime.now(UTC), keep)

@@ -26,7 +26,7 @@ class LabledgerError(Exception):
 
 
 class FaultyInput(LabledgerError):
-    """The input is readable, but wrong."""
+    """The input is wrong."""
 
     def __init__(self, faults: Iterable[Fault]) -> None:
         self.faults = tuple(faults)

@@ -20,4 +20,5 @@ if TYPE_CHECKING:
 def cancel(client: Client, output: Output, job_id: int, reason: str) -> None:
     """Cancel a job: whatever of it has not finished yet."""
     answer = client.post(f"/jobs/{job_id}/cancel", {"reason": reason})
-    output.line(answer or {"job_id": job_id}, f"job {job_id} cancelled")
+    said = "cancelled" if answer.get("cancelled", True) else "was finished already: nothing to cancel"
+    output.line(answer, f"job {job_id} {said}")

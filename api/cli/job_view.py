@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 # A task that only warned did not do what it was written for, so that does not pass either.
 BAD_RESULTS = frozenset({"Warn", "Fail", "Panic"})
+# No task has reported anything.
+NOT_REPORTED = "New"
 
 
 def _in_state(row: Row) -> str:
@@ -25,13 +27,18 @@ def _in_state(row: Row) -> str:
     return elapsed(history[-1]["since"]) if history and row["state"] not in FINISHED else ""
 
 
+def _result(row: Row) -> str:
+    return "" if row["result"] == NOT_REPORTED else str(row["result"])
+
+
 RECIPE_COLUMNS = (
     Column("recipe", "recipe_id", right=True),
     Column("state", "state"),
     Column("system", "system"),
-    Column("result", "result"),
+    Column("result", _result),
     Column("in state", _in_state, right=True),
     Column("whiteboard", "whiteboard"),
+    Column("reason", "reason"),
 )
 
 
@@ -68,8 +75,8 @@ class JobView:
         return frozenset([f"job/{self.job_id}", *sets, *recipes])
 
     def table(self) -> Table:
-        title = f"job {self.job_id}: {self.job['state']}, {self.job['result']}"
-        return table(RECIPE_COLUMNS, self.shown(), title=title)
+        result = "" if self.job["result"] == NOT_REPORTED else f", {self.job['result']}"
+        return table(RECIPE_COLUMNS, self.shown(), title=f"job {self.job_id}: {self.job['state']}{result}")
 
     def shown(self) -> list[dict[str, Any]]:
         return [{**self._recipes[row["recipe_id"]], **row} for row in self._rows()]

@@ -91,7 +91,8 @@ def table(columns: Iterable[Column], rows: Iterable[Row], *, title: str | None =
     made = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, title=title, title_justify="left")
     shown = tuple(columns)
     for column in shown:
-        made.add_column(column.heading, justify="right" if column.right else "left")
+        # A name that was cut off is no name: what does not fit goes on in the next line.
+        made.add_column(column.heading, justify="right" if column.right else "left", overflow="fold")
     for row in rows:
         cells = [column.cell(row) for column in shown]
         made.add_row(*(Text(cell, style=COLOURS.get(cell, "")) for cell in cells))

@@ -28,6 +28,7 @@ def serve(host: str | None, port: int | None, api_workers: int | None) -> None:
     from api.rest.server import Server
 
     settings = Settings.read(host=host, port=port, api_workers=api_workers)
+    root.needed(settings.database_url)
     set_up_logging(settings.log_level)
     Server(settings, lambda: root.http_application(settings)).run()
 

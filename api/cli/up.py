@@ -78,6 +78,7 @@ def _run(settings: Settings, demo: bool) -> None:
             _start_demo(settings, connection, supervisor, wanted=demo)
         supervisor.run(stop.made)
         click.echo("stopping")
+    click.echo("stopped")
 
 
 def _prepare_database(settings: Settings, supervisor: Supervisor, stack: ExitStack) -> Settings:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import logging
 
-# The pool reports every attempt while the database is away; ours say it once. Each request is nobody's news.
-NOISY = ("psycopg.pool", "httpx", "httpcore")
+# The pool reports every attempt while the database is away; ours say it once. Each request, and
+# each watcher that hangs up, is nobody's news.
+NOISY = ("psycopg.pool", "httpx", "httpcore", "asyncio")
 
 
 def set_up_logging(level: str) -> None:

@@ -74,7 +74,8 @@ class Jobs:
             return await cancel_job(self._services, request, job_id, reason, is_admin=is_admin)
 
         done = await once(self._services, req, body, write)
-        reading.answer(resp, done.position if done else self._services.feed.position, {"job_id": job_id})
+        position = done.position if done else self._services.feed.position
+        reading.answer(resp, position, {"job_id": job_id, "cancelled": done is not None})
 
     async def on_get(self, req: Request, resp: Response) -> None:
         page = await reading.read_page(req, self._services.reader, first=2**31)

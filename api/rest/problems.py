@@ -55,7 +55,8 @@ def problem(
 
 def problem_of(error: LabledgerError) -> dict[str, Any]:
     faults = error.faults if isinstance(error, FaultyInput) else ()
-    detail = f"{len(faults)} faults" if len(faults) > 1 else str(error)
+    counted = "1 fault" if len(faults) == 1 else f"{len(faults)} faults"
+    detail = counted if faults else str(error)
     return problem(status_of(error), detail, error.title, faults)
 
 

@@ -6,8 +6,10 @@ from collections.abc import Callable
 from typing import Any
 
 from eventsourcing.postgres import ConnectionPool, PostgresDatastore
-from psycopg import Connection, conninfo
+from psycopg import Connection, Error, conninfo
 from psycopg.rows import dict_row
+
+from projections.database import DatabaseAway
 
 SERVICE_ROLE = "labledger_service"
 
@@ -26,6 +28,14 @@ def connect(url: str, **options: Any) -> Connection[Any]:
     connection = Connection.connect(with_liveness(url), autocommit=True, **options)
     set_up(connection)
     return connection
+
+
+def probe(url: str) -> None:
+    """Raises DatabaseAway with the cause, which a pool would keep to itself."""
+    try:
+        connect(url).close()
+    except Error as error:
+        raise DatabaseAway(str(error).strip()) from error
 
 
 def with_liveness(url: str) -> str:

@@ -7,6 +7,7 @@ is counted, because it should never happen.
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -19,6 +20,8 @@ from api.store.datastore import connect
 from api.store.mapper import Row
 from api.store.sql import BOUNDED, PAGE_BYTES, SQL
 from projections.database import AWAY
+
+logger = logging.getLogger(__name__)
 
 CHANNEL = "labledger_log"
 GRACE_SECONDS = 0.1
@@ -65,7 +68,9 @@ class Tailer:
             if page and not notified and not _notified(connection, GRACE_SECONDS):
                 self.counters.backstop_finds += 1
             return page
-        except AWAY:
+        except AWAY as error:
+            if self._connection is not None or self.counters.reconnects == 0:
+                logger.warning("log: connection lost, going on from position %d: %s", self.position, error)
             self._disconnect()
             self.counters.reconnects += 1
             time.sleep(min(0.1, timeout_seconds))

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from click.testing import Result
 
-from api import lab_agent
+from api.cli import lab_agent
 from tests.cli.loopback import Answer, Asked, Server
 
 Run = Callable[..., Result]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from urllib.parse import urlsplit
@@ -79,3 +80,17 @@ def test_service__started_again__answers_from_what_is_there_at_once(line: Runnin
     line.start("serve")
     line.wait_ready()
     assert [job["job_id"] for job in line.json("jobs")["jobs"]] == [1]
+
+
+def test_services__started_while_the_database_is_away__ready_once_it_is_back(line: Running) -> None:
+    services = ("serve", "scheduler", "projector")
+    for name in services:
+        line.kill(name)
+    with away(line.database):
+        for name in services:
+            line.start(name)
+        time.sleep(3)
+        assert [line.processes[name].poll() for name in services] == [None, None, None]
+    line.wait_ready()
+    line.labledger("submit", str(SAMPLES / "kernel-smoke.xml"))
+    wait_for(lambda: line.json("recipe", "1")["state"] == "waiting", "it to be placed")
