@@ -22,7 +22,7 @@ ADVICE: dict[int | str, str] = {
     403: "This takes the token of somebody who may.",
     503: "The server waits for its database; try again in a moment.",
     504: "The read model has not caught up yet; is a projector running?",
-    "DatabaseAway": "Is LABLEDGER_DATABASE_URL right, and was `labledger migrate` run? See docs/operation.md.",
+    "DatabaseAway": "Is LABLEDGER_DATABASE_URL right, was `labledger migrate` run? See docs/operation.md.",
     "Unreachable": "Start a server with `labledger up`, or name another by --url or LABLEDGER_URL.",
 }
 
