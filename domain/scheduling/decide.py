@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from domain.events import Event
 from domain.recipe import events as recipe_happened
 from domain.recipe.state import Recipe
-from domain.scheduling.partition import Partition, Trigger, filter_key
+from domain.scheduling.partition import Partition, Trigger, filter_key, rank
 from domain.scheduling.reasons import NO_DISTRO_TREE, NO_IDLE_SYSTEM
 from domain.scheduling.rules import why_none
 from domain.system import events as system_happened
@@ -56,7 +56,11 @@ def _new_job(partition: Partition, trigger: Trigger) -> Decided:
     fqdn = partition.filters.first_idle(filter_key(recipe))
     if fqdn is None:
         return ((recipe.subject, recipe_happened.RecipeQueued(reason=NO_IDLE_SYSTEM)),)
-    return _grant(recipe, partition.systems[fqdn])
+    # Something may have eased since the system went idle (its lab was enabled, say), and nobody asked it
+    # again: who waits and ranks before the new recipe goes first, and the new one is looked at again then.
+    waits = min(partition.filters.heads_for(fqdn), default=rank(recipe))
+    first = recipe if rank(recipe) <= waits else partition.recipes[waits[-1]]
+    return _grant(first, partition.systems[fqdn])
 
 
 def _pending_system(partition: Partition, trigger: Trigger) -> Decided:

@@ -52,7 +52,9 @@ def _new_job(world: World, recipe: Recipe) -> Decided:
     takes = sorted(fqdn for fqdn in idle if could_use(world, recipe, world.systems[fqdn]))
     if not takes:
         return ((recipe.subject, RecipeQueued(reason=NO_IDLE_SYSTEM)),)
-    return _grant(recipe, world.systems[takes[0]])
+    system = world.systems[takes[0]]
+    waiting = [other for other in world.in_state("queued") if could_use(world, other, system)]
+    return _grant(min([recipe, *waiting], key=rank), system)
 
 
 def _pending_system(world: World, system: System) -> Decided:

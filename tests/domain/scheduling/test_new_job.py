@@ -156,3 +156,20 @@ def test_decision__expected_versions__are_those_it_rests_on(world: World) -> Non
     world.submit(ANYTHING.text)
     (decision,) = world.decide()
     assert decision.expected == (("recipe/1", 1), ("system/a", world.systems["a"].version))
+
+
+def test_new_job__system_idle_beside_a_recipe_that_waited_for_its_lab__that_one_goes_first(
+    world: World,
+) -> None:
+    world.add_idle("a", "b")
+    lab = world.systems["a"].lab_controller
+    world.enable(lab, False)
+    world.submit(ANYTHING.text)
+    world.settle()
+    assert world.recipes[1].state == "queued"
+
+    world.enable(lab, True)
+    world.submit(ANYTHING.text)
+    granted = [decided[0] for decided in world.settle()]
+
+    assert [(subject, event.system) for subject, event in granted] == [("recipe/1", "a"), ("recipe/2", "b")]
