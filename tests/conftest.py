@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Iterator
 from contextlib import ExitStack
 from typing import TYPE_CHECKING
@@ -13,6 +14,11 @@ from api.embedded.environment import forget_libpq
 if TYPE_CHECKING:
     from tests.harness.databases import TestDatabase
     from tests.harness.pool import ServerPool
+
+
+def pytest_configure() -> None:
+    """A test run that is told to end cleans up as one that is interrupted does."""
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session")
