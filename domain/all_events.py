@@ -9,4 +9,5 @@ import domain.command.events
 import domain.directory.events
 import domain.job.events
 import domain.recipe.events
+import domain.recipe_set.events
 import domain.system.events  # noqa: F401

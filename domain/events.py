@@ -117,6 +117,19 @@ class Recorded:
     stamp: Stamp
 
 
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """Where in its subject's history an event stands, and by what clock."""
+
+    version: int
+    position: int
+    at: datetime
+
+    @classmethod
+    def of(cls, recorded: Recorded) -> Moment:
+        return cls(recorded.version, recorded.position, recorded.stamp.at)
+
+
 Decided = list[tuple[str, Event]]
 """What a decision comes to: events and the subjects they happen to, in log order."""
 

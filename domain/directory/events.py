@@ -62,6 +62,16 @@ class LabControllerDisabled(DirectoryEvent):
     pass
 
 
+@event("lab-controller.silent")
+class LabControllerSilent(DirectoryEvent):
+    """It has stopped reporting."""
+
+
+@event("lab-controller.heard")
+class LabControllerHeard(DirectoryEvent):
+    """It reports again."""
+
+
 @event("distro-tree.registered")
 class DistroTreeRegistered(DirectoryEvent):
     """`urls` are the tree's places per lab controller; a lab without any does not have the tree."""
@@ -79,6 +89,11 @@ class DistroTreeRegistered(DirectoryEvent):
 @event("distro-tree.changed")
 class DistroTreeChanged(DistroTreeRegistered):
     pass
+
+
+@event("distro-tree.removed")
+class DistroTreeRemoved(DirectoryEvent):
+    """No lab has it any more."""
 
 
 @event("token.created")

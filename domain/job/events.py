@@ -1,4 +1,4 @@
-"""What happens to jobs and recipe sets."""
+"""What happens to jobs."""
 
 from __future__ import annotations
 
@@ -18,10 +18,3 @@ class JobSubmitted(Event):
     whiteboard: str
     recipe_set_ids: Sequence[int]
     document: Mapping[str, Any]
-
-
-@event("recipe-set.submitted")
-class RecipeSetSubmitted(Event):
-    job_id: int
-    priority: str
-    recipe_ids: Sequence[int]

@@ -6,9 +6,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from domain.events import Decided
-from domain.job.events import JobSubmitted, RecipeSetSubmitted
+from domain.job.events import JobSubmitted
 from domain.job.spec import JobSpec, RecipeSetSpec, RecipeSpec
 from domain.recipe.events import RecipeNew
+from domain.recipe_set.events import RecipeSetSubmitted
 
 
 @dataclass(frozen=True)

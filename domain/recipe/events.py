@@ -8,9 +8,13 @@ from typing import Any, ClassVar
 from domain.events import Event, event
 
 
-@event("recipe.new")
+@event("recipe.new", version=2)
 class RecipeNew(Event):
-    """`tasks` are {"task_id", "name", "role", "params"}; `distro_tree_id` is null when no tree fits."""
+    """`tasks` are {"task_id", "name", "role", "params"}, and "fetch" where one is given.
+
+    `distro_tree_id` is null when no tree fits, and for a distro of one's own: `distro` is then {"arch",
+    "osmajor", "osminor", ...}. A guest recipe names its host's. `reservesys` is {"duration_seconds", "when"}.
+    """
 
     STATE: ClassVar[str] = "new"
     job_id: int
@@ -29,12 +33,31 @@ class RecipeNew(Event):
     kernel_options_post: str
     ks_meta: str
     tasks: Sequence[Mapping[str, Any]]
+    host_recipe_id: int | None = None
+    guestname: str | None = None
+    guestargs: str | None = None
+    distro: Mapping[str, Any] | None = None
+    reservesys: Mapping[str, Any] | None = None
+
+    @classmethod
+    def upcast(cls, data: dict[str, Any], version: int) -> dict[str, Any]:
+        # Version 1 had neither guests nor distros of one's own, and no way to keep a system.
+        return data if version == 1 else super().upcast(data, version)
 
 
 @event("recipe.queued")
 class RecipeQueued(Event):
     STATE: ClassVar[str] = "queued"
     reason: str
+
+
+@event("recipe.assigned")
+class RecipeAssigned(Event):
+    """`reason` where it lost its system, null where a sibling got one."""
+
+    STATE: ClassVar[str] = "assigned"
+    lab_controller: str
+    reason: str | None
 
 
 @event("recipe.scheduled")
@@ -60,6 +83,15 @@ class RecipeInstalling(Event):
 class RecipeRunning(Event):
     STATE: ClassVar[str] = "running"
     system: str
+
+
+@event("recipe.reserved")
+class RecipeReserved(Event):
+    """The recipe keeps its system for so long, or until somebody returns it."""
+
+    STATE: ClassVar[str] = "reserved"
+    system: str
+    seconds: int
 
 
 @event("recipe.completed")
@@ -101,3 +133,10 @@ class TaskCompleted(Event):
 @event("recipe.task-aborted")
 class TaskAborted(Event):
     task_id: int
+
+
+@event("recipe.watchdog-set")
+class WatchdogSet(Event):
+    """From now on it has so many seconds."""
+
+    seconds: int

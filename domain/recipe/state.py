@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any
 
-from domain.events import Event
-from domain.priority import Priority
+from domain.events import Event, Moment
 from domain.recipe import events as happened
-from domain.recipe.lifecycle import FINISHED
+from domain.recipe import watchdog
+from domain.recipe.lifecycle import FINISHED, STARTED
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,11 +21,15 @@ class Task:
     name: str
     state: str = "new"
     results: tuple[tuple[str, str, float | None, tuple[str, ...]], ...] = ()
+    watchdog_seconds: int = watchdog.TASK_SECONDS
 
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """`submission` is the log position of its first event: the order of submission."""
+    """`submission` is the log position of its first event, `deadline` when its watchdog expires.
+
+    A guest recipe names its host's id; its system is its host's, and it never moves that system.
+    """
 
     recipe_id: int
     version: int
@@ -30,68 +37,110 @@ class Recipe:
     recipe_set_id: int
     owner: str
     group: str | None
-    priority: Priority
     submission: int
     host_requires: str
     distro_tree_id: int | None
     tasks: tuple[Task, ...]
+    host_recipe_id: int | None = None
+    distro: Mapping[str, Any] | None = None
+    reservesys: Mapping[str, Any] | None = None
+    autopick_random: bool = False
+    autopick_pools: tuple[str, ...] = ()
     state: str = "new"
     system: str | None = None
     lab_controller: str | None = None
+    deadline: datetime | None = None
 
     @property
     def subject(self) -> str:
         return f"recipe/{self.recipe_id}"
 
     @property
+    def is_guest(self) -> bool:
+        return self.host_recipe_id is not None
+
+    @property
     def finished(self) -> bool:
         return self.state in FINISHED
+
+    @property
+    def started(self) -> bool:
+        return self.state in STARTED
 
     def task(self, task_id: int) -> Task | None:
         return next((task for task in self.tasks if task.task_id == task_id), None)
 
 
-def evolve(recipe: Recipe | None, recipe_id: int, event: Event, version: int, position: int) -> Recipe:
-    """The recipe after one more of its events, which the log has as `version` at `position`."""
+def evolve(recipe: Recipe | None, recipe_id: int, event: Event, moment: Moment) -> Recipe:
+    """The recipe after one more of its events."""
     if isinstance(event, happened.RecipeNew):
-        return _begin(recipe_id, event, version, position)
+        return _begin(recipe_id, event, moment)
     assert recipe is not None, f"recipe {recipe_id} has events before it was new"
+    recipe = replace(recipe, version=moment.version)
     state = getattr(event, "STATE", None)
     if state is not None:
-        return _move(recipe, state, event, version)
-    return replace(recipe, version=version, tasks=_with_task(recipe.tasks, event))
+        moved = _MOVES.get(state, _stay)(recipe, event)
+        return replace(moved, state=state, deadline=watchdog.after_state(recipe, event, moment.at))
+    recipe = replace(recipe, tasks=_with_task(recipe.tasks, event))
+    return replace(recipe, deadline=watchdog.after_report(recipe, event, moment.at))
 
 
-def _begin(recipe_id: int, event: happened.RecipeNew, version: int, position: int) -> Recipe:
+def _begin(recipe_id: int, event: happened.RecipeNew, moment: Moment) -> Recipe:
     return Recipe(
         recipe_id=recipe_id,
-        version=version,
+        version=moment.version,
         job_id=event.job_id,
         recipe_set_id=event.recipe_set_id,
         owner=event.owner,
         group=event.group,
-        priority=Priority[event.priority],
-        submission=position,
+        submission=moment.position,
         host_requires=event.host_requires,
         distro_tree_id=event.distro_tree_id,
-        tasks=tuple(Task(task["task_id"], task["name"]) for task in event.tasks),
+        tasks=tuple(
+            Task(task["task_id"], task["name"], watchdog_seconds=watchdog.of_task(task["params"]))
+            for task in event.tasks
+        ),
+        host_recipe_id=event.host_recipe_id,
+        distro=event.distro,
+        reservesys=event.reservesys,
+        autopick_random=event.autopick_random,
+        autopick_pools=tuple(event.autopick_pools),
     )
 
 
-def _move(recipe: Recipe, state: str, event: Event, version: int) -> Recipe:
-    if isinstance(event, happened.RecipeScheduled):
-        return replace(
-            recipe, version=version, state=state, system=event.system, lab_controller=event.lab_controller
-        )
-    if state == "queued":
-        return replace(recipe, version=version, state=state, system=None, lab_controller=None)
-    if state in ("aborted", "cancelled"):
-        tasks = tuple(
-            replace(task, state=state) if task.state in ("new", "running") else task for task in recipe.tasks
-        )
-        return replace(recipe, version=version, state=state, tasks=tasks)
-    return replace(recipe, version=version, state=state)
+def _stay(recipe: Recipe, _: Event) -> Recipe:
+    return recipe
 
+
+def _placed(recipe: Recipe, event: happened.RecipeScheduled) -> Recipe:
+    return replace(recipe, system=event.system, lab_controller=event.lab_controller)
+
+
+def _bound(recipe: Recipe, event: happened.RecipeAssigned) -> Recipe:
+    return replace(recipe, system=None, lab_controller=event.lab_controller)
+
+
+def _free(recipe: Recipe, _: Event) -> Recipe:
+    return replace(recipe, system=None, lab_controller=None)
+
+
+def _given_up(recipe: Recipe, event: Any) -> Recipe:
+    """Its open tasks end with it."""
+    return replace(recipe, tasks=tuple(_ended_with(task, event.STATE) for task in recipe.tasks))
+
+
+def _ended_with(task: Task, state: str) -> Task:
+    return replace(task, state=state) if task.state in ("new", "running") else task
+
+
+# What a state changes beside the state; the others change nothing.
+_MOVES: dict[str, Callable[[Recipe, Any], Recipe]] = {
+    "queued": _free,
+    "assigned": _bound,
+    "scheduled": _placed,
+    "cancelled": _given_up,
+    "aborted": _given_up,
+}
 
 _TASK_STATES = {
     happened.TaskStarted: "running",

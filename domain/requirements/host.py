@@ -41,3 +41,9 @@ def _forced(form: Mapping[str, Any], notes: Notes) -> Node | None:
 
 
 HOST: Final = Language(_read)
+
+
+def forced_system(text: str) -> str | None:
+    """The system that a requirement (canonical text) names by force, None where it asks for properties."""
+    node = HOST.from_text(text)
+    return node.fqdn if isinstance(node, Forced) else None

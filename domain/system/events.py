@@ -1,4 +1,7 @@
-"""What happens to a system. Every usage has an event of its own."""
+"""What happens to a system. Every usage has an event of its own.
+
+A system waits, installs or runs without a recipe while a person has reserved it.
+"""
 
 from __future__ import annotations
 
@@ -37,16 +40,63 @@ class SystemScheduled(Event):
 @event("system.waiting")
 class SystemWaiting(Event):
     USAGE: ClassVar[str] = "waiting"
-    recipe_id: int
+    recipe_id: int | None
 
 
 @event("system.installing")
 class SystemInstalling(Event):
     USAGE: ClassVar[str] = "installing"
-    recipe_id: int
+    recipe_id: int | None
 
 
 @event("system.running")
 class SystemRunning(Event):
     USAGE: ClassVar[str] = "running"
-    recipe_id: int
+    recipe_id: int | None
+
+
+@event("system.condition-changed")
+class SystemConditionChanged(Event):
+    condition: str
+    reason: str
+
+
+@event("system.inventory-changed")
+class SystemInventoryChanged(Event):
+    """`inventory` is the whole of it, as it is from now on."""
+
+    inventory: Mapping[str, Any]
+
+
+@event("system.lab-controller-changed")
+class SystemLabControllerChanged(Event):
+    lab_controller: str
+
+
+@event("system.owner-changed")
+class SystemOwnerChanged(Event):
+    owner: str
+
+
+@event("system.drained")
+class SystemDrained(Event):
+    reason: str
+
+
+@event("system.undrained")
+class SystemUndrained(Event):
+    pass
+
+
+@event("system.reservation-begun")
+class SystemReservationBegun(Event):
+    """By a person; `until` (RFC 3339) is null where it has no end, `distro_tree_id` is provisioned first."""
+
+    user: str
+    until: str | None
+    distro_tree_id: int | None
+
+
+@event("system.reservation-ended")
+class SystemReservationEnded(Event):
+    reason: str

@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import Any
 
-from domain.events import Event
+from domain.events import Event, Moment
 from domain.system import events as happened
+
+
+@dataclass(frozen=True, slots=True)
+class Reservation:
+    """By a person; `until` is None where it has no end, and a tree is provisioned first."""
+
+    user: str
+    until: datetime | None
+    distro_tree_id: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,27 +33,50 @@ class System:
     usage: str = "idle"
     recipe_id: int | None = None
     since: int = 0
+    draining: bool = False
+    reservation: Reservation | None = None
 
     @property
     def subject(self) -> str:
         return f"system/{self.fqdn}"
 
 
-def evolve(system: System | None, fqdn: str, event: Event, version: int, position: int) -> System:
-    """The system after one more of its events, which the log has as `version` at `position`."""
+def evolve(system: System | None, fqdn: str, event: Event, moment: Moment) -> System:
+    """The system after one more of its events."""
     if isinstance(event, happened.SystemRegistered):
         return System(
             fqdn=fqdn,
-            version=version,
+            version=moment.version,
             lab_controller=event.lab_controller,
             owner=event.owner,
             condition=event.condition,
             inventory=event.inventory,
-            since=position,
+            since=moment.position,
         )
     assert system is not None, f"{fqdn} has events before it was registered"
+    system = replace(system, version=moment.version)
     usage = getattr(event, "USAGE", None)
-    if usage is None:
-        return replace(system, version=version)
-    recipe_id = getattr(event, "recipe_id", None)
-    return replace(system, version=version, usage=usage, recipe_id=recipe_id, since=position)
+    if usage is not None:
+        recipe_id = getattr(event, "recipe_id", None)
+        return replace(system, usage=usage, recipe_id=recipe_id, since=moment.position)
+    change = _CHANGES.get(type(event))
+    return change(system, event) if change else system
+
+
+def _reserve(system: System, event: happened.SystemReservationBegun) -> System:
+    until = None if event.until is None else datetime.fromisoformat(event.until)
+    return replace(system, reservation=Reservation(event.user, until, event.distro_tree_id))
+
+
+_CHANGES: dict[type[Event], Callable[[System, Any], System]] = {
+    happened.SystemConditionChanged: lambda system, event: replace(system, condition=event.condition),
+    happened.SystemInventoryChanged: lambda system, event: replace(system, inventory=event.inventory),
+    happened.SystemLabControllerChanged: lambda system, event: replace(
+        system, lab_controller=event.lab_controller
+    ),
+    happened.SystemOwnerChanged: lambda system, event: replace(system, owner=event.owner),
+    happened.SystemDrained: lambda system, _: replace(system, draining=True),
+    happened.SystemUndrained: lambda system, _: replace(system, draining=False),
+    happened.SystemReservationBegun: _reserve,
+    happened.SystemReservationEnded: lambda system, _: replace(system, reservation=None),
+}

@@ -1,4 +1,4 @@
-"""What becomes of a system when nobody has it (design section 2)."""
+"""What becomes of a system when nobody has it, and who may have it at all (design sections 1 and 2)."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ from domain.system.state import System
 
 
 def freed(system: System) -> tuple[str, Event]:
-    """Its recipe has ended: the queue looks first, if recipes may have it at all."""
-    return system.subject, SystemPending() if is_automated(system.condition) else SystemIdle()
+    """Nobody has it any more: the queue looks first, if recipes may have it without forcing it."""
+    wanted = is_automated(system.condition) and not system.draining
+    return system.subject, SystemPending() if wanted else SystemIdle()
 
 
 def is_automated(condition: str) -> bool:
@@ -17,5 +18,17 @@ def is_automated(condition: str) -> bool:
     return condition == "Automated"
 
 
-def in_idle_pool(condition: str, usage: str) -> bool:
-    return usage == "idle" and is_automated(condition)
+def is_open(system: System, lab_enabled: bool) -> bool:
+    """Whether a recipe that forces it may have it, now or when it comes free."""
+    return (
+        lab_enabled and not system.draining and system.reservation is None and system.condition != "Removed"
+    )
+
+
+def is_usable(system: System, lab_enabled: bool) -> bool:
+    """Whether any recipe may have it, now or when it comes free, if it is viable."""
+    return is_automated(system.condition) and is_open(system, lab_enabled)
+
+
+def in_idle_pool(system: System, lab_enabled: bool) -> bool:
+    return system.usage == "idle" and is_usable(system, lab_enabled)

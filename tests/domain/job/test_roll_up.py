@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from domain.job.roll_up import RESULT_ORDER, STATE_ORDER, result_of, state_of
+from domain.roll_up import RESULT_ORDER, STATE_ORDER, result_of, state_of
 from domain.recipe.lifecycle import FINISHED, RECIPE
 
 STATES = [

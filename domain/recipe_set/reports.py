@@ -1,7 +1,7 @@
 """What a lab controller reports of a recipe, and the events that follow (api.md, progress).
 
 A repeated report changes nothing; one that contradicts the recipe's state is refused. Recipe and system move
-together: the events of both are decided here, for one commit.
+together: the events of both are decided here, for one commit. A host that ends takes its guests along.
 """
 
 from __future__ import annotations
@@ -11,14 +11,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from domain.errors import Refused
-from domain.events import Decided
+from domain.events import Decided, Event
 from domain.recipe import events as happened
 from domain.recipe.lifecycle import RECIPE, TASK
 from domain.recipe.state import Recipe, Task, result_of
+from domain.recipe_set.ending import abort, end_one
+from domain.recipe_set.keeping import kept_seconds
+from domain.recipe_set.members import Members
 from domain.system import events as system_happened
 from domain.system.lifecycle import USAGE
-from domain.system.state import System
-from domain.system.usage import freed
 
 # Nobody gets there without having been installing: that report can only be one that comes again.
 AFTER_INSTALLING = ("running", "reserved", "completed")
@@ -67,6 +68,13 @@ class ReportAborted:
     reason: str
 
 
+@dataclass(frozen=True)
+class ReportWatchdog:
+    """From now on the recipe has so many seconds."""
+
+    seconds: int
+
+
 Report = (
     ReportInstalling
     | ReportTaskRunning
@@ -74,47 +82,38 @@ Report = (
     | ReportTaskEnded
     | ReportCompleted
     | ReportAborted
+    | ReportWatchdog
 )
 
 
-def report(recipe: Recipe, system: System, message: Report) -> Decided:
+def report(members: Members, recipe: Recipe, message: Report) -> Decided:
     """The events that follow from a report; none when it says what is known already.
 
-    `system` is the one the recipe is on. Raises Refused when the report contradicts the state.
+    Raises Refused when the report contradicts the state.
     """
     if recipe.system is None:
         raise Refused(f"{recipe.subject} is {recipe.state}: it has no system")
-    return _HANDLERS[type(message)](recipe, system, message)
+    return _HANDLERS[type(message)](members, recipe, message)
 
 
-def _installing(recipe: Recipe, system: System, _: ReportInstalling) -> Decided:
+def _installing(members: Members, recipe: Recipe, _: ReportInstalling) -> Decided:
     if recipe.state in ("installing", *AFTER_INSTALLING):
         return []
-    RECIPE.require(recipe.subject, recipe.state, "installing")
-    USAGE.require(system.subject, system.usage, "installing")
-    return [
-        (recipe.subject, happened.RecipeInstalling(system=system.fqdn)),
-        (system.subject, system_happened.SystemInstalling(recipe_id=recipe.recipe_id)),
-    ]
+    return _move(members, recipe, "installing", happened.RecipeInstalling(system=_on(recipe)))
 
 
-def _task_running(recipe: Recipe, system: System, message: ReportTaskRunning) -> Decided:
+def _task_running(members: Members, recipe: Recipe, message: ReportTaskRunning) -> Decided:
     task = _task(recipe, message.task_id)
     if task.state == "running" or (task.state == "completed" and recipe.state != "waiting"):
         return []
     decided: Decided = []
     if recipe.state != "running":
-        RECIPE.require(recipe.subject, recipe.state, "running")
-        USAGE.require(system.subject, system.usage, "running")
-        decided = [
-            (recipe.subject, happened.RecipeRunning(system=system.fqdn)),
-            (system.subject, system_happened.SystemRunning(recipe_id=recipe.recipe_id)),
-        ]
+        decided = _move(members, recipe, "running", happened.RecipeRunning(system=_on(recipe)))
     TASK.require(f"task {task.task_id} of {recipe.subject}", task.state, "running")
     return [*decided, (recipe.subject, happened.TaskStarted(task_id=task.task_id))]
 
 
-def _task_result(recipe: Recipe, _: System, message: ReportTaskResult) -> Decided:
+def _task_result(_: Members, recipe: Recipe, message: ReportTaskResult) -> Decided:
     task = _task(recipe, message.task_id)
     event = happened.TaskResult(
         task_id=message.task_id,
@@ -130,7 +129,7 @@ def _task_result(recipe: Recipe, _: System, message: ReportTaskResult) -> Decide
     return [(recipe.subject, event)]
 
 
-def _task_ended(recipe: Recipe, _: System, message: ReportTaskEnded) -> Decided:
+def _task_ended(_: Members, recipe: Recipe, message: ReportTaskEnded) -> Decided:
     task = _task(recipe, message.task_id)
     if task.state == message.state:
         return []
@@ -139,21 +138,56 @@ def _task_ended(recipe: Recipe, _: System, message: ReportTaskEnded) -> Decided:
     return [(recipe.subject, ended(task_id=task.task_id))]
 
 
-def _completed(recipe: Recipe, system: System, _: ReportCompleted) -> Decided:
-    if recipe.state == "completed":
+def _completed(members: Members, recipe: Recipe, _: ReportCompleted) -> Decided:
+    """The last task has ended: the recipe too, unless its job asked to keep the system."""
+    if recipe.state in ("completed", "reserved"):
         return []
     RECIPE.require(recipe.subject, recipe.state, "completed")
     open_tasks = [str(task.task_id) for task in recipe.tasks if task.state in ("new", "running")]
     if open_tasks:
         raise Refused(f"{recipe.subject} cannot be completed: tasks {', '.join(open_tasks)} have not ended")
-    return [(recipe.subject, happened.RecipeCompleted()), freed(system)]
+    seconds = kept_seconds(recipe)
+    if seconds is not None:
+        return [(recipe.subject, happened.RecipeReserved(system=_on(recipe), seconds=seconds))]
+    return end_one(members, recipe, happened.RecipeCompleted())
 
 
-def _aborted(recipe: Recipe, system: System, message: ReportAborted) -> Decided:
+def _aborted(members: Members, recipe: Recipe, message: ReportAborted) -> Decided:
     if recipe.state == "aborted":
         return []
     RECIPE.require(recipe.subject, recipe.state, "aborted")
-    return [(recipe.subject, happened.RecipeAborted(reason=message.reason)), freed(system)]
+    return abort(members, recipe, message.reason)
+
+
+def _watchdog(_: Members, recipe: Recipe, message: ReportWatchdog) -> Decided:
+    if not recipe.started:
+        raise Refused(f"{recipe.subject} is {recipe.state}: no watchdog is running")
+    return [(recipe.subject, happened.WatchdogSet(seconds=message.seconds))]
+
+
+def give_back(members: Members, recipe: Recipe) -> Decided:
+    """A recipe that keeps its system returns it; nothing if it has ended. Raises Refused for any other."""
+    if recipe.finished:
+        return []
+    if recipe.state != "reserved":
+        raise Refused(f"{recipe.subject} is {recipe.state}: it is not keeping its system")
+    return end_one(members, recipe, happened.RecipeCompleted())
+
+
+def _on(recipe: Recipe) -> str:
+    assert recipe.system is not None, f"{recipe.subject} has no system"
+    return recipe.system
+
+
+def _move(members: Members, recipe: Recipe, state: str, event: Event) -> Decided:
+    """A host moves its system along; a guest never does."""
+    RECIPE.require(recipe.subject, recipe.state, state)
+    moved: Decided = [(recipe.subject, event)]
+    if recipe.is_guest:
+        return moved
+    system = members.systems[_on(recipe)]
+    USAGE.require(system.subject, system.usage, state)
+    return [*moved, (system.subject, _USAGES[state](recipe_id=recipe.recipe_id))]
 
 
 def _task(recipe: Recipe, task_id: int) -> Task:
@@ -163,11 +197,17 @@ def _task(recipe: Recipe, task_id: int) -> Task:
     return task
 
 
-_HANDLERS: dict[type[Any], Callable[[Recipe, System, Any], Decided]] = {
+_HANDLERS: dict[type[Any], Callable[[Members, Recipe, Any], Decided]] = {
     ReportInstalling: _installing,
     ReportTaskRunning: _task_running,
     ReportTaskResult: _task_result,
     ReportTaskEnded: _task_ended,
     ReportCompleted: _completed,
     ReportAborted: _aborted,
+    ReportWatchdog: _watchdog,
+}
+
+_USAGES: dict[str, Callable[..., Event]] = {
+    "installing": system_happened.SystemInstalling,
+    "running": system_happened.SystemRunning,
 }

@@ -1,0 +1,50 @@
+"""A recipe is cancelled or aborted, and with it what cannot be without it (design section 2).
+
+Before the start that is the whole set; after it only the recipe itself and, with a host, its guests.
+"""
+
+from __future__ import annotations
+
+from domain.events import Decided, Event
+from domain.recipe.events import RecipeAborted, RecipeCancelled
+from domain.recipe.state import Recipe
+from domain.recipe_set.members import Members
+
+HOST_ENDED = "its host recipe ended"
+
+
+def cancel_set(members: Members, reason: str) -> Decided:
+    """A person stops all of it; nothing for a set that has finished."""
+    return _end_set(members, RecipeCancelled(reason=reason))
+
+
+def abort_set(members: Members, reasons: dict[int, str]) -> Decided:
+    """The whole set is given up, each recipe for its own reason."""
+    ended = members.all_of(lambda recipe: RecipeAborted(reason=reasons[recipe.recipe_id]))
+    return ended + members.freeing(members.hosts)
+
+
+def abort(members: Members, recipe: Recipe, reason: str) -> Decided:
+    """A recipe is given up; nothing if it has finished."""
+    if recipe.finished:
+        return []
+    if not members.started:
+        return _end_set(members, RecipeAborted(reason=reason))
+    return end_one(members, recipe, RecipeAborted(reason=reason))
+
+
+def end_one(members: Members, recipe: Recipe, event: Event) -> Decided:
+    """A started recipe ends with `event`; the guests of a host end with it, and its system is free."""
+    ended: Decided = [(recipe.subject, event)]
+    if recipe.is_guest:
+        return ended
+    ended += [
+        (guest.subject, RecipeAborted(reason=HOST_ENDED))
+        for guest in members.guests_of(recipe)
+        if not guest.finished
+    ]
+    return ended + members.freeing([recipe])
+
+
+def _end_set(members: Members, event: Event) -> Decided:
+    return members.all_of(lambda _: event) + members.freeing(members.hosts)

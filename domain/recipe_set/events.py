@@ -1,0 +1,21 @@
+"""What happens to a recipe set as a whole; all else happens to its recipes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from domain.events import Event, event
+
+
+@event("recipe-set.submitted")
+class RecipeSetSubmitted(Event):
+    """`recipe_ids` are in document order, each host before its guests."""
+
+    job_id: int
+    priority: str
+    recipe_ids: Sequence[int]
+
+
+@event("recipe-set.priority-changed")
+class RecipeSetPriorityChanged(Event):
+    priority: str

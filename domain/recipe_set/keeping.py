@@ -1,0 +1,37 @@
+"""Whether a recipe keeps its system after its last task (`reservesys`; notes on Beaker, section 2)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+from domain.roll_up import RESULT_ORDER, result_of
+from domain.recipe.state import Recipe
+
+DEFAULT_SECONDS: Final = 86_400
+
+
+def _at_least(recipe: Recipe, result: str) -> bool:
+    """Whether some result is this bad, or a task was given up, which says less than any result."""
+    worst = result_of(result for task in recipe.tasks for result, *_ in task.results)
+    return RESULT_ORDER.index(worst) >= RESULT_ORDER.index(result) or _given_up(recipe)
+
+
+def _given_up(recipe: Recipe) -> bool:
+    return any(task.state == "aborted" for task in recipe.tasks)
+
+
+WHEN: Final[dict[str, Callable[[Recipe], bool]]] = {
+    "always": lambda _: True,
+    "onwarn": lambda recipe: _at_least(recipe, "Warn"),
+    "onfail": lambda recipe: _at_least(recipe, "Fail"),
+    "onabort": _given_up,
+}
+
+
+def kept_seconds(recipe: Recipe) -> int | None:
+    """For how long it keeps the system, or None if it does not."""
+    asked = recipe.reservesys
+    if asked is None or not WHEN[asked["when"]](recipe):
+        return None
+    return int(asked["duration_seconds"])

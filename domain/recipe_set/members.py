@@ -1,0 +1,64 @@
+"""The recipes of one set as they are now, with the systems they hold: what decisions about a set look at."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+from domain.events import Decided, Event
+from domain.recipe.state import Recipe
+from domain.system.state import System
+from domain.system.usage import freed
+
+
+@dataclass(frozen=True)
+class Members:
+    """`recipes` are all of the set, guests too, by ascending id; `systems` those they are on, by name."""
+
+    recipes: tuple[Recipe, ...]
+    systems: Mapping[str, System]
+
+    @cached_property
+    def hosts(self) -> tuple[Recipe, ...]:
+        """Those that need a system of their own."""
+        return tuple(recipe for recipe in self.recipes if not recipe.is_guest)
+
+    @cached_property
+    def unfinished(self) -> tuple[Recipe, ...]:
+        return tuple(recipe for recipe in self.recipes if not recipe.finished)
+
+    @cached_property
+    def holding(self) -> tuple[Recipe, ...]:
+        """Hosts that have a system and have not started."""
+        return tuple(host for host in self.hosts if host.state == "scheduled")
+
+    @cached_property
+    def started(self) -> bool:
+        """Whether the set has started; from then on each recipe ends for itself."""
+        return not any(recipe.state in ("new", "queued", "assigned", "scheduled") for recipe in self.recipes)
+
+    def recipe(self, recipe_id: int) -> Recipe:
+        return next(recipe for recipe in self.recipes if recipe.recipe_id == recipe_id)
+
+    def guests_of(self, host: Recipe) -> tuple[Recipe, ...]:
+        return tuple(recipe for recipe in self.recipes if recipe.host_recipe_id == host.recipe_id)
+
+    def system_of(self, host: Recipe) -> System | None:
+        """The system a host is on, None for a recipe that has none or has finished."""
+        if host.system is None or host.finished:
+            return None
+        return self.systems[host.system]
+
+    def together(self, host: Recipe, event: Event) -> Decided:
+        """An event of a host and, as it has not started, of its guests."""
+        return [(recipe.subject, event) for recipe in (host, *self.guests_of(host)) if not recipe.finished]
+
+    def freeing(self, hosts: Iterable[Recipe]) -> Decided:
+        """The events of the systems that these hosts leave."""
+        systems = [self.system_of(host) for host in hosts]
+        return [freed(system) for system in systems if system is not None]
+
+    def all_of(self, make: Callable[[Recipe], Event]) -> Decided:
+        """An event for every unfinished recipe."""
+        return [(recipe.subject, make(recipe)) for recipe in self.unfinished]

@@ -1,0 +1,42 @@
+"""A recipe set as its events have made it: who is in it, and how urgent it is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from domain.events import Event, Moment
+from domain.priority import Priority
+from domain.recipe_set.events import RecipeSetPriorityChanged, RecipeSetSubmitted
+
+
+@dataclass(frozen=True, slots=True)
+class RecipeSet:
+    """`submission` is the log position of its first event: the order of submission."""
+
+    recipe_set_id: int
+    version: int
+    job_id: int
+    priority: Priority
+    submission: int
+    recipe_ids: tuple[int, ...]
+
+    @property
+    def subject(self) -> str:
+        return f"recipe-set/{self.recipe_set_id}"
+
+
+def evolve(recipe_set: RecipeSet | None, recipe_set_id: int, event: Event, moment: Moment) -> RecipeSet:
+    """The recipe set after one more of its events."""
+    if isinstance(event, RecipeSetSubmitted):
+        return RecipeSet(
+            recipe_set_id=recipe_set_id,
+            version=moment.version,
+            job_id=event.job_id,
+            priority=Priority[event.priority],
+            submission=moment.position,
+            recipe_ids=tuple(event.recipe_ids),
+        )
+    assert recipe_set is not None, f"recipe set {recipe_set_id} has events before it was submitted"
+    if isinstance(event, RecipeSetPriorityChanged):
+        return replace(recipe_set, version=moment.version, priority=Priority[event.priority])
+    return replace(recipe_set, version=moment.version)

@@ -1,0 +1,1 @@
+"""What people and labs do to a system: its condition, draining, reservations, inventory."""

@@ -1,0 +1,53 @@
+"""The condition of a system changes, and with it what becomes of the recipe it has (design section 2)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from domain.events import Decided
+from domain.recipe.state import Recipe
+from domain.recipe_set.ending import abort
+from domain.recipe_set.members import Members
+from domain.recipe_set.withdrawal import withdraw
+from domain.requirements.host import forced_system
+from domain.system.events import SystemConditionChanged, SystemIdle, SystemReservationEnded
+from domain.system.state import System
+from domain.system.usage import freed, is_automated
+
+
+def change_condition(system: System, members: Members | None, condition: str, reason: str) -> Decided:
+    """`members` is the set of the recipe that has the system; nothing if it is in that condition."""
+    if system.condition == condition:
+        return []
+    changed = replace(system, condition=condition)
+    decided: Decided = [(system.subject, SystemConditionChanged(condition=condition, reason=reason))]
+    if system.reservation is not None:
+        return decided + (_reservation_ends(changed, reason) if condition == "Removed" else [])
+    if members is None or system.recipe_id is None:
+        return decided + _without_recipe(changed)
+    members = replace(members, systems={**members.systems, system.fqdn: changed})
+    return decided + _with_recipe(changed, members, members.recipe(system.recipe_id), reason)
+
+
+def _with_recipe(system: System, members: Members, recipe: Recipe, reason: str) -> Decided:
+    why = f"{system.fqdn} is {system.condition}: {reason}" if reason else f"{system.fqdn} is {system.condition}"
+    if system.condition not in ("Broken", "Removed"):
+        return []
+    if recipe.started:
+        return abort(members, recipe, why)
+    if system.condition == "Broken" and forced_system(recipe.host_requires) is not None:
+        return []
+    return [*withdraw(members, recipe, why), freed(system)]
+
+
+def _without_recipe(system: System) -> Decided:
+    """Free: the queue is asked, or not any more."""
+    wanted = is_automated(system.condition) and not system.draining
+    if wanted or system.usage == "pending":
+        return [freed(system)]
+    return []
+
+
+def _reservation_ends(system: System, reason: str) -> Decided:
+    ended = SystemReservationEnded(reason=f"{system.fqdn} is {system.condition}: {reason}")
+    return [(system.subject, ended), (system.subject, SystemIdle())]

@@ -1,0 +1,30 @@
+"""A system accepts nothing new and finishes what it runs, until it is undrained."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from domain.events import Decided
+from domain.system.events import SystemDrained, SystemIdle, SystemUndrained
+from domain.system.state import System
+from domain.system.usage import freed, is_automated
+
+
+def drain(system: System, reason: str) -> Decided:
+    """Nothing if it is draining already."""
+    if system.draining:
+        return []
+    decided: Decided = [(system.subject, SystemDrained(reason=reason))]
+    if system.usage == "pending":
+        decided.append((system.subject, SystemIdle()))
+    return decided
+
+
+def undrain(system: System) -> Decided:
+    """Nothing if it is not draining; else the queue is asked, if recipes may have it and nobody has."""
+    if not system.draining:
+        return []
+    decided: Decided = [(system.subject, SystemUndrained())]
+    if system.usage == "idle" and is_automated(system.condition):
+        decided.append(freed(replace(system, draining=False)))
+    return decided

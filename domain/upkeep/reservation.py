@@ -1,0 +1,61 @@
+"""A person reserves a system, has it provisioned, and returns it (design section 2)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from domain.errors import Refused
+from domain.events import Decided, Event
+from domain.system.events import (
+    SystemInstalling,
+    SystemReservationBegun,
+    SystemReservationEnded,
+    SystemRunning,
+    SystemWaiting,
+)
+from domain.system.state import System
+from domain.system.usage import freed
+
+# A person whose system could not be installed has nothing to keep.
+NOT_PROVISIONED = "it could not be provisioned"
+
+
+def reserve(system: System, user: str, until: str | None, distro_tree_id: int | None) -> Decided:
+    """`until` is RFC 3339; with a tree the system is provisioned first. Raises Refused."""
+    if system.reservation is not None:
+        raise Refused(f"{system.subject} is reserved by {system.reservation.user}")
+    if system.recipe_id is not None:
+        raise Refused(f"{system.subject} is {system.usage} with recipe {system.recipe_id}")
+    if system.condition != "Manual":
+        raise Refused(f"{system.subject} is {system.condition}: only Manual systems are reserved by people")
+    begun = SystemReservationBegun(user=user, until=until, distro_tree_id=distro_tree_id)
+    first = SystemRunning(recipe_id=None) if distro_tree_id is None else SystemWaiting(recipe_id=None)
+    return [(system.subject, begun), (system.subject, first)]
+
+
+def provisioning(system: System, state: str, reason: str) -> Decided:
+    """How far the lab controller is with provisioning it: `running`, `completed` or `failed`.
+
+    Nothing where the reservation has ended meanwhile, or has come further already.
+    """
+    if system.reservation is None or system.usage not in ("waiting", "installing"):
+        return []
+    if state == "failed":
+        return end(system, f"{NOT_PROVISIONED}: {reason}")
+    event: Event = SystemRunning(recipe_id=None)
+    if state == "running":
+        if system.usage == "installing":
+            return []
+        event = SystemInstalling(recipe_id=None)
+    elif system.usage == "waiting":
+        # The lab controller has not said that it began; the log says it all the same.
+        return [(system.subject, SystemInstalling(recipe_id=None)), (system.subject, event)]
+    return [(system.subject, event)]
+
+
+def end(system: System, reason: str) -> Decided:
+    """It is returned, or its time is over; nothing if nobody has reserved it."""
+    if system.reservation is None:
+        return []
+    ended = SystemReservationEnded(reason=reason)
+    return [(system.subject, ended), freed(replace(system, reservation=None))]
