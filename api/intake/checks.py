@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
@@ -9,9 +10,10 @@ from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
 from api.intake.document import Job
-from api.intake.not_yet import not_yet
+from api.intake.limits import RECIPES_IN_JOB_LIMIT, RECIPES_IN_SET_LIMIT
+from api.intake.not_yet import NOT_YET
 from api.intake.places import Places
-from domain.job.names import check_names, recipes_of
+from domain.job.names import check_names, objects, recipes_of
 from domain.job.spec import DEFAULT_RETENTION_TAG, RETENTION_TAGS, KnownNames
 from domain.requirements.distro import DISTRO
 from domain.requirements.findings import Finding
@@ -22,7 +24,7 @@ LANGUAGES: Final[Mapping[str, Language]] = {"distro_requires": DISTRO, "host_req
 
 # Kind of error -> our words for it; pydantic's own where there is no row.
 _WORDS: Final[Mapping[str, Callable[[ErrorDetails], str]]] = {
-    "extra_forbidden": lambda error: f'unknown field "{str(error["loc"][-1])[:100]}"',
+    "extra_forbidden": lambda error: _stranger(str(error["loc"][-1])),
     "string_type": lambda _: "must be text",
     "string_unicode": lambda _: "must be Unicode text",
     "string_too_long": lambda error: f"must not be longer than {error['ctx']['max_length']} characters",
@@ -41,6 +43,7 @@ _WORDS: Final[Mapping[str, Callable[[ErrorDetails], str]]] = {
     "int_from_float": lambda _: "must be a whole number",
     "finite_number": lambda _: "must be a whole number",
     "greater_than_equal": lambda error: f"must not be less than {error['ctx']['ge']}",
+    "less_than_equal": lambda error: f"must not be more than {error['ctx']['le']}",
     "less_than": lambda error: f"must be less than {error['ctx']['lt']}",
     "value_error": lambda error: str(error["ctx"]["error"]),
 }
@@ -51,7 +54,8 @@ def check_document(
 ) -> tuple[Job | None, list[Finding]]:
     """The job if its shape is sound, and everything that is wrong with it."""
     job, findings = _shape(document, places)
-    findings += not_yet(document)
+    findings += _sizes(document)
+    findings += _alternatives(document, places)
     findings += _requirements(document)
     findings += _product(document)
     findings += check_names(document, known, submitter, is_admin=is_admin)
@@ -75,6 +79,37 @@ def _finding(error: ErrorDetails, places: Places) -> Finding:
         path = path[:-1]
     words = _WORDS.get(error["type"])
     return Finding(path, words(error) if words else error["msg"])
+
+
+def _stranger(field: str) -> str:
+    if field in NOT_YET.values():
+        return f'"{field}" is not supported yet'
+    return f'unknown field "{field[:100]}"'
+
+
+def _sizes(document: Mapping[str, Any]) -> Iterator[Finding]:
+    """A set is placed as one, and a job is written to the log as one, so neither may be of any size."""
+    members = Counter(path[:2] for path, _ in recipes_of(document))
+    for path, count in members.items():
+        if count > RECIPES_IN_SET_LIMIT:
+            yield Finding(path, f"has {count} recipes, guests included; {RECIPES_IN_SET_LIMIT} are allowed")
+    if members.total() > RECIPES_IN_JOB_LIMIT:
+        allowed = f"{RECIPES_IN_JOB_LIMIT} are allowed"
+        yield Finding((), f"has {members.total()} recipes, guests included; {allowed}")
+
+
+def _alternatives(document: Mapping[str, Any], places: Places) -> Iterator[Finding]:
+    """Of two fields the one or the other is needed, which a model of single fields cannot say."""
+    for path, recipe in recipes_of(document):
+        required, own = places.word("distro_requires"), places.word("distro")
+        if recipe.get("distro") is None:
+            if recipe.get("distro_requires") is None:
+                yield Finding(path, f"has neither {required} nor {own}")
+        elif recipe.get("distro_requires") is not None:
+            yield Finding((*path, "distro"), f"leaves no room for {required}")
+        for task_path, task in objects(recipe, path, "tasks"):
+            if task.get("name") is None and task.get("fetch") is None:
+                yield Finding(task_path, f"has no {places.word('name')}")
 
 
 def _requirements(document: Mapping[str, Any]) -> Iterator[Finding]:

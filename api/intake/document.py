@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import re
 import shlex
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Final, Literal
 
-from lxml import etree
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints
 
 from api.intake import limits
 from api.intake.words import one_line, printable
-from api.intake.xml_shapes import OWN_NAMESPACE
+from api.intake.xml_record import foreign_text
 from api.intake.xml_text import parse_xml
+from api.intake.xml_walk import is_foreign
 from domain.errors import Unreadable
 from domain.job.spec import DEFAULT_RETENTION_TAG, RETENTION_TAGS
+from domain.recipe_set.keeping import DEFAULT_SECONDS
+
+_WHOLE: Final = re.compile(r"[+-]?[0-9]{1,19}")
 
 
 def _options(text: str) -> str:
@@ -38,14 +42,28 @@ def _retention_tag(tag: str) -> str:
 
 
 def _foreign(text: str) -> str:
-    """Kept as it is written, so it must be harmless: one element of somebody else's namespace."""
+    """It must be harmless, and as deep in a job as in the text: one element of somebody else's namespace."""
     try:
-        namespace = etree.QName(parse_xml(text.encode())).namespace
+        job = parse_xml(f"<job>{text}</job>".encode())
     except Unreadable as wrong:
         raise ValueError(wrong.faults[0].message) from None
-    if namespace in (None, OWN_NAMESPACE):
+    if len(job) != 1 or not is_foreign(job[0]):
         raise ValueError("must be an element of a foreign namespace")
-    return text
+    kept = foreign_text(job[0])
+    if len(kept) > limits.TEXT_LENGTH:
+        raise ValueError(f"must not be longer than {limits.TEXT_LENGTH} characters")
+    return kept
+
+
+def _unless_blank(text: str | None) -> str | None:
+    return text if text and text.strip() else None
+
+
+def _whole(written: Any) -> Any:
+    """XML has only text for numbers. True is none, though Python takes it for one."""
+    if isinstance(written, bool) or (isinstance(written, str) and not _WHOLE.fullmatch(written.strip())):
+        raise ValueError("must be a whole number")
+    return written
 
 
 def _no_repeats(names: list[str]) -> list[str]:
@@ -64,8 +82,13 @@ Text = Annotated[str, _text(limits.TEXT_LENGTH), AfterValidator(printable)]
 Whiteboard = Annotated[
     str, StringConstraints(strip_whitespace=True), _text(limits.LINE_LENGTH), AfterValidator(printable)
 ]
+Url = Annotated[Line, Field(min_length=1)]
+Whole = Annotated[int, BeforeValidator(_whole)]
+Pool = Annotated[str, StringConstraints(strip_whitespace=True), Name]
+Kickstart = Annotated[Text | None, AfterValidator(_unless_blank)]
 Foreign = Annotated[Text, AfterValidator(_foreign)]
 Options = Annotated[Line, AfterValidator(_options)]
+GuestName = Annotated[Name | None, BeforeValidator(lambda word: word or None)]
 Role = Annotated[Name | None, BeforeValidator(_nobody)]
 Mail = Annotated[Name, StringConstraints(pattern=r"^[^@\s]+@[^@\s]+$")]
 Form = dict[str, Any]
@@ -79,7 +102,7 @@ class Autopick(_Part):
     """Pools in the order in which they are tried."""
 
     random: Annotated[bool, Field(strict=True)] = False
-    pools: Annotated[list[Name], Field(max_length=limits.LIST_LIMIT), AfterValidator(_no_repeats)] = []
+    pools: Annotated[list[Pool], Field(max_length=limits.LIST_LIMIT), AfterValidator(_no_repeats)] = []
 
 
 class Watchdog(_Part):
@@ -88,25 +111,53 @@ class Watchdog(_Part):
 
 class Repo(_Part):
     name: Name
-    url: Annotated[Line, Field(min_length=1)]
+    url: Url
 
 
 class Partition(_Part):
     name: Name
-    size_gb: Annotated[int, Field(ge=1, lt=2**31)]
+    size_gb: Annotated[Whole, Field(ge=1, lt=2**31)]
     type: Literal["part", "lvm"] | None = None
     fs: Name | None = None
 
 
+class Fetch(_Part):
+    """Where a task comes from that is not in the task library."""
+
+    url: Url
+    subdir: Line = ""
+
+
 class Task(_Part):
-    name: Name
+    """Only a task that is fetched may have no name."""
+
+    name: Name | None = None
     role: Role = None
     params: Annotated[dict[Name, Text], Field(max_length=limits.LIST_LIMIT)] = {}
-    fetch: Any = None
+    fetch: Fetch | None = None
 
 
-class Recipe(_Part):
-    """The last ones are known, but their time has not come: `not_yet` refuses them."""
+class Distro(_Part):
+    """A distro of one's own."""
+
+    arch: Name
+    osmajor: Name
+    osminor: Name = "0"
+    name: Name | None = None
+    variant: Name | None = None
+    tree_url: Url
+    kernel_url: Url
+    initrd_url: Url
+    image_url: Url | None = None
+
+
+class Reservesys(_Part):
+    duration_seconds: Annotated[Whole, Field(ge=1, le=limits.RESERVESYS_LIMIT_SECONDS)] = DEFAULT_SECONDS
+    when: Literal["always", "onwarn", "onfail", "onabort"] = "always"
+
+
+class AnyRecipe(_Part):
+    """What a recipe and a guest recipe have in common. A distro of one's own stands for `distro_requires`."""
 
     whiteboard: Whiteboard = ""
     role: Role = None
@@ -119,13 +170,23 @@ class Recipe(_Part):
     ks_appends: Annotated[list[Text], Field(max_length=limits.LIST_LIMIT)] = []
     repos: Annotated[list[Repo], Field(max_length=limits.LIST_LIMIT)] = []
     partitions: Annotated[list[Partition], Field(max_length=limits.LIST_LIMIT)] = []
-    distro_requires: Form
+    kickstart: Kickstart = None
+    distro_requires: Form | None = None
+    distro: Distro | None = None
     host_requires: Form
     tasks: Annotated[list[Task], Field(min_length=1, max_length=limits.TASK_LIMIT)]
-    guests: Any = None
-    reservesys: Any = None
-    kickstart: Any = None
-    distro: Any = None
+    reservesys: Reservesys | None = None
+
+
+class Guest(AnyRecipe):
+    """It runs in a virtual machine on its host's system, so its `host_requires` decides nothing."""
+
+    guestname: GuestName = None
+    guestargs: Options
+
+
+class Recipe(AnyRecipe):
+    guests: Annotated[list[Guest], Field(max_length=limits.LIST_LIMIT)] = []
 
 
 class RecipeSet(_Part):

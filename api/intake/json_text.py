@@ -13,6 +13,8 @@ from api.intake.limits import DEPTH_LIMIT, PART_LIMIT
 from domain.errors import Fault, FaultyInput
 from domain.requirements.findings import Path
 
+# No text encoding can hold halves of a surrogate pair, and XML neither them nor the other two.
+_NO_CHARACTER: Final = re.compile("[\ud800-\udfff\ufffe\uffff]")
 _TOKEN: Final = re.compile(r'"(?:[^"\\]|\\.)*"|[\[\]{},:]|\n|[^\s\[\]{},:"]+')
 
 
@@ -43,18 +45,10 @@ def parse_json(body: bytes) -> dict[str, Any]:
     if not isinstance(document, dict):
         raise FaultyInput([Fault("line 1", "must be an object")])
     _check_size(document)
-    if "\\u" in text and _has_lone_surrogates(document):
-        unreadable("body", "holds half of a surrogate pair")
+    unescaped = json.dumps(document, ensure_ascii=False) if "\\u" in text else text
+    if strange := _NO_CHARACTER.search(unescaped):
+        unreadable("body", f"holds U+{ord(strange.group()):04X}, which is no character")
     return document
-
-
-def _has_lone_surrogates(document: dict[str, Any]) -> bool:
-    """No text encoding can hold them, so they would break whatever stores or repeats them."""
-    try:
-        json.dumps(document, ensure_ascii=False).encode()
-    except UnicodeEncodeError:
-        return True
-    return False
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -7,17 +7,9 @@ from typing import Any, Final
 from lxml import etree
 
 from api.intake.places import line_of, local_name
+from api.intake.xml_record import Child, Record, Spread
 from api.intake.xml_requirement import DISTRO_REQUIRES, HOST_REQUIRES
-from api.intake.xml_shapes import (
-    Child,
-    Shape,
-    attribute,
-    listing,
-    mapping,
-    not_yet,
-    record,
-    text,
-)
+from api.intake.xml_shapes import Attribute, Listing, Pairs, Shape, Text
 from api.intake.xml_walk import Walk
 from domain.errors import Fault, FaultyInput
 
@@ -25,55 +17,67 @@ _YES_OR_NO: Final = {
     word: word.lower() in ("true", "1") for word in ("true", "false", "TRUE", "FALSE", "1", "0")
 }
 
-_AUTOPICK: Final = record(
+_AUTOPICK: Final = Record(
     {"random": "random"},
-    {"pool": Child("pools", text, many=True)},
+    {"pool": Child("pools", Text(), many=True)},
     values={"random": _YES_OR_NO},
 )
 
-_TASK: Final = record(
+_TASK: Final = Record(
     {"name": "name", "role": "role"},
     {
-        "params": Child("params", mapping("param", "name", "value")),
-        "fetch": Child("fetch", not_yet),
+        "fetch": Child("fetch", Record({"url": "url", "subdir": "subdir"})),
+        "params": Child("params", Pairs("param", "name", "value")),
     },
 )
 
-_RECIPE: Final = record(
+_DISTRO: Final = Record(
+    {},
     {
-        "whiteboard": "whiteboard",
-        "role": "role",
-        "kernel_options": "kernel_options",
-        "kernel_options_post": "kernel_options_post",
-        "ks_meta": "ks_meta",
-    },
-    {
-        "autopick": Child("autopick", _AUTOPICK),
-        "watchdog": Child("watchdog", record({"panic": "panic"})),
-        "packages": Child("packages", listing("package", attribute("name"))),
-        "ks_appends": Child("ks_appends", listing("ks_append", text)),
-        "repos": Child("repos", listing("repo", record({"name": "name", "url": "url"}))),
-        "distroRequires": Child("distro_requires", DISTRO_REQUIRES),
-        "hostRequires": Child("host_requires", HOST_REQUIRES),
-        "partitions": Child(
-            "partitions",
-            listing("partition", record({"name": "name", "size": "size_gb", "type": "type", "fs": "fs"})),
-        ),
-        "task": Child("tasks", _TASK, many=True),
-        "guestrecipe": Child("guests", not_yet, many=True),
-        "reservesys": Child("reservesys", not_yet),
-        "kickstart": Child("kickstart", not_yet),
-        "distro": Child("distro", not_yet),
+        "tree": Spread({"url": "tree_url"}),
+        "kernel": Spread({"url": "kernel_url"}),
+        "initrd": Spread({"url": "initrd_url"}),
+        "image": Child("image_url", Attribute("url")),
+        "arch": Spread({"value": "arch"}),
+        "osversion": Spread({"major": "osmajor", "minor": "osminor"}),
+        "name": Child("name", Attribute("value")),
+        "variant": Child("variant", Attribute("value")),
     },
 )
 
-_RECIPE_SET: Final = record({"priority": "priority"}, {"recipe": Child("recipes", _RECIPE, many=True)})
+# What a recipe and a guest recipe have in common.
+_ATTRIBUTES: Final = {
+    name: name for name in ("whiteboard", "role", "kernel_options", "kernel_options_post", "ks_meta")
+}
+_CHILDREN: Final = {
+    "autopick": Child("autopick", _AUTOPICK),
+    "watchdog": Child("watchdog", Record({"panic": "panic"})),
+    "packages": Child("packages", Listing("package", Attribute("name"))),
+    "ks_appends": Child("ks_appends", Listing("ks_append", Text(verbatim=True))),
+    "repos": Child("repos", Listing("repo", Record({"name": "name", "url": "url"}))),
+    "distroRequires": Child("distro_requires", DISTRO_REQUIRES),
+    "distro": Child("distro", _DISTRO),
+    "hostRequires": Child("host_requires", HOST_REQUIRES),
+    "partitions": Child(
+        "partitions",
+        Listing("partition", Record({"name": "name", "size": "size_gb", "type": "type", "fs": "fs"})),
+    ),
+    "kickstart": Child("kickstart", Text(verbatim=True)),
+    "task": Child("tasks", _TASK, many=True),
+    "reservesys": Child("reservesys", Record({"duration": "duration_seconds", "when": "when"})),
+}
 
-_JOB: Final = record(
+_GUEST: Final = Record({"guestname": "guestname", "guestargs": "guestargs", **_ATTRIBUTES}, _CHILDREN)
+
+_RECIPE: Final = Record(_ATTRIBUTES, {"guestrecipe": Child("guests", _GUEST, many=True), **_CHILDREN})
+
+_RECIPE_SET: Final = Record({"priority": "priority"}, {"recipe": Child("recipes", _RECIPE, many=True)})
+
+JOB: Final = Record(
     {name: name for name in ("user", "group", "retention_tag", "product")},
     {
-        "whiteboard": Child("whiteboard", text),
-        "notify": Child("notify", listing("cc", text)),
+        "whiteboard": Child("whiteboard", Text()),
+        "notify": Child("notify", Listing("cc", Text())),
         "recipeSet": Child("recipe_sets", _RECIPE_SET, many=True),
     },
     foreign="foreign",
@@ -81,7 +85,7 @@ _JOB: Final = record(
 
 # Root element -> how it is read.
 _ROOTS: Final[dict[str, Shape]] = {
-    "job": _JOB,
+    "job": JOB,
     "distroRequires": DISTRO_REQUIRES,
     "hostRequires": HOST_REQUIRES,
 }
@@ -92,9 +96,15 @@ _WORDS: Final = {
     "recipes": "<recipe>",
     "tasks": "<task>",
     "distro_requires": "<distroRequires>",
+    "distro": "<distro>",
     "host_requires": "<hostRequires>",
     "size_gb": 'attribute "size"',
-    **{name: f'attribute "{name}"' for name in ("name", "url")},
+    "tree_url": '<tree url="…">',
+    "kernel_url": '<kernel url="…">',
+    "initrd_url": '<initrd url="…">',
+    "arch": '<arch value="…">',
+    "osmajor": '<osversion major="…">',
+    **{name: f'attribute "{name}"' for name in ("name", "url", "guestargs")},
 }
 
 
@@ -104,6 +114,6 @@ def read_xml(root: etree._Element, expected: str) -> tuple[dict[str, Any], Walk]
         message = f"the root is <{local_name(root)}>, not <{expected}>"
         raise FaultyInput([Fault(f"line {line_of(root)}", message)])
     walk = Walk(_WORDS)
-    document = _ROOTS[expected](root, walk)
+    document = _ROOTS[expected].read(root, walk)
     walk.places.whole(document, root)
     return document, walk

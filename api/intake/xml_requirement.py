@@ -1,14 +1,15 @@
-"""distroRequires and hostRequires: from elements to the JSON form, which the domain then judges."""
+"""distroRequires and hostRequires: from elements to the JSON form, which the domain then judges, and back."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, Final
 
 from lxml import etree
 
 from api.intake.places import local_name
-from api.intake.xml_shapes import Shape
-from api.intake.xml_walk import Walk, attributes_of, no_attributes, no_text
+from api.intake.xml_walk import Walk, attributes_of, has_namespace, no_attributes, no_stranger, no_text
 from domain.requirements.vocabulary import DISTRO_TREE, SYSTEM, Vocabulary
 
 _LOGIC: Final = frozenset({"and", "or", "not"})
@@ -17,27 +18,41 @@ _LOGIC: Final = frozenset({"and", "or", "not"})
 _GROUPS: Final = frozenset({"system", "cpu"})
 
 
-def requirement(vocabulary: Vocabulary, attributes: frozenset[str] = frozenset()) -> Shape:
+@dataclass(frozen=True)
+class Requirement:
     """The root of a requirement: all its children must hold."""
 
-    def shape(element: etree._Element, walk: Walk) -> dict[str, Any]:
+    vocabulary: Vocabulary
+    attributes: tuple[str, ...] = ()
+
+    def read(self, element: etree._Element, walk: Walk) -> dict[str, Any]:
         form: dict[str, Any] = {}
         for name, value in attributes_of(element):
-            if name in attributes:
+            if name in self.attributes:
                 form[name] = value
             else:
                 walk.fault(element, f'unknown attribute "{name}"')
         if len(element) or not form:
-            form["and"] = _forms(element, "", vocabulary, walk)
+            form["and"] = _forms(element, "", self.vocabulary, walk)
         return form
 
-    return shape
+    def write(self, part: Any, element: etree._Element) -> None:
+        """Of a form in its one spelling, as `domain.requirements.forms` gives it."""
+        word = next(iter(part))
+        if word in self.attributes:
+            element.set(word, part[word])
+            return
+        for form in part["and"] if word == "and" else (part,):
+            _write(form, element)
 
 
 def _forms(element: etree._Element, group: str, vocabulary: Vocabulary, walk: Walk) -> list[dict[str, Any]]:
     no_text(element, walk)
     forms: list[dict[str, Any]] = []
     for child in element:
+        if has_namespace(child):
+            no_stranger(child, element, walk)
+            continue
         walk.places.put(forms, len(forms), child)
         forms.append(_form(child, group, vocabulary, walk))
     return forms
@@ -71,5 +86,19 @@ def _leaf(element: etree._Element, name: str, vocabulary: Vocabulary, walk: Walk
     return {**dict(attributes_of(element)), "element": name}
 
 
-DISTRO_REQUIRES: Final = requirement(DISTRO_TREE)
-HOST_REQUIRES: Final = requirement(SYSTEM, frozenset({"force"}))
+def _write(form: Mapping[str, Any], parent: etree._Element) -> None:
+    if "element" not in form:
+        ((word, inner),) = form.items()
+        element = etree.SubElement(parent, word)
+        for each in inner:
+            _write(each, element)
+        return
+    *groups, name = form["element"].split("/")
+    for group in groups:
+        parent = etree.SubElement(parent, group)
+    attributes = {attribute: str(value) for attribute, value in form.items() if attribute != "element"}
+    etree.SubElement(parent, name, attributes)
+
+
+DISTRO_REQUIRES: Final = Requirement(DISTRO_TREE)
+HOST_REQUIRES: Final = Requirement(SYSTEM, ("force",))

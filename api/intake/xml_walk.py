@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import cast
+from typing import Final, cast
 
 from lxml import etree
 
-from api.intake.places import XmlPlaces, place_of
+from api.intake.not_yet import NOT_YET
+from api.intake.places import XmlPlaces, local_name, place_of
+
+OWN_NAMESPACE: Final = "urn:labledger:job"
 
 
 class Walk:
@@ -37,3 +40,27 @@ def no_text(element: etree._Element, walk: Walk) -> None:
         blank = blank and (child.tail is None or child.tail.isspace())
     if not blank:
         walk.fault(element, "unexpected text")
+
+
+def no_children(element: etree._Element, walk: Walk) -> None:
+    for child in element:
+        no_stranger(child, element, walk)
+
+
+def no_stranger(child: etree._Element, parent: etree._Element, walk: Walk) -> None:
+    """Tell that the child does not belong in the parent, which does not know it."""
+    name = local_name(child)
+    if is_foreign(child):
+        walk.fault(child, "foreign elements belong directly in <job>")
+    elif child.tag == f"{{{OWN_NAMESPACE}}}{name}" and name in NOT_YET:
+        walk.fault(child, f"<{name}> is not supported yet")
+    else:
+        walk.fault(child, f"unknown element <{name}> in <{local_name(parent)}>")
+
+
+def is_foreign(element: etree._Element) -> bool:
+    return has_namespace(element) and etree.QName(element).namespace != OWN_NAMESPACE
+
+
+def has_namespace(element: etree._Element) -> bool:
+    return str(element.tag).startswith("{")

@@ -21,21 +21,24 @@ def check_names(
     for path, recipe in recipes_of(document):
         findings += _filter_names(path, recipe.get("host_requires"), known)
         findings += _pool_names(path, recipe.get("autopick"), known)
+        findings += _distro_names(path, recipe.get("distro"), known)
     return findings
 
 
 def recipes_of(document: Mapping[str, Any]) -> Iterator[tuple[Path, Mapping[str, Any]]]:
-    """The recipes of a document that need not be sound, each with its path."""
-    for set_path, recipe_set in _objects(document, ("recipe_sets",)):
-        for path, recipe in _objects(recipe_set, ("recipes",)):
-            yield (*set_path, *path), recipe
+    """The recipes of a document that need not be sound, each with its path and before its guests."""
+    for set_path, recipe_set in objects(document, (), "recipe_sets"):
+        for path, recipe in objects(recipe_set, set_path, "recipes"):
+            yield path, recipe
+            yield from objects(recipe, path, "guests")
 
 
-def _objects(parent: Mapping[str, Any], path: Path) -> Iterator[tuple[Path, Mapping[str, Any]]]:
-    members = parent.get(str(path[-1]))
+def objects(parent: Mapping[str, Any], path: Path, field: str) -> Iterator[tuple[Path, Mapping[str, Any]]]:
+    """Those members of a list that are objects, each with its path."""
+    members = parent.get(field)
     for index, member in enumerate(members if isinstance(members, list) else ()):
         if isinstance(member, Mapping):
-            yield (*path, index), member
+            yield (*path, field, index), member
 
 
 def _owner(user: Any, known: KnownNames, submitter: str, *, is_admin: bool) -> Iterator[Finding]:
@@ -70,3 +73,10 @@ def _pool_names(path: Path, autopick: Any, known: KnownNames) -> Iterator[Findin
     for index, pool in enumerate(pools if isinstance(pools, list) else ()):
         if isinstance(pool, str) and pool not in known.pools:
             yield Finding((*path, "autopick", "pools", index), f'there is no pool "{pool}"')
+
+
+def _distro_names(path: Path, distro: Any, known: KnownNames) -> Iterator[Finding]:
+    """A distro of one's own is for an architecture that some system has."""
+    arch = distro.get("arch") if isinstance(distro, Mapping) else None
+    if isinstance(arch, str) and arch and not known.knows("arches", arch):
+        yield Finding((*path, "distro", "arch"), f'there is no architecture "{arch}"')

@@ -22,14 +22,21 @@ DEFAULT_RETENTION_TAG: Final = "scratch"
 
 @dataclass(frozen=True)
 class TaskSpec:
+    """`fetch` is {"url", "subdir"?}."""
+
     name: str
     role: str | None
     params: tuple[tuple[str, str], ...]
+    fetch: Mapping[str, str] | None = None
 
 
 @dataclass(frozen=True)
 class RecipeSpec:
-    """Both requirements are canonical text (`domain.requirements`)."""
+    """Both requirements are canonical text (`domain.requirements`).
+
+    `distro` is a distro of one's own, as `RecipeNew` has it; `distro_requires` then asks nothing.
+    `guestname` and `guestargs` are those of a guest, which has no guests itself.
+    """
 
     whiteboard: str
     role: str | None
@@ -41,6 +48,11 @@ class RecipeSpec:
     autopick_random: bool
     autopick_pools: tuple[str, ...]
     tasks: tuple[TaskSpec, ...]
+    distro: Mapping[str, str] | None = None
+    reservesys: Mapping[str, int | str] | None = None
+    guestname: str | None = None
+    guestargs: str | None = None
+    guests: tuple[RecipeSpec, ...] = ()
 
 
 @dataclass(frozen=True)

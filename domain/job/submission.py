@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 from domain.events import Decided
 from domain.job.events import JobSubmitted
-from domain.job.spec import JobSpec, RecipeSetSpec, RecipeSpec
+from domain.job.spec import JobSpec, RecipeSetSpec, RecipeSpec, TaskSpec
 from domain.recipe.events import RecipeNew
 from domain.recipe_set.events import RecipeSetSubmitted
 
@@ -23,8 +24,9 @@ class Ids:
 
 
 def counts(spec: JobSpec) -> tuple[int, int, int]:
-    """How many recipe sets, recipes and tasks need a number."""
-    recipes = [recipe for recipe_set in spec.recipe_sets for recipe in recipe_set.recipes]
+    """How many recipe sets, recipes and tasks need a number; guests are recipes."""
+    hosts = [recipe for recipe_set in spec.recipe_sets for recipe in recipe_set.recipes]
+    recipes = [recipe for host in hosts for recipe in (host, *host.guests)]
     return len(spec.recipe_sets), len(recipes), sum(len(recipe.tasks) for recipe in recipes)
 
 
@@ -33,36 +35,49 @@ def submit(spec: JobSpec, ids: Ids, submitter: str, tree_for: Callable[[str], in
 
     `tree_for` gives the id of the distro tree that a distro requirement means today, or None.
     """
-    owner = spec.owner or submitter
     job = JobSubmitted(
-        owner=owner,
+        owner=spec.owner or submitter,
         submitter=submitter,
         group=spec.group,
         whiteboard=spec.whiteboard,
         recipe_set_ids=ids.recipe_sets,
         document=spec.document,
     )
-    numbers = _Numbers(iter(ids.recipes), iter(ids.tasks))
     decided: Decided = [(f"job/{ids.job}", job)]
+    recipe_ids, task_ids = iter(ids.recipes), iter(ids.tasks)
     for recipe_set_id, recipe_set in zip(ids.recipe_sets, spec.recipe_sets, strict=True):
-        recipes = [(next(numbers.recipes), recipe) for recipe in recipe_set.recipes]
+        members = [*_members(recipe_set, recipe_ids)]
         submitted = RecipeSetSubmitted(
             job_id=ids.job,
             priority=recipe_set.priority.name,
-            recipe_ids=tuple(recipe_id for recipe_id, _ in recipes),
+            recipe_ids=tuple(member.recipe_id for member in members),
         )
         decided.append((f"recipe-set/{recipe_set_id}", submitted))
-        for recipe_id, recipe in recipes:
-            place = _Place(ids.job, recipe_set_id, owner, spec.group, recipe_set)
-            new = _new(recipe, place, numbers.tasks, tree_for(recipe.distro_requires))
-            decided.append((f"recipe/{recipe_id}", new))
+        place = _Place(ids.job, recipe_set_id, job.owner, spec.group, recipe_set.priority.name)
+        for member in members:
+            new = _new(member, place, task_ids, _tree_id(member.recipe, tree_for))
+            decided.append((f"recipe/{member.recipe_id}", new))
     return decided
 
 
 @dataclass(frozen=True)
-class _Numbers:
-    recipes: Iterator[int]
-    tasks: Iterator[int]
+class _Member:
+    recipe_id: int
+    recipe: RecipeSpec
+    host_recipe_id: int | None
+
+
+def _members(recipe_set: RecipeSetSpec, ids: Iterator[int]) -> Iterator[_Member]:
+    """Each host before its guests."""
+    for recipe in recipe_set.recipes:
+        host_id = next(ids)
+        yield _Member(host_id, recipe, None)
+        for guest in recipe.guests:
+            yield _Member(next(ids), guest, host_id)
+
+
+def _tree_id(recipe: RecipeSpec, tree_for: Callable[[str], int | None]) -> int | None:
+    return tree_for(recipe.distro_requires) if recipe.distro is None else None
 
 
 @dataclass(frozen=True)
@@ -71,20 +86,17 @@ class _Place:
     recipe_set_id: int
     owner: str
     group: str | None
-    recipe_set: RecipeSetSpec
+    priority: str
 
 
-def _new(recipe: RecipeSpec, place: _Place, task_ids: Iterator[int], tree_id: int | None) -> RecipeNew:
-    tasks = [
-        {"task_id": next(task_ids), "name": task.name, "role": task.role, "params": dict(task.params)}
-        for task in recipe.tasks
-    ]
+def _new(member: _Member, place: _Place, task_ids: Iterator[int], tree_id: int | None) -> RecipeNew:
+    recipe = member.recipe
     return RecipeNew(
         job_id=place.job_id,
         recipe_set_id=place.recipe_set_id,
         owner=place.owner,
         group=place.group,
-        priority=place.recipe_set.priority.name,
+        priority=place.priority,
         whiteboard=recipe.whiteboard,
         role=recipe.role,
         host_requires=recipe.host_requires,
@@ -95,5 +107,15 @@ def _new(recipe: RecipeSpec, place: _Place, task_ids: Iterator[int], tree_id: in
         kernel_options=recipe.kernel_options,
         kernel_options_post=recipe.kernel_options_post,
         ks_meta=recipe.ks_meta,
-        tasks=tasks,
+        tasks=[_task(task, next(task_ids)) for task in recipe.tasks],
+        host_recipe_id=member.host_recipe_id,
+        guestname=recipe.guestname,
+        guestargs=recipe.guestargs,
+        distro=recipe.distro,
+        reservesys=recipe.reservesys,
     )
+
+
+def _task(task: TaskSpec, task_id: int) -> dict[str, Any]:
+    told = {"task_id": task_id, "name": task.name, "role": task.role, "params": dict(task.params)}
+    return told if task.fetch is None else {**told, "fetch": task.fetch}

@@ -1,14 +1,16 @@
-"""The sample jobs: one is read completely, the others say what of them is not supported yet."""
+"""The sample jobs, all of which are accepted."""
 
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
+from api.intake.xml_writer import write_job
 from domain.job.spec import JobSpec, RecipeSetSpec, RecipeSpec, TaskSpec
 from domain.priority import Priority
-from tests.intake.jobs import faults_of, read_json, read_xml, sample
+from tests.intake.jobs import SAMPLES, read_json, read_xml, sample
 
 DISTRO = {
     "and": [
@@ -48,6 +50,7 @@ DOCUMENT = {
                     "ks_appends": [],
                     "repos": [],
                     "partitions": [],
+                    "guests": [],
                     "distro_requires": DISTRO,
                     "host_requires": HOST,
                     "tasks": [
@@ -99,38 +102,46 @@ def test_kernel_smoke__as_the_document_that_was_kept__is_the_same_job() -> None:
     assert read_json(DOCUMENT) == SPEC
 
 
-LATER_SET = "more than one recipe set is not supported yet"
-LATER_RECIPE = "more than one recipe in a set is not supported yet"
+def hosts_of(name: str) -> list[list[RecipeSpec]]:
+    return [list(recipe_set.recipes) for recipe_set in read_xml(sample(name)).recipe_sets]
 
 
-@pytest.mark.parametrize(
-    ("name", "faults"),
-    [
-        (
-            "guests.xml",
-            [
-                ("line 5, <guestrecipe>", "a guest recipe is not supported yet"),
-                ("line 12, <guestrecipe>", "a guest recipe is not supported yet"),
-            ],
-        ),
-        (
-            "nfs-multihost.xml",
-            [
-                ("line 22, <recipe>", LATER_RECIPE),
-                ("line 33, <reservesys>", "reservesys is not supported yet"),
-            ],
-        ),
-        (
-            "pinned.xml",
-            [
-                ("line 7, <hostRequires>", "force: forcing a system is not supported yet"),
-                ("line 12, <recipeSet>", LATER_SET),
-                ("line 21, <recipe>", LATER_RECIPE),
-            ],
-        ),
-    ],
-)
-def test_sample__ahead_of_its_time__says_exactly_what_is_not_supported(
-    name: str, faults: list[tuple[str, str]]
-) -> None:
-    assert faults_of(sample(name)) == faults
+def test_guests__sample__are_recipes_below_their_host() -> None:
+    (((host,)),) = hosts_of("guests.xml")
+    assert [(guest.guestname, guest.guestargs) for guest in host.guests] == [
+        ("guest1", "--ram=2048 --vcpus=2 --file-size=10"),
+        ("guest2", "--ram=4096 --vcpus=2 --file-size=20"),
+    ]
+    fedora, rhel = host.guests
+    assert "Fedora-44" in fedora.distro_requires and "RHEL-9.6" in rhel.distro_requires
+    assert [task.name for task in fedora.tasks] == ["/distribution/check-install"]
+    assert (host.guestname, host.whiteboard, len(host.tasks)) == (None, "host", 2)
+
+
+def test_nfs_multihost__sample__is_one_set_of_two() -> None:
+    ((server, client),) = hosts_of("nfs-multihost.xml")
+    assert (server.role, server.autopick_pools, server.autopick_random) == (
+        "SERVERS",
+        ("storage", "big"),
+        False,
+    )
+    assert (client.role, client.autopick_pools, client.autopick_random) == ("CLIENTS", (), True)
+    assert client.reservesys == {"duration_seconds": 3600, "when": "onfail"}
+    assert server.reservesys is None
+
+
+def test_pinned__sample__is_two_sets_and_forces_a_system() -> None:
+    spec = read_xml(sample("pinned.xml"))
+    assert [(each.priority, len(each.recipes)) for each in spec.recipe_sets] == [
+        (Priority.Low, 1),
+        (Priority.Urgent, 2),
+    ]
+    assert spec.recipe_sets[0].recipes[0].host_requires == '{"force":"arm-04.east.example.com"}'
+
+
+@pytest.mark.parametrize("path", sorted(SAMPLES.glob("*.xml")), ids=lambda path: path.name)
+def test_sample__read_written_and_read_again__is_the_same_job(path: Path) -> None:
+    spec = read_xml(path.read_bytes())
+    written = write_job(spec.document)
+    assert read_xml(written) == spec
+    assert write_job(read_xml(written).document) == written

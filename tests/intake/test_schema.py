@@ -50,6 +50,7 @@ MISPLACED = {
     "no hostRequires": job_xml(host=""),
     "no distroRequires": job_xml(distro=""),
     "task without a name": job_xml(task="<task/>"),
+    "fetch without a url": job_xml(task='<task name="/t"><fetch subdir="a"/></task>'),
     "repo without a url": job_xml(in_recipe='<repos><repo name="a"/></repos>'),
     "package without a name": job_xml(in_recipe="<packages><package/></packages>"),
     "two watchdogs": job_xml(in_recipe="<watchdog/><watchdog/>"),

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from domain.roll_up import RESULT_ORDER, STATE_ORDER, result_of, state_of
 from domain.recipe.lifecycle import FINISHED, RECIPE
+from domain.roll_up import RESULT_ORDER, STATE_ORDER, result_of, state_of
 
 STATES = [
     # One member: its state.

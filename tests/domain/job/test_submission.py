@@ -6,44 +6,54 @@ from typing import Any
 
 import pytest
 
-from domain.job.events import JobSubmitted, RecipeSetSubmitted
+from domain.job.events import JobSubmitted
 from domain.job.spec import JobSpec, RecipeSetSpec, RecipeSpec, TaskSpec
 from domain.job.submission import Ids, counts, submit
 from domain.priority import Priority
 from domain.recipe.events import RecipeNew
+from domain.recipe_set.events import RecipeSetSubmitted
 
-IDS = Ids(job=1, recipe_sets=(10, 11), recipes=(20, 21), tasks=(30, 31, 32))
+IDS = Ids(job=1, recipe_sets=(10, 11), recipes=(20, 21, 22, 23, 24), tasks=(30, 31, 32, 33, 34, 35))
+DISTRO = {"arch": "x86_64", "osmajor": "Mine1", "osminor": "0", "tree_url": "http://t/"}
+FETCH = {"url": "http://g/", "subdir": "a"}
 
 
-def recipe(distro_requires: str, *tasks: str) -> RecipeSpec:
-    return RecipeSpec(
-        whiteboard=f"on {distro_requires}",
-        role=None,
-        kernel_options="quiet",
-        kernel_options_post="",
-        ks_meta="",
-        host_requires="{}",
-        distro_requires=distro_requires,
-        autopick_random=False,
-        autopick_pools=(),
-        tasks=tuple(TaskSpec(name, None, (("N", "1"),)) for name in tasks),
-    )
+def recipe(distro_requires: str, *tasks: str, **fields: Any) -> RecipeSpec:
+    told = {
+        "whiteboard": f"on {distro_requires}",
+        "role": None,
+        "kernel_options": "quiet",
+        "kernel_options_post": "",
+        "ks_meta": "",
+        "host_requires": "{}",
+        "distro_requires": distro_requires,
+        "autopick_random": False,
+        "autopick_pools": (),
+        "tasks": tuple(TaskSpec(name, None, (("N", "1"),)) for name in tasks),
+    }
+    return RecipeSpec(**{**told, **fields})
 
 
 def job(owner: str | None = None) -> JobSpec:
+    guests = (
+        recipe("fedora", "/g", guestname="one", guestargs="--ram=1"),
+        recipe("", "/h", distro=DISTRO, guestargs=""),
+    )
+    host = recipe("fedora", "/a", "/b", guests=guests, reservesys={"duration_seconds": 60, "when": "always"})
+    peer = recipe("unknown", tasks=(TaskSpec("fetched", "R", (), FETCH),))
     sets = (
-        RecipeSetSpec(Priority.High, (recipe("fedora", "/a", "/b"),)),
+        RecipeSetSpec(Priority.High, (host, peer)),
         RecipeSetSpec(Priority.Low, (recipe("unknown", "/c"),)),
     )
     return JobSpec("nightly", owner, "qa", "scratch", None, sets, {"whiteboard": "nightly"})
 
 
 def events(owner: str | None = None) -> list[tuple[str, Any]]:
-    return list(submit(job(owner), IDS, "bob", {"fedora": 7}.get))
+    return list(submit(job(owner), IDS, "bob", {"fedora": 7, "": 8}.get))
 
 
-def test_counts__job_of_two_sets__are_the_numbers_it_needs() -> None:
-    assert counts(job()) == (2, 2, 3)
+def test_counts__job_with_guests__are_the_numbers_it_needs() -> None:
+    assert counts(job()) == (len(IDS.recipe_sets), len(IDS.recipes), len(IDS.tasks)) == (2, 5, 6)
 
 
 def test_submit__job_of_two_sets__log_has_each_set_before_its_recipes() -> None:
@@ -52,31 +62,65 @@ def test_submit__job_of_two_sets__log_has_each_set_before_its_recipes() -> None:
         ("job/1", JobSubmitted),
         ("recipe-set/10", RecipeSetSubmitted),
         ("recipe/20", RecipeNew),
-        ("recipe-set/11", RecipeSetSubmitted),
         ("recipe/21", RecipeNew),
+        ("recipe/22", RecipeNew),
+        ("recipe/23", RecipeNew),
+        ("recipe-set/11", RecipeSetSubmitted),
+        ("recipe/24", RecipeNew),
     ]
 
 
 def test_submit__numbers__are_given_out_in_document_order_and_name_each_other() -> None:
     made = dict(events())
     assert made["job/1"].recipe_set_ids == (10, 11)
-    assert made["recipe-set/11"].recipe_ids == (21,)
-    assert (made["recipe/21"].job_id, made["recipe/21"].recipe_set_id) == (1, 11)
-    assert [task["task_id"] for task in made["recipe/20"].tasks] == [30, 31]
-    assert made["recipe/21"].tasks == [{"task_id": 32, "name": "/c", "role": None, "params": {"N": "1"}}]
+    assert made["recipe-set/10"].recipe_ids == (20, 21, 22, 23)
+    assert made["recipe-set/11"].recipe_ids == (24,)
+    assert (made["recipe/24"].job_id, made["recipe/24"].recipe_set_id) == (1, 11)
+    assert [[task["task_id"] for task in made[f"recipe/{n}"].tasks] for n in IDS.recipes] == [
+        [30, 31],
+        [32],
+        [33],
+        [34],
+        [35],
+    ]
+    assert made["recipe/24"].tasks == [{"task_id": 35, "name": "/c", "role": None, "params": {"N": "1"}}]
+
+
+def test_submit__guests__follow_their_host_and_name_it() -> None:
+    made = dict(events())
+    hosts = [made[f"recipe/{number}"].host_recipe_id for number in IDS.recipes]
+    assert hosts == [None, 20, 20, None, None]
+    assert (made["recipe/21"].guestname, made["recipe/21"].guestargs) == ("one", "--ram=1")
+    assert (made["recipe/22"].guestname, made["recipe/22"].guestargs) == (None, "")
+    assert {made[f"recipe/{number}"].recipe_set_id for number in (20, 21, 22, 23)} == {10}
 
 
 def test_submit__priority_of_each_set__is_that_of_its_recipes() -> None:
     made = dict(events())
-    assert (made["recipe-set/10"].priority, made["recipe/20"].priority) == ("High", "High")
-    assert made["recipe/21"].priority == "Low"
+    priorities = [made[f"recipe/{number}"].priority for number in IDS.recipes]
+    assert (made["recipe-set/10"].priority, made["recipe-set/11"].priority) == ("High", "Low")
+    assert priorities == ["High", "High", "High", "High", "Low"]
 
 
 def test_submit__distro_requirement__is_resolved_once_and_now() -> None:
     made = dict(events())
-    assert made["recipe/20"].distro_tree_id == 7
+    assert (made["recipe/20"].distro_tree_id, made["recipe/21"].distro_tree_id) == (7, 7)
     # Nobody has such a tree: the scheduler gives the recipe up, with that reason.
-    assert made["recipe/21"].distro_tree_id is None
+    assert made["recipe/24"].distro_tree_id is None
+
+
+def test_submit__distro_of_ones_own__has_no_tree() -> None:
+    made = dict(events())
+    assert (made["recipe/22"].distro_tree_id, made["recipe/22"].distro) == (None, DISTRO)
+    assert made["recipe/20"].distro is None
+
+
+def test_submit__reservesys_and_fetch__are_told_where_given() -> None:
+    made = dict(events())
+    assert made["recipe/20"].reservesys == {"duration_seconds": 60, "when": "always"}
+    assert made["recipe/21"].reservesys is None
+    (fetched,) = made["recipe/23"].tasks
+    assert fetched == {"task_id": 34, "name": "fetched", "role": "R", "params": {}, "fetch": FETCH}
 
 
 OWNERS = [
@@ -90,7 +134,7 @@ OWNERS = [
 def test_submit__owner__is_the_named_one_or_the_submitter(named: str | None, owner: str) -> None:
     made = dict(events(named))
     assert (made["job/1"].owner, made["job/1"].submitter) == (owner, "bob")
-    assert made["recipe/20"].owner == owner
+    assert {made[f"recipe/{number}"].owner for number in IDS.recipes} == {owner}
 
 
 def test_submit__document__is_kept_whole() -> None:

@@ -1,0 +1,114 @@
+"""The shape with fields: an element whose attributes and children fill an object of the document."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from lxml import etree
+
+from api.intake.places import local_name
+from api.intake.xml_shapes import Shape
+from api.intake.xml_walk import Walk, attributes_of, is_foreign, no_children, no_stranger, no_text
+
+
+@dataclass(frozen=True)
+class Child:
+    """The field that a child element fills; with `many`, one member of it."""
+
+    field: str
+    shape: Shape
+    many: bool = False
+
+    def take(self, child: etree._Element, found: dict[str, Any], walk: Walk) -> None:
+        if self.many:
+            members = found.setdefault(self.field, [])
+            walk.places.put(members, len(members), child)
+            members.append(self.shape.read(child, walk))
+        elif self.field in found:
+            walk.fault(child, f"<{local_name(child)}> may stand here only once")
+        else:
+            walk.places.put(found, self.field, child)
+            found[self.field] = self.shape.read(child, walk)
+
+    def give(self, part: Mapping[str, Any], tag: str, element: etree._Element) -> None:
+        if self.field in part:
+            for one in part[self.field] if self.many else (part[self.field],):
+                self.shape.write(one, etree.SubElement(element, tag))
+
+
+@dataclass(frozen=True)
+class Spread:
+    """Fields that the attributes of an otherwise empty child element fill, as if they were the parent's."""
+
+    attributes: Mapping[str, str]
+
+    def take(self, child: etree._Element, found: dict[str, Any], walk: Walk) -> None:
+        if not found.keys().isdisjoint(self.attributes.values()):
+            walk.fault(child, f"<{local_name(child)}> may stand here only once")
+            return
+        for name, value in attributes_of(child):
+            if name in self.attributes:
+                walk.places.put(found, self.attributes[name], child)
+                found[self.attributes[name]] = value
+            else:
+                walk.fault(child, f'unknown attribute "{name}"')
+        no_text(child, walk)
+        no_children(child, walk)
+
+    def give(self, part: Mapping[str, Any], tag: str, element: etree._Element) -> None:
+        written = {name: part[filled] for name, filled in self.attributes.items() if filled in part}
+        if written:
+            etree.SubElement(element, tag, written)
+
+
+@dataclass(frozen=True)
+class Record:
+    """An element as an object; attributes and children may stand in any order.
+
+    `values` says what the words of a field mean; others are left for the document's checks to refuse.
+    `foreign` is the field that keeps elements of other namespaces as they are written.
+    """
+
+    attributes: Mapping[str, str]
+    children: Mapping[str, Child | Spread] = field(default_factory=dict)
+    values: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    foreign: str | None = None
+
+    def read(self, element: etree._Element, walk: Walk) -> dict[str, Any]:
+        found: dict[str, Any] = {}
+        for name, written in attributes_of(element):
+            filled = self.attributes.get(name)
+            if filled is None:
+                walk.fault(element, f'unknown attribute "{name}"')
+            else:
+                found[filled] = self.values.get(filled, {}).get(written, written)
+        no_text(element, walk)
+        for child in element:
+            row = self.children.get(str(child.tag))
+            if row is not None:
+                row.take(child, found, walk)
+            elif self.foreign and is_foreign(child):
+                walk.places.put(found, self.foreign, child)
+                found.setdefault(self.foreign, []).append(foreign_text(child))
+            else:
+                no_stranger(child, element, walk)
+        return found
+
+    def write(self, part: Any, element: etree._Element) -> None:
+        """All but foreign elements, which must not be touched by whoever makes the rest look nice."""
+        for name, filled in self.attributes.items():
+            if filled in part:
+                element.set(name, self._word(filled, part[filled]))
+        for tag, row in self.children.items():
+            row.give(part, tag, element)
+
+    def _word(self, filled: str, value: Any) -> str:
+        words = (word for word, meaning in self.values.get(filled, {}).items() if meaning == value)
+        return next(words, str(value))
+
+
+def foreign_text(element: etree._Element) -> str:
+    """The one spelling of an element that is kept as it is."""
+    return etree.tostring(element, encoding="unicode", with_tail=False)
