@@ -84,7 +84,6 @@ Whiteboard = Annotated[
 ]
 Url = Annotated[Line, Field(min_length=1)]
 Whole = Annotated[int, BeforeValidator(_whole)]
-Pool = Annotated[str, StringConstraints(strip_whitespace=True), Name]
 Kickstart = Annotated[Text | None, AfterValidator(_unless_blank)]
 Foreign = Annotated[Text, AfterValidator(_foreign)]
 Options = Annotated[Line, AfterValidator(_options)]
@@ -102,7 +101,7 @@ class Autopick(_Part):
     """Pools in the order in which they are tried."""
 
     random: Annotated[bool, Field(strict=True)] = False
-    pools: Annotated[list[Pool], Field(max_length=limits.LIST_LIMIT), AfterValidator(_no_repeats)] = []
+    pools: Annotated[list[Name], Field(max_length=limits.LIST_LIMIT), AfterValidator(_no_repeats)] = []
 
 
 class Watchdog(_Part):

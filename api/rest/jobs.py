@@ -9,6 +9,7 @@ import orjson
 from falcon.asgi import Request, Response
 
 from api.intake import DOORS, read_job
+from api.intake.xml_writer import write_job
 from api.rest import reading
 from api.rest.body import media_type, parse_model, read_body, read_json_bytes
 from api.rest.idempotency import once
@@ -18,13 +19,17 @@ from api.rest.shapes import job_document
 from api.services import Request as Requested
 from api.services import Services
 from api.store.requests import Committed
-from api.use_cases.cancel_job import cancel_job
+from api.use_cases.cancel import cancel_job
 from api.use_cases.submit_job import submit_job
 from domain.errors import FaultyInput, Unknown
 from domain.job.spec import JobSpec
 
 # What takes longer than a millisecond or two to read must not hold up everybody else.
 LONG_BODY_BYTES = 16_384
+
+
+# GET /jobs/{id} answers where the job stands, also to who accepts none of these; as XML, what was submitted.
+ANSWERS = ("application/json", "application/xml", "text/xml")
 
 
 class Jobs:
@@ -70,12 +75,11 @@ class Jobs:
         reason = parse_model(body, Cancel).reason
 
         async def write(request: Requested) -> Committed | None:
-            is_admin = principal_of(req).is_admin
-            return await cancel_job(self._services, request, job_id, reason, is_admin=is_admin)
+            return await cancel_job(self._services, request, job_id, reason)
 
         done = await once(self._services, req, body, write)
-        position = done.position if done else self._services.feed.position
-        reading.answer(resp, position, {"job_id": job_id, "cancelled": done is not None})
+        answer = {"job_id": job_id, "cancelled": done is not None}
+        await reading.answer_write(resp, self._services, done, answer)
 
     async def on_get(self, req: Request, resp: Response) -> None:
         page = await reading.read_page(req, self._services.reader, first=2**31)
@@ -86,10 +90,17 @@ class Jobs:
     async def on_get_one(self, req: Request, resp: Response, job_id: int) -> None:
         reader = self._services.reader
         at = await reading.read_at(req, reader)
-        asked = {"at": at, "job_id": job_id, "recipe_id": None}
+        asked = {"at": at, "job_id": job_id, "recipe_set_id": None, "recipe_id": None}
         job = await reader.row("job", asked)
         if job is None:
             raise Unknown(f"job {job_id}")
+        resp.append_header("Vary", "Accept")
+        kind = req.client_prefers(ANSWERS)
+        if kind in ANSWERS[1:]:
+            resp.set_header(reading.POSITION_HEADER, str(at))
+            resp.content_type = kind
+            resp.data = await asyncio.to_thread(write_job, job["document"])
+            return
         recipe_sets = await reader.rows("recipe_sets_of_job", asked)
         recipes = await reader.rows("recipes", asked)
         tasks = await reader.rows("tasks", asked)
