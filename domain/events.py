@@ -119,11 +119,14 @@ class Recorded:
 
 @dataclass(frozen=True, slots=True)
 class Moment:
-    """Where in its subject's history an event stands, and by what clock."""
+    """Where in its subject's history an event stands, and by what clock.
+
+    `at` is None for an event that is only supposed: it has no time yet, and sets no deadline.
+    """
 
     version: int
     position: int
-    at: datetime
+    at: datetime | None
 
     @classmethod
     def of(cls, recorded: Recorded) -> Moment:

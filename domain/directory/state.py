@@ -15,14 +15,14 @@ from domain.events import TOPICS, Event, Recorded, data_of, split_subject
 from domain.job.spec import KnownNames
 from domain.requirements.distro import from_text as distro_from_text
 from domain.requirements.distro import newest_match
-from domain.system.events import SystemRegistered
+from domain.system.events import SystemInventoryChanged, SystemRegistered
 
 Document = Mapping[str, Any]
 
 DIRECTORY_TOPICS = sorted(
     topic
     for topic, cls in TOPICS.items()
-    if issubclass(cls, happened.DirectoryEvent) or cls is SystemRegistered
+    if issubclass(cls, (happened.DirectoryEvent, SystemRegistered, SystemInventoryChanged))
 )
 """The topics of the events that move a directory."""
 
@@ -41,6 +41,12 @@ def document_after(document: Document, event: Event) -> Document:
         return {**document, "enabled": isinstance(event, happened.LabControllerEnabled)}
     if isinstance(event, happened.PoolSystemAdded | happened.PoolSystemRemoved):
         return document
+    if isinstance(event, happened.LabControllerSilent | happened.LabControllerHeard):
+        return {**document, "silent": isinstance(event, happened.LabControllerSilent)}
+    if isinstance(event, happened.DistroTreeRemoved):
+        return {**document, "urls": {}, "removed": True}
+    if isinstance(event, happened.DistroTreeRegistered):
+        return data_of(event)
     if isinstance(event, happened.TokenRevoked):
         return {**document, "revoked": True}
     return {**document, **data_of(event)}
@@ -52,6 +58,7 @@ class Directory:
     def __init__(self) -> None:
         self._entries: dict[str, dict[str, Entry]] = {}
         self._pool_systems: dict[str, dict[str, None]] = {}
+        self._system_pools: dict[str, dict[str, None]] = {}
         self._keys: dict[str, None] = {}
         self._arches: dict[str, None] = {}
         self._tokens: dict[str, str] = {}
@@ -62,7 +69,7 @@ class Directory:
         """Take in one event; events of other aggregates are passed over."""
         event = recorded.event
         kind, name = split_subject(recorded.subject)
-        if isinstance(event, SystemRegistered):
+        if isinstance(event, SystemRegistered | SystemInventoryChanged):
             self._learn_names(event)
         elif not isinstance(event, happened.DirectoryEvent):
             return
@@ -73,8 +80,10 @@ class Directory:
             self._tokens[event.digest] = name
         if isinstance(event, happened.PoolSystemAdded):
             self._pool_systems.setdefault(name, {})[event.system] = None
+            self._system_pools.setdefault(event.system, {})[name] = None
         elif isinstance(event, happened.PoolSystemRemoved):
             self._pool_systems.get(name, {}).pop(event.system, None)
+            self._system_pools.get(event.system, {}).pop(name, None)
         self._known = None
         self._tree_for.clear()
 
@@ -92,6 +101,20 @@ class Directory:
     def pool_has(self, pool: str, system: str) -> bool:
         return system in self._pool_systems.get(pool, {})
 
+    def pools_of(self, system: str) -> tuple[str, ...]:
+        """The pools a system is in, in the order in which it joined them."""
+        return tuple(self._system_pools.get(system, ()))
+
+    def is_enabled(self, lab_controller: str) -> bool:
+        entry = self.get("lab-controller", lab_controller)
+        return entry is not None and bool(entry.document["enabled"])
+
+    def trees(self) -> Iterator[tuple[int, Document]]:
+        """The distro trees that are there."""
+        for name, entry in self.items("distro-tree"):
+            if not entry.document.get("removed"):
+                yield int(name), entry.document
+
     def token(self, digest: str) -> tuple[str, Document] | None:
         """The id and document of the token with this digest, unless it was revoked."""
         token_id = self._tokens.get(digest)
@@ -103,7 +126,7 @@ class Directory:
     def tree_for(self, distro_requires: str) -> int | None:
         """The id of the newest distro tree that a distro requirement (canonical text) means now."""
         if distro_requires not in self._tree_for:
-            trees = [{"id": int(name), **entry.document} for name, entry in self.items("distro-tree")]
+            trees = [{"id": tree_id, **document} for tree_id, document in self.trees()]
             tree = newest_match(distro_from_text(distro_requires), trees)
             self._tree_for[distro_requires] = None if tree is None else int(tree["id"])
         return self._tree_for[distro_requires]
@@ -121,13 +144,12 @@ class Directory:
             users=names.get("user", nothing),
             groups={name: frozenset(entry.document["members"]) for name, entry in self.items("group")},
             pools=names.get("pool", nothing),
-            arches=frozenset(self._arches)
-            | {entry.document["arch"] for _, entry in self.items("distro-tree")},
+            arches=frozenset(self._arches) | {document["arch"] for _, document in self.trees()},
             keys=frozenset(self._keys),
             lab_controllers=names.get("lab-controller", nothing),
             systems=names.get("system", nothing),
         )
 
-    def _learn_names(self, event: SystemRegistered) -> None:
+    def _learn_names(self, event: SystemRegistered | SystemInventoryChanged) -> None:
         self._keys.update(dict.fromkeys(event.inventory.get("key_values") or ()))
         self._arches.update(dict.fromkeys(event.inventory.get("arches") or ()))

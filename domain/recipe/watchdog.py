@@ -28,8 +28,10 @@ def of_task(params: Mapping[str, str]) -> int:
     return int(asked) if sensible else TASK_SECONDS
 
 
-def after_state(recipe: Recipe, event: Event, at: datetime) -> datetime | None:
+def after_state(recipe: Recipe, event: Event, at: datetime | None) -> datetime | None:
     """When the watchdog of `recipe` expires after an event that changes its state at `at`."""
+    if at is None:
+        return recipe.deadline
     if isinstance(event, happened.RecipeReserved):
         return at + timedelta(seconds=event.seconds)
     # A guest is installed by a task of its host, whenever that comes; until then its host's watchdog holds.
@@ -39,8 +41,10 @@ def after_state(recipe: Recipe, event: Event, at: datetime) -> datetime | None:
     return recipe.deadline if getattr(event, "STATE", None) in STARTED else None
 
 
-def after_report(recipe: Recipe, event: Event, at: datetime) -> datetime | None:
+def after_report(recipe: Recipe, event: Event, at: datetime | None) -> datetime | None:
     """The same after an event that leaves the state as it is; `recipe` knows the event already."""
+    if at is None:
+        return recipe.deadline
     if isinstance(event, happened.WatchdogSet):
         return at + timedelta(seconds=event.seconds)
     if isinstance(event, happened.TaskStarted):

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-from domain.roll_up import RESULT_ORDER, result_of
 from domain.recipe.state import Recipe
+from domain.roll_up import RESULT_ORDER, result_of
 
 DEFAULT_SECONDS: Final = 86_400
 

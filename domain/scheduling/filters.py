@@ -1,9 +1,10 @@
 """Recipes with the same filter share one entry; an index leads from entry to systems and back.
 
-An entry knows its viable systems as a bitmap, its queued recipes by rank, and its idle systems by name. A
-system knows its entries as a bitmap over entry numbers (its signature), brought up to date when it is asked
-for. So a new recipe looks at one entry, and a pending system at the entries that want it: neither at the
-queue, nor at the lab. `Effort` counts what was looked at, and a test holds the counts against the lab's size.
+An entry knows its viable systems as a bitmap, and its recipes by rank: the queued ones, and those assigned to
+a lab. A system knows its entries as a bitmap over entry numbers (its signature), brought up to date when it
+is asked for. So a new recipe looks at one entry, and a pending system at the entries that want it: neither at
+the queue, nor at the lab. `Effort` counts what was looked at, and a test holds the counts against the lab's
+size.
 """
 
 from __future__ import annotations
@@ -12,19 +13,17 @@ import heapq
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from domain.scheduling.labs import Labs, numbers_in
+from domain.scheduling.bitmaps import numbers_in
+from domain.scheduling.filter_key import FilterKey
+from domain.scheduling.labs import Labs
+from domain.scheduling.planes import Planes
 from domain.scheduling.ranked import Ranked
 from domain.scheduling.rules import viable
 
 Rank = tuple[int, ...]
 
-
-@dataclass(frozen=True)
-class FilterKey:
-    """What decides which systems are viable: the canonical host requirement, and the distro tree."""
-
-    host_requires: str
-    distro_tree_id: int | None
+QUEUED = ""
+"""The line of the queued recipes; the assigned ones stand in the line of their lab."""
 
 
 @dataclass
@@ -37,17 +36,13 @@ class Effort:
 
 @dataclass
 class Entry:
-    """All recipes of one filter. `viable` is None until somebody asks.
-
-    `idle` is a heap of names, None until somebody asks. It holds every idle viable system, and may hold more
-    (taken since, no longer viable, or twice), thrown out when they come up.
-    """
+    """All unplaced recipes of one filter. `viable` is None until somebody asks; `lines` are by lab."""
 
     key: FilterKey
     number: int
     viable: int | None = None
-    queue: Ranked[Rank] = field(default_factory=Ranked)
-    idle: list[str] | None = None
+    unplaced: int = 0
+    lines: dict[str, Ranked[Rank]] = field(default_factory=dict)
 
 
 class Filters:
@@ -55,28 +50,57 @@ class Filters:
 
     # Entries without recipes are kept for the next recipe of the same filter, up to this many.
     SPARE = 4_096
-    # A heap this much longer than twice the idle pool is given up, so that nobody's asking bounds its size.
-    SLACK = 64
 
     def __init__(self, lab: Labs, effort: Effort) -> None:
         self._lab = lab
         self._effort = effort
-        self._idle_bits = 0
         self._entries: dict[FilterKey, Entry] = {}
+        self._most = self.SPARE
         self._start_numbering()
 
     def _start_numbering(self) -> None:
         self._by_number: list[Entry] = list(self._entries.values())
+        self._wanting: dict[str, int] = {}
         for number, entry in enumerate(self._by_number):
             entry.number = number
+            for line, ranked in entry.lines.items():
+                if len(ranked):
+                    self._wanting[line] = self._wanting.get(line, 0) | 1 << number
         self._evaluated = [entry for entry in self._by_number if entry.viable is not None]
         self._known = sum(1 << entry.number for entry in self._evaluated)
-        self._wanting = sum(1 << entry.number for entry in self._by_number if len(entry.queue))
         self._signatures: dict[int, tuple[int, int]] = {}
+        self._takers = Planes()
+        for entry in self._evaluated:
+            self._takers.add(entry.viable or 0, entry.unplaced)
 
     # Recipes in and out
 
-    def entry(self, key: FilterKey) -> Entry:
+    def add(self, key: FilterKey) -> None:
+        """One more unplaced recipe, which stands in no line yet."""
+        entry = self._entry(key)
+        entry.unplaced += 1
+        if entry.viable is not None:
+            self._takers.add(entry.viable, 1)
+
+    def remove(self, key: FilterKey) -> None:
+        entry = self._entry(key)
+        entry.unplaced -= 1
+        if entry.viable is not None:
+            self._takers.subtract(entry.viable, 1)
+
+    def enqueue(self, key: FilterKey, line: str, rank: Rank) -> None:
+        entry = self._entry(key)
+        entry.lines.setdefault(line, Ranked()).add(rank)
+        self._wanting[line] = self._wanting.get(line, 0) | 1 << entry.number
+
+    def dequeue(self, key: FilterKey, line: str, rank: Rank) -> None:
+        entry = self._entry(key)
+        entry.lines[line].discard(rank)
+        if not len(entry.lines[line]):
+            del entry.lines[line]
+            self._wanting[line] &= ~(1 << entry.number)
+
+    def _entry(self, key: FilterKey) -> Entry:
         entry = self._entries.get(key)
         if entry is None:
             self._drop_spare()
@@ -84,92 +108,73 @@ class Filters:
             self._by_number.append(entry)
         return entry
 
-    def enqueue(self, key: FilterKey, rank: Rank) -> None:
-        entry = self.entry(key)
-        entry.queue.add(rank)
-        self._wanting |= 1 << entry.number
+    def _drop_spare(self) -> None:
+        if len(self._entries) >= self._most:
+            self._entries = {key: entry for key, entry in self._entries.items() if entry.unplaced}
+            self._most = max(self.SPARE, 2 * len(self._entries))
+            self._start_numbering()
 
-    def dequeue(self, key: FilterKey, rank: Rank) -> None:
-        entry = self.entry(key)
-        entry.queue.discard(rank)
-        if not len(entry.queue):
-            self._wanting &= ~(1 << entry.number)
-
-    # Systems in and out
-
-    def became_idle(self, fqdn: str) -> None:
-        number = self._lab.number(fqdn)
-        if self._idle_bits >> number & 1:
-            return
-        self._idle_bits |= 1 << number
-        for entry_number in numbers_in(self._signature(number)):
-            self._effort.rows += 1
-            self._offer(self._by_number[entry_number], fqdn)
-
-    def no_longer_idle(self, fqdn: str) -> None:
-        self._idle_bits &= ~(1 << self._lab.number(fqdn))
-
-    def _offer(self, entry: Entry, fqdn: str) -> None:
-        """Put an idle viable system where `first_idle` finds it."""
-        if entry.idle is None:
-            return
-        if len(entry.idle) < 2 * self._idle_bits.bit_count() + self.SLACK:
-            heapq.heappush(entry.idle, fqdn)
-        else:
-            entry.idle = None
+    # Systems and distro trees in and out
 
     def system_changed(self, fqdn: str, alone: Labs) -> None:
         """Hold a new or changed system against the entries in use; `alone` is a lab of just that system."""
         number = self._lab.number(fqdn)
         bit = 1 << number
         self._signatures.pop(number, None)
-        for entry in self._entries.values():
-            if entry.viable is None:
-                continue
+        takers = 0
+        for entry in self._evaluated:
             self._effort.evaluations += 1
-            if not viable(alone, entry.key):
+            assert entry.viable is not None, "an evaluated entry knows its systems"
+            if viable(alone, entry.key):
+                entry.viable |= bit
+                takers += entry.unplaced
+            else:
                 entry.viable &= ~bit
-                continue
-            entry.viable |= bit
-            if self._idle_bits & bit:
-                self._offer(entry, fqdn)
+        self._takers.put(number, takers)
 
-    def trees_changed(self) -> None:
-        """Distro trees came, went or changed: every entry is evaluated anew when it is next asked for."""
-        for entry in self._entries.values():
-            entry.viable = entry.idle = None
+    def tree_changed(self, tree_id: int) -> None:
+        """Entries that name the tree are evaluated anew when they are next asked for."""
+        for entry in self._evaluated:
+            if tree_id in entry.key.tree_ids:
+                entry.viable = None
         self._start_numbering()
 
     # Questions
 
     def viable(self, key: FilterKey) -> int:
         """Bitmap of the systems that could run recipes with this filter, busy or not."""
-        return self._evaluate(self.entry(key))
+        return self._evaluate(self._entry(key))
 
-    def first_idle(self, key: FilterKey) -> str | None:
-        """The idle viable system that comes first by name."""
-        entry = self.entry(key)
-        candidates = self._evaluate(entry) & self._idle_bits
-        if not candidates:
-            return None
-        if entry.idle is None:
-            entry.idle = sorted(self._lab.names[number] for number in numbers_in(candidates))
-            self._effort.rows += len(entry.idle)
-        while not candidates >> self._lab.number(entry.idle[0]) & 1:
-            heapq.heappop(entry.idle)
+    def fewest_takers(self, among: int) -> int:
+        """Those systems that the fewest unplaced recipes could use, of the filters asked for so far."""
+        return self._takers.least(among)
+
+    def lines(self) -> tuple[str, ...]:
+        """The lines in which somebody stands."""
+        return tuple(line for line, wanting in self._wanting.items() if wanting)
+
+    def wanting(self, line: str) -> Iterator[tuple[FilterKey, int]]:
+        """The filters of a line, each with its viable systems."""
+        for number in numbers_in(self._wanting.get(line, 0)):
             self._effort.rows += 1
-        self._effort.rows += 1
-        return entry.idle[0]
+            entry = self._by_number[number]
+            yield entry.key, self._evaluate(entry)
 
-    def heads_for(self, fqdn: str) -> Iterator[Rank]:
-        """The first queued recipe of each entry that the system is viable for."""
-        for number in numbers_in(self._wanting & ~self._known):
+    def takers(self, fqdn: str, line: str, *, forced_only: bool) -> Iterator[Rank]:
+        """The recipes of a line that the system is viable for, in rank order.
+
+        With `forced_only`, those that name the system by force.
+        """
+        wanting = self._wanting.get(line, 0)
+        for number in numbers_in(wanting & ~self._known):
             self._evaluate(self._by_number[number])
-        for number in numbers_in(self._signature(self._lab.number(fqdn)) & self._wanting):
+        queues = []
+        for number in numbers_in(self._signature(self._lab.number(fqdn)) & wanting):
             self._effort.rows += 1
-            head = self._by_number[number].queue.first()
-            if head is not None:
-                yield head
+            entry = self._by_number[number]
+            if not forced_only or entry.key.forced:
+                queues.append(entry.lines[line])
+        return _merged(queues)
 
     # Bringing up to date what is asked for
 
@@ -177,6 +182,7 @@ class Filters:
         if entry.viable is None:
             self._effort.evaluations += 1
             entry.viable = viable(self._lab, entry.key)
+            self._takers.add(entry.viable, entry.unplaced)
             self._evaluated.append(entry)
             self._known |= 1 << entry.number
         return entry.viable
@@ -190,8 +196,13 @@ class Filters:
         self._signatures[number] = signature, len(self._evaluated)
         return signature
 
-    def _drop_spare(self) -> None:
-        if len(self._entries) < self.SPARE or len(self._entries) < 4 * self._wanting.bit_count():
-            return
-        self._entries = {key: entry for key, entry in self._entries.items() if len(entry.queue)}
-        self._start_numbering()
+
+def _merged(lines: list[Ranked[Rank]]) -> Iterator[Rank]:
+    """All of them in one order. Mostly the first is all that is asked for: then nothing is sorted."""
+    first = min((head for line in lines if (head := line.first()) is not None), default=None)
+    if first is None:
+        return
+    yield first
+    ranks = heapq.merge(*lines)
+    next(ranks)
+    yield from ranks

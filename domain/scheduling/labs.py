@@ -1,15 +1,47 @@
 """The systems of all labs as numbered columns, for questions about many systems at once.
 
-A system keeps its number for as long as the process lives. Bit n of a bitmap stands for system number n.
+A system keeps its number for as long as the process lives: numbers ascend in the order of registration.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Hashable, Mapping
+from typing import Any, NamedTuple
 
 from domain.requirements import Columns
+from domain.scheduling.bitmaps import union
+from domain.scheduling.planes import Planes
 from domain.system.state import System
+
+
+class Distro(NamedTuple):
+    """What a system must be able to install. `tree_id` is None for a distro of one's own, had by every
+    lab."""
+
+    tree_id: int | None
+    arch: str
+    family: str
+    version: str
+
+
+class Index:
+    """Bitmaps of systems by some property."""
+
+    def __init__(self) -> None:
+        self._bitmaps: dict[Hashable, int] = {}
+        self._keys: dict[int, tuple[Hashable, ...]] = {}
+
+    def put(self, number: int, *keys: Hashable) -> None:
+        """From now on the system has these values of the property, and no others."""
+        bit = 1 << number
+        for key in self._keys.get(number, ()):
+            self._bitmaps[key] &= ~bit
+        self._keys[number] = keys
+        for key in keys:
+            self._bitmaps[key] = self._bitmaps.get(key, 0) | bit
+
+    def __getitem__(self, key: Hashable) -> int:
+        return self._bitmaps.get(key, 0)
 
 
 class Labs:
@@ -19,34 +51,36 @@ class Labs:
         self.columns = Columns()
         self.registered = 0
         self.names: list[str] = []
+        self.lab_controller = Index()
+        self.pool = Index()
+        self.owner = Index()
+        self._arch = Index()
+        self._excluded = Index()
         self._numbers: dict[str, int] = {}
-        self._by_controller: dict[str, int] = {}
-        self._by_arch: dict[str, int] = {}
-        self._excluding: dict[tuple[Any, Any, Any], int] = {}
         self._trees: dict[int, Mapping[str, Any]] = {}
+        self._places: Planes | None = None
 
     def number(self, fqdn: str) -> int:
         return self._numbers[fqdn]
 
     def put(self, system: System, pools: tuple[str, ...]) -> int:
-        """Take in a system whose inventory, condition, lab or pools are new or changed; its number."""
+        """Take in a system whose inventory, condition, lab, owner or pools are new or changed; its number."""
         number = self._numbers.get(system.fqdn)
         if number is None:
             number = self._numbers[system.fqdn] = len(self.names)
             self.names.append(system.fqdn)
-        else:
-            self._forget(number)
+            self._places = None
         bit = 1 << number
         inventory = {**system.inventory, "fqdn": system.fqdn, "pools": list(pools)}
+        self.columns.remove(number)
         self.columns.put(number, inventory)
-        _add(self._by_controller, system.lab_controller, bit)
-        for arch in inventory.get("arches") or ():
-            _add(self._by_arch, arch, bit)
-        for exclusion in inventory.get("excluded_families") or ():
-            key = (exclusion.get("arch"), exclusion.get("family"), exclusion.get("version"))
-            _add(self._excluding, key, bit)
-        if system.condition != "Removed":
-            self.registered |= bit
+        self.lab_controller.put(number, system.lab_controller)
+        self.owner.put(number, system.owner)
+        self.pool.put(number, *pools)
+        self._arch.put(number, *(inventory.get("arches") or ()))
+        exclusions = inventory.get("excluded_families") or ()
+        self._excluded.put(number, *((ex["arch"], ex["family"], ex.get("version")) for ex in exclusions))
+        self.registered = self.registered & ~bit if system.condition == "Removed" else self.registered | bit
         return number
 
     def alone(self, system: System, pools: tuple[str, ...]) -> Labs:
@@ -56,55 +90,38 @@ class Labs:
         lab.put(system, pools)
         return lab
 
+    def first_by_name(self, among: int) -> int:
+        """The number of the system that comes first by name; `among` is not empty."""
+        if self._places is None:
+            self._places = Planes()
+            for place, number in enumerate(sorted(range(len(self.names)), key=self.names.__getitem__)):
+                self._places.add(1 << number, place)
+        return self._places.least(among).bit_length() - 1
+
+    # Distro trees
+
     def put_tree(self, tree_id: int, tree: Mapping[str, Any]) -> None:
         self._trees[tree_id] = tree
 
-    def tree(self, tree_id: int | None) -> Mapping[str, Any] | None:
-        return None if tree_id is None else self._trees.get(tree_id)
+    def distro(self, tree_id: int | None) -> Distro | None:
+        """A tree that is known."""
+        tree = None if tree_id is None else self._trees.get(tree_id)
+        return None if tree is None else Distro(tree_id, tree["arch"], tree["family"], tree["version"])
+
+    def labs_with(self, tree_id: int | None) -> tuple[str, ...]:
+        tree = None if tree_id is None else self._trees.get(tree_id)
+        return () if tree is None else tuple(name for name, urls in tree["urls"].items() if urls)
 
     def with_tree(self, tree_id: int | None) -> int:
         """Systems of the labs that have the tree."""
-        tree = self.tree(tree_id)
-        if tree is None:
+        return union(self.lab_controller[name] for name in self.labs_with(tree_id))
+
+    def with_arch(self, distro: Distro | None) -> int:
+        return 0 if distro is None else self._arch[distro.arch]
+
+    def not_excluding(self, distro: Distro | None) -> int:
+        """All but the systems that exclude the distro's family, or this version of it, on its arch."""
+        if distro is None:
             return 0
-        return _union(self._by_controller.get(name, 0) for name, urls in tree["urls"].items() if urls)
-
-    def with_arch_of_tree(self, tree_id: int | None) -> int:
-        tree = self.tree(tree_id)
-        return 0 if tree is None else self._by_arch.get(tree["arch"], 0)
-
-    def not_excluding_tree(self, tree_id: int | None) -> int:
-        """All but the systems that exclude the tree's family, or this version of it, on its arch."""
-        tree = self.tree(tree_id)
-        if tree is None:
-            return 0
-        arch, family = tree["arch"], tree["family"]
-        whole = self._excluding.get((arch, family, None), 0)
-        return self.registered & ~(whole | self._excluding.get((arch, family, tree["version"]), 0))
-
-    def _forget(self, number: int) -> None:
-        keep = ~(1 << number)
-        self.columns.remove(number)
-        self.registered &= keep
-        for index in (self._by_controller, self._by_arch, self._excluding):
-            for key in index:
-                index[key] &= keep  # type: ignore[index]
-
-
-def _add(index: dict[Any, int], key: Any, bit: int) -> None:
-    index[key] = index.get(key, 0) | bit
-
-
-def _union(bitmaps: Iterator[int]) -> int:
-    together = 0
-    for bitmap in bitmaps:
-        together |= bitmap
-    return together
-
-
-def numbers_in(bitmap: int) -> Iterator[int]:
-    """The numbers whose bits are set, ascending; costs one step for each."""
-    while bitmap:
-        low = bitmap & -bitmap
-        yield low.bit_length() - 1
-        bitmap ^= low
+        whole = self._excluded[distro.arch, distro.family, None]
+        return self.registered & ~(whole | self._excluded[distro.arch, distro.family, distro.version])

@@ -6,191 +6,214 @@ of the same commit sees it; `take_back` undoes all supposing: what stays is only
 
 from __future__ import annotations
 
-import heapq
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from domain.directory import events as directory
-from domain.directory.state import document_after
-from domain.events import Event, Recorded, split_subject
-from domain.job.events import RecipeSetSubmitted
+from domain.directory.state import Directory
+from domain.events import Event, Moment, Recorded, split_subject
 from domain.recipe.state import Recipe
 from domain.recipe.state import evolve as evolve_recipe
-from domain.scheduling.filters import Effort, FilterKey, Filters, Rank
+from domain.recipe_set.events import RecipeSetSubmitted
+from domain.recipe_set.members import Members
+from domain.recipe_set.state import evolve as evolve_recipe_set
+from domain.scheduling.availability import Availability
+from domain.scheduling.bitmaps import union
+from domain.scheduling.filters import Effort, Filters
 from domain.scheduling.labs import Labs
+from domain.scheduling.recipe_sets import RecipeSets
+from domain.scheduling.triggers import LET_GO, NEW_JOB, PENDING_SYSTEM, WAKE_UP, Trigger, Triggers
+from domain.scheduling.wake_ups import LET_GOES, WAKE_UPS, Happened, Row, by_event
+from domain.system.events import SystemPending
 from domain.system.state import System
 from domain.system.state import evolve as evolve_system
 
-
-@dataclass(frozen=True, order=True)
-class Trigger:
-    """Something the scheduler must answer, at the log position that raised it.
-
-    kind `new-job`: a recipe set (name: its id) with new recipes; kind `pending-system`: a pending system.
-    """
-
-    position: int
-    kind: str
-    name: str
+EVERY_SYSTEM = -1
 
 
 class Partition:
-    """Mutable; of its own decisions it only ever holds suppositions."""
+    """Mutable; of its own decisions it only ever holds suppositions.
 
-    def __init__(self) -> None:
+    `position` is the last one of the log that it knows. `wake_ups` are the rows of the table of that name.
+    """
+
+    def __init__(self, wake_ups: Iterable[Row] = WAKE_UPS) -> None:
         self.position = 0
         self.effort = Effort()
+        self.directory = Directory()
         self.lab = Labs()
+        self.available = Availability(self.lab)
         self.filters = Filters(self.lab, self.effort)
+        self.sets = RecipeSets(self.filters)
+        self.triggers = Triggers(self._log_wants)
         self.systems: dict[str, System] = {}
-        self.recipes: dict[int, Recipe] = {}
-        self.recipe_sets: dict[int, tuple[int, ...]] = {}
-        self._enabled: dict[str, bool] = {}
-        self._trees: dict[int, Any] = {}
-        self._pools: dict[str, dict[str, None]] = {}
-        self._triggers: list[Trigger] = []
-        self._set_aside: list[Trigger] = []
+        # Systems that a person has.
+        self.reserved: dict[str, None] = {}
+        # Idle systems that some recipe would have taken, had it been safe; it may have more than those.
+        self.passed_over = self._passed_over_before = EVERY_SYSTEM
         self._supposed: dict[str, System | Recipe] = {}
+        self._wake_ups = by_event(wake_ups)
+        self._let_goes = by_event(LET_GOES)
 
     # The log
 
     def apply(self, recorded: Recorded) -> None:
         assert not self._supposed, "the log is read only when nothing is supposed"
         self.position = recorded.position
-        kind, name = split_subject(recorded.subject)
-        event = recorded.event
-        if kind == "recipe":
-            self._put_recipe(
-                evolve_recipe(
-                    self.recipes.get(int(name)), int(name), event, recorded.version, recorded.position
-                )
-            )
-        elif kind == "system":
-            system = evolve_system(self.systems.get(name), name, event, recorded.version, recorded.position)
-            self._put_system(system)
-            if system.usage == "pending" and system.since == recorded.position:
-                heapq.heappush(self._triggers, Trigger(recorded.position, "pending-system", name))
-        elif isinstance(event, RecipeSetSubmitted):
-            self.recipe_sets[int(name)] = tuple(event.recipe_ids)
-            heapq.heappush(self._triggers, Trigger(recorded.position, "new-job", name))
-        elif isinstance(event, directory.DirectoryEvent):
-            self._apply_directory(kind, name, event)
+        stamp = recorded.stamp
+        if stamp.basis is not None and stamp.cause.startswith("event/"):
+            self.triggers.answered_before(int(stamp.cause.removeprefix("event/")))
+        for trigger in self._raised(self._take_in(recorded)):
+            self.triggers.push(trigger)
 
-    def _apply_directory(self, kind: str, name: str, event: Event) -> None:
-        if isinstance(event, directory.PoolSystemAdded):
-            self._pools.setdefault(event.system, {})[name] = None
-            self._system_changed(self.systems[event.system])
-        elif isinstance(event, directory.PoolSystemRemoved):
-            self._pools.get(event.system, {}).pop(name, None)
-            self._system_changed(self.systems[event.system])
+    def _take_in(self, recorded: Recorded) -> Happened:
+        kind, name = split_subject(recorded.subject)
+        event, moment = recorded.event, Moment.of(recorded)
+        if kind in ("recipe", "system"):
+            return self._move(recorded.subject, event, moment, forget=True)
+        if kind == "recipe-set":
+            before = self.sets.sets.get(int(name))
+            self.sets.put_set(evolve_recipe_set(before, int(name), event, moment))
+        elif isinstance(event, directory.DirectoryEvent):
+            self.directory.apply(recorded)
+            self._document_changed(kind, name, event)
+        return Happened(recorded.subject, event)
+
+    def _move(self, subject: str, event: Event, moment: Moment, *, forget: bool) -> Happened:
+        kind, name = split_subject(subject)
+        if kind == "recipe":
+            before = self.sets.recipes.get(int(name))
+            recipe = evolve_recipe(before, int(name), event, moment)
+            self.sets.put(recipe, forget=forget)
+            return Happened(subject, event, before, recipe)
+        known = self.systems.get(name)
+        system = evolve_system(known, name, event, moment)
+        self._put_system(system)
+        return Happened(subject, event, known, system)
+
+    def _document_changed(self, kind: str, name: str, event: Event) -> None:
+        if isinstance(event, directory.PoolSystemAdded | directory.PoolSystemRemoved):
+            self._describe(self.systems[event.system])
         elif kind == "distro-tree":
-            tree = document_after(self._trees.get(int(name), {}), event)
-            self._trees[int(name)] = tree
-            self.lab.put_tree(int(name), tree)
-            self.filters.trees_changed()
+            entry = self.directory.get(kind, name)
+            assert entry is not None, f"{kind} {name} is in the directory"
+            self.lab.put_tree(int(name), entry.document)
+            self.filters.tree_changed(int(name))
         elif kind == "lab-controller":
-            self._enabled[name] = bool(document_after({}, event)["enabled"])
-            for system in self.systems.values():
-                if system.lab_controller == name:
-                    self._index_idle(system)
+            self.available.enable(name, self.directory.is_enabled(name))
+
+    def _put_system(self, system: System) -> None:
+        before = self.systems.get(system.fqdn)
+        self.systems[system.fqdn] = system
+        if before is None or _description(before) != _description(system):
+            self._describe(system)
+        self.available.put(system)
+        if system.reservation is None:
+            self.reserved.pop(system.fqdn, None)
+        else:
+            self.reserved[system.fqdn] = None
+
+    def _describe(self, system: System) -> None:
+        """What is known of a system is new: it is held against the filters."""
+        pools = self.directory.pools_of(system.fqdn)
+        self.lab.put(system, pools)
+        self.filters.system_changed(system.fqdn, self.lab.alone(system, pools))
 
     # Supposing
 
     def suppose(self, subject: str, event: Event) -> None:
-        """Let an event have happened, until `take_back`."""
-        kind, name = split_subject(subject)
-        if kind == "recipe":
-            recipe = self.recipes[int(name)]
-            self._supposed.setdefault(subject, recipe)
-            self._put_recipe(
-                evolve_recipe(recipe, int(name), event, recipe.version + 1, self.position), keep=True
-            )
-        else:
-            system = self.systems[name]
-            self._supposed.setdefault(subject, system)
-            self._put_system(evolve_system(system, name, event, system.version + 1, self.position))
+        """Let an event of a recipe or system have happened, until `take_back`."""
+        state = self.state_of(subject)
+        self._supposed.setdefault(subject, state)
+        happened = self._move(subject, event, Moment(state.version + 1, self.position, None), forget=False)
+        for name in self._asked(self._wake_ups, happened):
+            self.triggers.suppose_raised(name)
 
     def take_back(self) -> None:
         supposed, self._supposed = self._supposed, {}
         for before in supposed.values():
             if isinstance(before, Recipe):
-                self._put_recipe(before)
+                self.sets.put(before)
             else:
                 self._put_system(before)
-        for trigger in self._set_aside:
-            heapq.heappush(self._triggers, trigger)
-        self._set_aside.clear()
+
+    # A commit
+
+    def begin(self) -> None:
+        """Decisions for one commit are to be made."""
+        self._passed_over_before = self.passed_over
+
+    def committed(self) -> None:
+        """They are in the log: what was asked meanwhile is answered."""
+        self.triggers.committed()
+
+    def refused(self) -> None:
+        """They are not in the log: all of it is to be asked again."""
+        self.passed_over |= self._passed_over_before
+        self.triggers.refused()
 
     # Triggers
 
-    def next_trigger(self) -> Trigger | None:
-        """The oldest trigger that still wants an answer; it is not taken away, its answer makes it void."""
-        while self._triggers and not self._stands(self._triggers[0]):
-            void = heapq.heappop(self._triggers)
-            if self._supposed:
-                self._set_aside.append(void)
-        return self._triggers[0] if self._triggers else None
+    def _raised(self, happened: Happened) -> Iterator[Trigger]:
+        name = split_subject(happened.subject)[1]
+        if isinstance(happened.event, SystemPending):
+            yield Trigger(self.position, PENDING_SYSTEM, name)
+        elif isinstance(happened.event, RecipeSetSubmitted):
+            yield Trigger(self.position, NEW_JOB, name)
+        for lab_controller in self._asked(self._let_goes, happened):
+            yield Trigger(self.position, LET_GO, lab_controller)
+        for subject in self._asked(self._wake_ups, happened):
+            yield Trigger(self.position, WAKE_UP, subject)
 
-    def _stands(self, trigger: Trigger) -> bool:
-        if trigger.kind == "pending-system":
+    def _asked(self, rows: Mapping[type[Event], tuple[Row, ...]], happened: Happened) -> Iterator[str]:
+        for row in rows.get(type(happened.event), ()):
+            for subject in row.asks(happened, self):
+                # Where nobody was passed over there is nothing to ask again, as after most grants.
+                if not subject.startswith("passed-over/") or self.asked_by(subject):
+                    yield subject
+
+    def _log_wants(self, trigger: Trigger) -> bool:
+        if trigger.kind == PENDING_SYSTEM:
             system = self.systems[trigger.name]
             return system.usage == "pending" and system.since == trigger.position
-        members = self.recipe_sets.get(int(trigger.name), ())
-        return any(self.recipes[member].state == "new" for member in members if member in self.recipes)
+        return any(recipe.state == "new" for recipe in self.sets.members(int(trigger.name)))
 
-    # Keeping the indexes true
+    def asked_by(self, subject: str) -> int:
+        """The systems that a wake-up of this subject asks, if they are idle then."""
+        kind, name = split_subject(subject)
+        if kind == "system":
+            return 1 << self.lab.number(name)
+        if kind == "recipe-set":
+            return union(self.viable(host) for host in self.sets.hosts(int(name)))
+        of_lab = self.lab.lab_controller[name]
+        return of_lab & self.passed_over if kind == "passed-over" else of_lab
 
-    def _put_recipe(self, recipe: Recipe, keep: bool = False) -> None:
-        before = self.recipes.get(recipe.recipe_id)
-        if before is not None and before.state == "queued":
-            self.filters.dequeue(filter_key(before), rank(before))
-        if recipe.state == "queued":
-            self.filters.enqueue(filter_key(recipe), rank(recipe))
-        if recipe.finished and not keep:
-            self.recipes.pop(recipe.recipe_id, None)
-            self._forget_finished_set(recipe.recipe_set_id)
-        else:
-            self.recipes[recipe.recipe_id] = recipe
+    # Questions
 
-    def _forget_finished_set(self, recipe_set_id: int) -> None:
-        if not any(member in self.recipes for member in self.recipe_sets.get(recipe_set_id, ())):
-            self.recipe_sets.pop(recipe_set_id, None)
+    def state_of(self, subject: str) -> System | Recipe:
+        kind, name = split_subject(subject)
+        return self.systems[name] if kind == "system" else self.sets.recipes[int(name)]
 
-    def _put_system(self, system: System) -> None:
-        before = self.systems.get(system.fqdn)
-        self.systems[system.fqdn] = system
-        if before is None or _known_by_filters(before) != _known_by_filters(system):
-            self._system_changed(system)
-        self._index_idle(system)
+    def members(self, recipe_set_id: int) -> Members:
+        recipes = self.sets.members(recipe_set_id)
+        systems = {recipe.system: self.systems[recipe.system] for recipe in recipes if recipe.system}
+        return Members(recipes, systems)
 
-    def _system_changed(self, system: System) -> None:
-        pools = tuple(self._pools.get(system.fqdn, ()))
-        self.lab.put(system, pools)
-        alone = self.lab.alone(system, pools)
-        self.filters.system_changed(system.fqdn, alone)
+    def viable(self, host: Recipe) -> int:
+        """Bitmap of the systems that could run it, busy or not."""
+        return self.filters.viable(self.sets.key(host))
 
-    def _index_idle(self, system: System) -> None:
-        if system.usage == "idle" and self.usable(system):
-            self.filters.became_idle(system.fqdn)
-        else:
-            self.filters.no_longer_idle(system.fqdn)
+    def usable(self, host: Recipe) -> int:
+        """Bitmap of the viable systems that it may have, now or when they come free."""
+        forced = self.sets.key(host).forced is not None
+        return self.viable(host) & self.available.usable(forced=forced)
 
-    def usable(self, system: System) -> bool:
-        """Whether recipes may have it at all now, if they are viable (busy ones count: they come free)."""
-        return system.condition == "Automated" and self._enabled.get(system.lab_controller, False)
+    def idle(self, host: Recipe) -> int:
+        """Bitmap of those of them that it may have now."""
+        forced = self.sets.key(host).forced is not None
+        return self.viable(host) & self.available.idle(forced=forced)
 
 
-def _known_by_filters(system: System) -> tuple[Any, ...]:
-    return system.inventory, system.condition == "Removed", system.lab_controller
-
-
-def filter_key(recipe: Recipe) -> FilterKey:
-    return FilterKey(recipe.host_requires, recipe.distro_tree_id)
-
-
-def rank(recipe: Recipe) -> Rank:
-    """Where it stands in the queue: nominal priority, high first, then order of submission.
-
-    The recipe id comes last to find the recipe again; submission alone decides.
-    """
-    return -recipe.priority, recipe.submission, recipe.recipe_id
+def _description(system: System) -> tuple[Any, ...]:
+    """What filters and preferences look at."""
+    return system.inventory, system.condition == "Removed", system.lab_controller, system.owner

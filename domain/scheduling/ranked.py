@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import heapq
+from collections.abc import Iterator
 from typing import Generic, TypeVar
 
-K = TypeVar("K", bound=tuple[int, ...] | str)
+K = TypeVar("K", bound=tuple[int, ...])
 
 
 class Ranked(Generic[K]):
@@ -17,9 +18,6 @@ class Ranked(Generic[K]):
 
     def __len__(self) -> int:
         return len(self._members)
-
-    def __contains__(self, key: K) -> bool:
-        return key in self._members
 
     def add(self, key: K) -> None:
         if key not in self._members:
@@ -35,3 +33,18 @@ class Ranked(Generic[K]):
         while self._heap and self._heap[0] not in self._members:
             heapq.heappop(self._heap)
         return self._heap[0] if self._heap else None
+
+    def __iter__(self) -> Iterator[K]:
+        """In rank order, while nothing changes; the first k cost O(k log k)."""
+        self.first()
+        frontier = [(self._heap[0], 0)] if self._heap else []
+        last: K | None = None
+        while frontier:
+            key, place = heapq.heappop(frontier)
+            # A key that was removed and came back stands in the heap twice.
+            if key in self._members and key != last:
+                last = key
+                yield key
+            for child in (2 * place + 1, 2 * place + 2):
+                if child < len(self._heap):
+                    heapq.heappush(frontier, (self._heap[child], child))

@@ -1,15 +1,28 @@
-"""Why a recipe does not get a system: one list, in words that people read."""
+"""Why a recipe does not get a system, or loses the one it has: one list, in words that people read."""
 
 from __future__ import annotations
 
 from typing import Final
 
-NO_DISTRO_TREE: Final = "no distro tree matches the distro requirements"
+# Why it waits.
 NO_IDLE_SYSTEM: Final = "no idle system is viable"
+UNSAFE: Final = "unsafe: with this system its set and others could wait for each other for ever"
+LET_GO: Final = "its set let go: it could not be completed, or stood in the way of others"
+
+# Why it is given up.
+NO_DISTRO_TREE: Final = "no distro tree matches the distro requirements"
+DISTRO_LEFT: Final = "its distro tree has left every lab"
+NO_LAB_FOR_ALL: Final = "no lab has enough viable systems for all recipes of the set at once"
+SIBLING_IMPOSSIBLE: Final = "another recipe of its set could never run"
+WATCHDOG_EXPIRED: Final = "its watchdog expired"
+
+# Why a reservation ends.
+RESERVATION_OVER: Final = "its time is over"
 
 # Why nobody could ever run it, by the rule that leaves nobody.
 NOT_REGISTERED: Final = "no system is registered"
 NO_LAB_HAS_THE_TREE: Final = "no lab has the distro tree"
+NO_LAB_HAS_THE_GUESTS: Final = "no lab has the distro trees of its guests as well"
 NO_SYSTEM_OF_THE_ARCH: Final = "no system has the architecture of the distro tree"
 ALL_EXCLUDE_THE_FAMILY: Final = "every system excludes the distro family"
 NO_SYSTEM_MATCHES: Final = "no system matches the host requirements"

@@ -15,7 +15,7 @@ from domain.requirements import from_text, matching
 from domain.scheduling import reasons
 
 if TYPE_CHECKING:
-    from domain.scheduling.filters import FilterKey
+    from domain.scheduling.filter_key import FilterKey
     from domain.scheduling.labs import Labs
 
 Predicate = Callable[["Labs", "FilterKey"], int]
@@ -35,15 +35,19 @@ def _registered(lab: Labs, _: FilterKey) -> int:
 
 
 def _distro_in_lab(lab: Labs, key: FilterKey) -> int:
-    return lab.with_tree(key.distro_tree_id)
+    return lab.registered if key.own else lab.with_tree(key.distro_tree_id)
+
+
+def _guests_in_lab(lab: Labs, key: FilterKey) -> int:
+    return reduce(lambda passed, tree_id: passed & lab.with_tree(tree_id), key.guest_tree_ids, lab.registered)
 
 
 def _arch_of_distro(lab: Labs, key: FilterKey) -> int:
-    return lab.with_arch_of_tree(key.distro_tree_id)
+    return lab.with_arch(key.own or lab.distro(key.distro_tree_id))
 
 
 def _not_excluded(lab: Labs, key: FilterKey) -> int:
-    return lab.not_excluding_tree(key.distro_tree_id)
+    return lab.not_excluding(key.own or lab.distro(key.distro_tree_id))
 
 
 def _requirement(lab: Labs, key: FilterKey) -> int:
@@ -55,10 +59,12 @@ VIABLE: tuple[Rule, ...] = (
     Rule("registered", _registered, reasons.NOT_REGISTERED),
     # Seed 000: a distro tree must be in the lab that would install it.
     Rule("distro", _distro_in_lab, reasons.NO_LAB_HAS_THE_TREE),
+    # Guests are installed from the same lab as their host.
+    Rule("guests", _guests_in_lab, reasons.NO_LAB_HAS_THE_GUESTS),
     Rule("arch", _arch_of_distro, reasons.NO_SYSTEM_OF_THE_ARCH),
     # Owners exclude distro families that are known not to run on their machine.
     Rule("exclusion", _not_excluded, reasons.ALL_EXCLUDE_THE_FAMILY),
-    # Last, because it is the one the submitter wrote and can change.
+    # Last, because it is the one the submitter wrote and can change. One that forces a system names just it.
     Rule("requirement", _requirement, reasons.NO_SYSTEM_MATCHES),
 )
 

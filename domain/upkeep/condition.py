@@ -30,7 +30,7 @@ def change_condition(system: System, members: Members | None, condition: str, re
 
 
 def _with_recipe(system: System, members: Members, recipe: Recipe, reason: str) -> Decided:
-    why = f"{system.fqdn} is {system.condition}: {reason}" if reason else f"{system.fqdn} is {system.condition}"
+    why = _why(system, reason)
     if system.condition not in ("Broken", "Removed"):
         return []
     if recipe.started:
@@ -49,5 +49,10 @@ def _without_recipe(system: System) -> Decided:
 
 
 def _reservation_ends(system: System, reason: str) -> Decided:
-    ended = SystemReservationEnded(reason=f"{system.fqdn} is {system.condition}: {reason}")
+    ended = SystemReservationEnded(reason=_why(system, reason))
     return [(system.subject, ended), (system.subject, SystemIdle())]
+
+
+def _why(system: System, reason: str) -> str:
+    said = f"{system.fqdn} is {system.condition}"
+    return f"{said}: {reason}" if reason else said

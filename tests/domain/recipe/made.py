@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import UTC, datetime
 from typing import Any
 
+from domain.events import Moment
 from domain.recipe.events import RecipeNew
 from domain.recipe.state import Recipe, Task, evolve
 from domain.system.state import System
@@ -33,9 +35,13 @@ def recipe_new(number: int, priority: str = "Normal", **fields: Any) -> RecipeNe
     return replace(plain, **fields)
 
 
+def moment(version: int = 1, position: int = 5) -> Moment:
+    return Moment(version, position, datetime(2024, 1, 1, tzinfo=UTC))
+
+
 def recipe_in(state: str, *tasks: str) -> Recipe:
     """Recipe 1 in a state, on system `a` if that state has one; tasks 1, 2, ... in the states given."""
-    new = evolve(None, 1, recipe_new(1), version=1, position=5)
+    new = evolve(None, 1, recipe_new(1), moment())
     made = tuple(Task(number, "/check", task) for number, task in enumerate(tasks, start=1))
     if state in ("new", "queued", "assigned"):
         return replace(new, state=state, tasks=made)

@@ -6,16 +6,23 @@ the partition cannot hide itself.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from domain.directory import events as directory
-from domain.events import Event, Recorded, Stamp, split_subject
-from domain.job.events import RecipeSetSubmitted
-from domain.recipe.cancellation import cancel
+from domain.directory.state import Directory
+from domain.events import Basis, Decided, Event, Moment, Recorded, Stamp, split_subject
+from domain.priority import Priority
+from domain.recipe.events import RecipeNew
 from domain.recipe.lifecycle import FINISHED
-from domain.recipe.reports import (
+from domain.recipe.state import Recipe
+from domain.recipe.state import evolve as evolve_recipe
+from domain.recipe_set.ending import cancel_set
+from domain.recipe_set.events import RecipeSetSubmitted
+from domain.recipe_set.members import Members
+from domain.recipe_set.priority import change_priority
+from domain.recipe_set.reports import (
     Report,
     ReportAborted,
     ReportCompleted,
@@ -24,13 +31,20 @@ from domain.recipe.reports import (
     ReportTaskRunning,
     report,
 )
-from domain.recipe.state import Recipe
-from domain.recipe.state import evolve as evolve_recipe
-from domain.scheduling.decide import Decided, Decision, decide
+from domain.recipe_set.state import RecipeSet
+from domain.recipe_set.state import evolve as evolve_recipe_set
+from domain.scheduling.decide import POLICY_VERSION, decide
+from domain.scheduling.draft import Decision
 from domain.scheduling.partition import Partition
+from domain.scheduling.wake_ups import WAKE_UPS, Row
 from domain.system.registration import register
 from domain.system.state import System
 from domain.system.state import evolve as evolve_system
+from domain.upkeep.condition import change_condition
+from domain.upkeep.draining import drain, undrain
+from domain.upkeep.inventory import change_inventory, move_to_lab
+from domain.upkeep.reservation import end as end_reservation
+from domain.upkeep.reservation import reserve
 from tests.domain.recipe.made import recipe_new
 
 BEGINNING = datetime(2024, 1, 1, tzinfo=UTC)
@@ -39,15 +53,15 @@ BEGINNING = datetime(2024, 1, 1, tzinfo=UTC)
 class World:
     """Mutable. Every change goes through `commit`, as it would in the real log."""
 
-    def __init__(self) -> None:
+    def __init__(self, wake_ups: Iterable[Row] = WAKE_UPS) -> None:
         self.log: list[Recorded] = []
-        self.partition = Partition()
+        self.wake_ups = tuple(wake_ups)
+        self.partition = Partition(self.wake_ups)
         self.systems: dict[str, System] = {}
         self.recipes: dict[int, Recipe] = {}
-        self.sets: dict[int, tuple[int, tuple[int, ...]]] = {}
-        self.trees: dict[int, dict[str, Any]] = {}
-        self.pools: dict[str, list[str]] = {}
-        self.enabled: dict[str, bool] = {}
+        self.sets: dict[int, RecipeSet] = {}
+        self.directory = Directory()
+        self.now = BEGINNING
         self._versions: dict[str, int] = {}
 
     # The log
@@ -57,10 +71,25 @@ class World:
         return self.log[-1].position if self.log else 0
 
     def commit(self, decided: Iterable[tuple[str, Event]]) -> None:
-        rows = list(decided)
-        # Positions have gaps, as those of the real log do.
+        """What a person or a lab does: one commit with one stamp."""
+        stamp = Stamp(self.now, "test", "request/test")
+        self.append([(subject, event, stamp) for subject, event in decided])
+
+    def commit_decisions(self, decisions: Iterable[Decision], basis: int) -> None:
+        """What the scheduler decided, as its process would append it."""
+        known = Basis(basis, self.now, epoch=1, policy_version=POLICY_VERSION)
+        self.append(
+            [
+                (subject, event, Stamp(self.now, "scheduler", decision.trigger.cause, known, number))
+                for number, decision in enumerate(decisions)
+                for subject, event in decision.events
+            ]
+        )
+
+    def append(self, rows: Sequence[tuple[str, Event, Stamp]]) -> None:
+        # Positions have gaps, as those of the real log may have.
         first = self.position + 1 + len(self.log) % 3
-        for offset, (subject, event) in enumerate(rows):
+        for offset, (subject, event, stamp) in enumerate(rows):
             version = self._versions[subject] = self._versions.get(subject, 0) + 1
             recorded = Recorded(
                 position=first + offset,
@@ -69,34 +98,29 @@ class World:
                 subject=subject,
                 version=version,
                 event=event,
-                stamp=Stamp(BEGINNING, "test", "request/test"),
+                stamp=stamp,
             )
             self.log.append(recorded)
             self._fold(recorded)
             self.partition.apply(recorded)
 
+    def version(self, subject: str) -> int:
+        return self._versions.get(subject, 0)
+
     def _fold(self, recorded: Recorded) -> None:
         kind, name = split_subject(recorded.subject)
-        event, version, position = recorded.event, recorded.version, recorded.position
+        event, moment = recorded.event, Moment.of(recorded)
+        self.directory.apply(recorded)
         if kind == "recipe":
-            number = int(name)
-            self.recipes[number] = evolve_recipe(self.recipes.get(number), number, event, version, position)
+            self.recipes[int(name)] = evolve_recipe(self.recipes.get(int(name)), int(name), event, moment)
         elif kind == "system":
-            self.systems[name] = evolve_system(self.systems.get(name), name, event, version, position)
-        elif isinstance(event, RecipeSetSubmitted):
-            self.sets[int(name)] = position, tuple(event.recipe_ids)
-        elif isinstance(event, directory.DistroTreeRegistered):
-            self.trees[int(name)] = {"arch": event.arch, "family": event.family, "urls": event.urls}
-        elif isinstance(event, directory.PoolSystemAdded):
-            self.pools.setdefault(event.system, []).append(name)
-        elif isinstance(event, directory.PoolSystemRemoved):
-            self.pools[event.system].remove(name)
-        elif kind == "lab-controller":
-            self.enabled[name] = getattr(event, "enabled", isinstance(event, directory.LabControllerEnabled))
+            self.systems[name] = evolve_system(self.systems.get(name), name, event, moment)
+        elif kind == "recipe-set":
+            self.sets[int(name)] = evolve_recipe_set(self.sets.get(int(name)), int(name), event, moment)
 
     def refolded(self) -> Partition:
         """What a scheduler that has just started makes of the log."""
-        partition = Partition()
+        partition = Partition(self.wake_ups)
         for recorded in self.log:
             partition.apply(recorded)
         return partition
@@ -111,7 +135,8 @@ class World:
         self.commit([(f"lab-controller/{name}", event)])
 
     def put_tree(self, tree_id: int, arch: str, labs: Iterable[str], family: str = "Fedora") -> None:
-        cls = directory.DistroTreeChanged if tree_id in self.trees else directory.DistroTreeRegistered
+        known = self.directory.get("distro-tree", str(tree_id))
+        cls = directory.DistroTreeChanged if known else directory.DistroTreeRegistered
         tree = cls(
             name=f"tree-{tree_id}",
             family=family,
@@ -145,49 +170,121 @@ class World:
         cls = directory.PoolSystemAdded if member else directory.PoolSystemRemoved
         self.commit([(f"pool/{pool}", cls(system=fqdn))])
 
-    def submit(self, host_requires: str, tree_id: int | None = 1, priority: str = "Normal") -> int:
-        """A job of one recipe set of one recipe of one task; all three have the same number."""
-        number = len(self.recipes) + 1
-        submitted = RecipeSetSubmitted(job_id=number, priority=priority, recipe_ids=(number,))
-        new = recipe_new(number, priority, host_requires=host_requires, distro_tree_id=tree_id)
-        self.commit([(f"recipe-set/{number}", submitted), (f"recipe/{number}", new)])
-        return number
+    def submit(
+        self, host_requires: str, tree_id: int | None = 1, priority: str = "Normal", **new: Any
+    ) -> int:
+        """A job of one recipe set of one recipe of one task; the recipe's id."""
+        (recipe_id,) = self.submit_set([host_requires], tree_id, priority, **new)
+        return recipe_id
+
+    def submit_set(
+        self,
+        hosts: Sequence[str],
+        tree_id: int | None = 1,
+        priority: str = "Normal",
+        guests: Mapping[int, Sequence[int]] = {},
+        **new: Any,
+    ) -> tuple[int, ...]:
+        """A job of one recipe set; the ids of its hosts.
+
+        `hosts` are their requirements; `guests` the distro trees of the guests, by the place of their host.
+        """
+        number, first = len(self.sets) + 1, len(self.recipes) + 1
+        rows: list[tuple[int, RecipeNew]] = []
+        for place, host_requires in enumerate(hosts):
+            host_id = first + len(rows)
+            fields = {"recipe_set_id": number, "job_id": number, "host_requires": host_requires, **new}
+            rows.append((host_id, recipe_new(host_id, priority, distro_tree_id=tree_id, **fields)))
+            for guest_tree in guests.get(place, ()):
+                guest_id = first + len(rows)
+                fields |= {
+                    "host_recipe_id": host_id,
+                    "guestname": f"guest-{guest_id}",
+                    "guestargs": "--ram=1",
+                }
+                rows.append((guest_id, recipe_new(guest_id, priority, distro_tree_id=guest_tree, **fields)))
+        ids = tuple(recipe_id for recipe_id, _ in rows)
+        submitted = RecipeSetSubmitted(job_id=number, priority=priority, recipe_ids=ids)
+        decided: Decided = [(f"recipe-set/{number}", submitted)]
+        self.commit(decided + [(f"recipe/{recipe_id}", new) for recipe_id, new in rows])
+        return tuple(recipe_id for recipe_id, new in rows if new.host_recipe_id is None)
+
+    def members(self, recipe_id: int) -> Members:
+        """The set of a recipe, as the HTTP API would load it."""
+        recipe_set = self.sets[self.recipes[recipe_id].recipe_set_id]
+        recipes = tuple(self.recipes[member] for member in recipe_set.recipe_ids)
+        return Members(recipes, {r.system: self.systems[r.system] for r in recipes if r.system})
 
     def report(self, recipe_id: int, message: Report) -> None:
-        recipe = self.recipes[recipe_id]
-        decided = report(recipe, self.systems[recipe.system or ""], message)
-        if decided:
-            self.commit(decided)
+        self.change(report(self.members(recipe_id), self.recipes[recipe_id], message))
 
     def complete(self, recipe_id: int) -> None:
         """Everything that a lab controller reports of a recipe that goes well."""
         self.report(recipe_id, ReportInstalling())
-        self.report(recipe_id, ReportTaskRunning(recipe_id))
-        self.report(recipe_id, ReportTaskEnded(recipe_id, "completed"))
+        for task in self.recipes[recipe_id].tasks:
+            self.report(recipe_id, ReportTaskRunning(task.task_id))
+            self.report(recipe_id, ReportTaskEnded(task.task_id, "completed"))
         self.report(recipe_id, ReportCompleted())
 
     def abort(self, recipe_id: int) -> None:
         self.report(recipe_id, ReportAborted("no power"))
 
     def cancel(self, recipe_id: int) -> None:
-        recipe = self.recipes[recipe_id]
-        self.commit(cancel(recipe, self.systems.get(recipe.system or ""), "not needed"))
+        """The whole set of the recipe."""
+        self.change(cancel_set(self.members(recipe_id), "not needed"))
+
+    def change_priority(self, recipe_id: int, priority: str) -> None:
+        recipe_set = self.sets[self.recipes[recipe_id].recipe_set_id]
+        self.change(change_priority(recipe_set, self.members(recipe_id), Priority[priority]))
+
+    def set_condition(self, fqdn: str, condition: str) -> None:
+        system = self.systems[fqdn]
+        members = None if system.recipe_id is None else self.members(system.recipe_id)
+        self.change(change_condition(system, members, condition, "as the test says"))
+
+    def drain(self, fqdn: str) -> None:
+        self.change(drain(self.systems[fqdn], "as the test says"))
+
+    def undrain(self, fqdn: str) -> None:
+        self.change(undrain(self.systems[fqdn]))
+
+    def reserve(
+        self, fqdn: str, user: str = "ada", until: str | None = None, tree: int | None = None
+    ) -> None:
+        self.change(reserve(self.systems[fqdn], user, until, tree))
+
+    def give_back(self, fqdn: str) -> None:
+        self.change(end_reservation(self.systems[fqdn], "returned"))
+
+    def describe(self, fqdn: str, **inventory: Any) -> None:
+        self.change(change_inventory(self.systems[fqdn], inventory))
+
+    def move(self, fqdn: str, lab: str) -> None:
+        self.change(move_to_lab(self.systems[fqdn], lab))
+
+    def remove_tree(self, tree_id: int) -> None:
+        self.commit([(f"distro-tree/{tree_id}", directory.DistroTreeRemoved())])
+
+    def change(self, decided: Decided) -> None:
+        if decided:
+            self.commit(decided)
 
     # The scheduler
 
     def decide(self, limit: int = 1) -> list[Decision]:
-        """Up to `limit` decisions, which are not in the log yet."""
-        try:
-            return decide(self.partition, limit)
-        finally:
-            self.partition.take_back()
+        """Up to `limit` decisions (or one trigger's), which are not in the log yet and will not be."""
+        decisions = decide(self.partition, limit)
+        self.partition.refused()
+        return decisions
 
-    def settle(self, limit: int = 500) -> list[Decided]:
+    def settle(self, limit: int = 500) -> list[Decision]:
         """Decide and commit until nothing is left to decide."""
-        answers: list[Decided] = []
-        while decisions := self.decide(limit):
-            self.commit(pair for decision in decisions for pair in decision.events)
-            answers += [decision.events for decision in decisions]
+        answers: list[Decision] = []
+        while decisions := decide(self.partition, limit):
+            basis = self.partition.position
+            self.partition.committed()
+            self.commit_decisions(decisions, basis)
+            answers += decisions
         return answers
 
     # Questions

@@ -1,0 +1,90 @@
+"""What a lab controller must do follows from what happens: state before, event -> command.
+
+An event leads to one command at most, whose id is the event's position (docs/decisions/0003).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Final
+
+from domain.events import Event
+from domain.recipe.lifecycle import FINISHED, STARTED
+from domain.system.events import SystemReservationEnded, SystemWaiting
+from domain.system.state import System
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """`recipe_id` is None where a person has the system.
+
+    `distro_tree_id` is None where nothing is installed, and for a distro of the recipe's own.
+    """
+
+    kind: str
+    lab_controller: str
+    system: str
+    recipe_id: int | None
+    distro_tree_id: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PlacedRecipe:
+    """A recipe with a system, before an event. `host_state` is None for one that is no guest."""
+
+    recipe_id: int
+    state: str
+    system: str
+    lab_controller: str
+    distro_tree_id: int | None
+    host_state: str | None
+
+
+def of_recipe(before: PlacedRecipe, event: Event) -> Command | None:
+    """`event` moves the recipe to another state."""
+    state = str(getattr(event, "STATE", before.state))
+    rules = _HOST if before.host_state is None else _GUEST
+    kind = next((kind for kind, applies in rules if applies(before, state)), None)
+    if kind is None:
+        return None
+    tree = before.distro_tree_id if kind == "provision" else None
+    return Command(kind, before.lab_controller, before.system, before.recipe_id, tree)
+
+
+_Rule = tuple[str, Callable[[PlacedRecipe, str], bool]]
+
+_HOST: Final[tuple[_Rule, ...]] = (
+    # It starts: its guests ride along.
+    ("provision", lambda before, state: state == "waiting"),
+    # It ended, or its system was taken back.
+    ("release", lambda before, state: before.state in STARTED and state not in STARTED),
+)
+_GUEST: Final[tuple[_Rule, ...]] = (
+    # It is given up while its host goes on. One that ends by itself, or with its host, needs no stopping.
+    ("stop", lambda before, state: _runs_on_host(before) and state in ("cancelled", "aborted")),
+)
+
+
+def _runs_on_host(guest: PlacedRecipe) -> bool:
+    return guest.state in STARTED and guest.host_state not in FINISHED
+
+
+def of_system(before: System, event: Event) -> Command | None:
+    """`event` is of a system that a person has reserved, or will be passed over."""
+    rule = _PERSON.get(type(event))
+    if rule is None or before.reservation is None or not rule[1](before, event):
+        return None
+    tree = before.reservation.distro_tree_id if rule[0] == "provision" else None
+    return Command(rule[0], before.lab_controller, before.fqdn, None, tree)
+
+
+_PERSON: Final[dict[type[Event], tuple[str, Callable[[System, Any], bool]]]] = {
+    # With a distro tree: it is installed before it is handed over.
+    SystemWaiting: ("provision", lambda _, event: event.recipe_id is None),
+    # The lab was told to provision it, or the person has used it.
+    SystemReservationEnded: (
+        "release",
+        lambda before, _: before.usage in ("waiting", "installing", "running"),
+    ),
+}

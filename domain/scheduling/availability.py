@@ -1,0 +1,53 @@
+"""Which systems recipes may have now, as bitmaps: from condition, draining, reservations, usage and labs."""
+
+from __future__ import annotations
+
+from domain.scheduling.bitmaps import union
+from domain.scheduling.labs import Labs
+from domain.system.state import System
+from domain.system.usage import is_automated, is_open
+
+
+class Availability:
+    """Mutable: `put` each new state of a system, `enable` each lab."""
+
+    def __init__(self, labs: Labs) -> None:
+        self._labs = labs
+        self._idle = 0
+        self._open = 0
+        self._automated = 0
+        self._enabled: dict[str, None] = {}
+        self._lab_of: dict[str, str] = {}
+        self._in_enabled_labs: int | None = 0
+
+    def put(self, system: System) -> None:
+        bit = 1 << self._labs.number(system.fqdn)
+        self._idle = _with(self._idle, bit, system.usage == "idle")
+        # Whether the lab is enabled is asked when it matters: it changes for all of them at once.
+        self._open = _with(self._open, bit, is_open(system, lab_enabled=True))
+        self._automated = _with(self._automated, bit, is_automated(system.condition))
+        if self._lab_of.get(system.fqdn) != system.lab_controller:
+            self._lab_of[system.fqdn] = system.lab_controller
+            self._in_enabled_labs = None
+
+    def enable(self, lab_controller: str, enabled: bool) -> None:
+        if enabled:
+            self._enabled[lab_controller] = None
+        else:
+            self._enabled.pop(lab_controller, None)
+        self._in_enabled_labs = None
+
+    def usable(self, *, forced: bool) -> int:
+        """Systems that recipes may have, now or when they come free, if they are viable."""
+        if self._in_enabled_labs is None:
+            self._in_enabled_labs = union(self._labs.lab_controller[name] for name in self._enabled)
+        usable = self._open & self._in_enabled_labs
+        return usable if forced else usable & self._automated
+
+    def idle(self, *, forced: bool) -> int:
+        """Those of them that nobody has."""
+        return self.usable(forced=forced) & self._idle
+
+
+def _with(bitmap: int, bit: int, member: bool) -> int:
+    return bitmap | bit if member else bitmap & ~bit

@@ -1,0 +1,42 @@
+"""A decision in the making: each of its events is supposed at once, so that the next step sees it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from domain.events import Event
+from domain.scheduling.partition import Partition
+from domain.scheduling.triggers import Trigger
+
+
+@dataclass(frozen=True)
+class Decision:
+    """The answer to one trigger, and the versions of the aggregates it rests on."""
+
+    trigger: Trigger
+    events: tuple[tuple[str, Event], ...]
+    expected: tuple[tuple[str, int], ...]
+
+
+class Draft:
+    """Mutable; `decision` when it is done."""
+
+    def __init__(self, partition: Partition, trigger: Trigger) -> None:
+        self.partition = partition
+        self.trigger = trigger
+        self._events: list[tuple[str, Event]] = []
+        self._expected: dict[str, int] = {}
+
+    def happen(self, events: Iterable[tuple[str, Event]]) -> None:
+        """Events of recipes and systems, in log order."""
+        for subject, event in events:
+            self._expected.setdefault(subject, self.partition.state_of(subject).version)
+            self._events.append((subject, event))
+            self.partition.suppose(subject, event)
+
+    def __bool__(self) -> bool:
+        return bool(self._events)
+
+    def decision(self) -> Decision:
+        return Decision(self.trigger, tuple(self._events), tuple(self._expected.items()))

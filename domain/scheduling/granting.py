@@ -1,0 +1,93 @@
+"""A recipe gets a system: whether it may (design section 4.3), and what happens then (4.4)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from domain.events import Event
+from domain.recipe.events import RecipeAssigned, RecipeScheduled, RecipeWaiting
+from domain.recipe.state import Recipe
+from domain.scheduling.bitmaps import union
+from domain.scheduling.draft import Draft
+from domain.scheduling.matching import match
+from domain.scheduling.partition import Partition
+from domain.scheduling.safety import Holder, completable, stuck
+from domain.scheduling.triggers import LET_GO
+from domain.system.events import SystemScheduled, SystemWaiting
+from domain.system.state import System
+
+
+def is_safe(partition: Partition, host: Recipe, number: int) -> bool:
+    """Whether a recipe may have a system: it is the last of its set, or all holders can still be
+    completed."""
+    hosts = partition.sets.hosts(host.recipe_set_id)
+    rest = [other for other in hosts if other.recipe_id != host.recipe_id and other.state != "scheduled"]
+    if not rest:
+        return True
+    lab_controller = partition.systems[partition.lab.names[number]].lab_controller
+    held = _held(partition, hosts) | 1 << number
+    holder = Holder(host.recipe_set_id, held, _wants(partition, rest, lab_controller))
+    others = [
+        other for other in holders(partition, lab_controller) if other.recipe_set_id != host.recipe_set_id
+    ]
+    if _comes_first(holder, others) and not partition.triggers.waits(LET_GO, lab_controller):
+        return True
+    return not stuck([holder, *others])
+
+
+def _comes_first(holder: Holder, others: Sequence[Holder]) -> bool:
+    """Whether it could be completed before all others: what was safe without it is safe with it, then."""
+    return completable(holder, union(each.held for each in (holder, *others)))
+
+
+def holders(partition: Partition, lab_controller: str) -> list[Holder]:
+    """The sets that hold some but not all of their systems in a lab."""
+    return [
+        _holder(partition, partition.sets.hosts(recipe_set_id), lab_controller)
+        for recipe_set_id in partition.sets.holders(lab_controller)
+    ]
+
+
+def _holder(partition: Partition, hosts: Sequence[Recipe], lab_controller: str) -> Holder:
+    rest = [host for host in hosts if host.state != "scheduled"]
+    return Holder(hosts[0].recipe_set_id, _held(partition, hosts), _wants(partition, rest, lab_controller))
+
+
+def _held(partition: Partition, hosts: Iterable[Recipe]) -> int:
+    return union(
+        1 << partition.lab.number(host.system) for host in hosts if host.state == "scheduled" and host.system
+    )
+
+
+def _wants(partition: Partition, hosts: Iterable[Recipe], lab_controller: str) -> tuple[int, ...]:
+    of_lab = partition.lab.lab_controller[lab_controller]
+    return tuple(partition.usable(host) & of_lab for host in hosts)
+
+
+def could_be_completed(partition: Partition, hosts: Sequence[Recipe], lab_controller: str) -> bool:
+    """Whether a lab has enough usable systems for the recipes of a set that have none, whoever has them."""
+    return match(_wants(partition, hosts, lab_controller)) is not None
+
+
+def grant(draft: Draft, host: Recipe, system: System) -> None:
+    """Recipe and system scheduled, siblings assigned; with the last of its recipes the set starts."""
+    members = draft.partition.members(host.recipe_set_id)
+    scheduled = RecipeScheduled(system=system.fqdn, lab_controller=system.lab_controller)
+    draft.happen(members.together(host, scheduled))
+    draft.happen([(system.subject, SystemScheduled(recipe_id=host.recipe_id))])
+    assigned = RecipeAssigned(lab_controller=system.lab_controller, reason=None)
+    for sibling in members.hosts:
+        if sibling.recipe_id != host.recipe_id and sibling.state in ("new", "queued"):
+            draft.happen(members.together(sibling, assigned))
+    _start(draft, host.recipe_set_id)
+
+
+def _start(draft: Draft, recipe_set_id: int) -> None:
+    members = draft.partition.members(recipe_set_id)
+    if len(members.holding) < len(members.hosts):
+        return
+    for host in members.hosts:
+        assert host.system is not None, f"{host.subject} is scheduled"
+        draft.happen(members.together(host, RecipeWaiting(system=host.system)))
+        waiting: Event = SystemWaiting(recipe_id=host.recipe_id)
+        draft.happen([(f"system/{host.system}", waiting)])

@@ -1,0 +1,40 @@
+"""Whether any lab could ever serve a set at once, and why not (design section 4.1).
+
+Every registered system counts, whatever its condition: what is broken may be repaired.
+"""
+
+from __future__ import annotations
+
+from domain.recipe.state import Recipe
+from domain.scheduling.matching import match
+from domain.scheduling.partition import Partition
+from domain.scheduling.reasons import NO_DISTRO_TREE, NO_LAB_FOR_ALL, SIBLING_IMPOSSIBLE
+from domain.scheduling.rules import why_none
+
+
+def why_never(partition: Partition, recipe_set_id: int) -> dict[int, str]:
+    """The reason for each recipe of the set, guests too; empty if some lab could serve all of them."""
+    hosts = partition.sets.hosts(recipe_set_id)
+    viable = [partition.viable(host) for host in hosts]
+    if all(viable) and (len(hosts) == 1 or _some_lab_serves(partition, viable)):
+        return {}
+    own = {
+        host.recipe_id: _why_none(partition, host)
+        for host, any_ in zip(hosts, viable, strict=True)
+        if not any_
+    }
+    otherwise = SIBLING_IMPOSSIBLE if own else NO_LAB_FOR_ALL
+    return {
+        recipe.recipe_id: own.get(recipe.host_recipe_id or recipe.recipe_id, otherwise)
+        for recipe in partition.sets.members(recipe_set_id)
+    }
+
+
+def _some_lab_serves(partition: Partition, viable: list[int]) -> bool:
+    labs = (partition.lab.lab_controller[name] for name, _ in partition.directory.items("lab-controller"))
+    return any(match([each & lab for each in viable]) is not None for lab in labs)
+
+
+def _why_none(partition: Partition, host: Recipe) -> str:
+    key = partition.sets.key(host)
+    return NO_DISTRO_TREE if None in key.tree_ids else why_none(partition.lab, key)

@@ -1,0 +1,102 @@
+"""A recipe set is new (design section 4.1): what it can have now, it gets; what nobody could, is given up."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from domain.recipe.events import RecipeQueued
+from domain.recipe.state import Recipe
+from domain.recipe_set.ending import abort_set
+from domain.scheduling.bitmaps import union
+from domain.scheduling.choice import choices
+from domain.scheduling.draft import Decision, Draft
+from domain.scheduling.granting import could_be_completed, grant, is_safe
+from domain.scheduling.impossible import why_never
+from domain.scheduling.matching import match
+from domain.scheduling.partition import Partition
+from domain.scheduling.reasons import NO_IDLE_SYSTEM, UNSAFE
+from domain.scheduling.triggers import Trigger
+
+
+def new_job(partition: Partition, trigger: Trigger) -> Iterator[Decision]:
+    draft = Draft(partition, trigger)
+    recipe_set_id = int(trigger.name)
+    never = why_never(partition, recipe_set_id)
+    if never:
+        draft.happen(abort_set(partition.members(recipe_set_id), never))
+    else:
+        _place(draft, recipe_set_id)
+    yield draft.decision()
+
+
+def _place(draft: Draft, recipe_set_id: int) -> None:
+    """Recipes with the fewest viable systems first; if nobody gets one, all are queued."""
+    partition = draft.partition
+    hosts = partition.sets.hosts(recipe_set_id)
+    # A system that a wake-up is about to ask is as good as pending: the queue looks first.
+    free = ~union(partition.asked_by(subject) for subject in partition.triggers.to_be_asked())
+    reach = _where_all_start(partition, hosts, free)
+    reasons: dict[int, str] = {}
+    for host in sorted(hosts, key=lambda host: (partition.viable(host).bit_count(), host.recipe_id)):
+        reason = _place_one(draft, host.recipe_id, free, reach)
+        if reason is not None:
+            reasons[host.recipe_id] = reason
+    if len(reasons) == len(hosts):
+        members = partition.members(recipe_set_id)
+        for host in hosts:
+            draft.happen(members.together(host, RecipeQueued(reason=reasons[host.recipe_id])))
+
+
+def _place_one(draft: Draft, recipe_id: int, free: int, reach: int) -> str | None:
+    """The reason for having none, or None where it got a system.
+
+    `reach` are the systems of the labs in which the whole set can start at once, 0 where there are none.
+    """
+    partition = draft.partition
+    host = partition.sets.recipes[recipe_id]
+    candidates = partition.idle(host) & free
+    if host.state == "assigned":
+        candidates &= partition.lab.lab_controller[host.lab_controller]
+    if not candidates:
+        return NO_IDLE_SYSTEM
+    fits = candidates & reach or _of_sufficient_labs(partition, host, candidates)
+    for number in choices(partition, host, fits, draft.trigger.cause):
+        if _rest_can_start(partition, host, number, free) if reach else is_safe(partition, host, number):
+            grant(draft, host, partition.systems[partition.lab.names[number]])
+            return None
+    partition.passed_over |= candidates
+    return UNSAFE
+
+
+def _where_all_start(partition: Partition, hosts: Sequence[Recipe], free: int) -> int:
+    """The systems of the labs in which every recipe could have an idle one at the same time."""
+    idle = [partition.idle(host) & free for host in hosts]
+    if len(hosts) == 1 or not all(idle):
+        return idle[0] if len(hosts) == 1 else 0
+    labs = (partition.lab.lab_controller[name] for name, _ in partition.directory.items("lab-controller"))
+    return union(lab for lab in labs if match([each & lab for each in idle]) is not None)
+
+
+def _rest_can_start(partition: Partition, host: Recipe, number: int, free: int) -> bool:
+    """Whether its siblings still have an idle system each, in the same lab, if it takes this one."""
+    lab_controller = partition.systems[partition.lab.names[number]].lab_controller
+    others = partition.lab.lab_controller[lab_controller] & free & ~(1 << number)
+    rest = [
+        sibling
+        for sibling in partition.sets.hosts(host.recipe_set_id)
+        if sibling.recipe_id != host.recipe_id and sibling.state != "scheduled"
+    ]
+    return match([partition.idle(sibling) & others for sibling in rest]) is not None
+
+
+def _of_sufficient_labs(partition: Partition, host: Recipe, candidates: int) -> int:
+    """Those candidates whose lab could serve all that the set still wants, if everything came free."""
+    rest = [each for each in partition.sets.hosts(host.recipe_set_id) if each.state != "scheduled"]
+    labs = (
+        (name, partition.lab.lab_controller[name]) for name, _ in partition.directory.items("lab-controller")
+    )
+    return union(
+        candidates & lab
+        for name, lab in labs
+        if candidates & lab and could_be_completed(partition, rest, name)
+    )

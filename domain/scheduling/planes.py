@@ -1,0 +1,51 @@
+"""A number for every system, kept as bitmaps of binary digits, so that many change or compare in few
+steps."""
+
+from __future__ import annotations
+
+from domain.scheduling.bitmaps import numbers_in
+
+
+class Planes:
+    """Natural numbers by system number; all are 0 at first. Plane k is the bitmap of those with digit k
+    set."""
+
+    def __init__(self) -> None:
+        self._planes: list[int] = []
+
+    def add(self, members: int, amount: int) -> None:
+        """Add `amount` (not negative) to the number of every member."""
+        for digit in numbers_in(amount):
+            carry = members
+            while carry:
+                while len(self._planes) <= digit:
+                    self._planes.append(0)
+                plane = self._planes[digit]
+                self._planes[digit], carry = plane ^ carry, plane & carry
+                digit += 1  # noqa: PLW2901  (the carry moves up)
+
+    def subtract(self, members: int, amount: int) -> None:
+        """Take `amount` from the number of every member; none of them may be smaller."""
+        for digit in numbers_in(amount):
+            borrow = members
+            while borrow:
+                plane = self._planes[digit]
+                self._planes[digit], borrow = plane ^ borrow, borrow & ~plane
+                digit += 1  # noqa: PLW2901  (the borrow moves up)
+
+    def put(self, number: int, value: int) -> None:
+        """Give one system another number."""
+        keep = ~(1 << number)
+        self._planes = [plane & keep for plane in self._planes]
+        self.add(1 << number, value)
+
+    def value(self, number: int) -> int:
+        return sum((plane >> number & 1) << digit for digit, plane in enumerate(self._planes))
+
+    def least(self, among: int) -> int:
+        """Those of `among` that have the smallest number."""
+        for plane in reversed(self._planes):
+            smaller = among & ~plane
+            if smaller:
+                among = smaller
+        return among

@@ -1,0 +1,73 @@
+"""Who takes this system (design section 4.2): asked when it is pending, and again when something eased."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from domain.scheduling.bitmaps import numbers_in
+from domain.scheduling.draft import Decision, Draft
+from domain.scheduling.filters import QUEUED
+from domain.scheduling.granting import grant, is_safe
+from domain.scheduling.partition import EVERY_SYSTEM, Partition
+from domain.scheduling.triggers import Trigger
+from domain.system.events import SystemIdle
+
+
+def pending_system(partition: Partition, trigger: Trigger) -> Iterator[Decision]:
+    """Nobody: idle."""
+    draft = Draft(partition, trigger)
+    _ask(draft, trigger.name)
+    if not draft:
+        draft.happen([(f"system/{trigger.name}", SystemIdle())])
+    yield draft.decision()
+
+
+def wake_up(partition: Partition, trigger: Trigger) -> Iterator[Decision]:
+    """Ask idle systems once more; a decision for each that somebody takes."""
+    partition.triggers.answered(trigger, partition.position)
+    yield from _ask_idle(partition, trigger, partition.asked_by(trigger.name))
+
+
+def ask_all(partition: Partition, trigger: Trigger) -> Iterator[Decision]:
+    """Ask every idle system, for who doubts that the wake-ups were enough."""
+    yield from _ask_idle(partition, trigger, EVERY_SYSTEM)
+
+
+def _ask_idle(partition: Partition, trigger: Trigger, among: int) -> Iterator[Decision]:
+    """Only those are asked that somebody could use, by name."""
+    asked = among & partition.available.idle(forced=True)
+    wanted = asked & _wanted(partition) if asked else 0
+    partition.passed_over &= ~asked
+    for fqdn in sorted(partition.lab.names[number] for number in numbers_in(wanted)):
+        draft = Draft(partition, trigger)
+        _ask(draft, fqdn)
+        if draft:
+            yield draft.decision()
+
+
+def _ask(draft: Draft, fqdn: str) -> None:
+    """First the assigned recipes of its lab, then the queued ones, each in rank order."""
+    partition = draft.partition
+    system, number = partition.systems[fqdn], partition.lab.number(fqdn)
+    bit = 1 << number
+    partition.passed_over &= ~bit
+    if not partition.available.usable(forced=True) & bit:
+        return
+    forced_only = not partition.available.usable(forced=False) & bit
+    for line in (system.lab_controller, QUEUED):
+        for rank in partition.filters.takers(fqdn, line, forced_only=forced_only):
+            host = partition.sets.recipes[rank[-1]]
+            if is_safe(partition, host, number):
+                grant(draft, host, system)
+                return
+            partition.passed_over |= bit
+
+
+def _wanted(partition: Partition) -> int:
+    """The idle systems that some unplaced recipe could use."""
+    wanted = 0
+    for line in partition.filters.lines():
+        reach = EVERY_SYSTEM if line == QUEUED else partition.lab.lab_controller[line]
+        for key, viable in partition.filters.wanting(line):
+            wanted |= viable & reach & partition.available.idle(forced=key.forced is not None)
+    return wanted

@@ -1,0 +1,131 @@
+"""The unfinished recipe sets of a partition: who is in them, where they stand in the queue, what they
+hold."""
+
+from __future__ import annotations
+
+from domain.recipe.lifecycle import UNPLACED
+from domain.recipe.state import Recipe
+from domain.recipe_set.state import RecipeSet
+from domain.scheduling.filter_key import FilterKey, filter_key
+from domain.scheduling.filters import QUEUED, Filters, Rank
+
+# States in which a recipe keeps its set in a lab that it has not started in.
+BOUND = ("assigned", "scheduled")
+
+
+class RecipeSets:
+    """Mutable: `put` each new state of a set or recipe; `filters` is kept in step.
+
+    Finished recipes are forgotten, and a set with its last one.
+    """
+
+    def __init__(self, filters: Filters) -> None:
+        self.sets: dict[int, RecipeSet] = {}
+        self.recipes: dict[int, Recipe] = {}
+        # Recipes whose watchdog runs.
+        self.on_clock: dict[int, None] = {}
+        self._filters = filters
+        self._keys: dict[int, FilterKey] = {}
+        # Lab controller -> set -> how many of its hosts keep it there.
+        self._bound: dict[str, dict[int, int]] = {}
+
+    # In and out
+
+    def put_set(self, recipe_set: RecipeSet) -> None:
+        """A new set, whose recipes come next; or one whose priority has changed, and with it its rank."""
+        hosts = self.hosts(recipe_set.recipe_set_id)
+        for host in hosts:
+            self._unindex(host)
+        self.sets[recipe_set.recipe_set_id] = recipe_set
+        for host in hosts:
+            self._index(host)
+
+    def put(self, recipe: Recipe, *, forget: bool = True) -> None:
+        """`forget` is False for what is only supposed: a finished recipe may come back then."""
+        before = self.recipes.get(recipe.recipe_id)
+        indexed = recipe.recipe_id in self._keys
+        if indexed and before is not None:
+            self._unindex(before)
+        self.recipes[recipe.recipe_id] = recipe
+        if recipe.deadline is None:
+            self.on_clock.pop(recipe.recipe_id, None)
+        else:
+            self.on_clock[recipe.recipe_id] = None
+        if indexed:
+            self._index(recipe)
+        elif before is None and recipe.recipe_id == self.sets[recipe.recipe_set_id].recipe_ids[-1]:
+            self._complete(recipe.recipe_set_id)
+        if recipe.finished and forget:
+            self._forget(recipe)
+
+    def _complete(self, recipe_set_id: int) -> None:
+        """All recipes of a set are known: which systems its hosts want depends on their guests, too."""
+        members = self.members(recipe_set_id)
+        for host in self.hosts(recipe_set_id):
+            guests = [recipe for recipe in members if recipe.host_recipe_id == host.recipe_id]
+            self._keys[host.recipe_id] = filter_key(host, guests)
+            self._index(host)
+
+    def _forget(self, recipe: Recipe) -> None:
+        del self.recipes[recipe.recipe_id]
+        self._keys.pop(recipe.recipe_id, None)
+        if not self.members(recipe.recipe_set_id):
+            del self.sets[recipe.recipe_set_id]
+
+    def _index(self, host: Recipe) -> None:
+        key = self._keys[host.recipe_id]
+        if host.state in UNPLACED:
+            self._filters.add(key)
+        line = line_of(host)
+        if line is not None:
+            self._filters.enqueue(key, line, self.rank(host))
+        if host.state in BOUND:
+            bound = self._bound.setdefault(host.lab_controller or "", {})
+            bound[host.recipe_set_id] = bound.get(host.recipe_set_id, 0) + 1
+
+    def _unindex(self, host: Recipe) -> None:
+        key = self._keys[host.recipe_id]
+        if host.state in UNPLACED:
+            self._filters.remove(key)
+        line = line_of(host)
+        if line is not None:
+            self._filters.dequeue(key, line, self.rank(host))
+        if host.state in BOUND:
+            bound = self._bound[host.lab_controller or ""]
+            bound[host.recipe_set_id] -= 1
+            if not bound[host.recipe_set_id]:
+                del bound[host.recipe_set_id]
+
+    # Questions
+
+    def rank(self, host: Recipe) -> Rank:
+        """Where it stands in its line: nominal priority, high first, then the order of submission.
+
+        The recipe id comes last to find the recipe again; within a set it decides, too.
+        """
+        recipe_set = self.sets[host.recipe_set_id]
+        return -recipe_set.priority, recipe_set.submission, host.recipe_id
+
+    def key(self, host: Recipe) -> FilterKey:
+        return self._keys[host.recipe_id]
+
+    def members(self, recipe_set_id: int) -> tuple[Recipe, ...]:
+        """The unfinished recipes of a set, guests too."""
+        recipe_set = self.sets.get(recipe_set_id)
+        ids = recipe_set.recipe_ids if recipe_set else ()
+        return tuple(self.recipes[recipe_id] for recipe_id in ids if recipe_id in self.recipes)
+
+    def hosts(self, recipe_set_id: int) -> tuple[Recipe, ...]:
+        """Those of them that need a system of their own."""
+        return tuple(recipe for recipe in self.members(recipe_set_id) if not recipe.is_guest)
+
+    def holders(self, lab_controller: str) -> tuple[int, ...]:
+        """The sets that hold some but not all of their systems, which are of this lab."""
+        return tuple(self._bound.get(lab_controller, ()))
+
+
+def line_of(host: Recipe) -> str | None:
+    """The line a recipe stands in: that of the queued ones, or that of its lab."""
+    if host.state == "assigned":
+        return host.lab_controller
+    return QUEUED if host.state == "queued" else None

@@ -1,0 +1,166 @@
+"""The consistency loop (design section 4.5): what no event announces.
+
+Time and what is known of lab controllers come in as data. Each decision names what ran out as its cause. What
+should never happen is counted, and mended where it can be.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final
+
+from domain.directory.events import LabControllerHeard, LabControllerSilent
+from domain.events import Event
+from domain.recipe.events import RecipeCompleted
+from domain.recipe.lifecycle import UNPLACED
+from domain.recipe.state import Recipe
+from domain.recipe_set.ending import abort, abort_set, end_one
+from domain.scheduling.draft import Decision, Draft
+from domain.scheduling.partition import Partition
+from domain.scheduling.question import ask_all
+from domain.scheduling.reasons import DISTRO_LEFT, RESERVATION_OVER, SIBLING_IMPOSSIBLE, WATCHDOG_EXPIRED
+from domain.scheduling.triggers import TIMER, Trigger
+from domain.upkeep.reservation import end as end_reservation
+
+SILENT_AFTER_SECONDS: Final = 300
+
+USAGE_OF_STATE: Final = {
+    "scheduled": "scheduled",
+    "waiting": "waiting",
+    "installing": "installing",
+    "running": "running",
+    "reserved": "running",
+}
+
+
+@dataclass(frozen=True)
+class Clock:
+    """What the loop is told: the time, and when each lab controller was last heard."""
+
+    now: datetime
+    last_heard: Mapping[str, datetime]
+
+
+@dataclass
+class Findings:
+    """What the loop has found so far. The last two never happen, unless there is a fault in Labledger."""
+
+    watchdogs_expired: int = 0
+    reservations_ended: int = 0
+    distro_trees_left: int = 0
+    labs_changed: int = 0
+    out_of_step: int = 0
+    idle_but_wanted: int = 0
+
+
+def correct(partition: Partition, clock: Clock, findings: Findings) -> list[Decision]:
+    """Decisions for one commit, after which the partition is told, as after `decide`.
+
+    To be asked when no trigger waits: an unanswered one is not a fault.
+    """
+    partition.begin()
+    decisions: list[Decision] = []
+    try:
+        for check in CHECKS:
+            decisions.extend(check(partition, clock, findings))
+    finally:
+        partition.take_back()
+    return decisions
+
+
+def _watchdogs(partition: Partition, clock: Clock, findings: Findings) -> Iterator[Decision]:
+    for recipe_id in list(partition.sets.on_clock):
+        recipe = partition.sets.recipes[recipe_id]
+        # A guest that has ended with its host, in a decision before, has no deadline any more.
+        if recipe.deadline is None or recipe.deadline > clock.now or recipe.finished:
+            continue
+        findings.watchdogs_expired += 1
+        draft = _draft(partition, f"watchdog/{recipe_id}")
+        members = partition.members(recipe.recipe_set_id)
+        if recipe.state == "reserved":
+            draft.happen(end_one(members, recipe, RecipeCompleted()))
+        else:
+            draft.happen(abort(members, recipe, WATCHDOG_EXPIRED))
+        yield draft.decision()
+
+
+def _reservations(partition: Partition, clock: Clock, findings: Findings) -> Iterator[Decision]:
+    for fqdn in list(partition.reserved):
+        reservation = partition.systems[fqdn].reservation
+        if reservation is None or reservation.until is None or reservation.until > clock.now:
+            continue
+        findings.reservations_ended += 1
+        draft = _draft(partition, f"reservation/{fqdn}")
+        draft.happen(end_reservation(partition.systems[fqdn], RESERVATION_OVER))
+        yield draft.decision()
+
+
+def _distro_trees(partition: Partition, _: Clock, findings: Findings) -> Iterator[Decision]:
+    """A set that waits for a tree which no lab has any more is given up."""
+    for recipe_set_id in list(partition.sets.sets):
+        members = partition.members(recipe_set_id)
+        gone = [recipe for recipe in members.recipes if _tree_is_gone(partition, recipe)]
+        if not gone or any(recipe.state not in UNPLACED for recipe in members.recipes):
+            continue
+        findings.distro_trees_left += 1
+        draft = _draft(partition, f"distro-tree/{gone[0].distro_tree_id}")
+        own = {recipe.recipe_id: DISTRO_LEFT for recipe in gone}
+        reasons = {r.recipe_id: own.get(r.recipe_id, SIBLING_IMPOSSIBLE) for r in members.recipes}
+        draft.happen(abort_set(members, reasons))
+        yield draft.decision()
+
+
+def _tree_is_gone(partition: Partition, recipe: Recipe) -> bool:
+    return recipe.distro_tree_id is not None and not partition.lab.labs_with(recipe.distro_tree_id)
+
+
+def _lab_controllers(partition: Partition, clock: Clock, findings: Findings) -> Iterator[Decision]:
+    """One that has stopped reporting is shown so, and when it is heard again."""
+    limit = clock.now - timedelta(seconds=SILENT_AFTER_SECONDS)
+    for name, entry in partition.directory.items("lab-controller"):
+        heard = clock.last_heard.get(name)
+        silent = heard is not None and heard < limit
+        if heard is None or silent == bool(entry.document.get("silent")):
+            continue
+        findings.labs_changed += 1
+        event: Event = LabControllerSilent() if silent else LabControllerHeard()
+        subject = f"lab-controller/{name}"
+        trigger = Trigger(partition.position, TIMER, f"contact/{name}")
+        yield Decision(trigger, ((subject, event),), ((subject, entry.version),))
+
+
+def _out_of_step(partition: Partition, _: Clock, findings: Findings) -> Iterator[Decision]:
+    """Recipe and system that disagree are counted only: which of them is right, a person has to say."""
+    findings.out_of_step += sum(
+        (system.usage, system.recipe_id) != (USAGE_OF_STATE[recipe.state], recipe.recipe_id)
+        for recipe in partition.sets.recipes.values()
+        if not recipe.is_guest and not recipe.finished and recipe.system is not None
+        for system in [partition.systems[recipe.system]]
+    )
+    return iter(())
+
+
+def _idle_but_wanted(partition: Partition, _: Clock, findings: Findings) -> Iterator[Decision]:
+    trigger = Trigger(partition.position, TIMER, "consistency")
+    for decision in ask_all(partition, trigger):
+        findings.idle_but_wanted += 1
+        yield decision
+
+
+Check = Callable[[Partition, Clock, Findings], Iterator[Decision]]
+
+CHECKS: tuple[Check, ...] = (
+    # First, as the others may ease something, and that is asked when it is in the log.
+    _idle_but_wanted,
+    _watchdogs,
+    _reservations,
+    _distro_trees,
+    _lab_controllers,
+    _out_of_step,
+)
+
+
+def _draft(partition: Partition, name: str) -> Draft:
+    return Draft(partition, Trigger(partition.position, TIMER, name))
