@@ -1,0 +1,30 @@
+"""Whoever waits, goes back in the queue or is given up is told why."""
+
+from __future__ import annotations
+
+from tests.checker.invariant import Found, Invariant
+from tests.checker.record import Record
+from tests.checker.tables import PLACED
+from tests.checker.world import World
+
+
+class EveryUnplacedRecipeHasAReason(Invariant):
+    """Queued, cancelled and aborted have a reason; assigned has one where it lost its system."""
+
+    name = "every_unplaced_recipe_has_a_reason"
+
+    def event(self, world: World, record: Record) -> Found:
+        if record.kind != "recipe" or not _needs_reason(world, record):
+            return
+        reason = record.data.get("reason")
+        if not isinstance(reason, str) or not reason.strip():
+            yield self.broken(
+                [record.position], [record.subject], f"{record.topic} for the reason {reason!r}"
+            )
+
+
+def _needs_reason(world: World, record: Record) -> bool:
+    if record.happened == "assigned":
+        recipe = world.recipes.get(int(record.name))
+        return recipe is not None and recipe.state in PLACED
+    return record.happened in ("queued", "cancelled", "aborted")

@@ -1,0 +1,51 @@
+"""The state machines of the design (section 2), written down once more."""
+
+from __future__ import annotations
+
+UNPLACED = ("new", "queued", "assigned")
+BEFORE_START = (*UNPLACED, "scheduled")
+STARTED = ("waiting", "installing", "running", "reserved")
+PLACED = ("scheduled", *STARTED)
+FINISHED = ("completed", "cancelled", "aborted")
+
+GIVEN_UP = ("cancelled", "aborted")
+
+RECIPE_MOVES: dict[str, tuple[str, ...]] = {
+    "new": ("scheduled", "assigned", "queued", *GIVEN_UP),
+    "queued": ("scheduled", "assigned", *GIVEN_UP),
+    "assigned": ("scheduled", "queued", *GIVEN_UP),
+    # Back: its system was withdrawn, or the set let go.
+    "scheduled": ("assigned", "queued", "waiting", *GIVEN_UP),
+    # Back: a system of the set was withdrawn, or the set was preempted.
+    "waiting": ("installing", "scheduled", "assigned", "queued", *GIVEN_UP),
+    "installing": ("running", "queued", *GIVEN_UP),
+    "running": ("reserved", "completed", "queued", *GIVEN_UP),
+    "reserved": ("completed", *GIVEN_UP),
+    "completed": (),
+    "cancelled": (),
+    "aborted": (),
+}
+
+FREE = ("idle", "pending")
+
+USAGE_MOVES = {
+    # To waiting and running only for a person who has reserved it.
+    "idle": ("pending", "scheduled", "waiting", "running"),
+    "pending": ("idle", "scheduled"),
+    "scheduled": ("waiting", *FREE),
+    "waiting": ("installing", "scheduled", *FREE),
+    "installing": ("running", *FREE),
+    "running": FREE,
+}
+
+# What its system does while a recipe is in that state.
+MIRRORED = {
+    "scheduled": "scheduled",
+    "waiting": "waiting",
+    "installing": "installing",
+    "running": "running",
+    "reserved": "running",
+}
+
+# The most urgent first.
+PRIORITIES = ("Urgent", "High", "Normal", "Medium", "Low")
