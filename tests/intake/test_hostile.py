@@ -57,6 +57,8 @@ HOSTILE_JSON = {
     "many objects": b'{"a": [' + b"{}," * 100_000 + b"{}]}",
     "huge number": b'{"a": ' + b"9" * 100_000 + b"}",
     "half a surrogate pair": b'{"a\\ud800": 1}',
+    "no character": b'{"a": "\\uffff"}',
+    "no character, not escaped": '{"a": "\ufffe"}'.encode(),
     "50 MB": b'{"a": "' + b" " * 50_000_000 + b'"}',
 }
 

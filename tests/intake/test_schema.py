@@ -55,6 +55,8 @@ MISPLACED = {
     "package without a name": job_xml(in_recipe="<packages><package/></packages>"),
     "two watchdogs": job_xml(in_recipe="<watchdog/><watchdog/>"),
     "two whiteboards": job_xml(in_job="<whiteboard/><whiteboard/>"),
+    "guest in a guest": job_xml(in_recipe="<guestrecipe guestargs=''><guestrecipe/></guestrecipe>"),
+    "guest without anything": job_xml(in_recipe="<guestrecipe guestargs=''/>"),
     "unknown attribute": job_xml(recipe_set='colour="red"'),
     "unknown element": job_xml(in_recipe="<thing/>"),
     "text": job_xml(in_recipe="text"),
