@@ -1,51 +1,95 @@
-"""Systems, their usage, and the idle pool."""
+"""Systems, their usage, and the idle pool: the rows of what an event makes of a system in the domain."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
+from domain.command.derive import of_system
 from domain.directory import events as directory
-from domain.events import Recorded, split_subject
-from domain.system import events as system
+from domain.events import Event, Moment, Recorded, split_subject
+from domain.system.state import Reservation, System, evolve
 from domain.system.usage import in_idle_pool
+from projections.fold_commands import command
+from projections.fold_documents import document
 from projections.intervals import Now
 from projections.read_models import ReadModels
+from projections.rows import IdleRow, SystemRow, UsageRow
 
 
-def system_registered(
-    models: ReadModels, recorded: Recorded, event: system.SystemRegistered, now: Now
-) -> None:
+def system(models: ReadModels, recorded: Recorded, event: Event, now: Now) -> None:
+    """Any event of a system."""
     fqdn = split_subject(recorded.subject)[1]
-    models.systems.put(
-        (fqdn,),
-        (recorded.version, event.lab_controller, event.owner, event.condition, [], event.inventory),
-        now,
-    )
-    models.system_usage.put((fqdn,), (event.condition, "idle", None), now)
-    _index_idle(models, fqdn, now)
+    row = models.systems.get((fqdn,))
+    before = _system(models, fqdn, row) if row else None
+    after = evolve(before, fqdn, event, Moment.of(recorded))
+    models.systems.put((fqdn,), _row(after, row.pools if row else ()), now)
+    models.system_usage.put((fqdn,), UsageRow(after.condition, after.usage, after.recipe_id), now)
+    _index_idle(models, after, now)
+    if before is not None:
+        command(models, recorded, of_system(before, event), now)
 
 
-def system_usage(models: ReadModels, recorded: Recorded, event: Any, now: Now) -> None:
-    fqdn = split_subject(recorded.subject)[1]
-    before = models.system_usage.get((fqdn,))
-    assert before is not None, f"{fqdn} is unknown"
-    recipe_id = getattr(event, "recipe_id", None)
-    models.system_usage.put((fqdn,), (before[0], event.USAGE, recipe_id), now)
-    _index_idle(models, fqdn, now)
-
-
-def _index_idle(models: ReadModels, fqdn: str, now: Now) -> None:
-    usage, row = models.system_usage.get((fqdn,)), models.systems.get((fqdn,))
-    if usage is not None and row is not None and in_idle_pool(*usage[:2]):
-        models.idle_pool.put((fqdn,), (row[1],), now)
-    else:
-        models.idle_pool.end((fqdn,), now)
+def lab_enabling(models: ReadModels, recorded: Recorded, event: Event, now: Now) -> None:
+    """The idle systems of a lab go into the idle pool, or out of it, all at once."""
+    document(models, recorded, event, now)
+    lab_controller = split_subject(recorded.subject)[1]
+    for (fqdn,), row in models.systems.items():
+        if row.lab_controller == lab_controller:
+            _index_idle(models, _system(models, fqdn, row), now)
 
 
 def pool_system(models: ReadModels, recorded: Recorded, event: Any, now: Now) -> None:
+    document(models, recorded, event, now)
     pool = split_subject(recorded.subject)[1]
-    row = models.systems.get((event.system,))
-    assert row is not None, f"{event.system} is unknown"
-    others = [name for name in row[4] if name != pool]
+    row = models.systems.of((event.system,))
+    others = [name for name in row.pools if name != pool]
     added = isinstance(event, directory.PoolSystemAdded)
-    models.systems.put((event.system,), (*row[:4], [*others, pool] if added else others, row[5]), now)
+    pools = [*others, pool] if added else others
+    models.systems.put((event.system,), row._replace(pools=pools), now)
+
+
+def _index_idle(models: ReadModels, system: System, now: Now) -> None:
+    lab = models.documents.get(("lab-controller", system.lab_controller))
+    if in_idle_pool(system, lab is not None and lab.document["enabled"]):
+        models.idle_pool.put((system.fqdn,), IdleRow(system.lab_controller), now)
+    else:
+        models.idle_pool.end((system.fqdn,), now)
+
+
+def _system(models: ReadModels, fqdn: str, row: SystemRow) -> System:
+    """A system as its rows have it. They keep neither its version nor since when it is used so."""
+    condition, usage, recipe_id = models.system_usage.of((fqdn,))
+    reservation = None
+    if row.reserved_by is not None:
+        reservation = Reservation(row.reserved_by, row.reserved_until, row.reserved_distro_tree_id)
+    return System(
+        fqdn=fqdn,
+        version=0,
+        lab_controller=row.lab_controller,
+        owner=row.owner,
+        condition=condition,
+        inventory=row.inventory,
+        usage=usage,
+        recipe_id=recipe_id,
+        draining=row.draining,
+        reservation=reservation,
+    )
+
+
+def _row(system: System, pools: Sequence[str]) -> SystemRow:
+    user, until, distro_tree_id = None, None, None
+    if system.reservation is not None:
+        user, until = system.reservation.user, system.reservation.until
+        distro_tree_id = system.reservation.distro_tree_id
+    return SystemRow(
+        lab_controller=system.lab_controller,
+        owner=system.owner,
+        condition=system.condition,
+        draining=system.draining,
+        reserved_by=user,
+        reserved_until=until,
+        reserved_distro_tree_id=distro_tree_id,
+        pools=pools,
+        inventory=system.inventory,
+    )

@@ -5,15 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from domain.command import events as command
+from domain.command import events as command_happened
 from domain.directory import events as directory
 from domain.events import Event, Recorded
 from domain.job import events as job
 from domain.recipe import events as recipe
-from domain.system import events as system
-from projections.fold_documents import command_state, document
-from projections.fold_recipes import job_submitted, recipe_new, recipe_state, task_result, task_state
-from projections.fold_systems import pool_system, system_registered, system_usage
+from domain.recipe_set import events as recipe_set
+from domain.system import events as system_happened
+from projections.fold_commands import command_state
+from projections.fold_documents import document, document_removed
+from projections.fold_jobs import job_submitted, priority_changed, recipe_set_submitted
+from projections.fold_recipes import recipe_new, recipe_state, task_result, task_state
+from projections.fold_systems import lab_enabling, pool_system, system
 from projections.intervals import Now
 from projections.read_models import ReadModels
 
@@ -21,12 +24,16 @@ Fold = Callable[[ReadModels, Recorded, Any, Now], None]
 
 FOLDED: dict[type[Event], Fold] = {
     job.JobSubmitted: job_submitted,
+    recipe_set.RecipeSetSubmitted: recipe_set_submitted,
+    recipe_set.RecipeSetPriorityChanged: priority_changed,
     recipe.RecipeNew: recipe_new,
     recipe.RecipeQueued: recipe_state,
+    recipe.RecipeAssigned: recipe_state,
     recipe.RecipeScheduled: recipe_state,
     recipe.RecipeWaiting: recipe_state,
     recipe.RecipeInstalling: recipe_state,
     recipe.RecipeRunning: recipe_state,
+    recipe.RecipeReserved: recipe_state,
     recipe.RecipeCompleted: recipe_state,
     recipe.RecipeCancelled: recipe_state,
     recipe.RecipeAborted: recipe_state,
@@ -34,34 +41,45 @@ FOLDED: dict[type[Event], Fold] = {
     recipe.TaskCompleted: task_state("completed"),
     recipe.TaskAborted: task_state("aborted"),
     recipe.TaskResult: task_result,
-    system.SystemRegistered: system_registered,
-    system.SystemIdle: system_usage,
-    system.SystemPending: system_usage,
-    system.SystemScheduled: system_usage,
-    system.SystemWaiting: system_usage,
-    system.SystemInstalling: system_usage,
-    system.SystemRunning: system_usage,
+    system_happened.SystemRegistered: system,
+    system_happened.SystemIdle: system,
+    system_happened.SystemPending: system,
+    system_happened.SystemScheduled: system,
+    system_happened.SystemWaiting: system,
+    system_happened.SystemInstalling: system,
+    system_happened.SystemRunning: system,
+    system_happened.SystemConditionChanged: system,
+    system_happened.SystemInventoryChanged: system,
+    system_happened.SystemLabControllerChanged: system,
+    system_happened.SystemOwnerChanged: system,
+    system_happened.SystemDrained: system,
+    system_happened.SystemUndrained: system,
+    system_happened.SystemReservationBegun: system,
+    system_happened.SystemReservationEnded: system,
     directory.PoolSystemAdded: pool_system,
     directory.PoolSystemRemoved: pool_system,
+    directory.LabControllerRegistered: lab_enabling,
+    directory.LabControllerEnabled: lab_enabling,
+    directory.LabControllerDisabled: lab_enabling,
+    directory.LabControllerSilent: document,
+    directory.LabControllerHeard: document,
+    directory.DistroTreeRegistered: document,
+    directory.DistroTreeChanged: document,
+    directory.DistroTreeRemoved: document_removed,
     directory.UserRegistered: document,
     directory.GroupRegistered: document,
     directory.GroupChanged: document,
     directory.PoolRegistered: document,
     directory.PoolChanged: document,
-    directory.LabControllerRegistered: document,
-    directory.LabControllerEnabled: document,
-    directory.LabControllerDisabled: document,
-    directory.DistroTreeRegistered: document,
-    directory.DistroTreeChanged: document,
     directory.TokenCreated: document,
     directory.TokenRevoked: document,
-    command.CommandRunning: command_state,
-    command.CommandCompleted: command_state,
-    command.CommandFailed: command_state,
+    command_happened.CommandRunning: command_state,
+    command_happened.CommandCompleted: command_state,
+    command_happened.CommandFailed: command_state,
 }
 
-# What a recipe set is shows through its recipes, which come with it.
-NOT_SHOWN: frozenset[type[Event]] = frozenset({job.RecipeSetSubmitted})
+# A watchdog moves with every task: when it expires is the scheduler's to know, from the log.
+NOT_SHOWN: frozenset[type[Event]] = frozenset({recipe.WatchdogSet})
 
 
 def fold(models: ReadModels, recorded: Recorded) -> None:

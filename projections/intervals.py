@@ -6,16 +6,16 @@ written with one statement each, however many events the page has.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import ItemsView, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from psycopg import Cursor
 from psycopg.types.json import Jsonb
 
 Key = tuple[Any, ...]
-Values = tuple[Any, ...]
+R = TypeVar("R", bound=NamedTuple)
 Now = tuple[int, datetime]
 """Position and recorded_at of the event that is being folded."""
 
@@ -24,29 +24,27 @@ NEVER = "infinity"
 
 
 @dataclass
-class _Row:
+class _Interval(Generic[R]):
     key: Key
-    values: Values
+    row: R
     since: Now
     until: Now | None = None
 
 
-class Intervals:
+class Intervals(Generic[R]):
     """One interval table during one page. `keys` are its key columns with their PostgreSQL types."""
 
-    def __init__(
-        self, table: str, keys: dict[str, str], columns: Sequence[str], json: Iterable[str] = ()
-    ) -> None:
-        self._columns = tuple(columns)
+    def __init__(self, table: str, keys: dict[str, str], row: type[R], json: Iterable[str] = ()) -> None:
+        self._row = row
         self._json = frozenset(json)
-        self._load, self._close, self._copy = _statements(table, keys, self._columns)
+        self._load, self._close, self._copy = _statements(table, keys, row._fields)
         self._start()
 
     def _start(self) -> None:
-        self._open: dict[Key, Values] = {}
-        self._fresh: dict[Key, _Row] = {}
+        self._open: dict[Key, R] = {}
+        self._fresh: dict[Key, _Interval[R]] = {}
         self._closed: dict[Key, Now] = {}
-        self._rows: list[_Row] = []
+        self._begun: list[_Interval[R]] = []
 
     def load(self, cursor: Cursor[Any], keys: Iterable[Key]) -> None:
         """Begin a page: fetch the open rows of the keys it touches."""
@@ -55,20 +53,30 @@ class Intervals:
         if wanted:
             width = len(wanted[0])
             for row in cursor.execute(self._load, _by_column(wanted)).fetchall():
-                self._open[row[:width]] = row[width:]
+                self._open[row[:width]] = self._row._make(row[width:])
 
-    def get(self, key: Key) -> Values | None:
+    def get(self, key: Key) -> R | None:
         """What is true of the key now, if anything is."""
         return self._open.get(key)
 
-    def put(self, key: Key, values: Values, now: Now) -> None:
+    def of(self, key: Key) -> R:
+        """What is true of the key now; something must be, or the log tells of what never began."""
+        row = self._open.get(key)
+        assert row is not None, f"{'/'.join(map(str, key))} is unknown"
+        return row
+
+    def items(self) -> ItemsView[Key, R]:
+        """What is true now of all keys that the page touches."""
+        return self._open.items()
+
+    def put(self, key: Key, row: R, now: Now) -> None:
         """From now on this is true of the key; nothing new if it was already."""
-        if self._open.get(key) == values:
+        if self._open.get(key) == row:
             return
         self.end(key, now)
-        self._open[key] = values
-        row = self._fresh[key] = _Row(key, values, now)
-        self._rows.append(row)
+        self._open[key] = row
+        begun = self._fresh[key] = _Interval(key, row, now)
+        self._begun.append(begun)
 
     def end(self, key: Key, now: Now) -> None:
         """From now on nothing is true of the key."""
@@ -86,44 +94,41 @@ class Intervals:
             keys = _by_column(list(self._closed))
             ends = _by_column(list(self._closed.values()))
             cursor.execute(self._close, (*keys, *ends))
-        if self._rows:
+        if self._begun:
             with cursor.copy(self._copy) as copy:
-                for row in self._rows:
-                    copy.write_row(self._written(row))
-
-    def _written(self, row: _Row) -> tuple[Any, ...]:
-        values = [
-            Jsonb(value) if column in self._json else value
-            for column, value in zip(self._columns, row.values, strict=True)
-        ]
-        return (*row.key, *values, *row.since, *(row.until or (OPEN, NEVER)))
+                for begun in self._begun:
+                    until = begun.until or (OPEN, NEVER)
+                    copy.write_row((*begun.key, *_written(begun.row, self._json), *begun.since, *until))
 
 
-class Facts:
+class Facts(Generic[R]):
     """A table of what is true for ever once it happened."""
 
-    def __init__(self, table: str, columns: Sequence[str], json: Iterable[str] = ()) -> None:
-        self._columns = tuple(columns)
+    def __init__(self, table: str, row: type[R], json: Iterable[str] = ()) -> None:
         self._json = frozenset(json)
-        names = ", ".join((*columns, "since_position", "since"))
+        names = ", ".join((*row._fields, "since_position", "since"))
         self._copy = f"COPY read.{table} ({names}) FROM STDIN".encode()
-        self._rows: list[tuple[Any, ...]] = []
+        self.start()
 
     def start(self) -> None:
-        self._rows = []
+        self._rows: list[tuple[Any, ...]] = []
 
-    def add(self, values: Values, now: Now) -> None:
-        written = [
-            Jsonb(value) if column in self._json else value
-            for column, value in zip(self._columns, values, strict=True)
-        ]
-        self._rows.append((*written, *now))
+    def add(self, row: R, now: Now) -> None:
+        self._rows.append((*_written(row, self._json), *now))
 
     def flush(self, cursor: Cursor[Any]) -> None:
         if self._rows:
             with cursor.copy(self._copy) as copy:
                 for row in self._rows:
                     copy.write_row(row)
+
+
+def _written(row: NamedTuple, json: frozenset[str]) -> list[Any]:
+    """The values of a row as PostgreSQL takes them: a JSON document that is not there is NULL, not `null`."""
+    return [
+        Jsonb(value) if column in json and value is not None else value
+        for column, value in zip(row._fields, row, strict=True)
+    ]
 
 
 def _by_column(rows: Sequence[tuple[Any, ...]]) -> list[list[Any]]:

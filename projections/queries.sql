@@ -1,3 +1,9 @@
+-- Questions to the read models, by name. A row has the columns that the query selects, under their names.
+--
+-- `at` is a log position, as `Reader.as_of` gives it: answers are what was true then. What has not ended has no
+-- end (null). A `version` is that of the aggregate; it comes from the log where the aggregate also moves without
+-- its row here. Guest recipes are in every list of recipes but the queue, and name their host.
+
 -- name: progress
 SELECT position, recorded_at FROM read.progress WHERE name = 'all'
 
@@ -13,9 +19,11 @@ SELECT coalesce(max(last_position), 0) AS position FROM (
     WHERE recorded_at <= %s ORDER BY recorded_at DESC, last_position DESC LIMIT 1) AS last
 
 -- name: queue
+-- Unplaced recipes, guests left out. `since` is that of the state: a priority that changed does not move it.
 SELECT q.recipe_id, d.recipe_set_id, d.job_id, q.state, q.priority, q.lab_controller, q.submission,
-       q.since, q.since_position, d.owner, d.group_name AS "group", d.whiteboard
+       r.since, r.since_position, d.owner, d.group_name AS "group", d.whiteboard
 FROM read.queue q JOIN read.recipe_details d USING (recipe_id)
+JOIN read.recipes r ON r.recipe_id = q.recipe_id AND r.since_position <= %(at)s AND r.until_position > %(at)s
 WHERE q.since_position <= %(at)s AND q.until_position > %(at)s
   AND (NOT q.assigned, -q.priority, q.submission, q.recipe_id)
       > (%(not_assigned)s, %(minus_priority)s, %(submission)s, %(recipe_id)s)
@@ -28,9 +36,16 @@ WHERE since_position <= %(at)s AND until_position > %(at)s AND fqdn > %(after)s
 ORDER BY fqdn LIMIT %(limit)s
 
 -- name: systems
-SELECT s.fqdn, s.version, s.lab_controller, s.owner, s.condition, s.pools, s.inventory, u.usage, u.recipe_id
+-- All, or the one called `fqdn`. A person has it where `reserved_by` is not null; `reserved_until` is null for
+-- one without an end, `reserved_distro_tree_id` for one that is not provisioned first.
+SELECT s.fqdn, version.latest AS version, s.lab_controller, s.owner, s.condition, s.draining,
+       s.reserved_by, s.reserved_until, s.reserved_distro_tree_id, s.pools, s.inventory, u.usage, u.recipe_id
 FROM read.systems s JOIN read.system_usage u
   ON u.fqdn = s.fqdn AND u.since_position <= %(at)s AND u.until_position > %(at)s
+CROSS JOIN LATERAL (
+    SELECT e.originator_version AS latest FROM log.events e
+    WHERE e.originator_id = 'system/' || s.fqdn AND e.notification_id <= %(at)s
+    ORDER BY e.originator_version DESC LIMIT 1) AS version
 WHERE s.since_position <= %(at)s AND s.until_position > %(at)s AND s.fqdn > %(after)s
   AND (%(fqdn)s::text IS NULL OR s.fqdn = %(fqdn)s::text)
 ORDER BY s.fqdn LIMIT %(limit)s
@@ -78,23 +93,38 @@ WHERE d.job_id = %(job_id)s
 SELECT recipe_set_id, priority, state, result FROM read.recipe_sets
 WHERE job_id = %(job_id)s AND since_position <= %(at)s AND until_position > %(at)s ORDER BY recipe_set_id
 
+-- name: recipe_set
+SELECT s.recipe_set_id, version.latest AS version, s.job_id, d.owner, d.group_name AS "group", s.priority, s.state,
+       s.result
+FROM read.recipe_sets s JOIN read.job_documents d USING (job_id)
+CROSS JOIN LATERAL (
+    SELECT e.originator_version AS latest FROM log.events e
+    WHERE e.originator_id = 'recipe-set/' || s.recipe_set_id AND e.notification_id <= %(at)s
+    ORDER BY e.originator_version DESC LIMIT 1) AS version
+WHERE s.recipe_set_id = %(recipe_set_id)s AND s.since_position <= %(at)s AND s.until_position > %(at)s
+
 -- name: recipes
--- By job or by id.
+-- Of a job, of a set, or one by its id; the other two are null. `guests` are the ids of a host's guests.
 SELECT d.recipe_id, d.recipe_set_id, d.job_id, d.owner, d.group_name AS "group", d.whiteboard, d.role,
-       d.distro_tree_id, r.state, r.system, r.lab_controller, r.reason, r.since, r.since_position
+       d.distro_tree_id, d.distro, d.host_recipe_id, d.guestname, d.guestargs, d.reservesys,
+       ARRAY (SELECT g.recipe_id FROM read.recipe_details g
+              WHERE g.host_recipe_id = d.recipe_id ORDER BY g.recipe_id) AS guests,
+       r.state, r.system, r.lab_controller, r.reason, r.since, r.since_position
 FROM read.recipe_details d JOIN read.recipes r
   ON r.recipe_id = d.recipe_id AND r.since_position <= %(at)s AND r.until_position > %(at)s
-WHERE d.job_id = %(job_id)s::integer OR d.recipe_id = %(recipe_id)s::integer
+WHERE d.job_id = %(job_id)s::integer OR d.recipe_set_id = %(recipe_set_id)s::integer
+   OR d.recipe_id = %(recipe_id)s::integer
 ORDER BY d.recipe_id
 
 -- name: tasks
--- Of a job or of a recipe, with the name that was submitted.
+-- Of a job, of a set or of a recipe, with the name that was submitted; the other two are null.
 SELECT t.task_id, t.recipe_id, t.state, t.result, named.task ->> 'name' AS name
 FROM read.recipe_details d
 CROSS JOIN LATERAL jsonb_array_elements(d.tasks) AS named (task)
 JOIN read.tasks t ON t.task_id = (named.task ->> 'task_id')::integer
  AND t.since_position <= %(at)s AND t.until_position > %(at)s
-WHERE d.job_id = %(job_id)s::integer OR d.recipe_id = %(recipe_id)s::integer
+WHERE d.job_id = %(job_id)s::integer OR d.recipe_set_id = %(recipe_set_id)s::integer
+   OR d.recipe_id = %(recipe_id)s::integer
 ORDER BY t.task_id
 
 -- name: results_of_recipe
@@ -116,15 +146,30 @@ SELECT name, version, document FROM read.documents
 WHERE kind = %(kind)s AND name = %(name)s AND since_position <= %(at)s AND until_position > %(at)s
 
 -- name: commands
--- What a lab controller has to do after a command it has seen, with what it needs to do it.
-SELECT c.command_id, c.kind, c.system, c.recipe_id, d.distro_tree_id, d.kernel_options, d.ks_meta, d.tasks,
-       t.document AS tree
+-- What a lab controller was told after a command it has seen, with what it needs to do it; `unfinished`: only what
+-- it has not done yet. One to provision has the `guests` that start with the recipe, each {"recipe_id",
+-- "guestname", "guestargs", "distro_tree_id", "tree", "distro", "kernel_options", "ks_meta", "tasks"}; `recipe_id`
+-- and what comes from the recipe are null where a person has the system.
+-- Trees and guests are as of the command itself: asked again, the answer is the same, whatever left meanwhile.
+SELECT c.command_id, c.kind, c.system, c.recipe_id, c.state, c.distro_tree_id, t.document AS tree, d.distro,
+       d.kernel_options, d.ks_meta, d.tasks, coalesce(g.guests, '[]') AS guests
 FROM read.commands c
-JOIN read.recipe_details d USING (recipe_id)
-LEFT JOIN read.documents t ON t.kind = 'distro-tree' AND t.name = d.distro_tree_id::text
- AND t.until_position = 9223372036854775807
+LEFT JOIN read.recipe_details d USING (recipe_id)
+LEFT JOIN read.documents t ON t.kind = 'distro-tree' AND t.name = c.distro_tree_id::text
+ AND t.since_position <= c.command_id AND t.until_position > c.command_id
+LEFT JOIN LATERAL (
+    SELECT jsonb_agg(jsonb_build_object(
+        'recipe_id', gd.recipe_id, 'guestname', gd.guestname, 'guestargs', gd.guestargs,
+        'distro_tree_id', gd.distro_tree_id, 'tree', gt.document, 'distro', gd.distro,
+        'kernel_options', gd.kernel_options, 'ks_meta', gd.ks_meta, 'tasks', gd.tasks) ORDER BY gd.recipe_id) AS guests
+    FROM read.recipe_details gd
+    JOIN read.recipes gr ON gr.recipe_id = gd.recipe_id AND gr.state NOT IN ('completed', 'cancelled', 'aborted')
+     AND gr.since_position <= c.command_id AND gr.until_position > c.command_id
+    LEFT JOIN read.documents gt ON gt.kind = 'distro-tree' AND gt.name = gd.distro_tree_id::text
+     AND gt.since_position <= c.command_id AND gt.until_position > c.command_id
+    WHERE gd.host_recipe_id = c.recipe_id AND c.kind = 'provision') AS g ON true
 WHERE c.lab_controller = %(lab_controller)s AND c.command_id > %(after)s
-  AND c.until_position = 9223372036854775807
+  AND (NOT %(unfinished)s OR c.state IN ('queued', 'running')) AND c.until_position = 9223372036854775807
 ORDER BY c.command_id LIMIT %(limit)s
 
 -- name: command
@@ -148,8 +193,8 @@ WHERE until_position = 9223372036854775807 AND state NOT IN ('completed', 'cance
 GROUP BY state ORDER BY state
 
 -- name: oldest_unplaced
-SELECT coalesce(extract(epoch FROM clock_timestamp() - min(since)), 0)::double precision AS seconds
-FROM read.queue WHERE until_position = 9223372036854775807
+SELECT coalesce(extract(epoch FROM clock_timestamp() - min(d.since)), 0)::double precision AS seconds
+FROM read.queue q JOIN read.recipe_details d USING (recipe_id) WHERE q.until_position = 9223372036854775807
 
 -- name: log_end
 SELECT coalesce(max(notification_id), 0) AS position FROM log.events

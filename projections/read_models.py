@@ -2,122 +2,94 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from psycopg import Cursor
 
-from domain.directory.events import PoolSystemAdded, PoolSystemRemoved
 from domain.events import Recorded, split_subject
-from projections.intervals import OPEN, Facts, Intervals
+from projections import rows
+from projections.intervals import Facts, Intervals
 from projections.members import Members
+from projections.touched import Touched
 
-# Aggregates with tables of their own; all others are documents.
-_NO_DOCUMENT = frozenset(("job", "recipe-set", "recipe", "system", "command"))
+# Systems that go into the idle pool, or out of it, with their lab: all others of it are not idle.
+IDLE_OF_LABS = b"""
+SELECT s.fqdn FROM read.systems s
+JOIN read.system_usage u ON u.fqdn = s.fqdn AND u.until_position = 9223372036854775807 AND u.usage = 'idle'
+WHERE s.lab_controller = ANY (%s) AND s.until_position = 9223372036854775807
+"""
 
 
 class ReadModels:
     """All read models during one page: `begin`, fold each event in order (`folding`), `flush`."""
 
     def __init__(self) -> None:
-        self.job_documents = Facts(
-            "job_documents",
-            ("job_id", "owner", "submitter", "group_name", "whiteboard", "document"),
-            json=("document",),
-        )
+        self.job_documents = Facts("job_documents", rows.JobDocumentRow, json=("document",))
         self.recipe_details = Facts(
-            "recipe_details",
-            (
-                *("recipe_id", "recipe_set_id", "job_id", "owner", "group_name", "whiteboard", "role"),
-                *("distro_tree_id", "kernel_options", "ks_meta", "tasks"),
-            ),
-            json=("tasks",),
+            "recipe_details", rows.RecipeDetailsRow, json=("distro", "tasks", "reservesys")
         )
-        self.task_results = Facts(
-            "task_results",
-            ("task_id", "recipe_id", "result", "message", "score", "log_urls"),
-            json=("log_urls",),
-        )
+        self.task_results = Facts("task_results", rows.TaskResultRow, json=("log_urls",))
         number, text = "integer", "text"
-        self.jobs = Intervals("jobs", {"job_id": number}, ("state", "result"))
-        self.recipe_sets = Intervals(
-            "recipe_sets", {"recipe_set_id": number}, ("job_id", "priority", "state", "result")
-        )
-        self.recipes = Intervals(
-            "recipes", {"recipe_id": number}, ("state", "system", "lab_controller", "reason")
-        )
-        self.tasks = Intervals("tasks", {"task_id": number}, ("recipe_id", "state", "result"))
-        self.queue = Intervals(
-            "queue", {"recipe_id": number}, ("state", "assigned", "priority", "submission", "lab_controller")
-        )
-        self.idle_pool = Intervals("idle_pool", {"fqdn": text}, ("lab_controller",))
-        self.system_usage = Intervals("system_usage", {"fqdn": text}, ("condition", "usage", "recipe_id"))
-        self.systems = Intervals(
-            "systems",
-            {"fqdn": text},
-            ("version", "lab_controller", "owner", "condition", "pools", "inventory"),
-            json=("pools", "inventory"),
-        )
+        self.jobs = Intervals("jobs", {"job_id": number}, rows.JobRow)
+        self.recipe_sets = Intervals("recipe_sets", {"recipe_set_id": number}, rows.RecipeSetRow)
+        self.recipes = Intervals("recipes", {"recipe_id": number}, rows.RecipeRow)
+        self.tasks = Intervals("tasks", {"task_id": number}, rows.TaskRow)
+        self.queue = Intervals("queue", {"recipe_id": number}, rows.QueueRow)
+        self.idle_pool = Intervals("idle_pool", {"fqdn": text}, rows.IdleRow)
+        self.system_usage = Intervals("system_usage", {"fqdn": text}, rows.UsageRow)
+        self.systems = Intervals("systems", {"fqdn": text}, rows.SystemRow, json=("pools", "inventory"))
         self.documents = Intervals(
-            "documents", {"kind": text, "name": text}, ("version", "document"), json=("document",)
+            "documents", {"kind": text, "name": text}, rows.DocumentRow, json=("document",)
         )
-        self.commands = Intervals(
-            "commands",
-            {"command_id": "bigint"},
-            ("lab_controller", "kind", "system", "recipe_id", "state", "reason"),
-        )
+        self.commands = Intervals("commands", {"command_id": "bigint"}, rows.CommandRow)
         self.members = Members()
-
-    @property
-    def _facts(self) -> tuple[Facts, ...]:
-        return self.job_documents, self.recipe_details, self.task_results
 
     def begin(self, cursor: Cursor[Any], page: Sequence[Recorded]) -> None:
         """Fetch what the page stands on, with one query per table."""
-        names: dict[str, dict[str, None]] = defaultdict(dict)
-        for recorded in page:
-            kind, name = split_subject(recorded.subject)
-            names[kind][name] = None
-            if isinstance(recorded.event, PoolSystemAdded | PoolSystemRemoved):
-                names["system"][recorded.event.system] = None
-        for facts in self._facts:
+        touched = Touched(page)
+        for facts in (self.job_documents, self.recipe_details, self.task_results):
             facts.start()
-        recipe_ids = [int(name) for name in names["recipe"]]
-        self.members.load(cursor, recipe_ids)
-        systems = [(name,) for name in names["system"]]
-        self.jobs.load(cursor, ((job_id,) for job_id in self.members.jobs()))
-        self.recipe_sets.load(cursor, ((set_id,) for set_id in self.members.recipe_sets()))
-        tasks = _open_tasks(cursor, recipe_ids)
-        for task_id, recipe_id in tasks:
-            self.members.tasks[recipe_id].append(task_id)
-        self.tasks.load(cursor, [(task_id,) for task_id, _ in tasks])
-        for table in (self.recipes, self.queue):
-            table.load(cursor, [(recipe_id,) for recipe_id in recipe_ids])
+        self._begin_recipes(cursor, touched)
+        self._begin_systems(cursor, touched)
+        self.commands.load(cursor, _keys(touched.numbers("command")))
+
+    def _begin_recipes(self, cursor: Cursor[Any], touched: Touched) -> None:
+        recipe_ids, sets = touched.numbers("recipe"), touched.numbers("recipe-set")
+        members = self.members
+        members.load(cursor, recipe_ids, sets)
+        self.jobs.load(cursor, _keys(members.jobs))
+        self.recipe_sets.load(cursor, _keys(members.sets))
+        self.recipes.load(cursor, _keys(recipe_ids))
+        known = [recipe_id for recipe_id in recipe_ids if recipe_id in members.recipes]
+        self.tasks.load(cursor, _keys(task for recipe_id in known for task in members.tasks[recipe_id]))
+        # The priority of a set is that of all its recipes.
+        moved = [recipe_id for set_id in sets for recipe_id in members.of_set[set_id]]
+        self.queue.load(cursor, _keys((*recipe_ids, *moved)))
+
+    def _begin_systems(self, cursor: Cursor[Any], touched: Touched) -> None:
+        fqdns = touched.names("system")
+        if touched.enabled_labs:
+            found = cursor.execute(IDLE_OF_LABS, (touched.enabled_labs,)).fetchall()
+            fqdns += [fqdn for (fqdn,) in found]
         for table in (self.idle_pool, self.system_usage, self.systems):
-            table.load(cursor, systems)
-        self.documents.load(
-            cursor,
-            [(kind, name) for kind, found in names.items() if kind not in _NO_DOCUMENT for name in found],
-        )
-        self.commands.load(cursor, [(int(name),) for name in names["command"]])
+            table.load(cursor, _keys(fqdns))
+        labs = (("lab-controller", row.lab_controller) for _, row in self.systems.items())
+        self.documents.load(cursor, (*touched.documents(), *labs))
 
     def flush(self, cursor: Cursor[Any]) -> None:
-        for facts in self._facts:
-            facts.flush(cursor)
         for table in (
-            *(self.jobs, self.recipe_sets, self.recipes, self.tasks, self.queue, self.idle_pool),
-            *(self.system_usage, self.systems, self.documents, self.commands),
+            *(self.job_documents, self.recipe_details, self.task_results),
+            *(self.jobs, self.recipe_sets, self.recipes, self.tasks, self.queue),
+            *(self.idle_pool, self.system_usage, self.systems, self.documents, self.commands),
         ):
             table.flush(cursor)
 
 
-def _open_tasks(cursor: Cursor[Any], recipe_ids: list[int]) -> list[tuple[int, int]]:
-    """(task, recipe) of the recipes that a page touches."""
-    query = b"SELECT task_id, recipe_id FROM read.tasks WHERE recipe_id = ANY (%s) AND until_position = %s"
-    return cursor.execute(query, (recipe_ids, OPEN)).fetchall()
+def _keys(names: Iterable[Any]) -> list[tuple[Any]]:
+    return [(name,) for name in names]
 
 
 def number_of(recorded: Recorded) -> int:
-    """The number of a job, recipe or command that an event is about."""
+    """The number of a job, recipe set, recipe or command that an event is about."""
     return int(split_subject(recorded.subject)[1])

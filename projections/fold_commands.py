@@ -1,0 +1,33 @@
+"""What lab controllers must do, and how far they are with it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from domain.command.derive import Command
+from domain.events import Recorded
+from projections.intervals import Now
+from projections.read_models import ReadModels, number_of
+from projections.rows import CommandRow
+
+
+def command(models: ReadModels, recorded: Recorded, follows: Command | None, now: Now) -> None:
+    """The command that follows from an event, if one does."""
+    if follows is None:
+        return
+    row = CommandRow(
+        lab_controller=follows.lab_controller,
+        kind=follows.kind,
+        system=follows.system,
+        recipe_id=follows.recipe_id,
+        distro_tree_id=follows.distro_tree_id,
+        state="queued",
+        reason=None,
+    )
+    models.commands.put((recorded.position,), row, now)
+
+
+def command_state(models: ReadModels, recorded: Recorded, event: Any, now: Now) -> None:
+    key = (number_of(recorded),)
+    row = models.commands.of(key)
+    models.commands.put(key, row._replace(state=event.STATE, reason=getattr(event, "reason", None)), now)

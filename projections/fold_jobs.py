@@ -1,0 +1,52 @@
+"""Jobs and recipe sets: as they were submitted, and as their recipes make them."""
+
+from __future__ import annotations
+
+from domain.events import Recorded
+from domain.job import events as job
+from domain.priority import Priority
+from domain.recipe_set import events as recipe_set
+from projections.intervals import Now
+from projections.read_models import ReadModels, number_of
+from projections.rows import JobDocumentRow, JobRow, RecipeSetRow
+
+
+def job_submitted(models: ReadModels, recorded: Recorded, event: job.JobSubmitted, now: Now) -> None:
+    row = JobDocumentRow(
+        job_id=number_of(recorded),
+        owner=event.owner,
+        submitter=event.submitter,
+        group_name=event.group,
+        whiteboard=event.whiteboard,
+        document=event.document,
+    )
+    models.job_documents.add(row, now)
+
+
+def recipe_set_submitted(
+    models: ReadModels, recorded: Recorded, event: recipe_set.RecipeSetSubmitted, now: Now
+) -> None:
+    row = RecipeSetRow(event.job_id, event.priority, "new", "New")
+    models.recipe_sets.put((number_of(recorded),), row, now)
+
+
+def priority_changed(
+    models: ReadModels, recorded: Recorded, event: recipe_set.RecipeSetPriorityChanged, now: Now
+) -> None:
+    """Its recipes that are in the queue change their place there."""
+    set_id = number_of(recorded)
+    row = models.recipe_sets.of((set_id,))
+    models.recipe_sets.put((set_id,), row._replace(priority=event.priority), now)
+    for recipe_id in models.members.of_set[set_id]:
+        waiting = models.queue.get((recipe_id,))
+        if waiting is not None:
+            models.queue.put((recipe_id,), waiting._replace(priority=int(Priority[event.priority])), now)
+
+
+def roll_up(models: ReadModels, recipe_id: int, now: Now) -> None:
+    """The state and result of a recipe's set and job, after the recipe moved."""
+    members = models.members
+    job_id, set_id = members.recipes[recipe_id][:2]
+    row, of_set, of_job = models.recipe_sets.of((set_id,)), members.sets[set_id], members.jobs[job_id]
+    models.recipe_sets.put((set_id,), row._replace(state=of_set.state, result=of_set.result), now)
+    models.jobs.put((job_id,), JobRow(of_job.state, of_job.result), now)

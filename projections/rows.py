@@ -1,0 +1,125 @@
+"""The columns of the read models' tables, beside their keys and since when they are true.
+
+`api/store/migrations/` says what PostgreSQL makes of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any, NamedTuple
+
+
+class JobDocumentRow(NamedTuple):
+    job_id: int
+    owner: str
+    submitter: str
+    group_name: str | None
+    whiteboard: str
+    document: Mapping[str, Any]
+
+
+class RecipeDetailsRow(NamedTuple):
+    """What never changes of a recipe. A guest names its host and the virtual machine it runs in."""
+
+    recipe_id: int
+    recipe_set_id: int
+    job_id: int
+    owner: str
+    group_name: str | None
+    whiteboard: str
+    role: str | None
+    distro_tree_id: int | None
+    distro: Mapping[str, Any] | None
+    kernel_options: str
+    ks_meta: str
+    tasks: Sequence[Mapping[str, Any]]
+    host_recipe_id: int | None
+    guestname: str | None
+    guestargs: str | None
+    reservesys: Mapping[str, Any] | None
+
+
+class TaskResultRow(NamedTuple):
+    task_id: int
+    recipe_id: int
+    result: str
+    message: str
+    score: float | None
+    log_urls: Sequence[str]
+
+
+class JobRow(NamedTuple):
+    state: str
+    result: str
+
+
+class RecipeSetRow(NamedTuple):
+    job_id: int
+    priority: str
+    state: str
+    result: str
+
+
+class RecipeRow(NamedTuple):
+    """`reason` is that of its state, where the event of that state gives one."""
+
+    state: str
+    system: str | None
+    lab_controller: str | None
+    reason: str | None
+
+
+class TaskRow(NamedTuple):
+    recipe_id: int
+    state: str
+    result: str
+
+
+class QueueRow(NamedTuple):
+    """`priority` is a number, to be ordered by; `submission` the position of the recipe's first event."""
+
+    state: str
+    assigned: bool
+    priority: int
+    submission: int
+    lab_controller: str | None
+
+
+class IdleRow(NamedTuple):
+    lab_controller: str
+
+
+class UsageRow(NamedTuple):
+    condition: str
+    usage: str
+    recipe_id: int | None
+
+
+class SystemRow(NamedTuple):
+    lab_controller: str
+    owner: str
+    condition: str
+    draining: bool
+    reserved_by: str | None
+    reserved_until: datetime | None
+    reserved_distro_tree_id: int | None
+    pools: Sequence[str]
+    inventory: Mapping[str, Any]
+
+
+class DocumentRow(NamedTuple):
+    version: int
+    document: Mapping[str, Any]
+
+
+class CommandRow(NamedTuple):
+    """As `domain.command.derive` makes it, and how far the lab controller is with it."""
+
+    lab_controller: str
+    kind: str
+    system: str
+    recipe_id: int | None
+    distro_tree_id: int | None
+    state: str
+    reason: str | None

@@ -1,0 +1,90 @@
+"""Every move of recipes and reserved systems: which command follows."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from domain.command.derive import Command, PlacedRecipe, of_recipe, of_system
+from domain.events import Event
+from domain.recipe import events as recipe
+from domain.recipe.lifecycle import FINISHED, RECIPE, STARTED
+from domain.system import events as system
+from domain.system.state import Reservation, System
+
+HOST = PlacedRecipe(12, "running", "a", "lab-1", distro_tree_id=7, host_state=None)
+GUEST = replace(HOST, recipe_id=13, host_state="running")
+
+MOVES = sorted(move for move in RECIPE.moves if move[0] == "scheduled" or move[0] in STARTED)
+
+
+def moved_to(state: str) -> Event:
+    """The event of a state, for those who look at nothing else of it."""
+    made: dict[str, Event] = {
+        "waiting": recipe.RecipeWaiting("a"),
+        "installing": recipe.RecipeInstalling("a"),
+        "running": recipe.RecipeRunning("a"),
+        "queued": recipe.RecipeQueued("why"),
+        "assigned": recipe.RecipeAssigned("lab-1", "why"),
+        "scheduled": recipe.RecipeScheduled("a", "lab-1"),
+        "reserved": recipe.RecipeReserved("a", 60),
+        "completed": recipe.RecipeCompleted(),
+        "cancelled": recipe.RecipeCancelled("why"),
+        "aborted": recipe.RecipeAborted("why"),
+    }
+    return made[state]
+
+
+@pytest.mark.parametrize(("before", "after"), MOVES)
+def test_host__any_move__is_provisioned_when_it_starts_and_released_when_it_is_started_no_more(
+    before: str, after: str
+) -> None:
+    command = of_recipe(replace(HOST, state=before), moved_to(after))
+    if after == "waiting":
+        assert command == Command("provision", "lab-1", "a", 12, distro_tree_id=7)
+    elif before in STARTED and after not in STARTED:
+        assert command == Command("release", "lab-1", "a", 12)
+    else:
+        assert command is None
+
+
+@pytest.mark.parametrize("host_state", ["running", "reserved", *FINISHED])
+@pytest.mark.parametrize(("before", "after"), MOVES)
+def test_guest__any_move__is_stopped_only_when_given_up_on_a_host_that_goes_on(
+    before: str, after: str, host_state: str
+) -> None:
+    command = of_recipe(replace(GUEST, state=before, host_state=host_state), moved_to(after))
+    given_up = before in STARTED and after in ("cancelled", "aborted")
+    assert command == (Command("stop", "lab-1", "a", 13) if given_up and host_state not in FINISHED else None)
+
+
+WITH_TREE = Reservation("ada", None, 7)
+WITHOUT = Reservation("ada", None, None)
+ENDED = system.SystemReservationEnded("returned")
+
+PERSONS: list[tuple[str, Reservation | None, Event, Command | None]] = [
+    # A person's, with a tree: it is provisioned, and given back however far that has come.
+    ("idle", WITH_TREE, system.SystemWaiting(None), Command("provision", "lab-1", "a", None, 7)),
+    ("waiting", WITH_TREE, system.SystemInstalling(None), None),
+    ("waiting", WITH_TREE, ENDED, Command("release", "lab-1", "a", None)),
+    ("installing", WITH_TREE, ENDED, Command("release", "lab-1", "a", None)),
+    ("running", WITH_TREE, ENDED, Command("release", "lab-1", "a", None)),
+    # Without one it is handed over as it is.
+    ("idle", WITHOUT, system.SystemRunning(None), None),
+    ("running", WITHOUT, ENDED, Command("release", "lab-1", "a", None)),
+    # It was never handed over.
+    ("idle", WITHOUT, ENDED, None),
+    # A recipe's: what follows, follows from the recipe.
+    ("scheduled", None, system.SystemWaiting(12), None),
+    ("running", None, system.SystemPending(), None),
+    ("running", None, system.SystemConditionChanged("Broken", "it burns"), None),
+]
+
+
+@pytest.mark.parametrize(("usage", "reservation", "event", "command"), PERSONS)
+def test_system__event__command_only_for_persons(
+    usage: str, reservation: Reservation | None, event: Event, command: Command | None
+) -> None:
+    before = System("a", 7, "lab-1", "ada", "Manual", {}, usage, reservation=reservation)
+    assert of_system(before, event) == command

@@ -1,0 +1,80 @@
+"""A log and its read models: tell what happened, project it, ask."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+from psycopg import Connection
+from psycopg.rows import dict_row
+
+from api.store.event_log import EventLog
+from api.store.requests import Append
+from domain.events import Change, Event, Recorded
+from projections.projector import Projector
+from projections.reader import QUERIES
+from tests.store.making import STAMP, positions
+
+Happened = tuple[str, Event]
+
+
+class Told:
+    """`tell` is one commit, which shows at once; `write` only puts it in the log."""
+
+    def __init__(self, log: EventLog, connection: Connection[Any]) -> None:
+        self.log = log
+        self._connection = connection
+        self._projector = Projector(connection)
+        self._versions = Counter[str]()
+
+    def tell(self, *happened: Happened) -> range:
+        """The positions of the commit."""
+        written = self.write(*happened)
+        self.project(self.unread())
+        return written
+
+    def write(self, *happened: Happened) -> range:
+        subjects = dict.fromkeys(subject for subject, _ in happened)
+        expected = {subject: self._versions[subject] for subject in subjects}
+        changes = tuple(Change(subject, event, STAMP) for subject, event in happened)
+        (outcome,) = self.log.append([Append(f"tell/{self.log.end()}", changes, expected)])
+        self._versions.update(subject for subject, _ in happened)
+        return positions(outcome)
+
+    def unread(self) -> Sequence[Recorded]:
+        """Everything that is in the log and not in the read models, in whole commits."""
+        page, _ = self.log.select(self._projector.position, self.log.end(), 100_000, None, None)
+        return page
+
+    def project(self, page: Sequence[Recorded]) -> None:
+        self._projector.project(page)
+
+    def rows(self, query: str, **params: Any) -> list[dict[str, Any]]:
+        """The rows of a named query, now unless `at` says when."""
+        asked = {"at": self._projector.position, **params}
+        with self._connection.cursor(row_factory=dict_row) as cursor:
+            return cursor.execute(QUERIES[query], asked).fetchall()
+
+    def row(self, query: str, **params: Any) -> dict[str, Any]:
+        (row,) = self.rows(query, **params)
+        return row
+
+    def system(self, fqdn: str, **params: Any) -> dict[str, Any]:
+        return self.row("systems", fqdn=fqdn, after="", limit=1, **params)
+
+    def idle(self, **params: Any) -> dict[str, str]:
+        """The idle pool: system -> lab controller."""
+        found = self.rows("idle_pool", after="", limit=1_000, **params)
+        return {row["fqdn"]: row["lab_controller"] for row in found}
+
+    def queue(self, **params: Any) -> list[dict[str, Any]]:
+        start = {"not_assigned": False, "minus_priority": -99, "submission": 0, "recipe_id": 0}
+        return self.rows("queue", **start, limit=1_000, **params)
+
+    def recipe(self, recipe_id: int, **params: Any) -> dict[str, Any]:
+        return self.row("recipes", job_id=None, recipe_set_id=None, recipe_id=recipe_id, **params)
+
+    def commands(self, lab_controller: str, *, unfinished: bool = False) -> list[dict[str, Any]]:
+        asked = {"after": 0, "limit": 1_000, "unfinished": unfinished}
+        return self.rows("commands", lab_controller=lab_controller, **asked)

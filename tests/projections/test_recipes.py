@@ -1,0 +1,111 @@
+"""Recipes of a set, with guests: their rows, the queue, and what their set and job come to."""
+
+from __future__ import annotations
+
+import pytest
+
+from domain.recipe import events as happened
+from domain.recipe_set.events import RecipeSetPriorityChanged
+from tests.projections.happened import (
+    assigned,
+    guest,
+    host,
+    of,
+    queued,
+    running,
+    scheduled,
+    submitted,
+    waiting,
+)
+from tests.projections.telling import Told
+
+
+@pytest.fixture
+def two(told: Told) -> Told:
+    """Recipes 1 and 2 with a system each, 3 a guest of 2; all of them queued."""
+    told.tell(*submitted(host(1), host(2), guest(3, host_id=2)), *queued(1, 2, 3))
+    return told
+
+
+def in_queue(told: Told) -> list[int]:
+    return [row["recipe_id"] for row in told.queue()]
+
+
+def test_queue__set_with_a_guest__has_the_hosts_only(two: Told) -> None:
+    assert in_queue(two) == [1, 2]
+
+
+def test_recipe__guest__is_shown_with_its_host_and_the_host_with_it(two: Told) -> None:
+    shown = ("host_recipe_id", "guestname", "guestargs", "guests", "state", "reason")
+    assert [two.recipe(3)[name] for name in shown] == [2, "g3", "--ram=1024", [], "queued", "busy"]
+    assert [two.recipe(2)[name] for name in shown] == [None, None, None, [3], "queued", "busy"]
+
+
+def test_recipe__distro_of_its_own_and_reservesys__are_shown(told: Told) -> None:
+    own, kept = {"arch": "x86_64", "osmajor": "Linux1"}, {"duration_seconds": 60, "when": "always"}
+    told.tell(*submitted(host(1, distro_tree_id=None, distro=own, reservesys=kept)))
+    row = told.recipe(1)
+    assert (row["distro_tree_id"], row["distro"], row["reservesys"]) == (None, own, kept)
+
+
+def test_recipe__assigned_and_back__lab_controller_and_reason_follow(two: Told) -> None:
+    two.tell(*scheduled("a", 1), assigned(2), assigned(3))
+    (first,) = two.queue()
+    assert (first["recipe_id"], first["state"], first["lab_controller"]) == (2, "assigned", "lab-1")
+    assert two.recipe(2)["reason"] is None
+
+    two.tell(assigned(1, reason="a is Broken"))
+    assert in_queue(two) == [1, 2]
+    row = two.recipe(1)
+    assert (row["system"], row["lab_controller"], row["reason"]) == (None, "lab-1", "a is Broken")
+
+    two.tell(*queued(1, 2, 3, reason="let go"))
+    row = two.recipe(2)
+    assert (row["system"], row["lab_controller"], row["reason"]) == (None, None, "let go")
+
+
+def test_priority_changed__set_in_the_queue__its_recipes_move_and_wait_as_long(two: Told) -> None:
+    two.tell(*scheduled("a", 1))
+    before = {row["recipe_id"]: row["since_position"] for row in two.queue()}
+    (at,) = two.tell(("recipe-set/1", RecipeSetPriorityChanged("Urgent")))
+    assert [(row["recipe_id"], row["priority"], row["since_position"]) for row in two.queue()] == [
+        (2, 5, before[2])
+    ]
+    assert [row["priority"] for row in two.queue(at=at - 1)] == [3]
+
+    found = two.row("recipe_set", recipe_set_id=1)
+    assert (found["priority"], found["version"], found["job_id"], found["owner"]) == ("Urgent", 2, 1, "ada")
+    # One that comes back does so with the priority of now.
+    two.tell(*queued(1))
+    assert {row["recipe_id"]: row["priority"] for row in two.queue()} == {1: 5, 2: 5}
+
+
+def test_recipe__reserved__keeps_its_system_and_is_in_the_middle_of_its_job(two: Told) -> None:
+    two.tell(*scheduled("a", 1), *scheduled("b", 2, 3), *waiting("a", 1), *waiting("b", 2, 3))
+    two.tell(*running("a", 1), *running("b", 2, 3))
+    two.tell(*of("recipe", 2, happened.RecipeCompleted()), *of("recipe", 3, happened.RecipeAborted("host")))
+    two.tell(*of("recipe", 1, happened.RecipeReserved("a", 3_600), happened.WatchdogSet(7_200)))
+    assert (two.recipe(1)["state"], two.recipe(1)["system"]) == ("reserved", "a")
+    assert two.row("recipe_set", recipe_set_id=1)["state"] == "reserved"
+    assert in_queue(two) == []
+
+
+def test_roll_up__guest_fails__its_set_and_job_fail_with_it(two: Told) -> None:
+    two.tell(*scheduled("a", 1), *scheduled("b", 2, 3), *waiting("a", 1), *waiting("b", 2, 3))
+    two.tell(*running("b", 2, 3))
+    assert two.row("recipe_set", recipe_set_id=1)["state"] == "running"
+
+    failed = happened.TaskResult(31, "Fail", "", None, ())
+    two.tell(*of("recipe", 3, happened.TaskStarted(31), failed, happened.RecipeAborted("it died")))
+    two.tell(*of("recipe", 1, happened.RecipeCompleted()), *of("recipe", 2, happened.RecipeCompleted()))
+    found = two.row("recipe_set", recipe_set_id=1)
+    assert (found["state"], found["result"]) == ("aborted", "Fail")
+    job = two.row("job", job_id=1)
+    assert (job["state"], job["result"]) == ("aborted", "Fail")
+    tasks = two.rows("tasks", job_id=None, recipe_set_id=1, recipe_id=None)
+    assert {row["task_id"]: row["state"] for row in tasks} == {11: "new", 21: "new", 31: "aborted"}
+
+
+def test_recipes__asked_by_set__are_those_of_the_set(two: Told) -> None:
+    rows = two.rows("recipes", job_id=None, recipe_set_id=1, recipe_id=None)
+    assert [row["recipe_id"] for row in rows] == [1, 2, 3]

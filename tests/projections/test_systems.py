@@ -1,0 +1,129 @@
+"""What happens to a system shows in its document, its usage and the idle pool."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+
+from domain.directory.events import (
+    LabControllerDisabled,
+    LabControllerEnabled,
+    PoolRegistered,
+    PoolSystemAdded,
+)
+from domain.events import Event
+from domain.system import events as happened
+from tests.projections.happened import lab, of, registered
+from tests.projections.telling import Told
+
+UNTIL = datetime(2026, 2, 1, tzinfo=UTC)
+RESERVED = happened.SystemReservationBegun("bob", "2026-02-01T00:00:00Z", 7)
+
+
+@pytest.fixture
+def idle(told: Told) -> Told:
+    """System `a`, Automated and idle, in an enabled lab."""
+    told.tell(lab(), registered("a"))
+    return told
+
+
+SHOWN: list[tuple[Event, dict[str, object]]] = [
+    (happened.SystemConditionChanged("Broken", "it burns"), {"condition": "Broken"}),
+    (happened.SystemInventoryChanged({"memory_mb": 2048}), {"inventory": {"memory_mb": 2048}}),
+    (happened.SystemOwnerChanged("bob"), {"owner": "bob"}),
+    (happened.SystemLabControllerChanged("lab-2"), {"lab_controller": "lab-2"}),
+    (happened.SystemDrained("moving"), {"draining": True}),
+    (RESERVED, {"reserved_by": "bob", "reserved_until": UNTIL, "reserved_distro_tree_id": 7}),
+    # Without an end.
+    (happened.SystemReservationBegun("bob", None, None), {"reserved_by": "bob", "reserved_until": None}),
+    (happened.SystemRunning(None), {"usage": "running", "recipe_id": None}),
+    (happened.SystemScheduled(3), {"usage": "scheduled", "recipe_id": 3}),
+]
+
+
+@pytest.mark.parametrize(("event", "changed"), SHOWN)
+def test_system__event__changes_this_and_nothing_else(
+    idle: Told, event: Event, changed: dict[str, object]
+) -> None:
+    before = idle.system("a")
+    idle.tell(lab("lab-2"), *of("system", "a", event))
+    assert idle.system("a") == {**before, "version": 2, **changed}
+
+
+def test_system__undrained_and_returned__as_before(idle: Told) -> None:
+    before = idle.system("a")
+    ended = happened.SystemReservationEnded("returned")
+    drained, undrained = happened.SystemDrained("moving"), happened.SystemUndrained()
+    idle.tell(*of("system", "a", drained, RESERVED, ended, undrained))
+    assert idle.system("a") == {**before, "version": 5}
+
+
+def test_system__asked_as_of_an_earlier_commit__document_and_version_of_then(idle: Told) -> None:
+    (*_, at) = idle.tell(*of("system", "a", happened.SystemPending()))
+    idle.tell(*of("system", "a", happened.SystemIdle(), happened.SystemDrained("moving")))
+    row = idle.system("a", at=at)
+    assert (row["usage"], row["draining"], row["version"]) == ("pending", False, 2)
+
+
+def test_usage__condition_or_usage_changes__an_entry_each(idle: Told) -> None:
+    """And none for what is neither."""
+    idle.tell(
+        *of(
+            "system",
+            "a",
+            happened.SystemScheduled(3),
+            happened.SystemConditionChanged("Manual", "wanted"),
+            happened.SystemOwnerChanged("bob"),
+            happened.SystemIdle(),
+            happened.SystemConditionChanged("Removed", "old"),
+        )
+    )
+    entries = idle.rows("usage_of_system", fqdn="a", since=None, until=None)
+    assert [(row["condition"], row["usage"], row["recipe_id"]) for row in entries] == [
+        ("Automated", "idle", None),
+        ("Automated", "scheduled", 3),
+        ("Manual", "scheduled", 3),
+        ("Manual", "idle", None),
+        ("Removed", "idle", None),
+    ]
+
+
+LEAVING: list[Event] = [
+    happened.SystemConditionChanged("Manual", "wanted"),
+    happened.SystemDrained("moving"),
+    happened.SystemPending(),
+    happened.SystemReservationBegun("bob", None, None),
+]
+
+
+@pytest.mark.parametrize("event", LEAVING)
+def test_idle_pool__system_may_not_be_had__is_not_in_it_from_then_on(idle: Told, event: Event) -> None:
+    (at,) = idle.tell(*of("system", "a", event))
+    assert idle.idle() == {}
+    assert idle.idle(at=at - 1) == {"a": "lab-1"}
+
+
+def test_idle_pool__lab_disabled_and_enabled__all_its_idle_systems_at_once(idle: Told) -> None:
+    idle.tell(
+        registered("b"), registered("c", "Manual"), lab("lab-2"), registered("d", lab_controller="lab-2")
+    )
+    idle.tell(*of("lab-controller", "lab-1", LabControllerDisabled()))
+    assert idle.idle() == {"d": "lab-2"}
+    idle.tell(*of("lab-controller", "lab-1", LabControllerEnabled()))
+    assert idle.idle() == {"a": "lab-1", "b": "lab-1", "d": "lab-2"}
+
+
+def test_idle_pool__system_moves_to_another_lab__follows_that_lab(idle: Told) -> None:
+    idle.tell(lab("lab-2"), lab("lab-3", enabled=False))
+    idle.tell(*of("system", "a", happened.SystemLabControllerChanged("lab-2")))
+    assert idle.idle() == {"a": "lab-2"}
+    idle.tell(*of("system", "a", happened.SystemLabControllerChanged("lab-3")))
+    assert idle.idle() == {}
+
+
+def test_pool__system_added__shows_at_both(idle: Told) -> None:
+    idle.tell(*of("pool", "big", PoolRegistered(None), PoolSystemAdded("a")))
+    assert idle.system("a")["pools"] == ["big"]
+    # The pool has moved, which whoever changes it must know.
+    assert idle.row("document", kind="pool", name="big")["version"] == 2
