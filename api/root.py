@@ -21,12 +21,15 @@ from api.services import Services
 from api.settings import BadSettings, Settings, variable
 from api.store import migrate as migrations
 from api.store.aggregates import Aggregates
+from api.store.contacts import Contacts
+from api.store.counters import Counters
 from api.store.datastore import SERVICE_ROLE, probe, with_liveness
 from api.store.event_log import EventLog
 from api.store.group_commit import GroupCommit
 from api.store.tailer import Tailer
 from api.use_cases.first_token import make_first_token
 from api.workers import projector
+from api.workers.consistency import ConsistencyLoop
 from api.workers.scheduler import Scheduler, lease_for
 from domain.errors import Fault
 from projections.database import DatabaseAway
@@ -57,6 +60,7 @@ def http_application(settings: Settings) -> Any:
         feed=Feed(log, url),
         reader=Reader(with_liveness(url), SERVICE_ROLE),
         aggregates=Aggregates(log),
+        contacts=Contacts(log),
     )
 
     async def start() -> None:
@@ -89,7 +93,8 @@ def run_scheduler(settings: Settings) -> None:
     log = EventLog(url)
     holder = f"{socket.gethostname()}/{os.getpid()}"
     tailer = Tailer(url)
-    scheduler = Scheduler(log, tailer, lease_for(url, holder), lambda: datetime.now(UTC))
+    loop = ConsistencyLoop(Contacts(log), Counters(log), settings.consistency_seconds)
+    scheduler = Scheduler(log, tailer, lease_for(url, holder), lambda: datetime.now(UTC), loop)
     scheduler.run(listening().made)
     log.close()
 

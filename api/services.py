@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 
 from api.feed import Feed
 from api.store.aggregates import Aggregates
+from api.store.contacts import Contacts
 from api.store.event_log import EventLog
 from api.store.group_commit import GroupCommit
 from api.store.requests import Append, Outcome
@@ -18,7 +19,7 @@ from projections.reader import Reader
 
 @dataclass(frozen=True)
 class Request:
-    """Who asks for a change, and how the answer is found again.
+    """Who asks for a change, by which right, and how the answer is found again.
 
     `command_id` and `digest` come from an Idempotency-Key; without one every attempt is a new command.
     """
@@ -27,6 +28,7 @@ class Request:
     request_id: str
     command_id: str | None = None
     digest: bytes | None = None
+    is_admin: bool = False
 
 
 @dataclass(frozen=True)
@@ -36,6 +38,7 @@ class Services:
     feed: Feed
     reader: Reader
     aggregates: Aggregates
+    contacts: Contacts
     clock: Callable[[], datetime] = lambda: datetime.now(UTC)
 
     def moment(self) -> str:

@@ -73,7 +73,7 @@ class EventLog(EventStore[str]):
             "topics": list(topics) if topics else None,
             "subject": subject,
         }
-        rows = self._rows(BOUNDED[query], asked)
+        rows = self.rows(BOUNDED[query], asked)
         found = [self.mapper.recorded(row[:-1]) for row in rows]
         available = rows[0][-1] if rows else 0
         is_whole = len(rows) == available < limit
@@ -81,12 +81,12 @@ class EventLog(EventStore[str]):
 
     def end(self) -> int:
         """The last position, 0 when the log is empty."""
-        ((position,),) = self._rows(SQL["end"], ())
+        ((position,),) = self.rows(SQL["end"], ())
         return int(position)
 
     def commit_of(self, command_id: str) -> Committed | None:
         """The commit that was made for a command id, if there is one."""
-        rows = self._rows(SQL["commit_of"], (command_id,))
+        rows = self.rows(SQL["commit_of"], (command_id,))
         if not rows:
             return None
         first, last, recorded_at, digest, answer = rows[0]
@@ -94,17 +94,19 @@ class EventLog(EventStore[str]):
 
     def take_ids(self, recipe_sets: int, recipes: int, tasks: int) -> Ids:
         """Numbers for one job; each kind ascends, and one that is not used leaves a gap."""
-        ((job, set_ids, recipe_ids, task_ids),) = self._rows(SQL["take_ids"], (recipe_sets, recipes, tasks))
+        ((job, set_ids, recipe_ids, task_ids),) = self.rows(SQL["take_ids"], (recipe_sets, recipes, tasks))
         return Ids(job, tuple(set_ids), tuple(recipe_ids), tuple(task_ids))
 
     def close(self) -> None:
         self.datastore.close()
 
     def _recorded(self, query: bytes, params: Any) -> Iterator[Recorded]:
-        return map(self.mapper.recorded, self._rows(query, params))
+        return map(self.mapper.recorded, self.rows(query, params))
 
-    def _rows(self, query: bytes, params: Any) -> list[tuple[Any, ...]]:
-        """Asks again while the pool hands out sessions that died when the database was away."""
+    def rows(self, query: bytes, params: Any) -> list[tuple[Any, ...]]:
+        """The rows of one statement, which may be made twice: it is asked again while the pool hands out
+        sessions that died when the database was away.
+        """
         for attempt in range(self._pool_size + 1):
             try:
                 return self._ask(query, params)

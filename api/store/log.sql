@@ -75,3 +75,17 @@ SELECT pg_try_advisory_lock(%s, hashtext(%s))
 
 -- name: take_lease
 SELECT log.take_lease(%s, %s)
+
+-- name: heard
+INSERT INTO live.contacts AS c (lab_controller, last_heard_at) VALUES (%s, %s)
+ON CONFLICT (lab_controller) DO UPDATE SET last_heard_at = greatest(c.last_heard_at, excluded.last_heard_at)
+RETURNING last_heard_at
+
+-- name: last_heard
+SELECT lab_controller, last_heard_at FROM live.contacts
+
+-- name: show_counters
+INSERT INTO live.counters (process, name, value)
+SELECT %s, * FROM unnest(%s::text[], %s::bigint[])
+ON CONFLICT (process, name) DO UPDATE SET value = excluded.value, shown_at = now()
+RETURNING name

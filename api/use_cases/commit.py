@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 
 from api.services import Request, Services
+from api.store.gathered import Gathered
 from api.store.requests import Append, Committed, Conflict, Outcome, committed, new_command_id
 from domain.events import Change, Decided
 
@@ -19,7 +21,8 @@ def append_of(
     versions: Mapping[str, int],
     answer: bytes | None = None,
 ) -> Append:
-    """What was decided as one append; `versions` are those of the aggregates it rests on, 0 for a new one.
+    """What was decided as one append; `versions` are those of the aggregates it rests on, changed or only
+    looked at. One that is changed and not among them is new.
 
     Under a request's Idempotency-Key it is found again by that key, else it is a command of its own.
     """
@@ -27,7 +30,7 @@ def append_of(
     return Append(
         command_id=request.command_id or new_command_id(),
         changes=tuple(Change(subject, event, stamp) for subject, event in decided),
-        expected={subject: versions.get(subject, 0) for subject, _ in decided},
+        expected={**dict.fromkeys((subject for subject, _ in decided), 0), **versions},
         digest=request.digest,
         answer=answer,
     )
@@ -49,6 +52,24 @@ async def commit(services: Services, decide: Callable[[], Awaitable[Append | Non
             return committed(outcome)
         await services.feed.catch_up()
     raise Conflict(f"it kept changing: {outcome}")
+
+
+async def commit_gathered(
+    services: Services, request: Request, subjects: Iterable[str], decide: Callable[[Gathered], Decided]
+) -> Committed | None:
+    """The same for a decision on recipes, recipe sets and systems, which rests on everything it was shown.
+
+    Two that each change what the other only looked at would both be right and together wrong: of these one
+    has to try again.
+    """
+    wanted = tuple(subjects)
+
+    def attempt() -> Append | None:
+        gathered = services.aggregates.gather(wanted)
+        decided = decide(gathered)
+        return append_of(services, request, decided, gathered.versions) if decided else None
+
+    return await commit(services, lambda: asyncio.to_thread(attempt))
 
 
 async def commit_named(services: Services, decide: Callable[[], Append | None]) -> Committed | None:

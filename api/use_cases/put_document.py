@@ -1,4 +1,4 @@
-"""A user, group, pool, lab controller or distro tree is given as a whole."""
+"""A user, group, pool, lab controller or distro tree is given as a whole; what people change of it beside."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from api.services import Request, Services
 from api.store.requests import Append, Committed
 from api.use_cases.commit import append_of, commit_named
 from domain.directory.changes import put, unknown_names
-from domain.directory.events import PoolSystemAdded, PoolSystemRemoved
+from domain.directory.events import DistroTreeRemoved, PoolSystemAdded, PoolSystemRemoved
 from domain.errors import FaultyInput, Unknown
 
 
@@ -30,6 +30,44 @@ async def put_document(
         if event is None:
             return None
         return append_of(services, request, [(subject, event)], {subject: before.version if before else 0})
+
+    return await commit_named(services, decide)
+
+
+async def enable_lab_controller(
+    services: Services, request: Request, name: str, enabled: bool | None
+) -> Committed | None:
+    """None when it is so already, or nothing is asked. Raises Unknown."""
+    if services.feed.directory.get("lab-controller", name) is None:
+        await services.feed.catch_up()
+
+    def decide() -> Append | None:
+        entry = services.feed.directory.get("lab-controller", name)
+        if entry is None:
+            raise Unknown(f"lab controller {name}")
+        wanted = entry.document["enabled"] if enabled is None else enabled
+        event = put("lab-controller", entry, {**entry.document, "enabled": wanted})
+        if event is None:
+            return None
+        subject = f"lab-controller/{name}"
+        return append_of(services, request, [(subject, event)], {subject: entry.version})
+
+    return await commit_named(services, decide)
+
+
+async def remove_tree(services: Services, request: Request, name: str) -> Committed | None:
+    """A distro tree leaves every lab; a later PUT brings it back. None when it has. Raises Unknown."""
+    if services.feed.directory.get("distro-tree", name) is None:
+        await services.feed.catch_up()
+
+    def decide() -> Append | None:
+        entry = services.feed.directory.get("distro-tree", name)
+        if entry is None:
+            raise Unknown(f"distro tree {name}")
+        if entry.document.get("removed"):
+            return None
+        subject = f"distro-tree/{name}"
+        return append_of(services, request, [(subject, DistroTreeRemoved())], {subject: entry.version})
 
     return await commit_named(services, decide)
 

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections import defaultdict
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
 
 from api.services import Request, Services
-from api.store.aggregates import after
-from api.store.requests import Append, Committed, Conflict, Outcome, new_command_id
+from api.store.aggregates import members_after
+from api.store.gathered import Gathered
+from api.store.requests import Append, Committed, Conflict, Outcome, committed
+from api.use_cases.commit import PATIENCE_SECONDS, append_of
+from api.use_cases.rights import require_own_lab
 from domain.errors import LabledgerError, NotPermitted, Refused, Unknown
-from domain.events import Change
-from domain.recipe.reports import Report, report
-from domain.recipe.state import Recipe
-from domain.system.state import System
-
-ATTEMPTS = 20
+from domain.events import Decided
+from domain.recipe_set.reports import Report, report
 
 
 @dataclass(frozen=True)
@@ -25,49 +25,43 @@ class Item:
     report: Report
 
 
-Answer = int | LabledgerError
-"""The log position that reflects an item, or why it was not taken."""
+Answer = Committed | LabledgerError | None
+"""What an item changed, why it was not taken, or None for one that says what is known already."""
 
 
 async def report_progress(
     services: Services, request: Request, lab_controller: str | None, items: Sequence[Item]
 ) -> list[Answer]:
-    """Take reports in the order given; each recipe's reports are one commit with its system's events.
+    """Take reports in the order given; those on one recipe set are one commit with its systems' events.
 
     `lab_controller` is the one that reports, None for an admin. Every item gets its own answer: a report that
-    is refused does not hold up the others.
+    is refused does not hold up the others. A request with an Idempotency-Key brings one item.
     """
     answers: dict[int, Answer] = {}
-    waiting: dict[int, list[int]] = defaultdict(list)
-    for number, item in enumerate(items):
-        waiting[item.recipe_id].append(number)
-    for _ in range(ATTEMPTS):
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    while len(answers) < len(items):
+        if time.monotonic() > deadline:
+            raise Conflict("what was reported on kept changing")
+        waiting = [number for number in range(len(items)) if number not in answers]
         drafts = await asyncio.to_thread(_decide, services, request, lab_controller, items, waiting)
         outcomes = await asyncio.gather(*(_append(services, draft) for draft in drafts))
         for draft, outcome in zip(drafts, outcomes, strict=True):
             if not isinstance(outcome, Conflict):
                 answers.update(draft.answered(outcome))
-                del waiting[draft.recipe_id]
-        if not waiting:
-            return [answers[number] for number in range(len(items))]
-    raise Conflict(f"recipes {', '.join(map(str, waiting))} kept changing")
+    return [answers[number] for number in range(len(items))]
 
 
 @dataclass
 class _Draft:
-    """What the reports on one recipe come to: an append, if anything is new, and an answer for each item."""
+    """What the reports on one set come to: why some are refused, an append of what is new in the others."""
 
-    recipe_id: int
-    answers: dict[int, LabledgerError | None]
-    position: int
+    numbers: tuple[int, ...]
+    refused: dict[int, LabledgerError] = field(default_factory=dict)
     append: Append | None = None
 
     def answered(self, outcome: Outcome | None) -> dict[int, Answer]:
-        if isinstance(outcome, Committed):
-            position: Answer = outcome.position
-        else:
-            position = self.position if outcome is None else outcome
-        return {number: position if error is None else error for number, error in self.answers.items()}
+        taken = None if outcome is None else committed(outcome)
+        return {number: self.refused.get(number, taken) for number in self.numbers}
 
 
 async def _append(services: Services, draft: _Draft) -> Outcome | None:
@@ -79,72 +73,45 @@ def _decide(
     request: Request,
     lab_controller: str | None,
     items: Sequence[Item],
-    waiting: dict[int, list[int]],
+    waiting: Iterable[int],
 ) -> list[_Draft]:
-    """One draft per recipe, on fresh state: two queries, however many recipes."""
-    load = services.aggregates.load
-    end = services.feed.position
-    recipes = load(f"recipe/{recipe_id}" for recipe_id in waiting)
-    fqdns = [recipe.system for recipe in recipes.values() if isinstance(recipe, Recipe) and recipe.system]
-    systems = load(f"system/{fqdn}" for fqdn in fqdns)
-    drafts = []
-    for recipe_id, numbers in waiting.items():
-        recipe = recipes.get(f"recipe/{recipe_id}")
-        error = _not_theirs(recipe_id, recipe, lab_controller)
-        if error is not None or not isinstance(recipe, Recipe):
-            drafts.append(_Draft(recipe_id, dict.fromkeys(numbers, error), end))
-            continue
-        system = systems[f"system/{recipe.system}"]
-        assert isinstance(system, System)
-        reports = {number: items[number].report for number in numbers}
-        drafts.append(_draft(services, request, recipe, system, reports, end))
+    """One draft for each set, on fresh state, and one for each report on nothing of theirs."""
+    wanted = {number: items[number] for number in waiting}
+    gathered = services.aggregates.gather(f"recipe/{item.recipe_id}" for item in wanted.values())
+    drafts: list[_Draft] = []
+    of_set: dict[int, dict[int, Item]] = defaultdict(dict)
+    for number, item in wanted.items():
+        recipe = gathered.recipe(item.recipe_id)
+        try:
+            if recipe is None:
+                raise Unknown(f"recipe {item.recipe_id}")
+            if recipe.system is not None:
+                require_own_lab(lab_controller, recipe.subject, recipe.lab_controller)
+            of_set[recipe.recipe_set_id][number] = item
+        except (Unknown, NotPermitted) as error:
+            drafts.append(_Draft((number,), {number: error}))
+    drafts += [_draft(services, request, gathered, set_id, reports) for set_id, reports in of_set.items()]
     return drafts
 
 
-def _not_theirs(recipe_id: int, recipe: object, lab_controller: str | None) -> LabledgerError | None:
-    if not isinstance(recipe, Recipe):
-        return Unknown(f"recipe {recipe_id}")
-    if recipe.system is None:
-        return Refused(f"{recipe.subject} is {recipe.state}: it has no system")
-    if lab_controller not in (None, recipe.lab_controller):
-        return NotPermitted(f"{recipe.subject} is in the lab of {recipe.lab_controller}")
-    return None
-
-
 def _draft(
-    services: Services,
-    request: Request,
-    recipe: Recipe,
-    system: System,
-    reports: dict[int, Report],
-    end: int,
+    services: Services, request: Request, gathered: Gathered, recipe_set_id: int, reports: dict[int, Item]
 ) -> _Draft:
-    draft = _Draft(recipe.recipe_id, {}, end)
-    expected = {recipe.subject: recipe.version, system.subject: system.version}
-    changes: list[Change] = []
-    stamp = services.stamp(request)
-    for number, message in reports.items():
+    draft = _Draft(tuple(reports))
+    members = gathered.members(recipe_set_id)
+    decided: Decided = []
+    for number, item in reports.items():
         try:
-            decided = report(recipe, system, message)
+            follows = report(members, members.recipe(item.recipe_id), item.report)
         except Refused as error:
-            draft.answers[number] = error
+            draft.refused[number] = error
             continue
-        draft.answers[number] = None
-        for subject, event in decided:
-            changes.append(Change(subject, event, stamp))
-            if subject == recipe.subject:
-                moved = after(subject, recipe, event, recipe.version + 1, recipe.submission)
-                assert isinstance(moved, Recipe)
-                recipe = moved
-            else:
-                usage = after(subject, system, event, system.version + 1, system.since)
-                assert isinstance(usage, System)
-                system = usage
-    if changes:
-        touched = {change.subject for change in changes}
-        draft.append = Append(
-            command_id=new_command_id(),
-            changes=tuple(changes),
-            expected={subject: version for subject, version in expected.items() if subject in touched},
-        )
+        members = members_after(members, follows)
+        decided += follows
+    if decided:
+        # Only what it changes: reports on recipes of one set would otherwise hold each other up. Nothing is
+        # lost by it: who starts a set, takes a system from it or ends a host writes an event of every
+        # unfinished recipe that a report could be decided on, and those that have finished never change.
+        touched = {subject: gathered.versions[subject] for subject, _ in decided}
+        draft.append = append_of(services, request, decided, touched)
     return draft

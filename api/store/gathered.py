@@ -1,0 +1,66 @@
+"""Recipes with their whole sets and the systems they are on: what a decision looks at, as of one position."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+from domain.recipe.state import Recipe
+from domain.recipe_set.members import Members
+from domain.recipe_set.state import RecipeSet
+from domain.system.state import System
+
+State = Recipe | RecipeSet | System
+
+
+@dataclass(frozen=True)
+class Gathered:
+    """`states` by subject: whoever is in it has everything with it that `neighbours` names."""
+
+    states: Mapping[str, State]
+
+    @cached_property
+    def versions(self) -> dict[str, int]:
+        return {subject: state.version for subject, state in self.states.items()}
+
+    def recipe(self, recipe_id: int) -> Recipe | None:
+        state = self.states.get(f"recipe/{recipe_id}")
+        return state if isinstance(state, Recipe) else None
+
+    def recipe_set(self, recipe_set_id: int) -> RecipeSet | None:
+        state = self.states.get(f"recipe-set/{recipe_set_id}")
+        return state if isinstance(state, RecipeSet) else None
+
+    def system(self, fqdn: str) -> System | None:
+        state = self.states.get(f"system/{fqdn}")
+        return state if isinstance(state, System) else None
+
+    def members(self, recipe_set_id: int) -> Members:
+        """The recipes of a set that is here, with the systems they are on."""
+        recipe_set = self.recipe_set(recipe_set_id)
+        assert recipe_set is not None, f"recipe set {recipe_set_id} was not gathered"
+        recipes = [self.recipe(recipe_id) for recipe_id in sorted(recipe_set.recipe_ids)]
+        present = tuple(recipe for recipe in recipes if recipe is not None)
+        systems = [self.system(fqdn) for fqdn in dict.fromkeys(map(_held, present)) if fqdn is not None]
+        return Members(present, {system.fqdn: system for system in systems if system is not None})
+
+    def members_on(self, system: System) -> Members | None:
+        """The set of the recipe that has a system, None where no recipe has it."""
+        recipe = None if system.recipe_id is None else self.recipe(system.recipe_id)
+        return None if recipe is None else self.members(recipe.recipe_set_id)
+
+
+def neighbours(state: State) -> list[str]:
+    """The subjects that are looked at together with a state."""
+    if isinstance(state, RecipeSet):
+        return [f"recipe/{recipe_id}" for recipe_id in state.recipe_ids]
+    if isinstance(state, System):
+        return [] if state.recipe_id is None else [f"recipe/{state.recipe_id}"]
+    held = _held(state)
+    return [f"recipe-set/{state.recipe_set_id}", *([] if held is None else [f"system/{held}"])]
+
+
+def _held(recipe: Recipe) -> str | None:
+    """The system a recipe is on; one that has finished has left it."""
+    return None if recipe.finished else recipe.system

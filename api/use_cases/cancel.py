@@ -1,0 +1,39 @@
+"""A person cancels a job, or one recipe set of it: everything that is not finished."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable
+
+from api.services import Request, Services
+from api.store.gathered import Gathered
+from api.store.requests import Committed
+from api.use_cases.commit import commit_gathered
+from api.use_cases.rights import own_job, own_recipe_set
+from domain.events import Decided
+from domain.recipe_set.ending import cancel_set
+
+
+async def cancel_job(services: Services, request: Request, job_id: int, reason: str) -> Committed | None:
+    """One commit for the whole job; None when all of it is finished. Raises Unknown or NotPermitted."""
+    job = await asyncio.to_thread(own_job, services, request, job_id)
+    return await _cancel(services, request, job.recipe_set_ids, reason)
+
+
+async def cancel_recipe_set(
+    services: Services, request: Request, recipe_set_id: int, reason: str
+) -> Committed | None:
+    """None when all of it is finished. Raises Unknown, or NotPermitted as its job does."""
+    await asyncio.to_thread(own_recipe_set, services, request, recipe_set_id)
+    return await _cancel(services, request, (recipe_set_id,), reason)
+
+
+async def _cancel(
+    services: Services, request: Request, recipe_set_ids: Iterable[int], reason: str
+) -> Committed | None:
+    set_ids = tuple(recipe_set_ids)
+
+    def decide(gathered: Gathered) -> Decided:
+        return [change for set_id in set_ids for change in cancel_set(gathered.members(set_id), reason)]
+
+    return await commit_gathered(services, request, (f"recipe-set/{set_id}" for set_id in set_ids), decide)

@@ -1,0 +1,31 @@
+"""A person changes the priority of a recipe set that waits."""
+
+from __future__ import annotations
+
+import asyncio
+
+from api.services import Request, Services
+from api.store.gathered import Gathered
+from api.store.requests import Committed
+from api.use_cases.commit import commit_gathered
+from api.use_cases.rights import own_recipe_set
+from domain.events import Decided
+from domain.priority import Priority
+from domain.recipe_set.priority import change_priority as decide_priority
+
+
+async def change_priority(
+    services: Services, request: Request, recipe_set_id: int, priority: Priority
+) -> Committed | None:
+    """None when it has that priority.
+
+    Raises Unknown, NotPermitted as its job does, Refused once it has started.
+    """
+    recipe_set = await asyncio.to_thread(own_recipe_set, services, request, recipe_set_id)
+
+    def decide(gathered: Gathered) -> Decided:
+        now = gathered.recipe_set(recipe_set_id)
+        assert now is not None, "a recipe set stays"
+        return decide_priority(now, gathered.members(recipe_set_id), priority)
+
+    return await commit_gathered(services, request, (recipe_set.subject,), decide)

@@ -1,0 +1,116 @@
+"""A system is changed: its lab, owner, inventory, condition, and whether it is draining, in one commit."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from api.services import Request, Services
+from api.store.aggregates import supposed
+from api.store.gathered import Gathered
+from api.store.requests import Committed
+from api.use_cases.commit import commit_gathered
+from domain.directory.state import Directory
+from domain.errors import Fault, FaultyInput, Unknown
+from domain.events import Decided
+from domain.system.state import System
+from domain.upkeep.condition import change_condition
+from domain.upkeep.draining import drain, undrain
+from domain.upkeep.inventory import change_inventory, change_owner, move_to_lab
+
+
+@dataclass(frozen=True)
+class SystemChange:
+    """What is to be true of a system, None for what stays; `reason` is that of condition and draining.
+
+    `properties` are those of the inventory, None forgets one. `pools` says only what the asker believes.
+    """
+
+    lab_controller: str | None = None
+    owner: str | None = None
+    properties: Mapping[str, Any] = field(default_factory=dict)
+    pools: Sequence[str] | None = None
+    condition: str | None = None
+    draining: bool | None = None
+    reason: str = ""
+
+
+async def change_system(
+    services: Services, request: Request, fqdn: str, change: SystemChange, may: Callable[[System], None]
+) -> Committed | None:
+    """None when all of it is true. `may` raises NotPermitted for who may not change that system.
+
+    Raises FaultyInput for names nobody knows, Unknown, and Refused for what cannot be now.
+    """
+    directory = services.feed.directory
+    if _faults(directory, fqdn, change):
+        await services.feed.catch_up()
+    faults = _faults(directory, fqdn, change)
+
+    def decide(gathered: Gathered) -> Decided:
+        system = gathered.system(fqdn)
+        if system is None:
+            raise Unknown(f"system {fqdn}")
+        may(system)
+        if faults:
+            raise FaultyInput(faults)
+        decided: Decided = []
+        for step in _steps(gathered, change):
+            follows = step(system)
+            decided += follows
+            system = _system_after(system, follows)
+        return decided
+
+    return await commit_gathered(services, request, (f"system/{fqdn}",), decide)
+
+
+def _steps(gathered: Gathered, change: SystemChange) -> Iterator[Callable[[System], Decided]]:
+    """The decisions, each on the system as the one before left it."""
+    lab_controller, owner, condition, reason = (
+        change.lab_controller,
+        change.owner,
+        change.condition,
+        change.reason,
+    )
+    if lab_controller is not None:
+        yield lambda system: move_to_lab(system, lab_controller)
+    if owner is not None:
+        yield lambda system: change_owner(system, owner)
+    if change.properties:
+        yield lambda system: change_inventory(system, change.properties)
+    # Around the condition, so that the queue is not asked about a system that it may not have in the end.
+    if change.draining is True:
+        yield lambda system: drain(system, reason)
+    if condition is not None:
+        yield lambda system: change_condition(system, gathered.members_on(system), condition, reason)
+    if change.draining is False:
+        yield undrain
+
+
+def _system_after(system: System, decided: Decided) -> System:
+    for subject, event in decided:
+        if subject == system.subject:
+            state = supposed(subject, system, event)
+            assert isinstance(state, System)
+            system = state
+    return system
+
+
+def _faults(directory: Directory, fqdn: str, change: SystemChange) -> list[Fault]:
+    """Names that nobody knows; and pools are changed by what is in them."""
+    faults = [
+        Fault(field, f"no {kind} is called {name!r}")
+        for field, kind, name in (
+            ("lab_controller", "lab-controller", change.lab_controller),
+            ("owner", "user", change.owner),
+        )
+        if name is not None and directory.get(kind, name) is None
+    ]
+    if change.pools is not None:
+        present = {pool for pool, _ in directory.items("pool") if directory.pool_has(pool, fqdn)}
+        faults += [
+            Fault("pools", f"PUT or DELETE /pools/{pool}/systems/{fqdn} does that")
+            for pool in sorted(present.symmetric_difference(change.pools))
+        ]
+    return faults

@@ -1,0 +1,102 @@
+"""What a lab controller tells in one message: progress of recipes, and what becomes of its systems."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import defaultdict
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Any
+
+from api.services import Request, Services
+from api.store.requests import Committed
+from api.use_cases.change_system import SystemChange, change_system
+from api.use_cases.register_system import register_system
+from api.use_cases.report_progress import Answer, Item, report_progress
+from api.use_cases.rights import require_own_lab
+from domain.errors import LabledgerError, NotPermitted
+from domain.system.state import System
+
+# So many items are under way at once; more would only wait for a database session.
+AT_ONCE = 16
+
+
+@dataclass(frozen=True)
+class Told:
+    """An item that is a commit of its own: the subject it is about, and what takes it."""
+
+    about: str
+    take: Callable[[], Awaitable[Committed | None]]
+
+
+async def take_updates(
+    services: Services, request: Request, lab_controller: str | None, items: Sequence[Item | Told]
+) -> list[Answer]:
+    """Take items in the order given, each with its own answer; those about different things go side by side.
+
+    Progress that comes together is taken together. `lab_controller` is the one that reports it, None for an
+    admin.
+    """
+    answers: list[Answer] = []
+    for is_progress, run in groupby(items, key=lambda item: isinstance(item, Item)):
+        if is_progress:
+            reports = [item for item in run if isinstance(item, Item)]
+            answers += await report_progress(services, request, lab_controller, reports)
+        else:
+            answers += await _side_by_side([item for item in run if isinstance(item, Told)])
+    return answers
+
+
+async def _side_by_side(items: Sequence[Told]) -> list[Answer]:
+    answers: dict[int, Answer] = {}
+    of_subject: dict[str, list[int]] = defaultdict(list)
+    for number, item in enumerate(items):
+        of_subject[item.about].append(number)
+    free = asyncio.Semaphore(AT_ONCE)
+
+    async def in_order(numbers: list[int]) -> None:
+        async with free:
+            for number in numbers:
+                answers[number] = await _answer(items[number])
+
+    await asyncio.gather(*map(in_order, of_subject.values()))
+    return [answers[number] for number in range(len(items))]
+
+
+async def _answer(item: Told) -> Answer:
+    try:
+        return await item.take()
+    except LabledgerError as error:
+        return error
+
+
+async def add_or_change_system(
+    services: Services,
+    request: Request,
+    lab_controller: str,
+    change: SystemChange,
+    document: dict[str, Any],
+) -> Committed | None:
+    """A system its lab controller tells of: `document` is how it is registered if nobody knows it yet.
+
+    None when all of it is known. Raises what `change_system` and `register_system` do.
+    """
+    if change.lab_controller not in (None, lab_controller):
+        raise NotPermitted(f"this is the message of {lab_controller}, not of {change.lab_controller}")
+    if services.feed.directory.get("system", document["fqdn"]) is None:
+        await services.feed.catch_up()
+    if services.feed.directory.get("system", document["fqdn"]) is None:
+        return await register_system(services, request, document)
+    return await change_own_system(services, request, lab_controller, document["fqdn"], change)
+
+
+async def change_own_system(
+    services: Services, request: Request, lab_controller: str, fqdn: str, change: SystemChange
+) -> Committed | None:
+    """Raises what `change_system` does, NotPermitted for a system of another lab."""
+
+    def may(system: System) -> None:
+        require_own_lab(lab_controller, system.subject, system.lab_controller)
+
+    return await change_system(services, request, fqdn, change, may)

@@ -1,0 +1,95 @@
+"""A person reserves a system, and returns it."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+from datetime import datetime
+
+from api.services import Request, Services
+from api.store.gathered import Gathered
+from api.store.requests import Append, Committed
+from api.use_cases.commit import append_of, commit, commit_gathered
+from api.use_cases.rights import require_own_system
+from domain.directory.state import Entry
+from domain.errors import Fault, FaultyInput, NotPermitted, Refused, Unknown
+from domain.events import Decided
+from domain.system.state import Reservation, System
+from domain.upkeep.reservation import end, reserve
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """`user` None: whoever asks. `until` None: without an end. A tree is provisioned first."""
+
+    user: str | None
+    until: datetime | None
+    distro_tree_id: int | None
+
+
+async def reserve_system(services: Services, request: Request, fqdn: str, wanted: Wanted) -> Committed | None:
+    """None when it is reserved just so.
+
+    Raises FaultyInput for names nobody knows and a time that is over, NotPermitted for who reserves for
+    others and is no admin, Unknown, and Refused for a system that cannot be reserved, or has no such tree.
+    """
+    user = wanted.user or request.actor
+    if user != request.actor and not request.is_admin:
+        raise NotPermitted("only an admin reserves a system for others")
+    if _faults(services, user, wanted):
+        await services.feed.catch_up()
+    if faults := _faults(services, user, wanted):
+        raise FaultyInput(faults)
+    asked = Reservation(user, wanted.until, wanted.distro_tree_id)
+    return await commit(services, lambda: _reserve(services, request, fqdn, asked))
+
+
+async def _reserve(services: Services, request: Request, fqdn: str, asked: Reservation) -> Append | None:
+    tree = _tree(services, asked.distro_tree_id)
+    subject = f"system/{fqdn}"
+    system = (await asyncio.to_thread(services.aggregates.load, [subject])).get(subject)
+    if not isinstance(system, System):
+        raise Unknown(f"system {fqdn}")
+    if system.reservation == asked:
+        return None
+    if tree is not None and not tree.document["urls"].get(system.lab_controller):
+        raise Refused(f"distro tree {asked.distro_tree_id} is not in the lab of {system.lab_controller}")
+    until = None if asked.until is None else asked.until.isoformat().replace("+00:00", "Z")
+    decided = reserve(system, asked.user, until, asked.distro_tree_id)
+    # A tree that leaves the lab at this moment must not be promised.
+    trees = {} if tree is None else {f"distro-tree/{asked.distro_tree_id}": tree.version}
+    return append_of(services, request, decided, {subject: system.version, **trees})
+
+
+def _tree(services: Services, tree_id: int | None) -> Entry | None:
+    """The tree asked for, unless it was removed."""
+    tree = None if tree_id is None else services.feed.directory.get("distro-tree", str(tree_id))
+    return None if tree is None or tree.document.get("removed") else tree
+
+
+def _faults(services: Services, user: str, wanted: Wanted) -> list[Fault]:
+    faults = []
+    if services.feed.directory.get("user", user) is None:
+        faults.append(Fault("user", f"no user is called {user!r}"))
+    if wanted.until is not None and wanted.until <= services.clock():
+        faults.append(Fault("until", "is over"))
+    if wanted.distro_tree_id is not None and _tree(services, wanted.distro_tree_id) is None:
+        faults.append(Fault("distro_tree", f"there is no distro tree {wanted.distro_tree_id}"))
+    return faults
+
+
+async def return_system(services: Services, request: Request, fqdn: str) -> Committed | None:
+    """None when nobody has reserved it.
+
+    Raises Unknown, or NotPermitted for who is neither admin, nor its owner, nor has reserved it.
+    """
+
+    def decide(gathered: Gathered) -> Decided:
+        system = gathered.system(fqdn)
+        if system is None:
+            raise Unknown(f"system {fqdn}")
+        if system.reservation is not None:
+            require_own_system(request, system, system.reservation.user)
+        return end(system, f"returned by {request.actor}")
+
+    return await commit_gathered(services, request, (f"system/{fqdn}",), decide)

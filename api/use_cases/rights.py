@@ -1,0 +1,62 @@
+"""Whose a job or a system is. What a role may do at all stands in the table of routes."""
+
+from __future__ import annotations
+
+from api.services import Request, Services
+from domain.errors import NotPermitted, Unknown
+from domain.job.events import JobSubmitted
+from domain.recipe.state import Recipe
+from domain.recipe_set.state import RecipeSet
+from domain.system.state import System
+
+
+def own_job(services: Services, request: Request, job_id: int) -> JobSubmitted:
+    """What was submitted. Blocking.
+
+    Raises Unknown, or NotPermitted for who is neither admin, nor its owner or submitter, nor in its group.
+    """
+    subject = f"job/{job_id}"
+    past = services.log.load({subject: 0})[subject]
+    if not past or not isinstance(past[0].event, JobSubmitted):
+        raise Unknown(f"job {job_id}")
+    job = past[0].event
+    if not request.is_admin and request.actor not in (job.owner, job.submitter, *_group(services, job)):
+        raise NotPermitted(f"job {job_id} belongs to {job.owner}")
+    return job
+
+
+def own_recipe_set(services: Services, request: Request, recipe_set_id: int) -> RecipeSet:
+    """As it is now. Blocking. Raises Unknown, or NotPermitted as its job does."""
+    subject = f"recipe-set/{recipe_set_id}"
+    recipe_set = services.aggregates.load([subject]).get(subject)
+    if not isinstance(recipe_set, RecipeSet):
+        raise Unknown(f"recipe set {recipe_set_id}")
+    own_job(services, request, recipe_set.job_id)
+    return recipe_set
+
+
+def own_recipe(services: Services, request: Request, recipe_id: int) -> Recipe:
+    """The same for a recipe."""
+    subject = f"recipe/{recipe_id}"
+    recipe = services.aggregates.load([subject]).get(subject)
+    if not isinstance(recipe, Recipe):
+        raise Unknown(f"recipe {recipe_id}")
+    own_job(services, request, recipe.job_id)
+    return recipe
+
+
+def _group(services: Services, job: JobSubmitted) -> tuple[str, ...]:
+    group = services.feed.directory.get("group", job.group) if job.group else None
+    return tuple(group.document["members"]) if group else ()
+
+
+def require_own_system(request: Request, system: System, *others: str | None) -> None:
+    """Raises NotPermitted for who is neither admin, nor its owner, nor one of the others."""
+    if not request.is_admin and request.actor not in (system.owner, *others):
+        raise NotPermitted(f"{system.subject} belongs to {system.owner}")
+
+
+def require_own_lab(asking: str | None, subject: str, lab_controller: str | None) -> None:
+    """Raises NotPermitted when `asking`, a lab controller (None: an admin), is not that of the subject."""
+    if asking not in (None, lab_controller):
+        raise NotPermitted(f"{subject} is in the lab of {lab_controller}")
