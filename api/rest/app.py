@@ -9,17 +9,21 @@ import falcon
 import falcon.asgi
 
 from api.rest import problems
-from api.rest.documents import FQDN, NUMBER, Documents, Pools
+from api.rest.documents import DistroTrees, Documents, LabControllers, Pools
 from api.rest.events import Events
 from api.rest.gate import Gate
 from api.rest.health import Health
 from api.rest.jobs import Jobs
 from api.rest.lab import Lab
-from api.rest.models import DistroTree, Group, LabController, User
+from api.rest.models import Group, User
+from api.rest.recipe_sets import RecipeSets
 from api.rest.recipes import Recipes
+from api.rest.reservations import Reservations
 from api.rest.routes import ROUTES
 from api.rest.systems import Systems
 from api.rest.tokens import Tokens
+from api.rest.updates import LabUpdates
+from api.rest.usage import Usage
 from api.services import Services
 from domain.errors import LabledgerError
 
@@ -42,14 +46,18 @@ def resources(services: Services) -> dict[str, Any]:
     """The objects that the routes name."""
     return {
         "jobs": Jobs(services),
+        "recipe_sets": RecipeSets(services),
         "recipes": Recipes(services),
         "systems": Systems(services),
-        "lab_controllers": Documents(services, "lab-controller", LabController, "fqdn", FQDN),
-        "distro_trees": Documents(services, "distro-tree", DistroTree, "id", NUMBER),
+        "usage": Usage(services),
+        "reservations": Reservations(services),
+        "lab_controllers": LabControllers(services),
+        "distro_trees": DistroTrees(services),
         "pools": Pools(services),
         "users": Documents(services, "user", User),
         "groups": Documents(services, "group", Group),
         "lab": Lab(services),
+        "updates": LabUpdates(services),
         "tokens": Tokens(services),
         "events": Events(services),
         "health": Health(services),

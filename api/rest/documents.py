@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Callable
+from datetime import datetime
 from typing import Any
 
 from falcon.asgi import Request, Response
@@ -9,10 +12,10 @@ from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from api.rest import reading
 from api.rest.body import read_model
-from api.rest.models import Fqdn, Name, Number, Pool
+from api.rest.models import DistroTree, Fqdn, LabController, LabControllerChange, Name, Number, Pool
 from api.rest.principal import request_of
 from api.services import Services
-from api.use_cases.put_document import move_system, put_document
+from api.use_cases.put_document import enable_lab_controller, move_system, put_document, remove_tree
 from domain.errors import Fault, FaultyInput, Unknown
 
 NAME: TypeAdapter[Any] = TypeAdapter(Name)
@@ -42,7 +45,8 @@ class Documents:
         page = await reading.read_page(req, self._services.reader, first="")
         asked = {"kind": self._kind, "at": page.at, "limit": page.limit, "after": page.after}
         rows = await self._services.reader.rows("documents", asked)
-        shown = [self._shown(row) for row in rows]
+        beside = await self._beside(req)
+        shown = [{**beside(row["name"]), **self._shown(row)} for row in rows]
         reading.answer_list(req, resp, page, self._plural, shown, rows[-1]["name"] if rows else None)
 
     async def on_get(self, req: Request, resp: Response, name: str) -> None:
@@ -51,7 +55,8 @@ class Documents:
         if row is None:
             raise Unknown(f"{self._kind} {name}")
         resp.etag = str(row["version"])
-        reading.answer(resp, at, self._shown(row))
+        beside = await self._beside(req)
+        reading.answer(resp, at, {**beside(name), **self._shown(row)})
 
     async def on_put(self, req: Request, resp: Response, name: str) -> None:
         self._check_name(name)
@@ -60,9 +65,8 @@ class Documents:
         if "added_at" in document and document["added_at"] is None:
             document["added_at"] = self._added_at(name)
         done = await put_document(self._services, request_of(req), self._kind, name, document)
-        position = done.position if done else self._services.feed.position
-        resp.status = 200
-        reading.answer(resp, position, {self._key: _key(self._key, name), **document})
+        answer = {self._key: _key(self._key, name), **document}
+        await reading.answer_write(resp, self._services, done, answer)
 
     def _added_at(self, name: str) -> str:
         """When it was first given, which later documents need not repeat."""
@@ -75,6 +79,10 @@ class Documents:
         except ValidationError as error:
             faults = [Fault("path", f"{name!r}: {found['msg']}") for found in error.errors()]
             raise FaultyInput(faults) from error
+
+    async def _beside(self, req: Request) -> Callable[[str], dict[str, Any]]:
+        """What an answer says of each beside its document."""
+        return lambda name: {}
 
     def _shown(self, row: dict[str, Any]) -> dict[str, Any]:
         return {self._key: _key(self._key, row["name"]), **row["document"]}
@@ -94,8 +102,39 @@ class Pools(Documents):
 
     async def _move(self, req: Request, resp: Response, name: str, fqdn: str, *, member: bool) -> None:
         done = await move_system(self._services, request_of(req), name, fqdn, member=member)
-        position = done.position if done else self._services.feed.position
-        reading.answer(resp, position, {"pool": name, "fqdn": fqdn, "member": member})
+        answer = {"pool": name, "fqdn": fqdn, "member": member}
+        await reading.answer_write(resp, self._services, done, answer)
+
+
+class DistroTrees(Documents):
+    """Distro trees leave and come back."""
+
+    def __init__(self, services: Services) -> None:
+        super().__init__(services, "distro-tree", DistroTree, "id", NUMBER)
+
+    async def on_delete(self, req: Request, resp: Response, name: str) -> None:
+        self._check_name(name)
+        done = await remove_tree(self._services, request_of(req), name)
+        await reading.answer_write(resp, self._services, done, {"id": int(name), "removed": done is not None})
+
+
+class LabControllers(Documents):
+    """Lab controllers are enabled and disabled. When one was last heard is told of now, never of then."""
+
+    def __init__(self, services: Services) -> None:
+        super().__init__(services, "lab-controller", LabController, "fqdn", FQDN)
+
+    async def on_patch(self, req: Request, resp: Response, name: str) -> None:
+        change = await read_model(req, LabControllerChange)
+        wanted = change.enabled if change.model_fields_set else None
+        done = await enable_lab_controller(self._services, request_of(req), name, wanted)
+        await reading.answer_write(resp, self._services, done, {"fqdn": name, "changed": done is not None})
+
+    async def _beside(self, req: Request) -> Callable[[str], dict[str, Any]]:
+        heard: dict[str, datetime] = {}
+        if req.get_param("as_of") is None:
+            heard = await asyncio.to_thread(self._services.contacts.last_heard)
+        return lambda name: {"silent": False, "last_heard_at": heard.get(name)}
 
 
 def _key(key: str, name: str) -> int | str:

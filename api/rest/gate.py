@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 import uuid
+from contextlib import suppress
 from typing import Any
 
 import falcon
@@ -14,6 +16,7 @@ from api.rest.routes import ROUTES
 from api.services import Services
 from api.use_cases.tokens import digest_of
 from domain.errors import Fault, NotPermitted, Unreadable
+from projections.database import DatabaseAway
 
 _REQUEST_ID = re.compile(r"^[A-Za-z0-9._-]{1,64}$")
 
@@ -47,6 +50,19 @@ class Gate:
         if foreign and principal.role == "lab-controller":
             raise NotPermitted(f"this token is for the lab of {principal.lab_controller}")
         req.context.principal = principal
+        if route.own_lab:
+            await self._heard(params["name"])
+        elif principal.lab_controller is not None:
+            await self._heard(principal.lab_controller)
+
+    async def _heard(self, lab_controller: str) -> None:
+        """A request under a lab controller's name: it reports."""
+        contacts, now = self._services.contacts, self._services.clock()
+        known = self._services.feed.directory.get("lab-controller", lab_controller) is not None
+        if known and contacts.is_news(lab_controller, now):
+            # What it asks for matters more than that it was heard.
+            with suppress(DatabaseAway):
+                await asyncio.to_thread(contacts.heard, lab_controller, now)
 
     async def _principal(self, req: Request) -> Principal:
         scheme, _, token = (req.auth or "").partition(" ")

@@ -8,10 +8,11 @@ from __future__ import annotations
 import asyncio
 import hashlib
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 
 from falcon.asgi import Request as HttpRequest
 
-from api.rest.principal import principal_of
+from api.rest.principal import request_of
 from api.services import Request, Services
 from api.store.requests import Committed, Conflict
 from domain.errors import Fault, FaultyInput, Refused
@@ -54,12 +55,12 @@ async def _found(services: Services, request: Request) -> Committed | None:
 
 def keyed_request(req: HttpRequest, body: bytes) -> Request:
     """The request behind a POST; the same user's same key always gives the same command id."""
-    actor = principal_of(req).user
+    request = request_of(req)
     key = req.get_header(KEY_HEADER)
     if key is None:
-        return Request(actor, req.context.request_id)
+        return request
     if not 1 <= len(key) <= MAX_KEY_LENGTH:
         raise FaultyInput([Fault(KEY_HEADER, f"a key has 1 to {MAX_KEY_LENGTH} characters")])
     digest = hashlib.sha256(b"\0".join((req.method.encode(), req.path.encode(), body))).digest()
-    owned = hashlib.sha256(f"{actor}\0{key}".encode()).hexdigest()
-    return Request(actor, req.context.request_id, f"key/{owned}", digest)
+    owned = hashlib.sha256(f"{request.actor}\0{key}".encode()).hexdigest()
+    return replace(request, command_id=f"key/{owned}", digest=digest)

@@ -79,6 +79,10 @@ class LabController(Input):
     enabled: bool = True
 
 
+class LabControllerChange(Input):
+    enabled: bool = True
+
+
 class DistroTree(Input):
     name: Name
     family: Name
@@ -90,72 +94,6 @@ class DistroTree(Input):
     added_at: Moment | None = None
 
 
-class Cpu(Input):
-    processors: Count | None = None
-    cores: Count | None = None
-    sockets: Count | None = None
-    family: Count | None = None
-    model: Count | None = None
-    stepping: Count | None = None
-    speed_mhz: Annotated[float, Field(ge=0, allow_inf_nan=False)] | None = None
-    vendor: Text | None = None
-    model_name: Text | None = None
-    hyper: bool | None = None
-    flags: list[Text] | None = None
-
-
-class Device(Input):
-    type: Text | None = None
-    bus: Text | None = None
-    driver: Text | None = None
-    vendor_id: Text | None = None
-    device_id: Text | None = None
-    subsys_vendor_id: Text | None = None
-    subsys_device_id: Text | None = None
-    description: Text | None = None
-
-
-class Disk(Input):
-    model: Text | None = None
-    size_bytes: Annotated[int, Field(ge=0, lt=2**63)] | None = None
-    sector_size: Count | None = None
-    phys_sector_size: Count | None = None
-
-
-class Exclusion(Input):
-    arch: Name
-    family: Name
-    version: Text | None = None
-
-
-class System(Input):
-    """A system as api.md shows it; whatever is null or left out is unknown."""
-
-    fqdn: Fqdn
-    lab_controller: Fqdn
-    owner: Name
-    condition: Literal["Automated", "Manual", "Broken", "Removed"] = "Automated"
-    type: Literal["Machine", "Prototype", "Laptop", "Resource"] | None = None
-    arches: list[Name] | None = None
-    vendor: Text | None = None
-    model: Text | None = None
-    serial: Text | None = None
-    location: Text | None = None
-    lender: Text | None = None
-    memory_mb: Count | None = None
-    hypervisor: Text | None = None
-    numa_nodes: Count | None = None
-    power_type: Text | None = None
-    cpu: Cpu | None = None
-    devices: list[Device] | None = None
-    disks: list[Disk] | None = None
-    key_values: dict[Name, list[Text]] | None = None
-    pools: list[Name] = []
-    excluded_families: list[Exclusion] | None = None
-    added_at: Moment | None = None
-    last_inventoried_at: Moment | None = None
-
-
 class Token(Input):
     user: Name
     role: Name
@@ -164,6 +102,12 @@ class Token(Input):
 
 class Cancel(Input):
     reason: Annotated[Text, StringConstraints(min_length=1)]
+
+
+class PriorityChange(Input):
+    """A model of what may change has defaults that nobody reads: null is no value for what must have one."""
+
+    priority: Literal["Low", "Medium", "Normal", "High", "Urgent"] = "Normal"
 
 
 class CommandReport(Input):
@@ -182,6 +126,19 @@ class ProgressItem(Input):
     log_urls: list[Text] | None = None
     reason: Text | None = None
     watchdog_seconds: Count | None = None
+
+
+class RecipeProgress(ProgressItem):
+    """One of many: it says which recipe it is about."""
+
+    recipe_id: Id
+
+
+class Release(Input):
+    """Of a recipe, by its lab controller."""
+
+    recipe_id: Id
+    reason: Text = "released by its lab controller"
 
 
 class Updates(Input):

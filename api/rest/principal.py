@@ -29,4 +29,5 @@ def principal_of(req: HttpRequest) -> Principal:
 
 def request_of(req: HttpRequest) -> Request:
     """The request behind a change that may be repeated as it is."""
-    return Request(principal_of(req).user, req.context.request_id)
+    principal = principal_of(req)
+    return Request(principal.user, req.context.request_id, is_admin=principal.is_admin)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from api.rest.models import ProgressItem
 from domain.errors import Fault, FaultyInput
-from domain.recipe.reports import (
+from domain.recipe_set.reports import (
     Report,
     ReportAborted,
     ReportCompleted,
@@ -14,6 +14,7 @@ from domain.recipe.reports import (
     ReportTaskEnded,
     ReportTaskResult,
     ReportTaskRunning,
+    ReportWatchdog,
 )
 
 Form = tuple[frozenset[str], frozenset[str], Callable[[ProgressItem], Report | None]]
@@ -42,20 +43,23 @@ def _state(item: ProgressItem) -> Report | None:
     return states.get(item.state)
 
 
+def _watchdog(item: ProgressItem) -> Report | None:
+    return ReportWatchdog(item.watchdog_seconds or 0)
+
+
 # The fields that must be given, those that may be as well, and the report they make.
 FORMS: tuple[Form, ...] = (
     (frozenset({"task_id", "result"}), frozenset({"message", "score", "log_urls"}), _result),
     (frozenset({"task_id", "state"}), frozenset(), _task),
     (frozenset({"state", "reason"}), frozenset(), _given_up),
     (frozenset({"state"}), frozenset(), _state),
+    (frozenset({"watchdog_seconds"}), frozenset(), _watchdog),
 )
 
 
 def read_report(item: ProgressItem) -> Report:
     """Raises FaultyInput when the fields given are none of the forms."""
-    given = {name for name in item.model_fields_set if getattr(item, name) is not None}
-    if "watchdog_seconds" in given:
-        raise FaultyInput([Fault("watchdog_seconds", "not supported yet")])
+    given = {name for name in ProgressItem.model_fields if getattr(item, name) is not None}
     for needed, allowed, make in FORMS:
         if needed <= given <= needed | allowed and (report := make(item)) is not None:
             return report

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import binascii
 from collections.abc import Mapping
@@ -13,6 +14,8 @@ from urllib.parse import urlencode
 import orjson
 from falcon.asgi import Request, Response
 
+from api.services import Services
+from api.store.requests import Committed
 from domain.errors import Fault, FaultyInput
 from projections.reader import Reader
 
@@ -86,6 +89,17 @@ def time_param(req: Request, name: str, faults: list[Fault]) -> datetime | None:
 def check_params(faults: list[Fault]) -> None:
     if faults:
         raise FaultyInput(faults)
+
+
+async def answer_write(
+    resp: Response, services: Services, done: Committed | None, body: Mapping[str, Any]
+) -> None:
+    """A write's answer, with the position that reflects it also where nothing was left to change."""
+    answer(resp, await position_of(services, done), body)
+
+
+async def position_of(services: Services, done: Committed | None) -> int:
+    return done.position if done else await asyncio.to_thread(services.log.end)
 
 
 def answer(resp: Response, at: int, body: Mapping[str, Any]) -> None:

@@ -2,19 +2,28 @@
 
 from __future__ import annotations
 
+import asyncio
+from datetime import datetime
+from functools import partial
 from typing import Any
 
 from falcon.asgi import Request, Response
 
 from api.rest import reading
-from api.rest.body import read_model
+from api.rest.body import parse_model, read_body, read_json_bytes
+from api.rest.idempotency import once
 from api.rest.models import ProgressItem
-from api.rest.principal import principal_of, request_of
+from api.rest.principal import principal_of
 from api.rest.progress import read_report
-from api.rest.shapes import queued_recipe, recipe_summary
+from api.rest.shapes import queued_recipe, recipe_document
+from api.services import Request as Requested
 from api.services import Services
+from api.store.requests import Committed
+from api.use_cases.end_recipe import return_recipe
 from api.use_cases.report_progress import Item, report_progress
 from domain.errors import LabledgerError, Unknown
+from domain.recipe.lifecycle import STARTED
+from domain.recipe.state import Recipe
 
 # (not assigned, -priority, submission, recipe id) before all others.
 QUEUE_START: list[Any] = [False, -(2**15), 0, 0]
@@ -27,21 +36,25 @@ class Recipes:
     async def on_get(self, req: Request, resp: Response, recipe_id: int) -> None:
         reader = self._services.reader
         at = await reading.read_at(req, reader)
-        asked = {"at": at, "job_id": None, "recipe_id": recipe_id}
+        asked = {"at": at, "job_id": None, "recipe_set_id": None, "recipe_id": recipe_id}
         recipe = await reader.row("recipes", asked)
         if recipe is None:
             raise Unknown(f"recipe {recipe_id}")
         body = {
-            "job_id": recipe["job_id"],
-            "recipe_set_id": recipe["recipe_set_id"],
-            "owner": recipe["owner"],
-            "group": recipe["group"],
-            **recipe_summary(recipe, await reader.rows("tasks", asked)),
+            **recipe_document(recipe, await reader.rows("tasks", asked), await self._deadline(recipe, at)),
             "distro_tree": await self._tree(recipe["distro_tree_id"], at),
             "history": await reader.rows("history_of_recipe", asked),
             "results": await reader.rows("results_of_recipe", asked),
         }
         reading.answer(resp, at, body)
+
+    async def _deadline(self, recipe: dict[str, Any], at: int) -> datetime | None:
+        """No row has it: it moves with every task, and only who looks at one recipe asks for it."""
+        if recipe["state"] not in STARTED:
+            return None
+        subject = f"recipe/{recipe['recipe_id']}"
+        state = await asyncio.to_thread(self._services.aggregates.as_of, subject, at)
+        return state.deadline if isinstance(state, Recipe) else None
 
     async def _tree(self, tree_id: int | None, at: int) -> dict[str, object] | None:
         if tree_id is None:
@@ -51,13 +64,25 @@ class Recipes:
         return None if row is None else {"id": tree_id, **row["document"]}
 
     async def on_post_progress(self, req: Request, resp: Response, recipe_id: int) -> None:
-        message = read_report(await read_model(req, ProgressItem))
-        item = Item(recipe_id, message)
+        body = await read_json_bytes(req)
+        item = Item(recipe_id, read_report(parse_model(body, ProgressItem)))
         own = principal_of(req).lab_controller
-        (answer,) = await report_progress(self._services, request_of(req), own, [item])
-        if isinstance(answer, LabledgerError):
-            raise answer
-        reading.answer(resp, answer, {"recipe_id": recipe_id})
+
+        async def write(request: Requested) -> Committed | None:
+            (answer,) = await report_progress(self._services, request, own, [item])
+            if isinstance(answer, LabledgerError):
+                raise answer
+            return answer
+
+        done = await once(self._services, req, body, write)
+        await reading.answer_write(resp, self._services, done, {"recipe_id": recipe_id})
+
+    async def on_post_return(self, req: Request, resp: Response, recipe_id: int) -> None:
+        body = await read_body(req)
+        give_back = partial(return_recipe, self._services, recipe_id=recipe_id)
+        done = await once(self._services, req, body, give_back)
+        answer = {"recipe_id": recipe_id, "returned": done is not None}
+        await reading.answer_write(resp, self._services, done, answer)
 
     async def on_get_queue(self, req: Request, resp: Response) -> None:
         page = await reading.read_page(req, self._services.reader, first=QUEUE_START)

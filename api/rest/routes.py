@@ -30,29 +30,41 @@ class Route:
 
 
 LIST = {"GET": READERS}
+# Whose system or job it is stands in no table: the use cases ask.
+OWNERS = {"PATCH": SUBMITTERS, "DELETE": SUBMITTERS}
 DOCUMENT = {"GET": READERS, "PUT": ADMIN}
 
 ROUTES: dict[str, Route] = {
     "/jobs": Route("jobs", {"GET": READERS, "POST": SUBMITTERS}),
     "/jobs/{job_id:int(min=1, max=2147483647)}": Route("jobs", LIST, "one"),
     "/jobs/{job_id:int(min=1, max=2147483647)}/cancel": Route("jobs", {"POST": SUBMITTERS}, "cancel"),
+    "/recipe-sets/{recipe_set_id:int(min=1, max=2147483647)}": Route(
+        "recipe_sets", {"GET": READERS, "PATCH": SUBMITTERS}
+    ),
+    "/recipe-sets/{recipe_set_id:int(min=1, max=2147483647)}/cancel": Route(
+        "recipe_sets", {"POST": SUBMITTERS}, "cancel"
+    ),
     "/recipes/{recipe_id:int(min=1, max=2147483647)}": Route("recipes", LIST),
     "/recipes/{recipe_id:int(min=1, max=2147483647)}/progress": Route("recipes", {"POST": LAB}, "progress"),
+    "/recipes/{recipe_id:int(min=1, max=2147483647)}/return": Route(
+        "recipes", {"POST": SUBMITTERS}, "return"
+    ),
     "/queue": Route("recipes", LIST, "queue"),
-    "/idle-pool": Route("systems", LIST, "idle_pool"),
-    "/system-usage": Route("systems", LIST, "system_usage"),
+    "/idle-pool": Route("usage", LIST, "idle_pool"),
+    "/system-usage": Route("usage", LIST, "summed"),
     "/systems": Route("systems", {"GET": READERS, "POST": ADMIN}),
-    "/systems/{fqdn}": Route("systems", LIST, "one"),
-    "/systems/{fqdn}/usage": Route("systems", LIST, "usage"),
+    "/systems/{fqdn}": Route("systems", {"GET": READERS, **OWNERS}, "one"),
+    "/systems/{fqdn}/reservation": Route("reservations", {"PUT": SUBMITTERS, "DELETE": SUBMITTERS}),
+    "/systems/{fqdn}/usage": Route("usage", LIST),
     "/lab-controllers": Route("lab_controllers", LIST, "list"),
-    "/lab-controllers/{name}": Route("lab_controllers", DOCUMENT),
+    "/lab-controllers/{name}": Route("lab_controllers", {**DOCUMENT, "PATCH": ADMIN}),
     "/lab-controllers/{name}/commands": Route("lab", {"GET": LAB}, "commands", own_lab=True),
     "/lab-controllers/{name}/commands/{command_id:int(min=1)}": Route(
         "lab", {"PATCH": LAB}, "command", own_lab=True
     ),
-    "/lab-controllers/{name}/updates": Route("lab", {"POST": LAB}, "updates", own_lab=True),
+    "/lab-controllers/{name}/updates": Route("updates", {"POST": LAB}, own_lab=True),
     "/distro-trees": Route("distro_trees", LIST, "list"),
-    "/distro-trees/{name}": Route("distro_trees", DOCUMENT),
+    "/distro-trees/{name}": Route("distro_trees", {**DOCUMENT, "DELETE": ADMIN}),
     "/pools": Route("pools", LIST, "list"),
     "/pools/{name}": Route("pools", DOCUMENT),
     "/pools/{name}/systems/{fqdn}": Route("pools", {"PUT": ADMIN, "DELETE": ADMIN}, "system"),

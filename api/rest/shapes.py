@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Any
 
-from domain.job.roll_up import result_of
 from domain.priority import Priority
+from domain.roll_up import result_of
 
 Row = dict[str, Any]
 
@@ -27,14 +28,30 @@ def job_document(job: Row, recipe_sets: list[Row], recipes: list[Row], tasks: li
     }
 
 
+def recipe_set_document(recipe_set: Row, recipes: list[Row], tasks: list[Row]) -> Row:
+    shown = {name: value for name, value in recipe_set.items() if name != "version"}
+    return {**shown, "recipes": [recipe_summary(recipe, tasks) for recipe in recipes]}
+
+
 def recipe_summary(recipe: Row, tasks: list[Row]) -> Row:
     """A recipe with its own among the tasks given; its result is the worst of theirs."""
     own = [task for task in tasks if task["recipe_id"] == recipe["recipe_id"]]
-    shown = ("recipe_id", "state", "system", "lab_controller", "whiteboard", "role", "reason", "since")
+    shown = ("recipe_id", "host_recipe_id", "state", "system", "lab_controller", "whiteboard", "role")
     return {
-        **{name: recipe[name] for name in shown},
+        **{name: recipe[name] for name in (*shown, "reason", "since")},
         "result": result_of(task["result"] for task in own),
         "tasks": [task_summary(task) for task in own],
+    }
+
+
+def recipe_document(recipe: Row, tasks: list[Row], deadline: datetime | None) -> Row:
+    """`guests` are the ids of its guest recipes; `deadline` is when its watchdog expires."""
+    of_it = ("job_id", "recipe_set_id", "owner", "group")
+    return {
+        **{name: recipe[name] for name in of_it},
+        **recipe_summary(recipe, tasks),
+        **{name: recipe[name] for name in ("guests", "guestname", "guestargs", "reservesys", "distro")},
+        "deadline": deadline,
     }
 
 
@@ -62,31 +79,46 @@ def system_document(row: Row) -> Row:
         "condition": row["condition"],
         **inventory,
         "pools": row["pools"],
-        "user": None,
+        "user": row["reserved_by"],
+        "reserved_until": row["reserved_until"],
         "loaned_to": None,
+        "draining": row["draining"],
         "usage": row["usage"],
         "recipe_id": row["recipe_id"],
     }
 
 
 def lab_command(row: Row, lab_controller: str) -> Row:
-    """What a lab controller needs to carry a command out."""
-    command = {name: row[name] for name in ("kind", "system", "recipe_id")}
+    """What a lab controller needs to carry a command out; without a recipe it is for a person."""
+    command = {name: row[name] for name in ("kind", "system", "recipe_id", "state")}
     command["id"] = row["command_id"]
     if row["kind"] != "provision":
         return command
-    tree = row["tree"] or {}
+    guests = [
+        {
+            **{name: guest[name] for name in ("recipe_id", "guestname", "guestargs")},
+            **_installation(guest, lab_controller),
+        }
+        for guest in row["guests"]
+    ]
+    return {**command, **_installation(row, lab_controller), "guests": guests}
+
+
+def _installation(row: Row, lab_controller: str) -> Row:
+    """What is installed, and what runs then. `distro` is one of the recipe's own, in place of a tree."""
+    tree = row["tree"]
     return {
-        **command,
-        "distro_tree": {
+        "distro_tree": tree
+        and {
             "id": row["distro_tree_id"],
-            "name": tree.get("name"),
-            "urls": (tree.get("urls") or {}).get(lab_controller, []),
+            "name": tree["name"],
+            "urls": tree["urls"].get(lab_controller, []),
         },
-        "kernel_options": row["kernel_options"],
-        "ks_meta": row["ks_meta"],
-        "guests": [],
+        "distro": row["distro"],
+        "kernel_options": row["kernel_options"] or "",
+        "ks_meta": row["ks_meta"] or "",
         "tasks": [
-            {"id": task["task_id"], "name": task["name"], "params": task["params"]} for task in row["tasks"]
+            {"id": task["task_id"], "name": task["name"], "params": task["params"]}
+            for task in row["tasks"] or ()
         ],
     }

@@ -1,22 +1,25 @@
-"""/systems, /idle-pool and /system-usage"""
+"""/systems"""
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from functools import partial
 
 from falcon.asgi import Request, Response
 
 from api.rest import reading
-from api.rest.body import parse_model, read_json_bytes
+from api.rest.body import parse_model, read_json_bytes, read_model
 from api.rest.idempotency import once
-from api.rest.models import System
+from api.rest.principal import principal_of, request_of
 from api.rest.shapes import system_document
+from api.rest.system_models import System, SystemPatch
 from api.services import Services
+from api.use_cases.change_system import SystemChange, change_system
 from api.use_cases.register_system import register_system
-from domain.errors import Fault, Unknown
+from api.use_cases.rights import require_own_system
+from domain.errors import Fault, FaultyInput, Unknown
 
-GROUPS = ("system", "lab_controller", "pool", "arch")
+# What a reason is given for.
+WITH_REASON = ("condition", "draining")
 
 
 class Systems:
@@ -25,8 +28,7 @@ class Systems:
 
     async def on_post(self, req: Request, resp: Response) -> None:
         body = await read_json_bytes(req)
-        document = parse_model(body, System).model_dump(mode="json", exclude_none=True)
-        document.setdefault("added_at", self._services.moment())
+        document = parse_model(body, System).document(self._services.moment())
         register = partial(register_system, self._services, document=document)
         done = await once(self._services, req, body, register)
         assert done is not None, "a registration is always something new"
@@ -50,45 +52,19 @@ class Systems:
         resp.etag = str(row["version"])
         reading.answer(resp, at, system_document(row))
 
-    async def on_get_usage(self, req: Request, resp: Response, fqdn: str) -> None:
-        faults: list[Fault] = []
-        since = reading.time_param(req, "since", faults)
-        until = reading.time_param(req, "until", faults)
-        reading.check_params(faults)
-        at = await reading.read_at(req, self._services.reader)
-        asked = {"at": at, "fqdn": fqdn, "since": since, "until": until}
-        rows = await self._services.reader.rows("usage_of_system", asked)
-        if (
-            not rows
-            and await self._services.reader.row("document_of_system", {"at": at, "fqdn": fqdn}) is None
-        ):
-            raise Unknown(f"system {fqdn}")
-        reading.answer(resp, at, {"intervals": rows})
+    async def on_patch_one(self, req: Request, resp: Response, fqdn: str) -> None:
+        patch = await read_model(req, SystemPatch)
+        if "reason" in patch.model_fields_set and patch.model_fields_set.isdisjoint(WITH_REASON):
+            raise FaultyInput([Fault("reason", f"is one for {' or '.join(WITH_REASON)}")])
+        await self._change(req, resp, fqdn, patch.change())
 
-    async def on_get_idle_pool(self, req: Request, resp: Response) -> None:
-        page = await reading.read_page(req, self._services.reader, first="")
-        params = {"at": page.at, "limit": page.limit, "after": page.after}
-        rows = await self._services.reader.rows("idle_pool", params)
-        reading.answer_list(req, resp, page, "systems", rows, rows[-1]["fqdn"] if rows else None)
+    async def on_delete_one(self, req: Request, resp: Response, fqdn: str) -> None:
+        """It stays known: it is Removed until somebody changes its condition."""
+        reason = f"removed by {principal_of(req).user}"
+        await self._change(req, resp, fqdn, SystemChange(condition="Removed", reason=reason))
 
-    async def on_get_system_usage(self, req: Request, resp: Response) -> None:
-        faults: list[Fault] = []
-        since = reading.time_param(req, "since", faults) or datetime(1970, 1, 1, tzinfo=UTC)
-        until = reading.time_param(req, "until", faults) or self._services.clock()
-        group_by = req.get_param("group_by") or "system"
-        if group_by not in GROUPS:
-            faults.append(Fault("group_by", f"{group_by!r} is none of {', '.join(GROUPS)}"))
-        reading.check_params(faults)
-        at = await reading.read_at(req, self._services.reader)
-        asked = {"at": at, "since": since, "until": until, "group_by": group_by}
-        rows = await self._services.reader.rows("system_usage", asked)
-        groups: dict[str, dict[str, dict[str, float]]] = {}
-        for row in rows:
-            by_condition = groups.setdefault(row["key"], {}).setdefault(row["condition"], {})
-            by_condition[row["usage"]] = row["seconds"]
-        body = {
-            "since": since,
-            "until": until,
-            "groups": [{"key": key, "seconds": seconds} for key, seconds in groups.items()],
-        }
-        reading.answer(resp, at, body)
+    async def _change(self, req: Request, resp: Response, fqdn: str, change: SystemChange) -> None:
+        request = request_of(req)
+        may = partial(require_own_system, request)
+        done = await change_system(self._services, request, fqdn, change, may)
+        await reading.answer_write(resp, self._services, done, {"fqdn": fqdn, "changed": done is not None})

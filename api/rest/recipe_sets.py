@@ -1,0 +1,56 @@
+"""/recipe-sets"""
+
+from __future__ import annotations
+
+from falcon.asgi import Request, Response
+
+from api.rest import reading
+from api.rest.body import parse_model, read_json_bytes, read_model
+from api.rest.idempotency import once
+from api.rest.models import Cancel, PriorityChange
+from api.rest.principal import request_of
+from api.rest.shapes import recipe_set_document
+from api.services import Request as Requested
+from api.services import Services
+from api.store.requests import Committed
+from api.use_cases.cancel import cancel_recipe_set
+from api.use_cases.change_priority import change_priority
+from domain.errors import Unknown
+from domain.priority import Priority
+
+
+class RecipeSets:
+    def __init__(self, services: Services) -> None:
+        self._services = services
+
+    async def on_get(self, req: Request, resp: Response, recipe_set_id: int) -> None:
+        reader = self._services.reader
+        at = await reading.read_at(req, reader)
+        recipe_set = await reader.row("recipe_set", {"at": at, "recipe_set_id": recipe_set_id})
+        if recipe_set is None:
+            raise Unknown(f"recipe set {recipe_set_id}")
+        of_set = {"at": at, "job_id": None, "recipe_set_id": recipe_set_id, "recipe_id": None}
+        recipes = await reader.rows("recipes", of_set)
+        tasks = await reader.rows("tasks", of_set)
+        resp.etag = str(recipe_set["version"])
+        reading.answer(resp, at, recipe_set_document(recipe_set, recipes, tasks))
+
+    async def on_patch(self, req: Request, resp: Response, recipe_set_id: int) -> None:
+        change = await read_model(req, PriorityChange)
+        done = None
+        if change.model_fields_set:
+            priority = Priority[change.priority]
+            done = await change_priority(self._services, request_of(req), recipe_set_id, priority)
+        body = {"recipe_set_id": recipe_set_id, "changed": done is not None}
+        await reading.answer_write(resp, self._services, done, body)
+
+    async def on_post_cancel(self, req: Request, resp: Response, recipe_set_id: int) -> None:
+        body = await read_json_bytes(req)
+        reason = parse_model(body, Cancel).reason
+
+        async def write(request: Requested) -> Committed | None:
+            return await cancel_recipe_set(self._services, request, recipe_set_id, reason)
+
+        done = await once(self._services, req, body, write)
+        answer = {"recipe_set_id": recipe_set_id, "cancelled": done is not None}
+        await reading.answer_write(resp, self._services, done, answer)

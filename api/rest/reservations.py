@@ -1,0 +1,30 @@
+"""/systems/{fqdn}/reservation: a person has a system"""
+
+from __future__ import annotations
+
+from falcon.asgi import Request, Response
+
+from api.rest import reading
+from api.rest.body import read_model
+from api.rest.principal import request_of
+from api.rest.system_models import ReservationWanted
+from api.services import Services
+from api.use_cases.reserve_system import Wanted, reserve_system, return_system
+
+
+class Reservations:
+    def __init__(self, services: Services) -> None:
+        self._services = services
+
+    async def on_put(self, req: Request, resp: Response, fqdn: str) -> None:
+        asked = await read_model(req, ReservationWanted)
+        request = request_of(req)
+        user = asked.user or request.actor
+        wanted = Wanted(user, asked.until, asked.distro_tree)
+        done = await reserve_system(self._services, request, fqdn, wanted)
+        answer = {"fqdn": fqdn, "user": user, "until": asked.until, "distro_tree": asked.distro_tree}
+        await reading.answer_write(resp, self._services, done, answer)
+
+    async def on_delete(self, req: Request, resp: Response, fqdn: str) -> None:
+        done = await return_system(self._services, request_of(req), fqdn)
+        await reading.answer_write(resp, self._services, done, {"fqdn": fqdn, "returned": done is not None})

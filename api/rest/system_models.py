@@ -1,0 +1,154 @@
+"""Systems as clients send them: whole, what changes of one, and what a person wants of one."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from datetime import UTC, datetime
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, model_validator
+
+from api.rest.models import Count, Fqdn, Id, Input, Moment, Name, RecipeProgress, Release, Text
+from api.use_cases.change_system import SystemChange
+
+Condition = Literal["Automated", "Manual", "Broken", "Removed"]
+
+
+class Cpu(Input):
+    processors: Count | None = None
+    cores: Count | None = None
+    sockets: Count | None = None
+    family: Count | None = None
+    model: Count | None = None
+    stepping: Count | None = None
+    speed_mhz: Annotated[float, Field(ge=0, allow_inf_nan=False)] | None = None
+    vendor: Text | None = None
+    model_name: Text | None = None
+    hyper: bool | None = None
+    flags: list[Text] | None = None
+
+
+class Device(Input):
+    type: Text | None = None
+    bus: Text | None = None
+    driver: Text | None = None
+    vendor_id: Text | None = None
+    device_id: Text | None = None
+    subsys_vendor_id: Text | None = None
+    subsys_device_id: Text | None = None
+    description: Text | None = None
+
+
+class Disk(Input):
+    model: Text | None = None
+    size_bytes: Annotated[int, Field(ge=0, lt=2**63)] | None = None
+    sector_size: Count | None = None
+    phys_sector_size: Count | None = None
+
+
+class Exclusion(Input):
+    arch: Name
+    family: Name
+    version: Text | None = None
+
+
+class Properties(Input):
+    """The inventory of a system; whatever is null is unknown."""
+
+    type: Literal["Machine", "Prototype", "Laptop", "Resource"] | None = None
+    arches: list[Name] | None = None
+    vendor: Text | None = None
+    model: Text | None = None
+    serial: Text | None = None
+    location: Text | None = None
+    lender: Text | None = None
+    memory_mb: Count | None = None
+    hypervisor: Text | None = None
+    numa_nodes: Count | None = None
+    power_type: Text | None = None
+    cpu: Cpu | None = None
+    devices: list[Device] | None = None
+    disks: list[Disk] | None = None
+    key_values: dict[Name, list[Text]] | None = None
+    excluded_families: list[Exclusion] | None = None
+    added_at: Moment | None = None
+    last_inventoried_at: Moment | None = None
+
+
+class System(Properties):
+    """A system as api.md shows it; whatever is left out is unknown."""
+
+    fqdn: Fqdn
+    lab_controller: Fqdn
+    owner: Name
+    condition: Condition = "Automated"
+    pools: list[Name] = Field(default_factory=list)
+
+    def document(self, added_at: str) -> dict[str, Any]:
+        """As it is registered; `added_at` is for one that does not bring it along."""
+        return {"added_at": added_at, **self.model_dump(mode="json", exclude_none=True)}
+
+
+class Changes(Properties):
+    """What is left out stays. Null forgets a property; what every system has cannot be forgotten.
+
+    The defaults are never read.
+    """
+
+    lab_controller: Fqdn = ""
+    owner: Name = ""
+    pools: list[Name] = Field(default_factory=list)
+    condition: Condition = "Automated"
+    reason: Text = ""
+    added_at: Moment = datetime.min.replace(tzinfo=UTC)
+
+    def given(self) -> dict[str, Any]:
+        return self.model_dump(mode="json", exclude_unset=True, exclude_none=True)
+
+    def change(self) -> SystemChange:
+        given = self.given()
+        forgotten = {name: None for name in self.model_fields_set if getattr(self, name) is None}
+        properties = {name: value for name, value in given.items() if name in Properties.model_fields}
+        beside = {field.name: given[field.name] for field in fields(SystemChange) if field.name in given}
+        return SystemChange(**beside, properties={**properties, **forgotten})
+
+
+class SystemPatch(Changes):
+    draining: bool = False
+
+
+class SystemItem(Changes):
+    """One that a lab controller tells of: it is changed, or added with what is given."""
+
+    fqdn: Fqdn
+
+    def document(self, lab_controller: str, owner: str, added_at: str) -> dict[str, Any]:
+        """As it is registered; `owner` and `added_at` are for one that does not bring them along."""
+        rest: dict[str, Any] = {"owner": owner, "condition": "Automated", "pools": [], "added_at": added_at}
+        given = {name: value for name, value in self.given().items() if name != "reason"}
+        return {**rest, **given, "lab_controller": lab_controller}
+
+
+class Update(Input):
+    """One item of a lab controller's message: one of these."""
+
+    progress: RecipeProgress | None = None
+    system: SystemItem | None = None
+    drain: Fqdn | None = None
+    undrain: Fqdn | None = None
+    remove: Fqdn | None = None
+    release: Release | None = None
+
+    @model_validator(mode="after")
+    def _just_one(self) -> Update:
+        if sum(getattr(self, name) is not None for name in Update.model_fields) != 1:
+            raise ValueError(f"an item is one of {', '.join(Update.model_fields)}")
+        return self
+
+
+class ReservationWanted(Input):
+    """`distro_tree`: the id of one that is provisioned first."""
+
+    user: Name | None = None
+    until: Moment | None = None
+    distro_tree: Id | None = None

@@ -1,0 +1,83 @@
+"""/lab-controllers/{fqdn}/updates: many items in one message, each with its own answer."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+from falcon.asgi import Request, Response
+
+from api.rest import reading
+from api.rest.body import MAX_BATCH_BYTES, check_model, read_model
+from api.rest.models import Updates
+from api.rest.principal import request_of
+from api.rest.problems import problem_of
+from api.rest.progress import read_report
+from api.rest.system_models import Update
+from api.services import Request as Requested
+from api.services import Services
+from api.use_cases.change_system import SystemChange
+from api.use_cases.end_recipe import release_recipe
+from api.use_cases.lab_updates import Told, add_or_change_system, change_own_system, take_updates
+from api.use_cases.report_progress import Answer, Item
+from domain.errors import FaultyInput, LabledgerError, Unknown
+
+DRAIN = SystemChange(draining=True, reason="drained by its lab controller")
+UNDRAIN = SystemChange(draining=False)
+REMOVE = SystemChange(condition="Removed", reason="removed by its lab controller")
+
+
+class LabUpdates:
+    def __init__(self, services: Services) -> None:
+        self._services = services
+
+    async def on_post(self, req: Request, resp: Response, name: str) -> None:
+        if self._services.feed.directory.get("lab-controller", name) is None:
+            raise Unknown(f"lab controller {name}")
+        message = await read_model(req, Updates, MAX_BATCH_BYTES)
+        request = request_of(req)
+        answers: dict[int, Answer] = {}
+        items: dict[int, Item | Told] = {}
+        for number, item in enumerate(message.items):
+            try:
+                items[number] = self._read(item, name, request)
+            except FaultyInput as error:
+                answers[number] = error
+        own = None if request.is_admin else name
+        taken = await take_updates(self._services, request, own, list(items.values()))
+        answers.update(zip(items, taken, strict=True))
+        await self._answer(resp, [answers[number] for number in range(len(message.items))])
+
+    async def _answer(self, resp: Response, answers: list[Answer]) -> None:
+        end = await reading.position_of(self._services, None)
+        reading.answer(resp, end, {"items": [_shown(answer, end) for answer in answers]})
+
+    def _read(self, item: dict[str, Any], name: str, request: Requested) -> Item | Told:
+        """Raises FaultyInput with everything that is wrong with the item."""
+        update = check_model(item, Update)
+        if update.progress is not None:
+            return Item(update.progress.recipe_id, read_report(update.progress))
+        if update.release is not None:
+            recipe_id, reason = update.release.recipe_id, update.release.reason
+            own = None if request.is_admin else name
+            take = partial(release_recipe, self._services, request, own, recipe_id, reason)
+            return Told(f"recipe/{recipe_id}", take)
+        if update.system is not None:
+            document = update.system.document(name, request.actor, self._services.moment())
+            change = update.system.change()
+            tell = partial(add_or_change_system, self._services, request, name, change, document)
+            return Told(f"system/{update.system.fqdn}", tell)
+        return self._simple(update, name, request)
+
+    def _simple(self, update: Update, name: str, request: Requested) -> Told:
+        """The items that say no more than which system."""
+        changes = ((update.drain, DRAIN), (update.undrain, UNDRAIN), (update.remove, REMOVE))
+        ((fqdn, change),) = [(fqdn, change) for fqdn, change in changes if fqdn is not None]
+        make = partial(change_own_system, self._services, request, name, fqdn, change)
+        return Told(f"system/{fqdn}", make)
+
+
+def _shown(answer: Answer, end: int) -> dict[str, object]:
+    if isinstance(answer, LabledgerError):
+        return problem_of(answer)
+    return {"status": 200, "position": end if answer is None else answer.position}

@@ -1,0 +1,61 @@
+"""/systems/{fqdn}/usage, /idle-pool and /system-usage: what systems do, and did"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from falcon.asgi import Request, Response
+
+from api.rest import reading
+from api.services import Services
+from domain.errors import Fault, Unknown
+
+GROUPS = ("system", "lab_controller", "pool", "arch")
+
+
+class Usage:
+    def __init__(self, services: Services) -> None:
+        self._services = services
+
+    async def on_get(self, req: Request, resp: Response, fqdn: str) -> None:
+        faults: list[Fault] = []
+        since = reading.time_param(req, "since", faults)
+        until = reading.time_param(req, "until", faults)
+        reading.check_params(faults)
+        at = await reading.read_at(req, self._services.reader)
+        asked = {"at": at, "fqdn": fqdn, "since": since, "until": until}
+        rows = await self._services.reader.rows("usage_of_system", asked)
+        if (
+            not rows
+            and await self._services.reader.row("document_of_system", {"at": at, "fqdn": fqdn}) is None
+        ):
+            raise Unknown(f"system {fqdn}")
+        reading.answer(resp, at, {"intervals": rows})
+
+    async def on_get_idle_pool(self, req: Request, resp: Response) -> None:
+        page = await reading.read_page(req, self._services.reader, first="")
+        params = {"at": page.at, "limit": page.limit, "after": page.after}
+        rows = await self._services.reader.rows("idle_pool", params)
+        reading.answer_list(req, resp, page, "systems", rows, rows[-1]["fqdn"] if rows else None)
+
+    async def on_get_summed(self, req: Request, resp: Response) -> None:
+        faults: list[Fault] = []
+        since = reading.time_param(req, "since", faults) or datetime(1970, 1, 1, tzinfo=UTC)
+        until = reading.time_param(req, "until", faults) or self._services.clock()
+        group_by = req.get_param("group_by") or "system"
+        if group_by not in GROUPS:
+            faults.append(Fault("group_by", f"{group_by!r} is none of {', '.join(GROUPS)}"))
+        reading.check_params(faults)
+        at = await reading.read_at(req, self._services.reader)
+        asked = {"at": at, "since": since, "until": until, "group_by": group_by}
+        rows = await self._services.reader.rows("system_usage", asked)
+        groups: dict[str, dict[str, dict[str, float]]] = {}
+        for row in rows:
+            by_condition = groups.setdefault(row["key"], {}).setdefault(row["condition"], {})
+            by_condition[row["usage"]] = row["seconds"]
+        body = {
+            "since": since,
+            "until": until,
+            "groups": [{"key": key, "seconds": seconds} for key, seconds in groups.items()],
+        }
+        reading.answer(resp, at, body)
