@@ -90,9 +90,9 @@ class Story:
         wants: Mapping[int, Mapping[str, Any]],
         priority: str = "Normal",
         guests: Mapping[int, int] | None = None,
-        **fields: Any,
+        trees: Mapping[int, int] | None = None,
     ) -> None:
-        """A set of recipes with what they want, and guests with their hosts."""
+        """A set of recipes with what they want, guests with their hosts, and trees other than the first."""
         hosts = {number: number for number in wants} | dict(guests or {})
         members = sorted(hosts)
         pairs: list[Pair] = [
@@ -101,7 +101,9 @@ class Story:
         for number in members:
             form = wants.get(number, {"and": []})
             host = hosts[number] if hosts[number] != number else None
-            pairs.append((f"recipe/{number}", new(set_id, number, form, priority, host, **fields)))
+            tree_id = (trees or {}).get(number, 1)
+            event = new(set_id, number, form, priority, host_recipe_id=host, distro_tree_id=tree_id)
+            pairs.append((f"recipe/{number}", event))
         self.commit(*pairs)
 
     def queue(self, set_id: int, wants: Mapping[int, Mapping[str, Any]], priority: str = "Normal") -> None:
@@ -130,22 +132,18 @@ class Story:
         return at_rest(from_recorded(self.log))
 
 
-def new(
-    set_id: int, number: int, form: Mapping[str, Any], priority: str, host: int | None, **fields: Any
-) -> recipe.RecipeNew:
+def new(set_id: int, number: int, form: Mapping[str, Any], priority: str, **fields: Any) -> recipe.RecipeNew:
     plain: dict[str, Any] = {
         "whiteboard": "",
         "role": None,
         "host_requires": json.dumps(form, sort_keys=True, separators=(",", ":")),
         "distro_requires": "",
-        "distro_tree_id": 1,
         "autopick_random": False,
         "autopick_pools": (),
         "kernel_options": "",
         "kernel_options_post": "",
         "ks_meta": "",
         "tasks": ({"task_id": number, "name": "/check", "role": None, "params": {}},),
-        "host_recipe_id": host,
     }
     beside = {"job_id": set_id, "recipe_set_id": set_id, "owner": "ada", "group": None, "priority": priority}
     return recipe.RecipeNew(**{**beside, **plain, **fields})
@@ -210,3 +208,34 @@ def step(number: int, fqdn: str, state: str) -> list[Pair]:
     recipe_event = {"installing": recipe.RecipeInstalling, "running": recipe.RecipeRunning}[state]
     usage = {"installing": system.SystemInstalling, "running": system.SystemRunning}[state]
     return [(f"recipe/{number}", recipe_event(system=fqdn)), (f"system/{fqdn}", usage(recipe_id=number))]
+
+
+# Beginnings and ends of tests
+
+
+def opening() -> Story:
+    """Idle are b and, in lab-2, c; m is Manual. Recipe 1 waits on a, and recipe 2 for it."""
+    story = Story()
+    story.labs("lab-1", "lab-2")
+    story.tree(1, "lab-1", "lab-2")
+    story.idle("a", "b")
+    story.idle("c", lab="lab-2")
+    story.system("m", condition="Manual")
+    story.job(1, {1: only("a")})
+    story.decide(place(1, "a"))
+    story.queue(2, {2: only("a")})
+    return story
+
+
+def caught(story: Story, invariant: str, *subjects: str, beside: Iterable[str] | None = ()) -> None:
+    """The invariant is broken by these subjects, and no other is but those named (None: any)."""
+    found = story.violations()
+    about = [one for one in found if one.invariant == invariant and set(subjects) <= set(one.subjects)]
+    assert about, f"{invariant} is not found broken by {subjects}, but: {[str(one) for one in found]}"
+    known = {recorded.position for recorded in story.log}
+    for one in about:
+        assert one.positions, f"{one} names no position"
+        assert set(one.positions) <= known, f"{one} names positions that are not in the log"
+    if beside is not None:
+        others = [str(one) for one in found if one.invariant not in {invariant, *beside}]
+        assert not others, f"more is found broken: {others}"

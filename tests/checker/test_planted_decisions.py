@@ -1,0 +1,92 @@
+"""Faults planted in how decisions are recorded."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from domain.events import Basis, Stamp
+from tests.checker import Record, check, from_recorded
+from tests.checker.story import AT, Story, caught, idle, opening, pending, place, queued
+
+
+def _decided() -> Story:
+    """One job more, and the answer to it."""
+    story = opening()
+    story.job(5, {5: {"force": "a"}})
+    story.decide([queued(5)])
+    return story
+
+
+def _with(records: list[Record], **fields: object) -> list[str]:
+    """What is wrong if the last event were stamped otherwise."""
+    *before, last = records
+    return [violation.invariant for violation in check([*before, replace(last, **fields)])]  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"actor": "ada"},
+        {"basis": None, "number": None},
+        {"basis": 10**9},
+        # Not even what it decided before.
+        {"basis": 0, "cause": "timer/watchdog"},
+        {"number": 1},
+        {"number": None},
+        {"cause": "request/1"},
+        {"cause": "timer/"},
+        {"cause": "event/1000000000"},
+        {"cause": "event/one"},
+    ],
+    ids=str,
+)
+def test_decisions__stamped_otherwise__is_found(fields: dict[str, object]) -> None:
+    records = list(from_recorded(_decided().log))
+    assert _with(records, cause="timer/watchdog") == []
+    assert _with(records, **fields) == ["decisions"]
+
+
+def test_decisions__basis_within_a_commit__is_found() -> None:
+    story = _decided()
+    story.complete(1, "a")
+    story.decide([queued(2)], basis=story.end - 1)
+    caught(story, "decisions", "recipe/2", beside={"legal_transitions"})
+
+
+def test_decisions__basis_falls__is_found() -> None:
+    story = opening()
+    before = story.end
+    story.decide(place(2, "b"))
+    story.commit(pending("b"))
+    story.decide([idle("b")], basis=before)
+    caught(story, "decisions", "system/b", beside=None)
+
+
+def test_decisions__two_causes_in_one__is_found() -> None:
+    story = opening()
+    story.job(5, {5: {"force": "a"}, 6: {"force": "a"}})
+    basis = Basis(story.end, AT, epoch=1, policy_version=1)
+    stamps = [Stamp(AT, "scheduler", f"event/{cause}", basis, 0) for cause in (1, basis.position)]
+    story.commit(queued(5), queued(6), stamps=stamps)
+    caught(story, "decisions", "recipe/5", "recipe/6")
+
+
+def test_decisions__grant_by_somebody_else__is_found() -> None:
+    story = opening()
+    story.job(5, {5: {"force": "b"}})
+    story.commit(*place(5, "b"))
+    caught(story, "decisions", "recipe/5")
+
+
+def test_whole_commits__last_event_is_missing__is_found() -> None:
+    story = opening()
+    story.progress(1, "a", "installing")
+    records = list(from_recorded(story.log))
+    assert "whole_commits" in {violation.invariant for violation in check(records[:-1])}
+
+
+def test_whole_commits__positions_fall__is_found() -> None:
+    first, second, *rest = from_recorded(opening().log)
+    assert [violation.invariant for violation in check([second, first, *rest])] == ["whole_commits"]
