@@ -47,7 +47,9 @@ USAGE = (
     ("installing", "running"),
     # ... and back, when a sibling's system was withdrawn.
     ("waiting", "scheduled"),
-    # The recipe ended or lost it: pending if it is Automated, else idle.
+    # A person reserved it, and has it provisioned first or not.
+    ("idle", "waiting, running"),
+    # The recipe ended or lost it, or the person returned it: pending if it is Automated, else idle.
     ("scheduled, waiting, installing, running", "pending, idle"),
 )
 

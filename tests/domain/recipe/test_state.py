@@ -5,22 +5,20 @@ from __future__ import annotations
 import pytest
 
 from domain.events import Event
-from domain.priority import Priority
 from domain.recipe import events as happened
 from domain.recipe.state import Recipe, evolve
-from tests.domain.recipe.made import recipe_in, recipe_new
+from tests.domain.recipe.made import moment, recipe_in, recipe_new
 
 
 def after(recipe: Recipe, *events: Event) -> Recipe:
     for event in events:
-        recipe = evolve(recipe, recipe.recipe_id, event, recipe.version + 1, 99)
+        recipe = evolve(recipe, recipe.recipe_id, event, moment(recipe.version + 1, 99))
     return recipe
 
 
 def test_new__first_event__gives_the_place_in_the_order_of_submission() -> None:
-    recipe = evolve(None, 12, recipe_new(12, "High"), version=1, position=40)
+    recipe = evolve(None, 12, recipe_new(12), moment(position=40))
     assert (recipe.subject, recipe.state, recipe.submission) == ("recipe/12", "new", 40)
-    assert recipe.priority is Priority.High
     assert [(task.task_id, task.state) for task in recipe.tasks] == [(12, "new")]
 
 
@@ -81,4 +79,4 @@ def test_task_result__log_urls_as_a_stored_list__is_known_by_its_content() -> No
 
 def test_evolve__events_before_the_first__is_a_fault_of_the_log() -> None:
     with pytest.raises(AssertionError, match="before it was new"):
-        evolve(None, 1, happened.RecipeCompleted(), version=1, position=1)
+        evolve(None, 1, happened.RecipeCompleted(), moment())

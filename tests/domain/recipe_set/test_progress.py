@@ -9,7 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from domain.errors import Refused
-from domain.recipe.reports import (
+from domain.recipe.state import Recipe
+from domain.recipe.state import evolve as evolve_recipe
+from domain.recipe_set.reports import (
     Report,
     ReportAborted,
     ReportCompleted,
@@ -19,11 +21,10 @@ from domain.recipe.reports import (
     ReportTaskRunning,
     report,
 )
-from domain.recipe.state import Recipe
-from domain.recipe.state import evolve as evolve_recipe
 from domain.system.state import System
 from domain.system.state import evolve as evolve_system
-from tests.domain.recipe.made import recipe_in, system_in
+from tests.domain.recipe.made import moment, recipe_in, system_in
+from tests.domain.recipe_set.made import members_of
 
 Pair = tuple[Recipe, System]
 
@@ -42,11 +43,11 @@ ANY = (*WELL, ReportAborted("no power"), ReportTaskEnded(1, "aborted"), ReportTa
 
 def after(pair: Pair, message: Report) -> Pair:
     recipe, system = pair
-    for subject, event in report(recipe, system, message):
+    for subject, event in report(members_of(recipe, system), recipe, message):
         if subject == recipe.subject:
-            recipe = evolve_recipe(recipe, 1, event, recipe.version + 1, 20)
+            recipe = evolve_recipe(recipe, 1, event, moment(recipe.version + 1))
         else:
-            system = evolve_system(system, "a", event, system.version + 1, 20)
+            system = evolve_system(system, "a", event, moment(system.version + 1))
     return recipe, system
 
 

@@ -8,10 +8,11 @@ from itertools import product
 import pytest
 
 from domain.errors import Refused
-from domain.events import Event
+from domain.events import Decided, Event
 from domain.recipe import events as happened
 from domain.recipe.lifecycle import FINISHED, RECIPE
-from domain.recipe.reports import (
+from domain.recipe.state import Recipe
+from domain.recipe_set.reports import (
     Report,
     ReportAborted,
     ReportCompleted,
@@ -19,11 +20,12 @@ from domain.recipe.reports import (
     ReportTaskEnded,
     ReportTaskResult,
     ReportTaskRunning,
+    ReportWatchdog,
     report,
 )
-from domain.recipe.state import Recipe
 from domain.system import events as system_happened
 from tests.domain.recipe.made import recipe_in, system_in
+from tests.domain.recipe_set.made import members_of
 
 RESULT = happened.TaskResult(task_id=1, result="Pass", message="", score=None, log_urls=())
 TO_INSTALLING = [happened.RecipeInstalling(system="a"), system_happened.SystemInstalling(recipe_id=1)]
@@ -34,6 +36,7 @@ TO_RUNNING = [
 ]
 TO_COMPLETED = [happened.RecipeCompleted(), system_happened.SystemPending()]
 TO_ABORTED = [happened.RecipeAborted(reason="no power"), system_happened.SystemPending()]
+TO_SIX_HUNDRED = [happened.WatchdogSet(seconds=600)]
 NOTHING: list[Event] = []
 
 REPORTS: dict[str, Report] = {
@@ -44,6 +47,7 @@ REPORTS: dict[str, Report] = {
     "task-aborted": ReportTaskEnded(1, "aborted"),
     "completed": ReportCompleted(),
     "aborted": ReportAborted("no power"),
+    "watchdog": ReportWatchdog(600),
 }
 
 # Recipes as they can be: state, state of their one task, usage of their system.
@@ -98,7 +102,8 @@ ANSWERS: dict[tuple[str, str, str], list[Event]] = {
     # All tasks have ended, one way or another.
     ("running", "completed", "completed"): TO_COMPLETED,
     ("running", "aborted", "completed"): TO_COMPLETED,
-    ("reserved", "completed", "completed"): TO_COMPLETED,
+    # It keeps its system because all had ended: the report comes again.
+    ("reserved", "completed", "completed"): NOTHING,
     ("completed", "completed", "completed"): NOTHING,
     # The lab controller may give up at any time.
     ("scheduled", "new", "aborted"): TO_ABORTED,
@@ -110,12 +115,24 @@ ANSWERS: dict[tuple[str, str, str], list[Event]] = {
     ("running", "aborted", "aborted"): TO_ABORTED,
     ("reserved", "completed", "aborted"): TO_ABORTED,
     ("aborted", "aborted", "aborted"): NOTHING,
+    # A watchdog runs from the start to the end. It may come again: it counts from then on.
+    ("waiting", "new", "watchdog"): TO_SIX_HUNDRED,
+    ("installing", "new", "watchdog"): TO_SIX_HUNDRED,
+    ("running", "new", "watchdog"): TO_SIX_HUNDRED,
+    ("running", "running", "watchdog"): TO_SIX_HUNDRED,
+    ("running", "completed", "watchdog"): TO_SIX_HUNDRED,
+    ("running", "aborted", "watchdog"): TO_SIX_HUNDRED,
+    ("reserved", "completed", "watchdog"): TO_SIX_HUNDRED,
 }
 
 EVERY = [
     pytest.param(*case, name, id="-".join((*case[:2], name)))
     for case, name in product(UNPLACED + PLACED, REPORTS)
 ]
+
+
+def answer(recipe: Recipe, usage: str, message: Report) -> Decided:
+    return report(members_of(recipe, system_in(usage)), recipe, message)
 
 
 def test_cases__all_states__are_covered() -> None:
@@ -131,9 +148,9 @@ def test_report__any_message_in_any_state__is_answered_by_the_table(
     expected = ANSWERS.get((state, task, name))
     if expected is None:
         with pytest.raises(Refused, match="recipe/1"):
-            report(recipe, system, REPORTS[name])
+            report(members_of(recipe, system), recipe, REPORTS[name])
         return
-    decided = report(recipe, system, REPORTS[name])
+    decided = report(members_of(recipe, system), recipe, REPORTS[name])
     assert [event for _, event in decided] == expected
     for subject, event in decided:
         assert subject == ("system/a" if event.TOPIC.startswith("system.") else "recipe/1")
@@ -144,7 +161,7 @@ def test_report__any_message_in_any_state__is_answered_by_the_table(
 def test_report__recipe_has_finished__moves_nobody(state: str, name: str) -> None:
     # The system has long gone to another recipe.
     with suppress(Refused):
-        assert report(recipe_in(state, state), system_in("running"), REPORTS[name]) == []
+        assert answer(recipe_in(state, state), "running", REPORTS[name]) == []
 
 
 @pytest.mark.parametrize("condition", ["Manual", "Broken", "Removed"])
@@ -154,7 +171,8 @@ def test_report__recipe_has_finished__moves_nobody(state: str, name: str) -> Non
 def test_report__end_on_a_system_that_is_not_automated__leaves_it_idle(
     message: Report, condition: str
 ) -> None:
-    decided = report(recipe_in("running", "completed"), system_in("running", condition), message)
+    recipe = recipe_in("running", "completed")
+    decided = report(members_of(recipe, system_in("running", condition)), recipe, message)
     assert decided[-1] == ("system/a", system_happened.SystemIdle())
 
 
@@ -164,11 +182,11 @@ def _two_tasks(first: str, second: str) -> Recipe:
 
 def test_completed__tasks_still_open__names_them() -> None:
     with pytest.raises(Refused, match="recipe/1 cannot be completed: tasks 1, 2 have not ended"):
-        report(_two_tasks("running", "new"), system_in("running"), ReportCompleted())
+        answer(_two_tasks("running", "new"), "running", ReportCompleted())
 
 
 def test_task_running__another_task_runs__starts_too() -> None:
-    decided = report(_two_tasks("running", "new"), system_in("running"), ReportTaskRunning(2))
+    decided = answer(_two_tasks("running", "new"), "running", ReportTaskRunning(2))
     assert decided == [("recipe/1", happened.TaskStarted(task_id=2))]
 
 
@@ -179,9 +197,9 @@ def test_task_running__another_task_runs__starts_too() -> None:
 )
 def test_report__task_of_another_recipe__is_refused(message: Report) -> None:
     with pytest.raises(Refused, match="recipe/1 has no task 7"):
-        report(recipe_in("running", "running"), system_in("running"), message)
+        answer(recipe_in("running", "running"), "running", message)
 
 
 def test_report__system_out_of_step__is_refused_by_its_name() -> None:
     with pytest.raises(Refused, match="system/a is idle: it cannot become installing"):
-        report(recipe_in("waiting", "new"), system_in("idle"), ReportInstalling())
+        answer(recipe_in("waiting", "new"), "idle", ReportInstalling())

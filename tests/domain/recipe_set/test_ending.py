@@ -1,0 +1,109 @@
+"""Who ends with whom: before the start the whole set, after it a recipe with its guests."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from domain.recipe.events import RecipeAborted, RecipeCancelled, RecipeCompleted
+from domain.recipe.lifecycle import FINISHED, PLACED, STARTED, UNFINISHED, UNPLACED
+from domain.recipe_set.ending import HOST_ENDED, abort, abort_set, cancel_set, end_one
+from domain.recipe_set.members import Members
+from domain.system.events import SystemIdle, SystemPending
+from tests.domain.recipe_set.made import guest_of, set_of
+
+WHY = "not needed"
+CANCELLED, ABORTED = RecipeCancelled(reason=WHY), RecipeAborted(reason=WHY)
+NOT_STARTED = [state for state in UNFINISHED if state not in STARTED]
+
+
+def with_guest(members: Members, number: int = 9, state: str | None = None) -> Members:
+    """The set with a guest of its first host."""
+    return replace(members, recipes=(*members.recipes, guest_of(members.recipes[0], number, state)))
+
+
+@pytest.mark.parametrize("state", UNPLACED)
+def test_cancel__recipe_without_a_system__ends_it_alone(state: str) -> None:
+    assert cancel_set(set_of(state), WHY) == [("recipe/1", CANCELLED)]
+
+
+@pytest.mark.parametrize("state", PLACED)
+def test_cancel__recipe_on_a_system__gives_the_system_back(state: str) -> None:
+    assert cancel_set(set_of(state), WHY) == [("recipe/1", CANCELLED), ("system/a", SystemPending())]
+
+
+@pytest.mark.parametrize("condition", ["Manual", "Broken"])
+def test_cancel__recipe_on_a_system_that_is_not_automated__leaves_it_idle(condition: str) -> None:
+    decided = cancel_set(set_of("running", condition=condition), WHY)
+    assert decided == [("recipe/1", CANCELLED), ("system/a", SystemIdle())]
+
+
+@pytest.mark.parametrize("state", FINISHED)
+def test_cancel__finished_recipe__changes_nothing(state: str) -> None:
+    assert cancel_set(set_of(state), WHY) == []
+
+
+def test_cancel__started_set_of_which_one_has_finished__ends_the_others_and_their_guests() -> None:
+    members = with_guest(set_of("running", "completed", "installing"))
+    assert cancel_set(members, WHY) == [
+        ("recipe/1", CANCELLED),
+        ("recipe/3", CANCELLED),
+        ("recipe/9", CANCELLED),
+        ("system/a", SystemPending()),
+        ("system/c", SystemPending()),
+    ]
+
+
+@pytest.mark.parametrize("state", NOT_STARTED)
+def test_abort__before_the_start__ends_the_whole_set(state: str) -> None:
+    members = with_guest(set_of(state, "scheduled" if state in ("assigned", "scheduled") else state))
+    decided = abort(members, members.recipes[0], WHY)
+    assert [row for row in decided if row[0].startswith("recipe/")] == [
+        (recipe.subject, ABORTED) for recipe in members.recipes
+    ]
+    held = [f"system/{host.system}" for host in members.hosts if host.system]
+    assert [row for row in decided if row[0].startswith("system/")] == [
+        (each, SystemPending()) for each in held
+    ]
+
+
+@pytest.mark.parametrize("state", STARTED)
+def test_abort__after_the_start__ends_it_and_its_guests_and_no_sibling(state: str) -> None:
+    members = with_guest(set_of(state, "running"))
+    assert abort(members, members.recipes[0], WHY) == [
+        ("recipe/1", ABORTED),
+        ("recipe/9", RecipeAborted(reason=HOST_ENDED)),
+        ("system/a", SystemPending()),
+    ]
+
+
+@pytest.mark.parametrize("state", FINISHED)
+def test_abort__has_finished__changes_nothing(state: str) -> None:
+    members = set_of(state, "running")
+    assert abort(members, members.recipes[0], WHY) == []
+
+
+def test_abort__guest_before_the_start__ends_the_whole_set() -> None:
+    members = with_guest(set_of("scheduled", "assigned"))
+    decided = abort(members, members.recipe(9), WHY)
+    assert [subject for subject, _ in decided] == ["recipe/1", "recipe/2", "recipe/9", "system/a"]
+
+
+def test_abort__guest_after_the_start__ends_it_alone() -> None:
+    members = with_guest(set_of("running"))
+    assert abort(members, members.recipe(9), WHY) == [("recipe/9", ABORTED)]
+
+
+def test_end_one__host_whose_guest_has_finished__leaves_the_guest_as_it_ended() -> None:
+    members = with_guest(set_of("running"), state="completed")
+    decided = end_one(members, members.recipes[0], RecipeCompleted())
+    assert decided == [("recipe/1", RecipeCompleted()), ("system/a", SystemPending())]
+
+
+def test_abort_set__each_for_its_own_reason__all_end() -> None:
+    decided = abort_set(set_of("new", "new"), {1: "too small", 2: "no tree"})
+    assert decided == [
+        ("recipe/1", RecipeAborted(reason="too small")),
+        ("recipe/2", RecipeAborted(reason="no tree")),
+    ]
