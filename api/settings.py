@@ -105,6 +105,9 @@ class Settings:
     )
     api_workers: int = field(default=1, metadata=_read_by(_whole(1, 64), "processes that serve the API"))
     log_level: str = field(default="info", metadata=_read_by(_log_level, f"one of {', '.join(LOG_LEVELS)}"))
+    consistency_seconds: float = field(
+        default=10.0, metadata=_read_by(_seconds, "how often the scheduler looks for what no event announces")
+    )
     ready_seconds: float = field(
         default=60.0, metadata=_read_by(_seconds, "how long `up` waits for the API to be ready")
     )

@@ -1,7 +1,8 @@
 """The scheduler process: fold the log, decide, append what was decided, read it back, decide again.
 
 It remembers nothing that is not in the log: what waits for an answer follows from the state of recipes and
-systems, so a new holder of the lease goes on where the last one stopped.
+systems, and from what was raised since the last answer. A new holder of the lease goes on where the last one
+stopped.
 """
 
 from __future__ import annotations
@@ -16,8 +17,10 @@ from api.store.event_log import EventLog
 from api.store.lease import SCHEDULER, Lease
 from api.store.requests import Append, Committed, Conflict, Fence, Fenced, new_command_id
 from api.store.tailer import Tailer
+from api.workers.consistency import ConsistencyLoop
 from domain.events import Basis, Change, Stamp
-from domain.scheduling.decide import POLICY_VERSION, Decision, decide
+from domain.scheduling.decide import POLICY_VERSION, decide
+from domain.scheduling.draft import Decision
 from domain.scheduling.partition import Partition
 from projections.database import DatabaseAway
 
@@ -36,15 +39,23 @@ class SchedulerCounters:
 
 
 class Scheduler:
-    """`step` once, or `run` until told to stop."""
+    """`step` once, or `run` until told to stop. `consistency` is None where the loop is off."""
 
-    def __init__(self, log: EventLog, tailer: Tailer, lease: Lease, clock: Callable[[], datetime]) -> None:
+    def __init__(
+        self,
+        log: EventLog,
+        tailer: Tailer,
+        lease: Lease,
+        clock: Callable[[], datetime],
+        consistency: ConsistencyLoop | None = None,
+    ) -> None:
         self.partition = Partition()
         self.counters = SchedulerCounters()
         self._log = log
         self._tailer = tailer
         self._lease = lease
         self._clock = clock
+        self._consistency = consistency
         self._fence: Fence | None = None
         self._stopping: Callable[[], bool] = lambda: False
 
@@ -70,11 +81,16 @@ class Scheduler:
             for row in page:
                 self.partition.apply(self._log.mapper.recorded(row))
             page = self._tailer.next_page(0.0)
-        if self._holds_lease() and self.partition.next_trigger() is not None:
-            self._decide()
+        if not self._holds_lease():
+            return
+        if self.partition.triggers.first() is not None:
+            self._commit(self._clock(), decide(self.partition, DECISIONS_PER_COMMIT))
+        elif self._consistency is not None and self._consistency.is_due(time.monotonic()):
+            now = self._clock()
+            self._commit(now, self._consistency.correct(self.partition, now))
 
     def _undecided(self) -> bool:
-        return self._fence is not None and self.partition.next_trigger() is not None
+        return self._fence is not None and self.partition.triggers.first() is not None
 
     def _holds_lease(self) -> bool:
         if self._fence is not None and self._lease.held():
@@ -89,21 +105,25 @@ class Scheduler:
         self._fence = fence
         return True
 
-    def _decide(self) -> None:
-        basis = self.partition.position
-        now = self._clock()
+    def _commit(self, now: datetime, decisions: Sequence[Decision]) -> None:
+        """Append decisions on what the partition knows; until that is done for sure, they are not made."""
+        if not decisions:
+            return
+        assert self._fence is not None, "only the holder of the lease decides"
+        basis = Basis(self.partition.position, now, self._fence.epoch, POLICY_VERSION)
         try:
-            decisions = decide(self.partition, DECISIONS_PER_COMMIT)
-        finally:
-            self.partition.take_back()
-        assert self._fence is not None
-        append = commit_of(decisions, Basis(basis, now, self._fence.epoch, POLICY_VERSION), self._fence)
-        (outcome,) = self._log.append([append])
+            (outcome,) = self._log.append([commit_of(decisions, basis, self._fence)])
+        except DatabaseAway:
+            self.partition.triggers.refused()
+            raise
         if isinstance(outcome, Committed):
+            self.partition.triggers.committed()
             self.counters.commits += 1
             self.counters.decisions += len(decisions)
             self._read_through(outcome.position)
-        elif isinstance(outcome, Fenced):
+            return
+        self.partition.triggers.refused()
+        if isinstance(outcome, Fenced):
             logger.warning("scheduler: %s", outcome)
             self._fence = None
             self._lease.release()
@@ -123,8 +143,7 @@ def commit_of(decisions: Sequence[Decision], basis: Basis, fence: Fence) -> Appe
     changes: list[Change] = []
     expected: dict[str, int] = {}
     for number, decision in enumerate(decisions):
-        cause = f"event/{decision.trigger.position}"
-        stamp = Stamp(at=basis.now, actor=ACTOR, cause=cause, basis=basis, number=number)
+        stamp = Stamp(at=basis.now, actor=ACTOR, cause=decision.trigger.cause, basis=basis, number=number)
         changes += [Change(subject, event, stamp) for subject, event in decision.events]
         for subject, version in decision.expected:
             expected.setdefault(subject, version)

@@ -27,16 +27,15 @@ ANSWERS: dict[str, Callable[[Partition, Trigger], Iterator[Decision]]] = {
 def decide(partition: Partition, limit: int) -> list[Decision]:
     """Answer triggers in log order, each seeing the decisions before it, until there are `limit` or more.
 
-    Tell the partition afterwards whether they were `committed` or `refused`. Without any there is nothing to
-    commit, and what was asked is answered.
+    Tell `partition.triggers` afterwards whether they were `committed` or `refused`. Without any there is
+    nothing to commit, and what was asked is answered.
     """
     decisions: list[Decision] = []
-    partition.begin()
     try:
         while len(decisions) < limit and (trigger := partition.triggers.first()):
             decisions.extend(ANSWERS[trigger.kind](partition, trigger))
     finally:
         partition.take_back()
     if not decisions:
-        partition.committed()
+        partition.triggers.committed()
     return decisions

@@ -68,6 +68,7 @@ class Filters:
                     self._wanting[line] = self._wanting.get(line, 0) | 1 << number
         self._evaluated = [entry for entry in self._by_number if entry.viable is not None]
         self._known = sum(1 << entry.number for entry in self._evaluated)
+        self._populated = sum(1 << entry.number for entry in self._by_number if entry.unplaced)
         self._signatures: dict[int, tuple[int, int]] = {}
         self._takers = Planes()
         for entry in self._evaluated:
@@ -79,12 +80,15 @@ class Filters:
         """One more unplaced recipe, which stands in no line yet."""
         entry = self._entry(key)
         entry.unplaced += 1
+        self._populated |= 1 << entry.number
         if entry.viable is not None:
             self._takers.add(entry.viable, 1)
 
     def remove(self, key: FilterKey) -> None:
         entry = self._entry(key)
         entry.unplaced -= 1
+        if not entry.unplaced:
+            self._populated &= ~(1 << entry.number)
         if entry.viable is not None:
             self._takers.subtract(entry.viable, 1)
 
@@ -146,7 +150,9 @@ class Filters:
         return self._evaluate(self._entry(key))
 
     def fewest_takers(self, among: int) -> int:
-        """Those systems that the fewest unplaced recipes could use, of the filters asked for so far."""
+        """Those systems that the fewest unplaced recipes could use."""
+        for number in numbers_in(self._populated & ~self._known):
+            self._evaluate(self._by_number[number])
         return self._takers.least(among)
 
     def lines(self) -> tuple[str, ...]:

@@ -15,7 +15,7 @@ from domain.scheduling.triggers import Trigger
 
 def let_go(partition: Partition, trigger: Trigger) -> Iterator[Decision]:
     """One decision for all who must; none where the state is safe."""
-    partition.triggers.answered(trigger, partition.position)
+    partition.triggers.take_quiet()
     draft = Draft(partition, trigger)
     for recipe_set_id in _who(partition, holders(partition, trigger.name)):
         draft.happen(gives_back(partition.members(recipe_set_id), LET_GO))

@@ -33,8 +33,9 @@ def _place(draft: Draft, recipe_set_id: int) -> None:
     """Recipes with the fewest viable systems first; if nobody gets one, all are queued."""
     partition = draft.partition
     hosts = partition.sets.hosts(recipe_set_id)
-    # A system that a wake-up is about to ask is as good as pending: the queue looks first.
-    free = ~union(partition.asked_by(subject) for subject in partition.triggers.to_be_asked())
+    # A wanted system that a wake-up is about to ask is as good as pending: the queue looks first.
+    asked = union(partition.asked_by(subject) for subject in partition.triggers.to_be_asked())
+    free = ~partition.wanted(asked)
     reach = _where_all_start(partition, hosts, free)
     reasons: dict[int, str] = {}
     for host in sorted(hosts, key=lambda host: (partition.viable(host).bit_count(), host.recipe_id)):
@@ -64,7 +65,6 @@ def _place_one(draft: Draft, recipe_id: int, free: int, reach: int) -> str | Non
         if _rest_can_start(partition, host, number, free) if reach else is_safe(partition, host, number):
             grant(draft, host, partition.systems[partition.lab.names[number]])
             return None
-    partition.passed_over |= candidates
     return UNSAFE
 
 

@@ -19,7 +19,7 @@ from domain.recipe_set.members import Members
 from domain.recipe_set.state import evolve as evolve_recipe_set
 from domain.scheduling.availability import Availability
 from domain.scheduling.bitmaps import union
-from domain.scheduling.filters import Effort, Filters
+from domain.scheduling.filters import QUEUED, Effort, Filters
 from domain.scheduling.labs import Labs
 from domain.scheduling.recipe_sets import RecipeSets
 from domain.scheduling.triggers import LET_GO, NEW_JOB, PENDING_SYSTEM, WAKE_UP, Trigger, Triggers
@@ -27,8 +27,6 @@ from domain.scheduling.wake_ups import LET_GOES, WAKE_UPS, Happened, Row, by_eve
 from domain.system.events import SystemPending
 from domain.system.state import System
 from domain.system.state import evolve as evolve_system
-
-EVERY_SYSTEM = -1
 
 
 class Partition:
@@ -49,8 +47,9 @@ class Partition:
         self.systems: dict[str, System] = {}
         # Systems that a person has.
         self.reserved: dict[str, None] = {}
-        # Idle systems that some recipe would have taken, had it been safe; it may have more than those.
-        self.passed_over = self._passed_over_before = EVERY_SYSTEM
+        # The commit that is being read, and the quiet questions that it has raised.
+        self._commit_end = 0
+        self._raised_by_commit: dict[tuple[str, str], None] = {}
         self._supposed: dict[str, System | Recipe] = {}
         self._wake_ups = by_event(wake_ups)
         self._let_goes = by_event(LET_GOES)
@@ -63,8 +62,14 @@ class Partition:
         stamp = recorded.stamp
         if stamp.basis is not None and stamp.cause.startswith("event/"):
             self.triggers.answered_before(int(stamp.cause.removeprefix("event/")))
+        if recorded.commit_end != self._commit_end:
+            self._commit_end = recorded.commit_end
+            self._raised_by_commit.clear()
         for trigger in self._raised(self._take_in(recorded)):
-            self.triggers.push(trigger)
+            question = (trigger.kind, trigger.name)
+            if not trigger.quiet or question not in self._raised_by_commit:
+                self._raised_by_commit[question] = None
+                self.triggers.push(trigger)
 
     def _take_in(self, recorded: Recorded) -> Happened:
         kind, name = split_subject(recorded.subject)
@@ -137,21 +142,6 @@ class Partition:
             else:
                 self._put_system(before)
 
-    # A commit
-
-    def begin(self) -> None:
-        """Decisions for one commit are to be made."""
-        self._passed_over_before = self.passed_over
-
-    def committed(self) -> None:
-        """They are in the log: what was asked meanwhile is answered."""
-        self.triggers.committed()
-
-    def refused(self) -> None:
-        """They are not in the log: all of it is to be asked again."""
-        self.passed_over |= self._passed_over_before
-        self.triggers.refused()
-
     # Triggers
 
     def _raised(self, happened: Happened) -> Iterator[Trigger]:
@@ -167,10 +157,7 @@ class Partition:
 
     def _asked(self, rows: Mapping[type[Event], tuple[Row, ...]], happened: Happened) -> Iterator[str]:
         for row in rows.get(type(happened.event), ()):
-            for subject in row.asks(happened, self):
-                # Where nobody was passed over there is nothing to ask again, as after most grants.
-                if not subject.startswith("passed-over/") or self.asked_by(subject):
-                    yield subject
+            yield from row.asks(happened, self)
 
     def _log_wants(self, trigger: Trigger) -> bool:
         if trigger.kind == PENDING_SYSTEM:
@@ -185,8 +172,19 @@ class Partition:
             return 1 << self.lab.number(name)
         if kind == "recipe-set":
             return union(self.viable(host) for host in self.sets.hosts(int(name)))
-        of_lab = self.lab.lab_controller[name]
-        return of_lab & self.passed_over if kind == "passed-over" else of_lab
+        return self.lab.lab_controller[name]
+
+    def wanted(self, asked: int) -> int:
+        """Those of the asked systems that are idle and that some waiting recipe could use."""
+        asked &= self.available.idle(forced=True)
+        return asked & union(self._wanted_by_line(line) for line in self.filters.lines()) if asked else 0
+
+    def _wanted_by_line(self, line: str) -> int:
+        wanted = union(
+            viable & self.available.idle(forced=key.forced is not None)
+            for key, viable in self.filters.wanting(line)
+        )
+        return wanted if line == QUEUED else wanted & self.lab.lab_controller[line]
 
     # Questions
 

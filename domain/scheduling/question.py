@@ -8,9 +8,11 @@ from domain.scheduling.bitmaps import numbers_in
 from domain.scheduling.draft import Decision, Draft
 from domain.scheduling.filters import QUEUED
 from domain.scheduling.granting import grant, is_safe
-from domain.scheduling.partition import EVERY_SYSTEM, Partition
+from domain.scheduling.partition import Partition
 from domain.scheduling.triggers import Trigger
 from domain.system.events import SystemIdle
+
+EVERY_SYSTEM = -1
 
 
 def pending_system(partition: Partition, trigger: Trigger) -> Iterator[Decision]:
@@ -24,7 +26,7 @@ def pending_system(partition: Partition, trigger: Trigger) -> Iterator[Decision]
 
 def wake_up(partition: Partition, trigger: Trigger) -> Iterator[Decision]:
     """Ask idle systems once more; a decision for each that somebody takes."""
-    partition.triggers.answered(trigger, partition.position)
+    partition.triggers.take_quiet()
     yield from _ask_idle(partition, trigger, partition.asked_by(trigger.name))
 
 
@@ -33,11 +35,9 @@ def ask_all(partition: Partition, trigger: Trigger) -> Iterator[Decision]:
     yield from _ask_idle(partition, trigger, EVERY_SYSTEM)
 
 
-def _ask_idle(partition: Partition, trigger: Trigger, among: int) -> Iterator[Decision]:
+def _ask_idle(partition: Partition, trigger: Trigger, asked: int) -> Iterator[Decision]:
     """Only those are asked that somebody could use, by name."""
-    asked = among & partition.available.idle(forced=True)
-    wanted = asked & _wanted(partition) if asked else 0
-    partition.passed_over &= ~asked
+    wanted = partition.wanted(asked)
     for fqdn in sorted(partition.lab.names[number] for number in numbers_in(wanted)):
         draft = Draft(partition, trigger)
         _ask(draft, fqdn)
@@ -50,7 +50,6 @@ def _ask(draft: Draft, fqdn: str) -> None:
     partition = draft.partition
     system, number = partition.systems[fqdn], partition.lab.number(fqdn)
     bit = 1 << number
-    partition.passed_over &= ~bit
     if not partition.available.usable(forced=True) & bit:
         return
     forced_only = not partition.available.usable(forced=False) & bit
@@ -60,14 +59,3 @@ def _ask(draft: Draft, fqdn: str) -> None:
             if is_safe(partition, host, number):
                 grant(draft, host, system)
                 return
-            partition.passed_over |= bit
-
-
-def _wanted(partition: Partition) -> int:
-    """The idle systems that some unplaced recipe could use."""
-    wanted = 0
-    for line in partition.filters.lines():
-        reach = EVERY_SYSTEM if line == QUEUED else partition.lab.lab_controller[line]
-        for key, viable in partition.filters.wanting(line):
-            wanted |= viable & reach & partition.available.idle(forced=key.forced is not None)
-    return wanted

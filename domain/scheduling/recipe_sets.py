@@ -121,7 +121,7 @@ class RecipeSets:
 
     def holders(self, lab_controller: str) -> tuple[int, ...]:
         """The sets that hold some but not all of their systems, which are of this lab."""
-        return tuple(self._bound.get(lab_controller, ()))
+        return tuple(sorted(self._bound.get(lab_controller, ())))
 
 
 def line_of(host: Recipe) -> str | None:

@@ -7,7 +7,7 @@ should never happen is counted, and mended where it can be.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
@@ -54,13 +54,19 @@ class Findings:
     out_of_step: int = 0
     idle_but_wanted: int = 0
 
+    @property
+    def never_happen(self) -> int:
+        return self.out_of_step + self.idle_but_wanted
+
+    def by_name(self) -> dict[str, int]:
+        return asdict(self)
+
 
 def correct(partition: Partition, clock: Clock, findings: Findings) -> list[Decision]:
-    """Decisions for one commit, after which the partition is told, as after `decide`.
+    """Decisions for one commit, after which `partition.triggers` is told, as after `decide`.
 
     To be asked when no trigger waits: an unanswered one is not a fault.
     """
-    partition.begin()
     decisions: list[Decision] = []
     try:
         for check in CHECKS:
@@ -71,7 +77,7 @@ def correct(partition: Partition, clock: Clock, findings: Findings) -> list[Deci
 
 
 def _watchdogs(partition: Partition, clock: Clock, findings: Findings) -> Iterator[Decision]:
-    for recipe_id in list(partition.sets.on_clock):
+    for recipe_id in sorted(partition.sets.on_clock):
         recipe = partition.sets.recipes[recipe_id]
         # A guest that has ended with its host, in a decision before, has no deadline any more.
         if recipe.deadline is None or recipe.deadline > clock.now or recipe.finished:
@@ -87,7 +93,7 @@ def _watchdogs(partition: Partition, clock: Clock, findings: Findings) -> Iterat
 
 
 def _reservations(partition: Partition, clock: Clock, findings: Findings) -> Iterator[Decision]:
-    for fqdn in list(partition.reserved):
+    for fqdn in sorted(partition.reserved):
         reservation = partition.systems[fqdn].reservation
         if reservation is None or reservation.until is None or reservation.until > clock.now:
             continue
@@ -99,7 +105,7 @@ def _reservations(partition: Partition, clock: Clock, findings: Findings) -> Ite
 
 def _distro_trees(partition: Partition, _: Clock, findings: Findings) -> Iterator[Decision]:
     """A set that waits for a tree which no lab has any more is given up."""
-    for recipe_set_id in list(partition.sets.sets):
+    for recipe_set_id in sorted(partition.sets.sets):
         members = partition.members(recipe_set_id)
         gone = [recipe for recipe in members.recipes if _tree_is_gone(partition, recipe)]
         if not gone or any(recipe.state not in UNPLACED for recipe in members.recipes):

@@ -8,6 +8,7 @@ only if the decisions of the same commit did not get into the log.
 from __future__ import annotations
 
 import heapq
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Final
@@ -43,86 +44,82 @@ class Trigger:
 
 
 class Triggers:
-    """Mutable. `stands` says of a new job or pending system whether the log still waits for its answer."""
+    """Mutable. `stands` says of a new job or pending system whether the log still waits for its answer.
+
+    What waits follows from the log alone: a quiet question waits until a trigger behind it is answered.
+    """
 
     def __init__(self, stands: Callable[[Trigger], bool]) -> None:
         self._log_wants = stands
         self._heap: list[Trigger] = []
         self._aside: list[Trigger] = []
-        # Of each quiet question: where it was last raised, and up to where it is answered.
-        self._raised: dict[tuple[str, str], int] = {}
-        self._answered: dict[tuple[str, str], int] = {}
-        self._answered_now: dict[tuple[str, str], int] = {}
+        # How often each quiet question waits; the subjects of wake-ups that supposed events will raise.
+        self._waiting: Counter[tuple[str, str]] = Counter()
         self._supposed: dict[str, None] = {}
 
     def push(self, trigger: Trigger) -> None:
         heapq.heappush(self._heap, trigger)
         if trigger.quiet:
-            self._raised[trigger.kind, trigger.name] = trigger.position
+            self._waiting[trigger.kind, trigger.name] += 1
+
+    def _pop(self) -> Trigger:
+        trigger = heapq.heappop(self._heap)
+        if trigger.quiet:
+            question = (trigger.kind, trigger.name)
+            self._waiting[question] -= 1
+            if not self._waiting[question]:
+                del self._waiting[question]
+        return trigger
 
     def first(self) -> Trigger | None:
         """The oldest trigger that still wants an answer."""
         while self._heap and not self._stands(self._heap[0]):
-            self._aside.append(heapq.heappop(self._heap))
+            self._aside.append(self._pop())
         return self._heap[0] if self._heap else None
 
     def _stands(self, trigger: Trigger) -> bool:
-        if trigger.quiet:
-            return trigger.position > self._answered_up_to((trigger.kind, trigger.name))
-        return self._log_wants(trigger)
+        return trigger.quiet or self._log_wants(trigger)
 
-    def _answered_up_to(self, question: tuple[str, str]) -> int:
-        return self._answered_now.get(question, self._answered.get(question, -1))
+    def take_quiet(self) -> Trigger:
+        """The first trigger, a quiet one, which is being answered now; right behind it, the same is meant."""
+        trigger = self._pop()
+        assert trigger.quiet, "the log says when the others are answered"
+        self._aside.append(trigger)
+        while self._heap and (self._heap[0].kind, self._heap[0].name) == (trigger.kind, trigger.name):
+            self._aside.append(self._pop())
+        return trigger
 
-    def answered(self, trigger: Trigger, basis: int) -> None:
-        """A quiet question is answered, with all of the log up to `basis` taken into account."""
-        self._answered_now[trigger.kind, trigger.name] = basis
+    def waits(self, kind: str, name: str) -> bool:
+        """Whether a quiet question is still to be answered."""
+        return (kind, name) in self._waiting
 
     def suppose_raised(self, name: str) -> None:
         """A wake-up that will be raised when a supposed event is in the log."""
         self._supposed[name] = None
 
-    def waits(self, kind: str, name: str) -> bool:
-        """Whether a quiet question is still to be answered."""
-        question = (kind, name)
-        return self._raised.get(question, -1) > self._answered_up_to(question)
-
     def to_be_asked(self) -> Iterator[str]:
-        """The subjects of the wake-ups that wait: their idle systems are not free for a new job."""
-        for kind, name in self._raised:
-            if kind == WAKE_UP and self.waits(kind, name):
-                yield name
+        """The subjects of the wake-ups that wait: the queue is asked about their idle systems first."""
+        yield from (name for kind, name in self._waiting if kind == WAKE_UP)
         yield from self._supposed
 
     def committed(self) -> None:
         """What was decided is in the log: what was asked meanwhile is answered."""
-        self._answered.update(self._answered_now)
-        for question in self._answered_now:
-            if self._raised.get(question, -1) <= self._answered[question]:
-                self._raised.pop(question, None)
-        if not self._heap:
-            self._answered.clear()
-        self._begin_again()
+        self._aside.clear()
+        self._supposed.clear()
 
     def refused(self) -> None:
         """What was decided is not in the log: all of it is to be asked again."""
         for trigger in self._aside:
-            heapq.heappush(self._heap, trigger)
-        self._begin_again()
-
-    def _begin_again(self) -> None:
-        self._aside.clear()
-        self._answered_now.clear()
-        self._supposed.clear()
+            self.push(trigger)
+        self.committed()
 
     def answered_before(self, position: int) -> None:
-        """The log has an answer to the trigger at `position`: all quiet ones before it were answered, too.
+        """The log has an answer to the trigger at `position`: all before it were answered, too.
 
         For who reads the log anew; the scheduler that gave the answers knows.
         """
-        for question, raised in list(self._raised.items()):
-            if raised < position:
-                del self._raised[question]
-            self._answered[question] = max(self._answered.get(question, -1), position - 1)
-        while self._heap and self._heap[0].position < position and not self._stands(self._heap[0]):
-            heapq.heappop(self._heap)
+        while self._heap and self._heap[0].position < position:
+            trigger = self._pop()
+            if not trigger.quiet and self._log_wants(trigger):
+                self._aside.append(trigger)
+        self.refused()

@@ -2,7 +2,7 @@
 
 A wake-up asks idle systems the question of a pending system once more (design section 2). A subject names
 whom it asks: `system/F` that one; `lab-controller/L` all idle ones of the lab; `recipe-set/N` those that are
-viable for its recipes; `passed-over/L` those of the lab that some recipe would have taken, had it been safe.
+viable for its recipes.
 
 A row says what to ask, whatever is idle or held when its event is read: a decision that did not know the
 event may stand right behind it in the log.
@@ -46,21 +46,15 @@ class Row:
     asks: Callable[[Happened, Partition], Iterable[str]]
 
 
-def _passed_over(lab_controller: str) -> str:
-    return f"passed-over/{lab_controller}"
-
-
-def _lab_and_itself(happened: Happened, _: Partition) -> Iterator[str]:
+def _lab_of(happened: Happened, _: Partition) -> Iterator[str]:
     """Its own takers may be others now, and so may be what is safe in its lab."""
-    changed: System = happened.after
-    yield _passed_over(changed.lab_controller)
-    yield changed.subject
+    yield f"lab-controller/{happened.after.lab_controller}"
 
 
-def _usable_again(happened: Happened, _: Partition) -> Iterator[str]:
-    """As Automated it is pending and asked itself; what is safe in its lab changes with it."""
+def _usable_again(happened: Happened, partition: Partition) -> Iterator[str]:
+    """Itself it is pending; what is safe in its lab changes with it."""
     if is_automated(happened.after.condition):
-        yield _passed_over(happened.after.lab_controller)
+        yield from _lab_of(happened, partition)
 
 
 def _free_for_forced(happened: Happened, _: Partition) -> Iterator[str]:
@@ -72,7 +66,7 @@ def _free_for_forced(happened: Happened, _: Partition) -> Iterator[str]:
 
 def _pool_of_system(happened: Happened, partition: Partition) -> Iterator[str]:
     changed = partition.systems[happened.event.system]  # type: ignore[attr-defined]
-    return _lab_and_itself(Happened(changed.subject, happened.event, after=changed), partition)
+    return _lab_of(Happened(changed.subject, happened.event, after=changed), partition)
 
 
 def _labs_of_tree(happened: Happened, _: Partition) -> Iterator[str]:
@@ -95,14 +89,14 @@ def _gave_back(happened: Happened, _: Partition) -> Iterator[str]:
     """It held a system that others may have waited for."""
     before: Recipe = happened.before
     if before.state == "scheduled" and before.lab_controller is not None:
-        yield _passed_over(before.lab_controller)
+        yield f"lab-controller/{before.lab_controller}"
 
 
 def _granted(happened: Happened, partition: Partition) -> Iterator[str]:
     """With one system more a set may be able to take its others, or to start, and is in nobody's way then."""
     after: Recipe = happened.after
     if after.lab_controller is not None and len(partition.sets.hosts(after.recipe_set_id)) > 1:
-        yield _passed_over(after.lab_controller)
+        yield f"lab-controller/{after.lab_controller}"
 
 
 def _of_set(happened: Happened, _: Partition) -> Iterator[str]:
@@ -124,9 +118,9 @@ WAKE_UPS: tuple[Row, ...] = (
     Row("set let go", (recipe.RecipeQueued,), _gave_back),
     Row("holder ended", (recipe.RecipeCancelled, recipe.RecipeAborted), _gave_back),
     # What is known of a system changed, and with it who is viable.
-    Row("inventory changed", (system.SystemInventoryChanged,), _lab_and_itself),
+    Row("inventory changed", (system.SystemInventoryChanged,), _lab_of),
     Row("pools changed", (directory.PoolSystemAdded, directory.PoolSystemRemoved), _pool_of_system),
-    Row("lab of a system changed", (system.SystemLabControllerChanged,), _lab_and_itself),
+    Row("lab of a system changed", (system.SystemLabControllerChanged,), _lab_of),
     Row("distro tree arrived", (directory.DistroTreeRegistered, directory.DistroTreeChanged), _labs_of_tree),
     Row("lab enabled", (directory.LabControllerEnabled,), _lab),
     # Not in the seed: a grant can make safe what was not.

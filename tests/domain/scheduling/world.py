@@ -274,7 +274,7 @@ class World:
     def decide(self, limit: int = 1) -> list[Decision]:
         """Up to `limit` decisions (or one trigger's), which are not in the log yet and will not be."""
         decisions = decide(self.partition, limit)
-        self.partition.refused()
+        self.partition.triggers.refused()
         return decisions
 
     def settle(self, limit: int = 500) -> list[Decision]:
@@ -282,7 +282,7 @@ class World:
         answers: list[Decision] = []
         while decisions := decide(self.partition, limit):
             basis = self.partition.position
-            self.partition.committed()
+            self.partition.triggers.committed()
             self.commit_decisions(decisions, basis)
             answers += decisions
         return answers
