@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from pydantic import ValidationError
@@ -17,8 +17,10 @@ from domain.job.names import check_names, objects, recipes_of
 from domain.job.spec import DEFAULT_RETENTION_TAG, RETENTION_TAGS, KnownNames
 from domain.requirements.distro import DISTRO
 from domain.requirements.findings import Finding
+from domain.requirements.forms import to_form
 from domain.requirements.host import HOST
 from domain.requirements.language import Language
+from domain.requirements.nodes import Forced
 
 LANGUAGES: Final[Mapping[str, Language]] = {"distro_requires": DISTRO, "host_requires": HOST}
 
@@ -116,8 +118,20 @@ def _requirements(document: Mapping[str, Any]) -> Iterator[Finding]:
     for path, recipe in recipes_of(document):
         for field, language in LANGUAGES.items():
             form = recipe.get(field)
-            for finding in language.examine(form).findings if isinstance(form, dict) else ():
+            for finding in _judged(form, language) if isinstance(form, dict) else ():
                 yield Finding((*path, field, *finding.path), finding.message)
+
+
+def _judged(form: dict[str, Any], language: Language) -> Iterable[Finding]:
+    """What is kept is not what was written, and must be readable too: by the scheduler, and from XML.
+
+    XML may lay it two levels deeper: its root always joins, and some elements need a group around them.
+    """
+    reading = language.examine(form)
+    if reading.findings or isinstance(reading.node, Forced):
+        return reading.findings
+    deeper = {"and": [{"and": [to_form(reading.node)]}]}
+    return [Finding((), finding.message) for finding in language.examine(deeper).findings[:1]]
 
 
 def _product(document: Mapping[str, Any]) -> Iterator[Finding]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 BODY_LIMIT_BYTES: Final = 2**20
-# A requirement may be 50 levels deep, and lies some levels deep in a job.
+# A requirement may be 50 levels deep, and lies in a recipe or guest.
 DEPTH_LIMIT: Final = 59
 # Elements of XML, objects and lists of JSON.
 PART_LIMIT: Final = 20_000

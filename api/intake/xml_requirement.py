@@ -34,6 +34,8 @@ class Requirement:
                 walk.fault(element, f'unknown attribute "{name}"')
         if len(element) or not form:
             form["and"] = _forms(element, "", self.vocabulary, walk)
+        else:
+            no_text(element, walk)
         return form
 
     def write(self, part: Any, element: etree._Element) -> None:

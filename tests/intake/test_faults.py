@@ -186,6 +186,11 @@ POOL = '<hostRequires><or><pool value="huge"/></or></hostRequires>'
         ),
         (job_xml(host="<hostRequires>x</hostRequires>"), "line 5, <hostRequires>", "unexpected text"),
         (
+            job_xml(host='<hostRequires force="arm-04.east.example.com">x</hostRequires>'),
+            "line 5, <hostRequires>",
+            "unexpected text",
+        ),
+        (
             job_xml(host='<hostRequires><and op="="/></hostRequires>'),
             "line 5, <and>",
             'unknown attribute "op"',

@@ -9,8 +9,11 @@ from hypothesis import HealthCheck, given, settings
 from lxml import etree
 
 from api.intake.xml_writer import write_job
+from domain.errors import FaultyInput
+from domain.requirements.forms import to_text
+from domain.requirements.host import HOST
 from tests.intake.documents import JOB
-from tests.intake.jobs import job_document, job_xml, read_json, read_xml
+from tests.intake.jobs import faults_of, job_document, job_xml, read_json, read_xml
 from tests.intake.test_schema import is_valid
 
 
@@ -24,8 +27,56 @@ def test_job__of_any_shape_written__reads_as_the_same_and_is_valid(document: dic
     assert is_valid(written)
 
 
+def nested(levels: int, leaf: dict[str, Any]) -> dict[str, Any]:
+    """Nothing of it is flattened: not not is kept as it is."""
+    for _ in range(levels):
+        leaf = {"not": [leaf]}
+    return leaf
+
+
+DEEPEST = [
+    # The machine type that is not asked for is joined to it, so the root gets one level deeper.
+    ("host_requires", nested(47, {"element": "cpu/cores", "value": 1})),
+    # A root that does not join is put into one that does, and the leaf into its group.
+    ("host_requires", nested(47, {"element": "system_type", "value": "Laptop"})),
+    ("distro_requires", nested(48, {"element": "name", "value": "F"})),
+]
+
+
+@pytest.mark.parametrize("levels_more", [0, 1, 2, 3])
+@pytest.mark.parametrize(("field", "form"), DEEPEST)
+def test_requirement__as_deep_as_it_may_be__is_readable_ever_after(
+    field: str, form: dict[str, Any], levels_more: int
+) -> None:
+    guest = {
+        **job_document()["recipe_sets"][0]["recipes"][0],
+        "guestargs": "",
+        field: nested(levels_more, form),
+    }
+    try:
+        spec = read_json(job_document(recipe={"guests": [guest]}))
+    except FaultyInput as refused:
+        assert levels_more > 0
+        assert "is nested deeper than 50 levels" in str(refused)
+        return
+    assert levels_more < 3
+    assert read_xml(write_job(spec.document)) == spec
+    assert read_json(spec.document) == spec
+    host_requires = spec.recipe_sets[0].recipes[0].guests[0].host_requires
+    assert to_text(HOST.from_text(host_requires)) == host_requires
+
+
+def test_requirement__of_as_many_elements_as_it_may_have__is_readable_ever_after() -> None:
+    leaves = [{"element": "memory", "value": number} for number in range(1000)]
+    assert read_json(job_document(recipe={"host_requires": {"and": leaves[1:]}}))
+    # With the machine type that is joined to it there is one too many.
+    ((where, message),) = faults_of(job_document(recipe={"host_requires": {"and": leaves}}))
+    assert where.endswith("host_requires")
+    assert message == "there are more than 1000 elements"
+
+
 def test_job__of_defaults__is_written_without_them() -> None:
-    written = write_job(read_xml(job_xml()).document)
+    written = write_job(read_xml(job_xml(host="<hostRequires><memory value='1'/></hostRequires>")).document)
     assert written.decode().splitlines() == [
         "<?xml version='1.0' encoding='utf-8'?>",
         "<job>",
@@ -35,6 +86,7 @@ def test_job__of_defaults__is_written_without_them() -> None:
         '        <name op="==" value="F"/>',
         "      </distroRequires>",
         "      <hostRequires>",
+        '        <memory op="==" value="1"/>',
         '        <system_type op="==" value="Machine"/>',
         "      </hostRequires>",
         '      <task name="/t"/>',
