@@ -10,6 +10,7 @@ import asyncio
 import logging
 import os
 import socket
+import time
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
 from typing import Any
@@ -26,12 +27,15 @@ from api.store.counters import Counters
 from api.store.datastore import SERVICE_ROLE, probe, with_liveness
 from api.store.event_log import EventLog
 from api.store.group_commit import GroupCommit
+from api.store.lease import SCHEDULER
+from api.store.snapshots import Snapshots
 from api.store.tailer import Tailer
 from api.use_cases.first_token import make_first_token
 from api.workers import projector
 from api.workers.consistency import ConsistencyLoop
 from api.workers.scheduler import Scheduler, lease_for
 from domain.errors import Fault
+from domain.scheduling.partition import Partition
 from projections.database import DatabaseAway
 from projections.reader import Reader
 
@@ -92,11 +96,31 @@ def run_scheduler(settings: Settings) -> None:
     url = needed(settings.database_url)
     log = EventLog(url)
     holder = f"{socket.gethostname()}/{os.getpid()}"
-    tailer = Tailer(url)
-    loop = ConsistencyLoop(Contacts(log), Counters(log), settings.consistency_seconds)
-    scheduler = Scheduler(log, tailer, lease_for(url, holder), lambda: datetime.now(UTC), loop)
-    scheduler.run(listening().made)
+    stop = listening()
+    snapshots = Snapshots(log, SCHEDULER)
+    partition = _patiently_now(snapshots.load, stop.made)
+    if partition is not None:
+        Scheduler(
+            log,
+            Tailer(url, after=partition.position),
+            lease_for(url, holder),
+            lambda: datetime.now(UTC),
+            partition,
+            ConsistencyLoop(Contacts(log), Counters(log), settings.consistency_seconds),
+            snapshots,
+        ).run(stop.made)
     log.close()
+
+
+def _patiently_now(load: Callable[[], Partition], stopping: Callable[[], bool]) -> Partition | None:
+    """The same without an event loop; None when told to stop meanwhile."""
+    while not stopping():
+        try:
+            return load()
+        except DatabaseAway as error:
+            logging.getLogger(__name__).warning("waiting for the database: %s", error)
+            time.sleep(0.5)
+    return None
 
 
 def run_projector(settings: Settings) -> None:

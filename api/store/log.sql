@@ -89,3 +89,12 @@ INSERT INTO live.counters (process, name, value)
 SELECT %s, * FROM unnest(%s::text[], %s::bigint[])
 ON CONFLICT (process, name) DO UPDATE SET value = excluded.value, shown_at = now()
 RETURNING name
+
+-- name: snapshot
+SELECT content FROM live.snapshots WHERE name = %s AND code = %s AND position <= %s
+
+-- name: save_snapshot
+INSERT INTO live.snapshots (name, code, position, content) VALUES (%s, %s, %s, %s)
+ON CONFLICT (name) DO UPDATE
+    SET code = excluded.code, position = excluded.position, content = excluded.content, made_at = now()
+RETURNING position

@@ -16,6 +16,7 @@ from datetime import datetime
 from api.store.event_log import EventLog
 from api.store.lease import SCHEDULER, Lease
 from api.store.requests import Append, Committed, Conflict, Fence, Fenced, new_command_id
+from api.store.snapshots import Snapshots
 from api.store.tailer import Tailer
 from api.workers.consistency import ConsistencyLoop
 from domain.events import Basis, Change, Stamp
@@ -27,6 +28,9 @@ from projections.database import DatabaseAway
 ACTOR = "scheduler"
 DECISIONS_PER_COMMIT = 500
 RETRY_SECONDS = 0.2
+# A scheduler reads so many events in well under a second.
+SNAPSHOT_EVENTS = 10_000
+SNAPSHOT_SECONDS = 30.0
 
 logger = logging.getLogger(__name__)
 
@@ -39,7 +43,11 @@ class SchedulerCounters:
 
 
 class Scheduler:
-    """`step` once, or `run` until told to stop. `consistency` is None where the loop is off."""
+    """`step` once, or `run` until told to stop.
+
+    The tailer stands where the partition does. Without `consistency` the loop is off, without `snapshots` the
+    next scheduler reads the whole log.
+    """
 
     def __init__(
         self,
@@ -47,10 +55,15 @@ class Scheduler:
         tailer: Tailer,
         lease: Lease,
         clock: Callable[[], datetime],
+        partition: Partition | None = None,
         consistency: ConsistencyLoop | None = None,
+        snapshots: Snapshots | None = None,
     ) -> None:
-        self.partition = Partition()
+        self.partition = Partition() if partition is None else partition
         self.counters = SchedulerCounters()
+        self._snapshots = snapshots
+        self._kept = self.partition.position
+        self._kept_at = time.monotonic()
         self._log = log
         self._tailer = tailer
         self._lease = lease
@@ -68,6 +81,15 @@ class Scheduler:
                 # Nothing was decided that is not in the log, or will be decided again.
                 logger.warning("scheduler: %s: %s", error.title, error)
                 time.sleep(RETRY_SECONDS)
+        self._leave()
+
+    def _leave(self) -> None:
+        """Told to stop: what it knows is kept for the next one, if the database is there."""
+        try:
+            if self._fence is not None and self.partition.position > self._kept:
+                self._keep()
+        except DatabaseAway as error:
+            logger.warning("scheduler: no snapshot at the end: %s", error)
         self._lease.release()
         self._tailer.close()
 
@@ -88,6 +110,18 @@ class Scheduler:
         elif self._consistency is not None and self._consistency.is_due(time.monotonic()):
             now = self._clock()
             self._commit(now, self._consistency.correct(self.partition, now))
+        elif self._snapshot_is_due():
+            self._keep()
+
+    def _snapshot_is_due(self) -> bool:
+        """Now and then, and only while there is nothing better to do."""
+        news = self.partition.position - self._kept
+        return news >= SNAPSHOT_EVENTS and time.monotonic() - self._kept_at >= SNAPSHOT_SECONDS
+
+    def _keep(self) -> None:
+        if self._snapshots is not None:
+            self._snapshots.save(self.partition)
+            self._kept, self._kept_at = self.partition.position, time.monotonic()
 
     def _undecided(self) -> bool:
         return self._fence is not None and self.partition.triggers.first() is not None

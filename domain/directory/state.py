@@ -87,6 +87,33 @@ class Directory:
         self._known = None
         self._tree_for.clear()
 
+    def plain(self) -> dict[str, Any]:
+        """All it knows, as plain values, for `restore`."""
+        return {
+            "entries": {
+                kind: {name: [entry.version, entry.document] for name, entry in entries.items()}
+                for kind, entries in self._entries.items()
+            },
+            "pools": {pool: list(systems) for pool, systems in self._pool_systems.items()},
+            "pools_of": {system: list(pools) for system, pools in self._system_pools.items()},
+            "keys": list(self._keys),
+            "arches": list(self._arches),
+        }
+
+    def restore(self, values: Mapping[str, Any]) -> None:
+        """Begin from what `plain` gave."""
+        self._entries = {
+            kind: {name: Entry(version, document) for name, (version, document) in entries.items()}
+            for kind, entries in values["entries"].items()
+        }
+        self._pool_systems = {pool: dict.fromkeys(systems) for pool, systems in values["pools"].items()}
+        self._system_pools = {system: dict.fromkeys(pools) for system, pools in values["pools_of"].items()}
+        self._keys = dict.fromkeys(values["keys"])
+        self._arches = dict.fromkeys(values["arches"])
+        self._tokens = {entry.document["digest"]: name for name, entry in self.items("token")}
+        self._known = None
+        self._tree_for.clear()
+
     def get(self, kind: str, name: str) -> Entry | None:
         return self._entries.get(kind, {}).get(name)
 

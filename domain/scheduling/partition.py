@@ -16,6 +16,7 @@ from domain.recipe.state import Recipe
 from domain.recipe.state import evolve as evolve_recipe
 from domain.recipe_set.events import RecipeSetSubmitted
 from domain.recipe_set.members import Members
+from domain.recipe_set.state import RecipeSet
 from domain.recipe_set.state import evolve as evolve_recipe_set
 from domain.scheduling.availability import Availability
 from domain.scheduling.bitmaps import union
@@ -123,6 +124,23 @@ class Partition:
         pools = self.directory.pools_of(system.fqdn)
         self.lab.put(system, pools)
         self.filters.system_changed(system.fqdn, self.lab.alone(system, pools))
+
+    def restore(
+        self,
+        position: int,
+        systems: Iterable[System],
+        recipe_sets: Iterable[RecipeSet],
+        recipes: Iterable[Recipe],
+    ) -> None:
+        """Begin from what another partition knew at a position; the directory has been restored already."""
+        self.position = position
+        for tree_id, tree in self.directory.trees():
+            self.lab.put_tree(tree_id, tree)
+        for name, _ in self.directory.items("lab-controller"):
+            self.available.enable(name, self.directory.is_enabled(name))
+        for system in systems:
+            self._put_system(system)
+        self.sets.restore(recipe_sets, recipes)
 
     # Supposing
 

@@ -3,6 +3,8 @@ hold."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from domain.recipe.lifecycle import UNPLACED
 from domain.recipe.state import Recipe
 from domain.recipe_set.state import RecipeSet
@@ -57,6 +59,14 @@ class RecipeSets:
             self._complete(recipe.recipe_set_id)
         if recipe.finished and forget:
             self._forget(recipe)
+
+    def restore(self, recipe_sets: Iterable[RecipeSet], recipes: Iterable[Recipe]) -> None:
+        """Begin with these, of which some have lost finished recipes."""
+        self.sets = {recipe_set.recipe_set_id: recipe_set for recipe_set in recipe_sets}
+        self.recipes = {recipe.recipe_id: recipe for recipe in recipes}
+        self.on_clock = dict.fromkeys(r.recipe_id for r in self.recipes.values() if r.deadline is not None)
+        for recipe_set_id in self.sets:
+            self._complete(recipe_set_id)
 
     def _complete(self, recipe_set_id: int) -> None:
         """All recipes of a set are known: which systems its hosts want depends on their guests, too."""

@@ -71,6 +71,10 @@ class Triggers:
                 del self._waiting[question]
         return trigger
 
+    def waiting(self) -> list[Trigger]:
+        """All that want an answer, oldest first."""
+        return sorted(trigger for trigger in self._heap if self._stands(trigger))
+
     def first(self) -> Trigger | None:
         """The oldest trigger that still wants an answer."""
         while self._heap and not self._stands(self._heap[0]):

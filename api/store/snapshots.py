@@ -1,0 +1,65 @@
+"""What the scheduler knew at a position, kept so that the next one need not read the whole log.
+
+Good only for the very code that made it: a change of any file of the domain makes it worthless, and so does a
+log that ends before it.
+"""
+
+from __future__ import annotations
+
+import logging
+from functools import cache
+from hashlib import sha256
+from importlib import resources
+from importlib.resources.abc import Traversable
+
+import orjson
+
+from api.store.event_log import EventLog
+from api.store.sql import SQL
+from domain.scheduling.partition import Partition
+from domain.scheduling.snapshot import plain, restored
+
+logger = logging.getLogger(__name__)
+
+
+class Snapshots:
+    """Each call is blocking, and raises DatabaseAway while the database is."""
+
+    def __init__(self, log: EventLog, name: str) -> None:
+        self._log = log
+        self._name = name
+
+    def load(self) -> Partition:
+        """The partition of the newest snapshot, or an empty one where there is none to be trusted."""
+        rows = self._log.rows(SQL["snapshot"], (self._name, code_version(), self._log.end()))
+        if not rows:
+            return Partition()
+        try:
+            return restored(orjson.loads(rows[0][0]))
+        except (ValueError, KeyError, TypeError) as error:
+            logger.warning("snapshot of %s is of no use, reading the whole log: %r", self._name, error)
+            return Partition()
+
+    def save(self, partition: Partition) -> None:
+        content = orjson.dumps(plain(partition))
+        self._log.rows(SQL["save_snapshot"], (self._name, code_version(), partition.position, content))
+
+
+@cache
+def code_version() -> str:
+    """A digest over every file of the domain, by name."""
+    digest = sha256()
+    for name, content in sorted(_sources(resources.files("domain"), "domain")):
+        digest.update(f"{name}\0{len(content)}\0".encode() + content)
+    return digest.hexdigest()
+
+
+def _sources(folder: Traversable, path: str) -> list[tuple[str, bytes]]:
+    found: list[tuple[str, bytes]] = []
+    for item in folder.iterdir():
+        name = f"{path}/{item.name}"
+        if item.is_dir():
+            found += _sources(item, name)
+        elif item.name.endswith(".py"):
+            found.append((name, item.read_bytes()))
+    return found
