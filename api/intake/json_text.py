@@ -20,6 +20,8 @@ _TOKEN: Final = re.compile(r'"(?:[^"\\]|\\.)*"|[\[\]{},:]|\n|[^\s\[\]{},:"]+')
 
 # An element of a requirement takes two levels in JSON: an object and its list.
 _LEVEL_LIMIT: Final = 3 * DEPTH_LIMIT
+# A kept document spells out what XML leaves out.
+_PART_LIMIT: Final = 3 * PART_LIMIT
 
 # What opens a container -> the key its first part has until it is named.
 _OPENS: Final[dict[str, str | int]] = {"{": "", "[": 0}
@@ -69,7 +71,7 @@ def _check_size(document: dict[str, Any]) -> None:
     seen = 0
     for _ in range(_LEVEL_LIMIT):
         seen += len(layer)
-        if not layer or seen > PART_LIMIT:
+        if not layer or seen > _PART_LIMIT:
             break
         layer = [
             inner
@@ -77,8 +79,8 @@ def _check_size(document: dict[str, Any]) -> None:
             for inner in (outer.values() if isinstance(outer, dict) else outer)
             if isinstance(inner, dict | list)
         ]
-    if seen > PART_LIMIT:
-        unreadable("body", f"has more than {PART_LIMIT} objects and lists")
+    if seen > _PART_LIMIT:
+        unreadable("body", f"has more than {_PART_LIMIT} objects and lists")
     if layer:
         unreadable("body", f"is nested deeper than {_LEVEL_LIMIT} levels")
 

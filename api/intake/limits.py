@@ -7,7 +7,7 @@ from typing import Final
 BODY_LIMIT_BYTES: Final = 2**20
 # A requirement may be 50 levels deep, and lies in a recipe or guest.
 DEPTH_LIMIT: Final = 59
-# Elements of XML, objects and lists of JSON.
+# Elements of XML.
 PART_LIMIT: Final = 20_000
 FAULT_LIMIT: Final = 100
 # Of what a fault says, since it may repeat what was written.

@@ -13,7 +13,10 @@ from api.intake.xml_text import parse_xml
 
 
 def write_job(document: Mapping[str, Any]) -> bytes:
-    """The XML, UTF-8, of `JobSpec.document`. What has its default is left out."""
+    """The XML, UTF-8, of `JobSpec.document`. What has its default is left out.
+
+    Indented and with all that was understood, it may be larger than what was submitted, and then than a body.
+    """
     root = etree.Element("job")
     told = Job.model_validate(document).model_dump(exclude_none=True, exclude_defaults=True)
     JOB.write(told, root)

@@ -240,6 +240,26 @@ RECIPE = "recipe_sets[0].recipes[0]"
         (job_document(whiteboard="a\u0000b"), "whiteboard", "must not hold control characters"),
         (job_document(recipe={"ks_meta": "a\nb"}), f"{RECIPE}.ks_meta", "must not hold control characters"),
         (job_document(foreign=["<plain/>"]), "foreign[0]", "must be an element of a foreign namespace"),
+        (
+            job_document(foreign=["words <x:y xmlns:x='urn:x'/>"]),
+            "foreign[0]",
+            "must be an element of a foreign namespace",
+        ),
+        (
+            job_document(foreign=["<x:y xmlns:x='urn:x'/><x:y xmlns:x='urn:x'/>"]),
+            "foreign[0]",
+            "must be an element of a foreign namespace",
+        ),
+        (
+            job_document(foreign=["<l:locks xmlns:l='urn:labledger:job'/>"]),
+            "foreign[0]",
+            "must be an element of a foreign namespace",
+        ),
+        (
+            job_document(foreign=[f"<x:y xmlns:x='urn:x'><![CDATA[{'<' * 20_000}]]></x:y>"]),
+            "foreign[0]",
+            "must not be longer than 65536 characters",
+        ),
         (job_document(recipe={"tasks": []}), f"{RECIPE}.tasks", "must not be empty"),
         (job_document(recipe={"tasks": [{}]}), f"{RECIPE}.tasks[0]", 'has no "name"'),
         (job_document(recipe={"tasks": [3]}), f"{RECIPE}.tasks[0]", "must be an object"),

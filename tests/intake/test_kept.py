@@ -6,8 +6,9 @@ from typing import get_args
 
 import pytest
 
-from api.intake.document import RecipeSet
+from api.intake.document import RecipeSet, Reservesys
 from domain.priority import Priority
+from domain.recipe_set.keeping import WHEN
 from tests.intake.jobs import job_xml, read_json, read_xml
 
 RICH = job_xml(
@@ -52,6 +53,10 @@ def test_document__read_again_as_json__is_the_same_job() -> None:
 
 def test_priorities__of_documents__are_those_of_the_domain() -> None:
     assert list(get_args(RecipeSet.model_fields["priority"].annotation)) == [each.name for each in Priority]
+
+
+def test_conditions_of_reservesys__of_documents__are_those_of_the_domain() -> None:
+    assert set(get_args(Reservesys.model_fields["when"].annotation)) == set(WHEN)
 
 
 @pytest.mark.parametrize("word", ["true", "TRUE", "1"])

@@ -1,0 +1,93 @@
+"""The single values of a job: which texts and numbers are sound, and in which one spelling they are kept."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from typing import Annotated, Any, Final
+
+from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints
+
+from api.intake import limits
+from api.intake.words import one_line, printable
+from api.intake.xml_record import foreign_text
+from api.intake.xml_text import parse_xml
+from api.intake.xml_walk import is_foreign
+from domain.errors import Unreadable
+from domain.job.spec import RETENTION_TAGS
+
+_WHOLE: Final = re.compile(r"[+-]?[0-9]{1,19}")
+
+
+def _options(text: str) -> str:
+    """Options are split as a shell splits words, so quotes must be closed."""
+    if not text.isascii() or any(mark in text for mark in "'\"\\"):
+        try:
+            shlex.split(text)
+        except ValueError as wrong:
+            raise ValueError(f"cannot be split into words: {str(wrong).lower()}") from None
+    return text
+
+
+def nobody(word: Any) -> Any:
+    """The job language writes None for an attribute that is not given."""
+    return None if word == "None" else word
+
+
+def _retention_tag(tag: str) -> str:
+    if tag.lower() not in RETENTION_TAGS:
+        raise ValueError(f"must be one of {', '.join(RETENTION_TAGS)}")
+    return tag.lower()
+
+
+def _foreign(text: str) -> str:
+    """It must be harmless, and as deep in a job as in the text: one element of somebody else's namespace."""
+    try:
+        job = parse_xml(f"<job>{text}</job>".encode())
+    except Unreadable as wrong:
+        raise ValueError(wrong.faults[0].message) from None
+    around = "".join(job.xpath("text()"))
+    if len(job) != 1 or around.strip() or not is_foreign(job[0]):
+        raise ValueError("must be an element of a foreign namespace")
+    kept = foreign_text(job[0])
+    if len(kept) > limits.TEXT_LENGTH:
+        raise ValueError(f"must not be longer than {limits.TEXT_LENGTH} characters")
+    return kept
+
+
+def _unless_blank(text: str | None) -> str | None:
+    return text if text and text.strip() else None
+
+
+def _whole(written: Any) -> Any:
+    """XML has only text for numbers. True is none, though Python takes it for one."""
+    if isinstance(written, bool) or (isinstance(written, str) and not _WHOLE.fullmatch(written.strip())):
+        raise ValueError("must be a whole number")
+    return written
+
+
+def no_repeats(names: list[str]) -> list[str]:
+    if len(set(names)) < len(names):
+        raise ValueError("names one of them twice")
+    return names
+
+
+def _text(longest: int, shortest: int = 0) -> Any:
+    return StringConstraints(min_length=shortest, max_length=longest)
+
+
+Name = Annotated[str, _text(limits.NAME_LENGTH, 1), AfterValidator(one_line)]
+Line = Annotated[str, _text(limits.LINE_LENGTH), AfterValidator(one_line)]
+Text = Annotated[str, _text(limits.TEXT_LENGTH), AfterValidator(printable)]
+Whiteboard = Annotated[
+    str, StringConstraints(strip_whitespace=True), _text(limits.LINE_LENGTH), AfterValidator(printable)
+]
+Url = Annotated[Line, Field(min_length=1)]
+Whole = Annotated[int, BeforeValidator(_whole)]
+Kickstart = Annotated[Text | None, AfterValidator(_unless_blank)]
+Foreign = Annotated[Text, AfterValidator(_foreign)]
+Options = Annotated[Line, AfterValidator(_options)]
+GuestName = Annotated[Name | None, BeforeValidator(lambda word: word or None)]
+Role = Annotated[Name | None, BeforeValidator(nobody)]
+RetentionTag = Annotated[Name, AfterValidator(_retention_tag)]
+Mail = Annotated[Name, StringConstraints(pattern=r"^[^@\s]+@[^@\s]+$")]
