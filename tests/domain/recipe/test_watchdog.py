@@ -1,0 +1,115 @@
+"""When the watchdog of a recipe expires, after each of its events."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from domain.events import Event, Moment
+from domain.recipe import events as happened
+from domain.recipe.state import Recipe, Task, evolve
+from domain.recipe.watchdog import OVERRIDE, of_task
+from tests.domain.recipe.made import recipe_in, recipe_new
+
+NOON = datetime(2024, 1, 1, 12, tzinfo=UTC)
+
+
+def after(recipe: Recipe, *events: Event, at: datetime | None = NOON) -> Recipe:
+    for event in events:
+        recipe = evolve(recipe, recipe.recipe_id, event, Moment(recipe.version + 1, 9, at))
+    return recipe
+
+
+def seconds(recipe: Recipe) -> float | None:
+    """From noon to the deadline."""
+    return None if recipe.deadline is None else (recipe.deadline - NOON).total_seconds()
+
+
+WAITING = happened.RecipeWaiting(system="a")
+INSTALLING = happened.RecipeInstalling(system="a")
+RUNNING = happened.RecipeRunning(system="a")
+
+
+def test_watchdog__set_starts__has_three_hours_until_the_first_task() -> None:
+    recipe = after(recipe_in("scheduled", "new"), WAITING)
+    assert seconds(recipe) == 10_800
+    # Provisioning is part of that time: it does not begin anew.
+    later = after(recipe, INSTALLING, at=NOON + timedelta(hours=1))
+    assert seconds(later) == 10_800
+
+
+def test_watchdog__task_starts__has_half_an_hour_from_then_on() -> None:
+    recipe = after(recipe_in("installing", "new", "new"), RUNNING, happened.TaskStarted(task_id=1))
+    assert seconds(recipe) == 1_800
+    assert seconds(after(recipe, happened.TaskCompleted(task_id=1))) == 1_800
+    second = after(recipe, happened.TaskStarted(task_id=2), at=NOON + timedelta(minutes=20))
+    assert seconds(second) == 1_200 + 1_800
+
+
+def test_watchdog__task_with_a_time_of_its_own__has_that() -> None:
+    recipe = replace(recipe_in("running"), tasks=(Task(1, "/check", watchdog_seconds=9_000),))
+    assert seconds(after(recipe, happened.TaskStarted(task_id=1))) == 9_000
+
+
+OVERRIDES = [
+    ("7200", 7_200),
+    ("0", 0),
+    # Nothing is said, or nothing sensible.
+    (None, 1_800),
+    ("", 1_800),
+    ("2h", 1_800),
+    ("-5", 1_800),
+    ("²", 1_800),
+    ("31536000", 1_800),
+]
+
+
+@pytest.mark.parametrize(("said", "expected"), OVERRIDES)
+def test_of_task__parameter_of_the_harness__is_its_time_where_it_is_a_number(
+    said: str | None, expected: int
+) -> None:
+    params = {} if said is None else {OVERRIDE: said}
+    assert of_task(params) == expected
+    task = {"task_id": 1, "name": "/check", "role": None, "params": params}
+    recipe = evolve(None, 1, recipe_new(1, tasks=[task]), Moment(1, 1, NOON))
+    assert recipe.tasks[0].watchdog_seconds == expected
+
+
+@pytest.mark.parametrize("state", ["waiting", "installing", "running", "reserved"])
+def test_watchdog_set__while_it_runs__counts_from_then_on(state: str) -> None:
+    assert seconds(after(recipe_in(state), happened.WatchdogSet(seconds=600))) == 600
+
+
+def test_watchdog__system_is_kept__has_the_time_that_was_asked_for() -> None:
+    recipe = after(recipe_in("running"), happened.RecipeReserved(system="a", seconds=86_400))
+    assert seconds(recipe) == 86_400
+
+
+ENDS = [
+    happened.RecipeCompleted(),
+    happened.RecipeCancelled(reason="not needed"),
+    happened.RecipeAborted(reason="no power"),
+    # Preempted, or its system was withdrawn.
+    happened.RecipeQueued(reason="its system broke"),
+]
+
+
+@pytest.mark.parametrize("event", ENDS, ids=lambda event: event.TOPIC)
+def test_watchdog__recipe_leaves_its_system__runs_no_more(event: Event) -> None:
+    assert after(recipe_in("scheduled", "new"), WAITING, event).deadline is None
+
+
+def test_watchdog__guest__runs_from_when_it_is_installed() -> None:
+    guest = replace(recipe_in("scheduled", "new"), host_recipe_id=7)
+    waiting = after(guest, WAITING)
+    # A task of its host installs it, whenever that comes; until then its host's watchdog holds.
+    assert waiting.deadline is None
+    assert seconds(after(waiting, INSTALLING, at=NOON + timedelta(hours=5))) == 5 * 3_600 + 10_800
+
+
+def test_watchdog__event_is_only_supposed__sets_no_deadline() -> None:
+    assert after(recipe_in("scheduled", "new"), WAITING, at=None).deadline is None
+    running = after(recipe_in("scheduled", "new"), WAITING)
+    assert seconds(after(running, happened.WatchdogSet(seconds=5), at=None)) == 10_800
