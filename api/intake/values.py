@@ -46,8 +46,8 @@ def _foreign(text: str) -> str:
         job = parse_xml(f"<job>{text}</job>".encode())
     except Unreadable as wrong:
         raise ValueError(wrong.faults[0].message) from None
-    around = "".join(job.xpath("text()"))
-    if len(job) != 1 or around.strip() or not is_foreign(job[0]):
+    around = [job.text, *(child.tail for child in job)]
+    if len(job) != 1 or any(text and text.strip() for text in around) or not is_foreign(job[0]):
         raise ValueError("must be an element of a foreign namespace")
     kept = foreign_text(job[0])
     if len(kept) > limits.TEXT_LENGTH:
