@@ -1,0 +1,124 @@
+"""A person reserves a system, has it provisioned, and returns it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime
+
+import pytest
+
+from domain.errors import Refused
+from domain.events import Decided, Event
+from domain.system.events import (
+    SystemIdle,
+    SystemInstalling,
+    SystemPending,
+    SystemReservationBegun,
+    SystemReservationEnded,
+    SystemRunning,
+    SystemWaiting,
+)
+from domain.system.lifecycle import USAGE, WITH_RECIPE
+from domain.system.state import System, evolve
+from domain.upkeep.reservation import end, provisioning, reserve
+from tests.domain.recipe.made import moment, system_in
+
+UNTIL = "2024-01-02T00:00:00Z"
+WAITING, INSTALLING, RUNNING = (
+    SystemWaiting(recipe_id=None),
+    SystemInstalling(recipe_id=None),
+    SystemRunning(recipe_id=None),
+)
+
+
+def after(system: System, decided: Decided) -> System:
+    """Each move of its usage is one that the table has."""
+    for _, event in decided:
+        before, system = system, evolve(system, "a", event, moment(system.version + 1))
+        if hasattr(event, "USAGE"):
+            USAGE.require(system.subject, before.usage, system.usage)
+    return system
+
+
+def reserved(tree: int | None = None, condition: str = "Manual") -> System:
+    system = after(system_in("idle", "Manual"), reserve(system_in("idle", "Manual"), "ada", UNTIL, tree))
+    return replace(system, condition=condition)
+
+
+def test_reserve__free_manual_system__runs_for_that_person() -> None:
+    decided = reserve(system_in("idle", "Manual"), "ada", UNTIL, None)
+    begun = SystemReservationBegun(user="ada", until=UNTIL, distro_tree_id=None)
+    assert decided == [("system/a", begun), ("system/a", RUNNING)]
+    reservation = reserved().reservation
+    assert reservation is not None
+    assert (reservation.user, reservation.until) == ("ada", datetime(2024, 1, 2, tzinfo=UTC))
+
+
+def test_reserve__with_a_distro_tree__waits_to_be_provisioned() -> None:
+    assert reserve(system_in("idle", "Manual"), "ada", None, 4)[1] == ("system/a", WAITING)
+
+
+REFUSED = [
+    (reserved(), "system/a is reserved by ada"),
+    (system_in("running", "Manual"), "system/a is running with recipe 1"),
+    (system_in("idle", "Automated"), "system/a is Automated: only Manual systems are reserved by people"),
+    (system_in("idle", "Broken"), "system/a is Broken: only Manual systems are reserved by people"),
+]
+
+
+@pytest.mark.parametrize(("system", "why"), REFUSED)
+def test_reserve__not_to_be_had__is_refused_with_the_reason(system: System, why: str) -> None:
+    with pytest.raises(Refused, match=why):
+        reserve(system, "eve", None, None)
+
+
+# Where provisioning stands, what the lab controller says, and what follows.
+STEPS: list[tuple[str, str, list[Event]]] = [
+    ("waiting", "running", [INSTALLING]),
+    # It has not said that it began.
+    ("waiting", "completed", [INSTALLING, RUNNING]),
+    ("installing", "completed", [RUNNING]),
+    # The report comes again.
+    ("installing", "running", []),
+    ("running", "completed", []),
+    ("running", "running", []),
+    ("running", "failed", []),
+]
+
+
+@pytest.mark.parametrize(("usage", "said", "then"), STEPS)
+def test_provisioning__any_report_at_any_step__moves_it_on(usage: str, said: str, then: list[Event]) -> None:
+    system = replace(reserved(4), usage=usage)
+    decided = provisioning(system, said, "")
+    assert [event for _, event in decided] == then
+    after(system, decided)
+
+
+@pytest.mark.parametrize("usage", ["waiting", "installing"])
+def test_provisioning__failed__ends_the_reservation_with_the_reason(usage: str) -> None:
+    decided = provisioning(replace(reserved(4), usage=usage), "failed", "no DHCP")
+    ended = SystemReservationEnded(reason="it could not be provisioned: no DHCP")
+    assert decided == [("system/a", ended), ("system/a", SystemIdle())]
+
+
+@pytest.mark.parametrize("said", ["running", "completed", "failed"])
+@pytest.mark.parametrize("usage", ["idle", *WITH_RECIPE])
+def test_provisioning__reservation_has_ended_meanwhile__changes_nothing(usage: str, said: str) -> None:
+    assert provisioning(system_in(usage), said, "late") == []
+
+
+# What becomes of it when it is returned, by its condition then.
+RETURNED = [("Manual", SystemIdle()), ("Broken", SystemIdle()), ("Automated", SystemPending())]
+
+
+@pytest.mark.parametrize(("condition", "then"), RETURNED)
+@pytest.mark.parametrize("tree", [None, 4])
+def test_end__returned__is_free_as_its_condition_says(condition: str, then: Event, tree: int | None) -> None:
+    system = reserved(tree, condition)
+    decided = end(system, "returned")
+    assert decided == [("system/a", SystemReservationEnded(reason="returned")), ("system/a", then)]
+    assert after(system, decided).reservation is None
+
+
+def test_end__nobody_has_reserved_it__changes_nothing() -> None:
+    assert end(system_in("idle"), "returned") == []
