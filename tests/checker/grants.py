@@ -123,10 +123,11 @@ class NoUnsafeGrant(OfGrants):
     def decided(self, known: World) -> Found:
         grants, self._grants = self._grants, []
         partial = [grant for grant in grants if _wants_more(known, grant[0].set_id)]
-        left = [f"recipe-set/{number}" for number in stuck(known, self._judge)] if partial else []
-        for recipe, system, record in partial if left else ():
-            what = f"the grant of {system.fqdn} leaves {', '.join(left)} that cannot be completed"
-            yield self.broken([record.position], [recipe.subject, system.subject, *left], what)
+        for recipe, system, record in partial:
+            left = [f"recipe-set/{number}" for number in stuck(known, self._judge, system.lab)]
+            if left:
+                what = f"the grant of {system.fqdn} leaves {', '.join(left)} that cannot be completed"
+                yield self.broken([record.position], [recipe.subject, system.subject, *left], what)
 
 
 def _wants_more(world: World, number: int) -> bool:

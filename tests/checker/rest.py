@@ -47,7 +47,8 @@ def no_idle_system_wanted(world: World, judge: Judge) -> Found:
 
 def no_holder_stuck(world: World, judge: Judge) -> Found:
     """Every set that holds systems can still get the rest of them; else it had to let go."""
-    for number in stuck(world, judge):
+    labs = sorted({system.lab for system in world.systems.values()})
+    for number in (number for lab in labs for number in stuck(world, judge, lab)):
         what = "it holds systems, and cannot get the rest whoever finishes"
         yield Violation("no_holder_stuck", (), _members(world, number), what)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 
 from tests.checker.tables import STARTED, UNPLACED
@@ -11,34 +11,34 @@ from tests.checker.viable import Judge
 from tests.checker.world import World
 
 
-def holders(world: World) -> list[int]:
-    """The sets with some but not all of their systems."""
-    return [number for number in _open_sets(world) if _holds_some(world.hosts(number))]
+def holders(world: World, lab: str) -> list[int]:
+    """The sets with some but not all of their systems, which are in this lab."""
+    return [number for number in _open_sets(world) if _holds_some(world.hosts(number), lab)]
 
 
 def _open_sets(world: World) -> list[int]:
     return sorted({recipe.set_id for recipe in world.recipes.values()})
 
 
-def _holds_some(hosts: Iterable[Recipe]) -> bool:
-    states = {host.state for host in hosts}
-    return "scheduled" in states and bool(states & set(UNPLACED))
+def _holds_some(hosts: list[Recipe], lab: str) -> bool:
+    held = [host.lab for host in hosts if host.state == "scheduled"]
+    return lab in held and any(host.state in UNPLACED for host in hosts)
 
 
-def stuck(world: World, judge: Judge) -> list[int]:
-    """The holders that are left when every holder that can be completed is, and has finished.
+def stuck(world: World, judge: Judge, lab: str) -> list[int]:
+    """The holders of a lab that are left when every holder that can be completed is, and has finished.
 
     To complete one never harms another, since all that it holds comes free: any order finds the same ones.
+    Labs share no systems, so what is stuck in one does not make a grant in another unsafe.
     """
-    left = holders(world)
-    while done := [number for number in left if _can_be_completed(world, judge, number, left)]:
+    left = holders(world, lab)
+    while done := [number for number in left if _can_be_completed(world, judge, number, left, lab)]:
         left = [number for number in left if number not in done]
     return left
 
 
-def _can_be_completed(world: World, judge: Judge, number: int, left: list[int]) -> bool:
+def _can_be_completed(world: World, judge: Judge, number: int, left: list[int], lab: str) -> bool:
     hosts = world.hosts(number)
-    (lab, *_) = [host.lab for host in hosts if host.state == "scheduled"]
     held = {host.system for other in left for host in world.hosts(other) if host.state == "scheduled"}
     free = [system for system in world.systems.values() if system.lab == lab and system.fqdn not in held]
     return matched(world, judge, [host for host in hosts if host.state in UNPLACED], free)
@@ -103,7 +103,7 @@ def could_take_safely(world: World, judge: Judge, recipe: Recipe, system: System
     """Usable for it, and no grant that could leave somebody without an end."""
     if not judge.could_take(world, recipe, system):
         return False
-    return completes(world, recipe) or not stuck(suppose_granted(world, recipe, system), judge)
+    return completes(world, recipe) or not stuck(suppose_granted(world, recipe, system), judge, system.lab)
 
 
 def waiting_sets(world: World) -> list[int]:

@@ -218,6 +218,19 @@ def test_no_unsafe_grant__the_rest_is_busy__comes_free() -> None:
     assert story.violations() == []
 
 
+def test_no_unsafe_grant__another_lab_is_stuck__does_not_matter() -> None:
+    story = opening()
+    story.idle("d", lab="lab-2")
+    story.job(4, {4: only("d")})
+    story.decide(place(4, "d", "lab-2"))
+    story.job(5, {5: only("c"), 6: only("d")})
+    story.decide([*grant(5, "c", "lab-2"), assigned(6, "lab-2")])
+    story.commit(("system/d", SystemDrained(reason="fan")))
+    story.job(7, {7: only("b"), 8: only("a")})
+    story.decide([*grant(7, "b"), assigned(8)])
+    assert story.violations() == []
+
+
 def test_no_unsafe_grant__two_want_the_same_one__is_found() -> None:
     story = opening()
     story.job(5, {5: only("b"), 6: only("a"), 7: only("a")})
