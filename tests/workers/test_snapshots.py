@@ -1,0 +1,76 @@
+"""The scheduler begins from what another one knew, if that is to be trusted, and comes to the same."""
+
+from __future__ import annotations
+
+import orjson
+import pytest
+
+from api.store.event_log import EventLog
+from api.store.lease import SCHEDULER
+from api.store.snapshots import Snapshots
+from domain.scheduling.partition import Partition
+from domain.scheduling.snapshot import plain
+from tests.store.making import whole_log
+from tests.store.sessions import Owner
+from tests.store.waiting import until
+from tests.workers.conftest import Start
+from tests.workers.decisions import all_decided, assert_decided_once
+from tests.workers.lab import equip, submit_jobs
+
+SPOILT = {
+    "of other code": b"UPDATE live.snapshots SET code = 'another'",
+    "ahead of the log": b"UPDATE live.snapshots SET position = position + 1",
+    "no JSON": b"UPDATE live.snapshots SET content = 'x'",
+    "of another shape": b"UPDATE live.snapshots SET content = '{\"position\": 1}'",
+}
+
+
+def test_scheduler__stopped__leaves_what_the_whole_log_says(log: EventLog, start: Start) -> None:
+    run_once(log, start, jobs=5)
+
+    kept = Snapshots(log, SCHEDULER).load()
+    assert kept.position == log.end() > 0
+    assert orjson.dumps(plain(kept)) == orjson.dumps(plain(folded(log)))
+
+
+def test_scheduler__started_on_a_snapshot__goes_on(log: EventLog, start: Start) -> None:
+    run_once(log, start, jobs=5)
+    submit_jobs(log, 5)
+
+    running = start("scheduler")
+    until(lambda: all_decided(log))
+    running.terminate()
+    running.wait(timeout=20)
+    assert_decided_once(log)
+    assert Snapshots(log, SCHEDULER).load().position == log.end()
+
+
+@pytest.mark.parametrize("spoil", SPOILT.values(), ids=SPOILT.keys())
+def test_snapshot__not_to_be_trusted__whole_log_read(
+    log: EventLog, owner: Owner, start: Start, spoil: bytes
+) -> None:
+    run_once(log, start, jobs=2)
+    owner.execute(spoil)
+
+    assert Snapshots(log, SCHEDULER).load().position == 0
+    submit_jobs(log, 3)
+    start("scheduler")
+    until(lambda: all_decided(log))
+    assert_decided_once(log)
+
+
+def run_once(log: EventLog, start: Start, jobs: int) -> None:
+    """A scheduler decides all there is and is told to stop."""
+    equip(log, systems=3)
+    submit_jobs(log, jobs)
+    scheduler = start("scheduler")
+    until(lambda: all_decided(log))
+    scheduler.terminate()
+    scheduler.wait(timeout=20)
+
+
+def folded(log: EventLog) -> Partition:
+    partition = Partition()
+    for recorded in whole_log(log):
+        partition.apply(recorded)
+    return partition
