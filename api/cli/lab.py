@@ -1,12 +1,14 @@
-"""`labledger lab`: a lab from a file, and one that is simulated."""
+"""`labledger lab`: a lab that is made up, loaded from a file, and simulated."""
 
 from __future__ import annotations
 
 import json
-from typing import IO, TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, Any
 
 import click
 
+from api.cli.lab_generate import generate, submit_many
+from api.cli.lab_options import behaviour_options
 from api.cli.output import Column, Output
 from api.cli.remote import remote
 
@@ -22,7 +24,7 @@ LOADED_COLUMNS = (
 
 @click.group
 def lab() -> None:
-    """Load a lab, simulate its machines."""
+    """Make up a lab and jobs for it, load it, simulate its machines."""
 
 
 @lab.command
@@ -52,38 +54,26 @@ def load(client: Client, output: Output, file: IO[bytes]) -> None:
 
 @lab.command
 @click.option("--lab-controller", "fqdns", metavar="FQDN", multiple=True, help="Only this one; repeatable.")
-@click.option(
-    "--speed",
-    type=click.FloatRange(0, min_open=True),
-    default=60.0,
-    show_default=True,
-    help="How much faster than real machines.",
-)
-@click.option("--seed", type=int, default=0, show_default=True, help="What durations and results come from.")
-@click.option(
-    "--trouble",
-    type=click.FloatRange(0, 100),
-    default=0.0,
-    show_default=True,
-    help="Percent of results that are Warn, Fail or Panic.",
-)
+@click.option("--all", "all_of_them", is_flag=True, help="All that are enabled; so it is if none is named.")
+@behaviour_options
 @click.option("--once", is_flag=True, help="End when there is nothing left to do.")
 @remote
 def simulate(
-    client: Client,
-    output: Output,
-    fqdns: tuple[str, ...],
-    speed: float,
-    seed: int,
-    trouble: float,
-    once: bool,
+    client: Client, output: Output, fqdns: tuple[str, ...], all_of_them: bool, once: bool, **behaviour: Any
 ) -> None:
     """Be the lab controllers: take their commands, and report as if machines ran the recipes.
 
     Without --lab-controller: all that are enabled, those too that are added later.
     """
+    from api.cli.lab_screen import Screen
     from api.cli.simulation import Simulation
-    from replay.simulated_machine import Behaviour
+    from replay.behaviour import Behaviour
 
-    behaviour = Behaviour(seed=seed, speed=speed, trouble_percent=trouble)
-    Simulation(client, output, behaviour, fqdns, once=once).run()
+    if fqdns and all_of_them:
+        raise click.UsageError("--all and --lab-controller exclude each other.")
+    with Screen(output) as screen:
+        Simulation(client, screen.hear, Behaviour(**behaviour), fqdns, once=once).run()
+
+
+lab.add_command(generate)
+lab.add_command(submit_many)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
+from api.cli.lab_progress import advancing
 from api.client.problems import Problem
 from domain.errors import Fault, Unreadable
 
@@ -68,13 +69,13 @@ def left_out(lab: Mapping[str, Any]) -> list[str]:
 
 def _put_all(client: Client, section: Section, lab: Mapping[str, Any]) -> Loaded:
     items = lab.get(section.name, [])
-    for item in items:
+    for item in advancing(f"loading {section.name}", items):
         _put(client, section, item)
     return Loaded(section.name, loaded=len(items))
 
 
 def _post_systems(client: Client, lab: Mapping[str, Any]) -> Loaded:
-    added = [_post(client, system) for system in lab.get("systems", [])]
+    added = [_post(client, system) for system in advancing("loading systems", lab.get("systems", []))]
     return Loaded("systems", loaded=added.count(True), kept=added.count(False))
 
 

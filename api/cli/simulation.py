@@ -3,52 +3,54 @@
 from __future__ import annotations
 
 import signal
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from threading import Event, Lock, Thread
 from typing import Any
 
 from api.cli.lab_agent import LabAgent
-from api.cli.output import Output
-from api.cli.wording import plain
 from api.client import Client, Problem, Unreachable
-from domain.errors import LabledgerError
-from replay.simulated_machine import Behaviour
+from replay.behaviour import Behaviour
 
 # How soon a lab controller that was added or enabled gets its agent.
 LOOK_SECONDS = 5.0
+LOOK_ONCE_SECONDS = 0.05
 SIGNALS = (signal.SIGTERM, signal.SIGINT)
+NOT_FOUND = 404
 
 
 class Simulation:
-    """Which lab controllers have an agent, and what ended them."""
+    """Which lab controllers have an agent, and what ended them. `hear` is told what they do."""
 
     def __init__(
-        self, client: Client, output: Output, behaviour: Behaviour, fqdns: Sequence[str], *, once: bool
+        self,
+        client: Client,
+        hear: Callable[[dict[str, Any]], None],
+        behaviour: Behaviour,
+        fqdns: Sequence[str],
+        *,
+        once: bool,
     ) -> None:
         self._client = client
-        self._output = output
+        self._hear = hear
         self._behaviour = behaviour
         self._fqdns = fqdns
         self._once = once
         self._stop = Event()
         self._threads: dict[str, Thread] = {}
-        self._errors: list[LabledgerError] = []
+        self._errors: list[Exception] = []
         self._speaking = Lock()
 
     def run(self) -> None:
         """Until a signal, or with `once` until all is done. Raises what an agent could not survive."""
-        before = {number: signal.signal(number, lambda *_: self._stop.set()) for number in SIGNALS}
-        try:
+        with _signals(self._stop):
             for fqdn in self._wanted():
                 self._start(fqdn)
             while not self._done():
-                self._stop.wait(0.05 if self._once else LOOK_SECONDS)
+                self._stop.wait(LOOK_ONCE_SECONDS if self._once else LOOK_SECONDS)
                 if not self._once and not self._stop.is_set():
                     self._start_new()
-        finally:
             self._stop.set()
-            for number, handler in before.items():
-                signal.signal(number, handler)
         if self._errors:
             raise self._errors[0]
 
@@ -69,7 +71,7 @@ class Simulation:
             # Its agents wait for the server to come back, and say so.
             return
         for fqdn in wanted:
-            if fqdn not in self._threads:
+            if fqdn not in self._threads or not self._threads[fqdn].is_alive():
                 self._start(fqdn)
 
     def _start(self, fqdn: str) -> None:
@@ -80,16 +82,28 @@ class Simulation:
     def _work(self, fqdn: str) -> None:
         try:
             with self._client.another() as client:
-                agent = LabAgent(client, fqdn, self._behaviour, say=self._say, stop=self._stop)
-                agent.run(once=self._once)
-        except LabledgerError as error:
-            self._errors.append(error)
+                LabAgent(client, fqdn, self._behaviour, say=self._say, stop=self._stop).run(once=self._once)
+        except Exception as error:
+            # Of all the lab controllers there are one may go; one that was asked for by name must be there.
+            gone = isinstance(error, Problem) and error.status == NOT_FOUND and not self._fqdns
+            if gone:
+                self._say({"lab_controller": fqdn, "what": "gone"})
+            else:
+                self._errors.append(error)
 
     def _say(self, doing: dict[str, Any]) -> None:
         with self._speaking:
-            self._output.line(doing, line(doing))
+            if not self._stop.is_set():
+                self._hear(doing)
 
 
-def line(doing: dict[str, Any]) -> str:
-    rest = {name: value for name, value in doing.items() if name not in ("lab_controller", "what")}
-    return f"{plain(doing['lab_controller'])}  {plain(doing['what']):<10}  {plain(rest)}"
+@contextmanager
+def _signals(stop: Event) -> Iterator[None]:
+    """A signal asks for the end, and is none itself: nobody is cut off in the middle of a word."""
+    before = {number: signal.signal(number, lambda *_: stop.set()) for number in SIGNALS}
+    try:
+        yield
+    finally:
+        stop.set()
+        for number, handler in before.items():
+            signal.signal(number, handler)

@@ -1,0 +1,92 @@
+"""What a lab controller says to the server and asks of it, over HTTP."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+from urllib.parse import quote
+
+from api.client import Client, Problem
+from replay.delivery import REFUSED
+from replay.steps import Step
+
+
+class LabLink:
+    """The server, as one lab controller sees it. What it says may be said again at any time."""
+
+    def __init__(self, client: Client, fqdn: str) -> None:
+        self._client = client
+        self._path = f"/lab-controllers/{quote(fqdn, safe='')}"
+
+    def commands(self, after: int, wait_seconds: int = 0) -> list[dict[str, Any]]:
+        """The next ones behind that id, in log order; none after `wait_seconds` without any."""
+        answer = self._client.get(f"{self._path}/commands", after=after, wait_seconds=wait_seconds)
+        commands: list[dict[str, Any]] = answer["commands"]
+        return commands
+
+    def all_commands(self) -> list[dict[str, Any]]:
+        """Every command this lab controller was ever given."""
+        found: list[dict[str, Any]] = []
+        while page := self.commands(found[-1]["id"] if found else 0):
+            found += page
+        return found
+
+    def report(self, command_id: int, body: Mapping[str, Any]) -> dict[str, Any]:
+        """One answer, as `update` gives many: a refusal is an answer, too."""
+        try:
+            self._client.patch(f"{self._path}/commands/{command_id}", body)
+        except Problem as error:
+            return refusal(error)
+        return {"status": 200}
+
+    def update(self, steps: Sequence[Step]) -> list[dict[str, Any]]:
+        """Say many things in one message; an answer to each. Raises Problem when one should be repeated."""
+        items = [item(step) for step in steps]
+        answers: list[dict[str, Any]] = self._client.post(f"{self._path}/updates", {"items": items})["items"]
+        for answer in answers:
+            if int(answer["status"]) >= 500:
+                # Said again as a whole, and in order: what was heard already changes nothing.
+                raise Problem(int(answer["status"]), str(answer.get("title", "")), answer.get("detail", ""))
+        return answers
+
+    def recipe(self, recipe_id: int) -> dict[str, Any]:
+        """As it is after everything this client has said; one that is not known is in the state `unknown`."""
+        try:
+            found: dict[str, Any] = self._client.get(
+                f"/recipes/{recipe_id}", min_position=self._client.position
+            )
+        except Problem as error:
+            refusal(error)
+            return {"recipe_id": recipe_id, "state": "unknown"}
+        return found
+
+    def condition(self, fqdn: str) -> str | None:
+        try:
+            system = self._client.get(f"/systems/{quote(fqdn, safe='')}", min_position=self._client.position)
+        except Problem as error:
+            refusal(error)
+            return None
+        return str(system["condition"])
+
+    def with_guest_tasks(self, command: dict[str, Any]) -> dict[str, Any]:
+        """Commands name the guests of a host; what these run stands in their recipes."""
+        return {**command, "guests": [self._guest(guest) for guest in command.get("guests") or ()]}
+
+    def _guest(self, guest: dict[str, Any]) -> dict[str, Any]:
+        if "tasks" in guest:
+            return guest
+        recipe = self.recipe(int(guest["recipe_id"]))
+        return {**guest, "tasks": [{"id": task["task_id"]} for task in recipe.get("tasks") or ()]}
+
+
+def item(step: Step) -> dict[str, Any]:
+    if step.kind == "system":
+        return {"system": dict(step.body)}
+    return {"progress": {"recipe_id": step.recipe_id, **step.body}}
+
+
+def refusal(error: Problem) -> dict[str, Any]:
+    """The answer in a problem that asking again would not change. Raises any other."""
+    if error.status not in REFUSED:
+        raise error
+    return {"status": error.status, "title": error.title, "detail": error.detail}
