@@ -9,13 +9,14 @@ Step = tuple[bool, int]
 
 
 @given(st.lists(st.tuples(st.booleans(), st.integers(0, 30)), max_size=200))
-def test_ranked__any_adding_and_discarding__first_is_the_smallest_member(steps: list[Step]) -> None:
+def test_ranked__any_adding_and_discarding__they_come_in_order(steps: list[Step]) -> None:
     ranked: Ranked[tuple[int, ...]] = Ranked()
     members: set[tuple[int, ...]] = set()
     for adding, number in steps:
         key = (number,)
         (ranked.add if adding else ranked.discard)(key)
         (members.add if adding else members.discard)(key)
+        assert list(ranked) == sorted(members)
         assert ranked.first() == min(members, default=None)
         assert len(ranked) == len(members)
         assert (key in ranked) == adding

@@ -45,3 +45,14 @@ HUGE = at_least(1_000_000)
 
 ALL = (ANYTHING, BIG, IN_POOL, NOT_IN_POOL, BIG_OR_IN_POOL, SECOND, HUGE)
 BY_TEXT = {want.text: want for want in ALL}
+
+
+def named(*fqdns: str) -> str:
+    """The requirement that any of these systems meets, and no other."""
+    leaves = [{"element": "hostname", "op": "==", "value": fqdn} for fqdn in fqdns]
+    return HOST.examine({"or": leaves}).text
+
+
+def forces(fqdn: str) -> str:
+    """The requirement that names this system whatever its condition."""
+    return HOST.examine({"force": fqdn}).text

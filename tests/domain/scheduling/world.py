@@ -289,6 +289,13 @@ class World:
 
     # Questions
 
+    def states(self, *recipe_ids: int) -> list[str]:
+        """Of these recipes, or of all."""
+        return [self.recipes[recipe_id].state for recipe_id in recipe_ids or self.recipes]
+
+    def system_of(self, recipe_id: int) -> str | None:
+        return self.recipes[recipe_id].system
+
     def in_state(self, *states: str) -> list[Recipe]:
         return [recipe for recipe in self.recipes.values() if recipe.state in states]
 

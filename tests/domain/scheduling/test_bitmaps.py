@@ -1,0 +1,58 @@
+"""Bitmaps, and numbers kept as bitmaps of digits, against sets and dictionaries."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from domain.scheduling.bitmaps import lowest, nth, numbers_in, union
+from domain.scheduling.planes import Planes
+
+members = st.sets(st.integers(0, 300))
+some = st.sets(st.integers(0, 300), min_size=1)
+
+
+def bitmap(numbers: set[int]) -> int:
+    return sum(1 << number for number in numbers)
+
+
+@given(members)
+def test_numbers_in__any_set__are_its_members_ascending(numbers: set[int]) -> None:
+    assert list(numbers_in(bitmap(numbers))) == sorted(numbers)
+
+
+@given(some)
+def test_lowest_and_nth__any_set__are_those_of_the_sorted_list(numbers: set[int]) -> None:
+    ascending = sorted(numbers)
+    assert lowest(bitmap(numbers)) == ascending[0]
+    assert [nth(bitmap(numbers), index) for index in range(len(ascending))] == ascending
+
+
+@given(st.lists(members))
+def test_union__any_sets__has_the_members_of_all(sets: list[set[int]]) -> None:
+    assert set(numbers_in(union(map(bitmap, sets)))) == set().union(*sets)
+
+
+small = st.sets(st.integers(0, 9))
+steps = st.lists(st.tuples(st.sampled_from(["add", "subtract", "put"]), small, st.integers(0, 1_000)))
+
+
+@given(steps, small)
+def test_planes__any_changes__have_the_numbers_of_a_dictionary(
+    changes: list[tuple[str, set[int], int]], among: set[int]
+) -> None:
+    planes, values = Planes(), dict.fromkeys(range(10), 0)
+    for change, numbers, amount in changes:
+        if change == "put":
+            for number in numbers:
+                planes.put(number, amount)
+                values[number] = amount
+            continue
+        # No number goes below zero.
+        least = amount if change == "add" else min([amount, *(values[number] for number in numbers)])
+        getattr(planes, change)(bitmap(numbers), least)
+        for number in numbers:
+            values[number] += least if change == "add" else -least
+    assert {number: planes.value(number) for number in values} == values
+    smallest = min((values[number] for number in among), default=0)
+    assert set(numbers_in(planes.least(bitmap(among)))) == {n for n in among if values[n] == smallest}

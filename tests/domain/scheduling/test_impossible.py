@@ -1,0 +1,206 @@
+"""Which sets are given up at once, because no lab could ever serve them, and with which reasons."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from domain.recipe.events import RecipeAborted
+from domain.scheduling.reasons import NO_DISTRO_TREE, NO_LAB_FOR_ALL, SIBLING_IMPOSSIBLE
+from domain.scheduling.rules import VIABLE
+from tests.domain.scheduling.wants import ANYTHING, HUGE, forces, named
+from tests.domain.scheduling.world import World
+
+OWN: dict[str, Any] = {"arch": "x86_64", "osmajor": "Mine", "osminor": "1"}
+
+
+def reasons(world: World) -> dict[str, str]:
+    """Of all that was aborted in the last decision."""
+    (decision,) = world.settle()
+    assert all(isinstance(event, RecipeAborted) for _, event in decision.events)
+    return {subject: event.reason for subject, event in decision.events}  # type: ignore[attr-defined]
+
+
+def _only_removed(world: World) -> int:
+    world.add_system("a", condition="Removed")
+    return world.submit(ANYTHING.text)
+
+
+def _forced_is_removed(world: World) -> int:
+    # Another one is there, but it is not the one.
+    world.add_system("a", condition="Removed")
+    world.add_system("b")
+    world.settle()
+    return world.submit(forces("a"))
+
+
+def _other_lab(world: World) -> int:
+    world.add_lab("lab-2")
+    world.add_system("a", lab="lab-2")
+    world.settle()
+    return world.submit(ANYTHING.text)
+
+
+def _other_arch(world: World) -> int:
+    world.add_system("a", arches=["ppc64le"])
+    world.settle()
+    return world.submit(ANYTHING.text)
+
+
+def _own_distro_of_other_arch(world: World) -> int:
+    world.add_system("a", arches=["ppc64le"])
+    world.settle()
+    return world.submit(ANYTHING.text, None, distro=OWN)
+
+
+def _excluding(family: str, version: str | None) -> Callable[[World], None]:
+    rows = [{"arch": "x86_64", "family": family, "version": version}]
+
+    def add(world: World) -> None:
+        world.add_system("a", excluded_families=rows)
+        world.settle()
+
+    return add
+
+
+def _excluded_family(world: World) -> int:
+    _excluding("Fedora", None)(world)
+    return world.submit(ANYTHING.text)
+
+
+def _excluded_version(world: World) -> int:
+    _excluding("Fedora", "40")(world)
+    return world.submit(ANYTHING.text)
+
+
+def _excluded_own_distro(world: World) -> int:
+    _excluding("Mine", "1")(world)
+    return world.submit(ANYTHING.text, None, distro=OWN)
+
+
+def _guests_elsewhere(world: World) -> int:
+    world.add_lab("lab-2")
+    world.put_tree(2, "x86_64", ["lab-2"])
+    for name, lab in (("a", "lab-1"), ("b", "lab-2")):
+        world.add_system(name, lab=lab)
+    world.settle()
+    return world.submit_set([ANYTHING.text], guests={0: [2]})[0]
+
+
+def _too_small(world: World) -> int:
+    world.add_idle("a")
+    return world.submit(HUGE.text)
+
+
+HOPELESS = [
+    # The lab's last system was taken away for good.
+    (_only_removed, "registered"),
+    # The one that is forced was: whatever else is asked, a removed system serves nobody.
+    (_forced_is_removed, "requirement"),
+    # The tree is imported in one lab, the machines stand in another.
+    (_other_lab, "distro"),
+    # Each tree is in a lab with machines, but the guests' in another than the host's.
+    (_guests_elsewhere, "guests"),
+    # The tree is there, but nothing that could boot it.
+    (_other_arch, "arch"),
+    (_own_distro_of_other_arch, "arch"),
+    # The owner knows that the family does not run, or just this version, or somebody's own.
+    (_excluded_family, "exclusion"),
+    (_excluded_version, "exclusion"),
+    (_excluded_own_distro, "exclusion"),
+    # The submitter asks for more than anybody has.
+    (_too_small, "requirement"),
+]
+
+
+@pytest.mark.parametrize(("prepare", "name"), HOPELESS)
+def test_new_job__nobody_could_ever_serve_it__is_aborted_with_the_reason_of_the_rule(
+    world: World, prepare: Callable[[World], int], name: str
+) -> None:
+    recipe_id = prepare(world)
+    reason = next(rule.reason for rule in VIABLE if rule.name == name)
+    assert reasons(world)[f"recipe/{recipe_id}"] == reason
+
+
+def test_rules__every_one__has_a_hopeless_case() -> None:
+    assert {name for _, name in HOPELESS} == {rule.name for rule in VIABLE}
+
+
+def test_new_job__no_distro_tree__is_aborted(world: World) -> None:
+    world.add_idle("a")
+    world.submit(ANYTHING.text, tree_id=None)
+    assert reasons(world) == {"recipe/1": NO_DISTRO_TREE}
+
+
+def test_new_job__no_distro_tree_for_a_guest__host_and_guest_are_aborted(world: World) -> None:
+    world.add_idle("a")
+    world.submit_set([ANYTHING.text], guests={0: [None]})  # type: ignore[list-item]
+    assert reasons(world) == {"recipe/1": NO_DISTRO_TREE, "recipe/2": NO_DISTRO_TREE}
+
+
+def test_new_job__distro_of_ones_own__is_had_by_every_lab(world: World) -> None:
+    world.add_lab("lab-2")
+    world.add_system("a", lab="lab-2")
+    world.settle()
+    recipe_id = world.submit(ANYTHING.text, None, distro=OWN)
+    world.settle()
+    assert world.system_of(recipe_id) == "a"
+
+
+def test_new_set__one_recipe_impossible__each_is_told_whose_fault_it_is(world: World) -> None:
+    world.add_idle("a", "b")
+    world.submit_set([ANYTHING.text, HUGE.text], guests={0: [1], 1: [1]})
+    too_much = next(rule.reason for rule in VIABLE if rule.name == "requirement")
+    assert reasons(world) == {
+        "recipe/1": SIBLING_IMPOSSIBLE,
+        "recipe/2": SIBLING_IMPOSSIBLE,
+        "recipe/3": too_much,
+        "recipe/4": too_much,
+    }
+
+
+def test_new_set__enough_systems_but_two_want_the_same_one__is_aborted(world: World) -> None:
+    # A matching, not counting: three recipes, three systems, and each recipe has one that could run it.
+    world.add_idle("a", "b", "c")
+    world.submit_set([named("a"), named("a"), ANYTHING.text])
+    assert set(reasons(world).values()) == {NO_LAB_FOR_ALL}
+
+
+def test_new_set__systems_enough_only_in_two_labs_together__is_aborted(world: World) -> None:
+    world.add_lab("lab-2")
+    world.put_tree(1, "x86_64", ["lab-1", "lab-2"])
+    world.add_system("a")
+    world.add_system("b", lab="lab-2")
+    world.settle()
+    world.submit_set([ANYTHING.text, ANYTHING.text])
+    assert set(reasons(world).values()) == {NO_LAB_FOR_ALL}
+
+
+@pytest.mark.parametrize("condition", ["Manual", "Broken"])
+def test_new_set__enough_if_what_is_away_comes_back__waits(world: World, condition: str) -> None:
+    world.add_idle("a")
+    world.add_system("b", condition=condition)
+    world.submit_set([ANYTHING.text, ANYTHING.text])
+    world.settle()
+    assert world.states() == ["queued", "queued"]
+
+
+def test_new_set__given_up__no_other_set_of_the_batch_is(world: World) -> None:
+    world.add_idle("a")
+    for host_requires in (ANYTHING.text, HUGE.text, ANYTHING.text):
+        world.submit(host_requires)
+    world.settle()
+    assert world.states() == ["waiting", "aborted", "queued"]
+
+
+@pytest.mark.parametrize("condition", ["Manual", "Broken", "Removed"])
+def test_queued__candidates_gone_later__waits_on(world: World, condition: str) -> None:
+    world.add_idle("a")
+    world.submit(ANYTHING.text)
+    waiting = world.submit(ANYTHING.text)
+    world.settle()
+    world.set_condition("a", condition)
+    world.settle()
+    assert world.states(waiting) == ["queued"]

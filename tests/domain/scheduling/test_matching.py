@@ -1,0 +1,41 @@
+"""Whether each of several recipes can have a system of its own: against trying every order."""
+
+from __future__ import annotations
+
+from itertools import permutations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from domain.scheduling.bitmaps import numbers_in
+from domain.scheduling.matching import match
+
+SYSTEMS = 5
+
+
+def by_trying(wants: list[int]) -> bool:
+    choices = permutations(range(SYSTEMS), len(wants))
+    return any(all(want >> n & 1 for want, n in zip(wants, choice, strict=True)) for choice in choices)
+
+
+@given(st.lists(st.integers(0, 2**SYSTEMS - 1), max_size=SYSTEMS + 1))
+def test_match__any_wants__finds_one_exactly_where_trying_all_finds_one(wants: list[int]) -> None:
+    matched = match(wants)
+    assert (matched is not None) == by_trying(wants)
+    if matched is not None:
+        assert len(set(matched)) == len(wants)
+        assert all(number in numbers_in(want) for want, number in zip(wants, matched, strict=True))
+
+
+def test_match__first_choices_collide__the_taker_moves_on() -> None:
+    # Taking the first free one for each would leave the last with nothing.
+    assert match([0b011, 0b110, 0b001]) == [1, 2, 0]
+
+
+def test_match__enough_systems_but_all_for_the_same_two__finds_none() -> None:
+    # Counting would let this pass: three recipes, and three systems that somebody wants.
+    assert match([0b111, 0b001, 0b001]) is None
+
+
+def test_match__nobody_wants_anything__is_an_empty_matching() -> None:
+    assert match([]) == []

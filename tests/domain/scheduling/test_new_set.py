@@ -1,0 +1,212 @@
+"""What becomes of a new set of several recipes."""
+
+from __future__ import annotations
+
+import pytest
+
+from domain.recipe.events import RecipeAssigned, RecipeQueued, RecipeScheduled
+from domain.scheduling.reasons import NO_IDLE_SYSTEM
+from tests.domain.scheduling.wants import ANYTHING, BIG, IN_POOL, forces, named
+from tests.domain.scheduling.world import World
+
+ANY = ANYTHING.text
+BOTH = ("lab-1", "lab-2")
+
+
+@pytest.fixture
+def two_labs(world: World) -> World:
+    """Two labs with the same tree; a and b in the first, x, y and z in the other."""
+    world.add_lab("lab-2")
+    world.put_tree(1, "x86_64", BOTH)
+    for name, lab in (("a", "lab-1"), ("b", "lab-1"), ("x", "lab-2"), ("y", "lab-2"), ("z", "lab-2")):
+        world.add_system(name, lab=lab)
+    world.settle()
+    return world
+
+
+def busy(world: World, *fqdns: str) -> dict[str, int]:
+    """Each of these systems runs a recipe of its own; which."""
+    running = {fqdn: world.submit(named(fqdn), priority="Urgent") for fqdn in fqdns}
+    world.settle()
+    assert {world.system_of(recipe_id) for recipe_id in running.values()} == set(fqdns)
+    return running
+
+
+def free(world: World, recipe_id: int) -> None:
+    world.complete(recipe_id)
+    world.settle()
+
+
+def test_new_set__systems_for_all__the_one_with_the_fewest_viable_takes_first(world: World) -> None:
+    world.add_idle("a", "b", "c")
+    # In document order, the first would take what only the last can use.
+    ids = world.submit_set([ANY, named("a", "b"), named("a")])
+    (decision,) = world.settle()
+    taken = [event.system for _, event in decision.events if isinstance(event, RecipeScheduled)]
+    assert taken == ["a", "b", "c"]
+    assert [world.system_of(recipe_id) for recipe_id in ids] == ["c", "b", "a"]
+
+
+def test_new_set__as_many_viable_for_each__document_order_decides(world: World) -> None:
+    world.add_idle("a", "b")
+    first, second = world.submit_set([ANY, ANY])
+    world.settle()
+    assert (world.system_of(first), world.system_of(second)) == ("a", "b")
+
+
+def test_new_set__choices_that_would_collide__all_of_it_starts_at_once(world: World) -> None:
+    # Each wants two of three: who takes greedily by name leaves one of the others with nothing.
+    world.add_idle("a", "b", "c")
+    ids = world.submit_set([named("a", "b"), named("a", "c"), named("a", "b")])
+    world.settle()
+    assert set(world.states(*ids)) == {"waiting"}
+    assert {world.system_of(recipe_id) for recipe_id in ids} == {"a", "b", "c"}
+
+
+def test_new_set__one_lab_has_enough_idle__takes_them_there(two_labs: World) -> None:
+    # By name, a and b come first, but the third would be missing.
+    ids = two_labs.submit_set([ANY, ANY, ANY])
+    two_labs.settle()
+    assert [two_labs.system_of(recipe_id) for recipe_id in ids] == ["x", "y", "z"]
+
+
+def test_new_set__both_labs_could_start_it__one_of_them_gets_it_all(two_labs: World) -> None:
+    ids = two_labs.submit_set([ANY, ANY])
+    two_labs.settle()
+    assert [two_labs.recipes[recipe_id].lab_controller for recipe_id in ids] == ["lab-1", "lab-1"]
+
+
+def test_new_set__no_lab_can_start_it_now__takes_of_one_that_could_when_all_come_free(
+    two_labs: World,
+) -> None:
+    runs = busy(two_labs, "x", "y")
+    # a and b are idle, but their lab will never have a third.
+    ids = two_labs.submit_set([ANY, ANY, ANY])
+    two_labs.settle()
+    assert sorted(two_labs.states(*ids)) == ["assigned", "assigned", "scheduled"]
+    assert {two_labs.recipes[recipe_id].lab_controller for recipe_id in ids} == {"lab-2"}
+    for fqdn in ("x", "y"):
+        free(two_labs, runs[fqdn])
+    assert sorted(two_labs.system_of(recipe_id) or "" for recipe_id in ids) == ["x", "y", "z"]
+
+
+def test_new_set__one_takes_a_system__its_siblings_are_assigned_in_the_same_decision(world: World) -> None:
+    world.add_idle("a", "b")
+    busy(world, "b")
+    first, second = world.submit_set([named("a"), named("b")])
+    (decision,) = world.settle()
+    assert [(subject, event) for subject, event in decision.events if subject.startswith("recipe/")] == [
+        (f"recipe/{first}", RecipeScheduled(system="a", lab_controller="lab-1")),
+        (f"recipe/{second}", RecipeAssigned(lab_controller="lab-1", reason=None)),
+    ]
+    assert world.states(first, second) == ["scheduled", "assigned"]
+
+
+def test_new_set__bound_to_a_lab__takes_no_idle_system_of_another(two_labs: World) -> None:
+    runs = busy(two_labs, "b", "x", "y", "z")
+    holding, assigned = two_labs.submit_set([named("a", "x"), named("b", "y")])
+    two_labs.settle()
+    assert (two_labs.system_of(holding), two_labs.states(assigned)) == ("a", ["assigned"])
+    free(two_labs, runs["y"])
+    assert two_labs.systems["y"].usage == "idle"
+    free(two_labs, runs["b"])
+    assert two_labs.system_of(assigned) == "b"
+
+
+def test_new_set__nothing_idle__all_are_queued_with_the_reason(world: World) -> None:
+    world.add_idle("a", "b")
+    busy(world, "a", "b")
+    ids = world.submit_set([ANY, ANY], guests={0: [1]})
+    (decision,) = world.settle()
+    queued = RecipeQueued(reason=NO_IDLE_SYSTEM)
+    members = (ids[0], ids[0] + 1, ids[1])
+    assert decision.events == tuple((f"recipe/{recipe_id}", queued) for recipe_id in members)
+
+
+def test_new_set__two_sets_in_one_batch__all_of_the_first_before_the_second(world: World) -> None:
+    world.add_idle("a", "b", "c")
+    first = world.submit_set([ANY, ANY])
+    second = world.submit_set([ANY, ANY], priority="Urgent")
+    assert len(world.settle()) == 2
+    assert set(world.states(*first)) == {"waiting"}
+    assert sorted(world.states(*second)) == ["assigned", "scheduled"]
+
+
+def test_new_set__starts__hosts_and_guests_and_systems_in_one_decision(world: World) -> None:
+    world.add_idle("a", "b")
+    host, other = world.submit_set([named("a"), named("b")], guests={0: [1]})
+    guest = host + 1
+    (decision,) = world.settle()
+    assert [(subject, event.TOPIC.split(".")[1]) for subject, event in decision.events] == [
+        # The first takes its system, its sibling is in its lab from then on, and takes its own.
+        (f"recipe/{host}", "scheduled"),
+        (f"recipe/{guest}", "scheduled"),
+        ("system/a", "scheduled"),
+        (f"recipe/{other}", "assigned"),
+        (f"recipe/{other}", "scheduled"),
+        ("system/b", "scheduled"),
+        # With the last of its recipes the set starts, each system with its recipe.
+        (f"recipe/{host}", "waiting"),
+        (f"recipe/{guest}", "waiting"),
+        ("system/a", "waiting"),
+        (f"recipe/{other}", "waiting"),
+        ("system/b", "waiting"),
+    ]
+    assert world.recipes[guest].system == "a"
+
+
+def test_new_set__starts_with_the_last_system_it_waited_for__everybody_in_one_decision(world: World) -> None:
+    world.add_idle("a", "b")
+    runs = busy(world, "b")
+    host, other = world.submit_set([named("a"), named("b")], guests={0: [1], 1: [1]})
+    world.settle()
+    world.complete(runs["b"])
+    (decision,) = world.settle()
+    waiting = [subject for subject, event in decision.events if event.TOPIC.endswith(".waiting")]
+    assert waiting == [
+        *(f"recipe/{host}", f"recipe/{host + 1}", "system/a"),
+        *(f"recipe/{other}", f"recipe/{other + 1}", "system/b"),
+    ]
+    assert dict(decision.expected).keys() == {subject for subject, _ in decision.events}
+
+
+def test_new_set__guest__takes_no_system_and_stands_in_nobodys_way(world: World) -> None:
+    world.add_idle("a", "b")
+    host, other = world.submit_set([named("a"), named("b")], guests={0: [1, 1, 1]})
+    world.settle()
+    assert (world.system_of(host), world.system_of(other)) == ("a", "b")
+    assert {system.recipe_id for system in world.systems.values()} == {host, other}
+
+
+def test_new_set__guests_tree_is_only_in_one_of_the_labs__takes_a_system_there(two_labs: World) -> None:
+    two_labs.put_tree(2, "x86_64", ["lab-2"])
+    (host,) = two_labs.submit_set([ANY], guests={0: [2]})
+    two_labs.settle()
+    assert two_labs.system_of(host) == "x"
+
+
+def test_new_set__guest_with_a_distro_of_its_own__asks_for_no_tree(two_labs: World) -> None:
+    own = {"arch": "x86_64", "osmajor": "Mine", "osminor": None}
+    (host,) = two_labs.submit_set([ANY], tree_id=None, guests={0: [None]}, distro=own)  # type: ignore[list-item]
+    two_labs.settle()
+    assert two_labs.system_of(host) == "a"
+
+
+def test_new_set__one_forces_a_manual_system__starts_with_the_others(world: World) -> None:
+    world.add_system("m", condition="Manual")
+    world.add_idle("a")
+    ids = world.submit_set([ANY, forces("m")])
+    world.settle()
+    assert [world.system_of(recipe_id) for recipe_id in ids] == ["a", "m"]
+    assert world.systems["m"].usage == "waiting"
+
+
+def test_new_set__other_needs_only_what_the_first_prefers__is_left_it(world: World) -> None:
+    # Both could take the big one in the pool; the first has another way, and as many viable systems.
+    world.add_system("a", memory_mb=16_384, pools=["net"])
+    world.add_system("b", memory_mb=16_384)
+    world.add_system("c", pools=["net"], condition="Broken")
+    world.settle()
+    big, pooled = world.submit_set([BIG.text, IN_POOL.text])
+    world.settle()
+    assert (world.system_of(big), world.system_of(pooled)) == ("b", "a")
