@@ -7,11 +7,14 @@ seconds since it began; whoever runs it says what time it is.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from replay.simulated_machine import Behaviour, Command, Step, life
+from replay.behaviour import Behaviour
+from replay.disorder import disordered
+from replay.simulated_machine import life
+from replay.steps import Command, Step, in_order, is_open
 
 # States of a recipe in which its lab has something to say about it.
 UNDER_WAY = frozenset({"waiting", "installing", "running"})
@@ -28,92 +31,87 @@ class Lab:
     def next_due_seconds(self) -> float | None:
         return self.agenda[0].due_seconds if self.agenda else None
 
-    def due(self, now_seconds: float) -> tuple[Step, ...]:
-        return tuple(step for step in self.agenda if step.due_seconds <= now_seconds)
+    def due(self, now_seconds: float) -> Iterator[Step]:
+        for step in self.agenda:
+            if step.due_seconds > now_seconds:
+                return
+            yield step
 
-    def past(self, count: int) -> Lab:
-        """The lab after its first so many messages were heard."""
-        return replace(self, agenda=self.agenda[count:])
+    def with_steps(self, steps: Iterable[Step]) -> Lab:
+        return replace(self, agenda=in_order([*self.agenda, *steps]))
 
     def without(self, unwanted: Callable[[Step], bool]) -> Lab:
         return replace(self, agenda=tuple(step for step in self.agenda if not unwanted(step)))
 
 
-class UnknownKind(ValueError):
-    """A simulated lab does not know this kind of command."""
-
-
 def obey(lab: Lab, command: Command, now_seconds: float) -> Lab:
-    """The lab after it has taken a command. Raises UnknownKind."""
+    """The lab after it has taken a command; one of a kind it does not know is reported failed."""
     handler = _HANDLERS.get(str(command["kind"]))
     if handler is None:
-        raise UnknownKind(f"unknown kind of command: {command['kind']}")
+        return lab.with_steps(_reports(command, now_seconds, _unknown(command)))
     return handler(lab, command, now_seconds)
 
 
-def provision(lab: Lab, command: Command, now_seconds: float) -> Lab:
+def _provision(lab: Lab, command: Command, now_seconds: float) -> Lab:
     """Whatever ran on that system is gone; its new recipe goes through its life.
 
     Of a recipe that was withdrawn and placed again, the former system must not speak any more.
     """
-    free = _stop(_release_system(lab, command), command, now_seconds)
-    steps = sorted((*free.agenda, *life(command, lab.behaviour, now_seconds)), key=_when)
-    return replace(lab, agenda=tuple(steps))
+    free = _silenced(_system_free(lab, command), command)
+    steps = tuple(disordered(life(command, lab.behaviour, now_seconds), lab.behaviour, command["id"]))
+    # A person's system is done when it is installed, and a failure comes later, too: the life tells of both.
+    told = command.get("recipe_id") is None or any(step.kind == "command" for step in steps)
+    reports = _reports(command, now_seconds, *([] if told else [{"state": "completed"}]))
+    return free.with_steps([*reports, *steps, *_silence(lab.behaviour, command, steps)])
 
 
-def _stop(lab: Lab, command: Command, _: float) -> Lab:
+def _silence(behaviour: Behaviour, command: Command, steps: tuple[Step, ...]) -> Iterator[Step]:
+    """At some moment of this life the whole lab controller vanishes; it may lose its memory over that."""
+    number, own = command["id"], [step.due_seconds for step in steps if not step.lasting]
+    if own and behaviour.happens("vanish", number):
+        chance = behaviour.chance("away", number)
+        moment, forgets = chance.uniform(min(own), max(own)), chance.random() < 0.5
+        seconds = behaviour.seconds(behaviour.away_seconds, "away", number)
+        body = {"seconds": seconds, "forgets": forgets}
+        yield Step(moment, str(command["system"]), "silence", body, lasting=True)
+
+
+def _stop(lab: Lab, command: Command, now_seconds: float) -> Lab:
     """End a recipe, and with a host its guests; without a recipe named, whatever the system runs."""
+    free = _system_free(lab, command) if command.get("recipe_id") is None else _silenced(lab, command)
+    return _at_once(free, command, now_seconds)
+
+
+def _silenced(lab: Lab, command: Command) -> Lab:
     recipe_id = command.get("recipe_id")
-    if recipe_id is None:
-        return _release_system(lab, command)
-    return lab.without(lambda step: recipe_id in (step.recipe_id, step.host_recipe_id))
+    return lab if recipe_id is None else lab.without(lambda step: step.is_of(recipe_id))
 
 
-def _release_system(lab: Lab, command: Command) -> Lab:
-    return lab.without(lambda step: step.system == command.get("system"))
+def _system_free(lab: Lab, command: Command) -> Lab:
+    return lab.without(lambda step: step.system == command.get("system") and not step.lasting)
 
 
-def _no_words(lab: Lab, _: Command, __: float) -> Lab:
-    """Power and boot configuration happen at once and are not talked about."""
-    return lab
+def _at_once(lab: Lab, command: Command, now_seconds: float) -> Lab:
+    """Power and boot configuration are done as soon as they are begun."""
+    return lab.with_steps(_reports(command, now_seconds, {"state": "completed"}))
+
+
+def _reports(command: Command, now_seconds: float, *ends: Mapping[str, Any]) -> list[Step]:
+    """That it has begun, unless that was said, and how it ended. They last: nothing takes back a command."""
+    begins = [{"state": "running"}] if command.get("state", "queued") == "queued" else []
+    said = [*begins, *ends] if is_open(command) else []
+    system, number = str(command.get("system", "")), int(command["id"])
+    return [Step(now_seconds, system, "command", body, lasting=True, command=number) for body in said]
+
+
+def _unknown(command: Command) -> Mapping[str, Any]:
+    return {"state": "failed", "reason": f"unknown kind of command: {command['kind']}"}
 
 
 _HANDLERS: dict[str, Callable[[Lab, Command, float], Lab]] = {
-    "provision": provision,
+    "provision": _provision,
     "stop": _stop,
     "release": _stop,
-    "power": _no_words,
-    "clear_netboot": _no_words,
+    "power": _at_once,
+    "clear_netboot": _at_once,
 }
-
-
-def resume(lab: Lab, recipe: Mapping[str, Any], now_seconds: float) -> Lab:
-    """The lab after it has looked how far the server knows a recipe: what is settled is not said again.
-
-    What is left of the recipe moves up, as if the lab had never been away; a recipe that is finished, or not
-    on the system any more that we were told of, is dropped with its guests.
-    """
-    recipe_id = int(recipe["recipe_id"])
-    system = recipe.get("system")
-    if recipe["state"] not in UNDER_WAY:
-        return lab.without(lambda step: recipe_id in (step.recipe_id, step.host_recipe_id))
-    lab = lab.without(lambda step: step.host_recipe_id == recipe_id and system not in (None, step.system))
-    done = {task["task_id"] for task in recipe.get("tasks") or () if task["state"] not in ("new", "running")}
-    rest = lab.without(lambda step: step.recipe_id == recipe_id and _settled(step, recipe["state"], done))
-    ahead = [step.due_seconds for step in rest.agenda if recipe_id in (step.recipe_id, step.host_recipe_id)]
-    early = max(min(ahead, default=now_seconds) - now_seconds, 0.0)
-    moved = [
-        replace(step, due_seconds=step.due_seconds - early) if step.host_recipe_id == recipe_id else step
-        for step in rest.agenda
-    ]
-    return replace(lab, agenda=tuple(sorted(moved, key=_when)))
-
-
-def _settled(step: Step, state: str, done: set[int]) -> bool:
-    if "task_id" in step.progress:
-        return step.progress["task_id"] in done
-    return step.progress.get("state") == "installing" and state != "waiting"
-
-
-def _when(step: Step) -> float:
-    return step.due_seconds

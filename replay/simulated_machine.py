@@ -1,87 +1,93 @@
-"""What one simulated machine says while it runs a recipe, and its guests theirs: timed progress messages."""
+"""What one simulated machine says while it runs a recipe, and its guests theirs: timed steps."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from random import Random
-from typing import Any
+from collections.abc import Iterable, Iterator
 
-Command = Mapping[str, Any]
-Progress = Mapping[str, Any]
+from replay.behaviour import Behaviour
+from replay.steps import Command, Progress, Step, is_open, numbered
+from replay.timeline import FAULTS, GUEST_FAULTS, Life, Timed, strike, timeline
 
-
-@dataclass(frozen=True)
-class Behaviour:
-    """How the simulated machines do. Ranges are seconds of a real machine, `speed` shortens them all."""
-
-    seed: int = 0
-    speed: float = 1.0
-    trouble_percent: float = 0.0
-    boot_seconds: tuple[float, float] = (30.0, 120.0)
-    install_seconds: tuple[float, float] = (300.0, 900.0)
-    result_seconds: tuple[float, float] = (20.0, 300.0)
-    most_results: int = 3
+FAILED = "the simulated machine failed"
+BROKEN = "the simulated machine broke"
+REPAIRED = "the simulated machine was repaired"
 
 
-@dataclass(frozen=True)
-class Step:
-    """A message about a recipe, due at a time. `host_recipe_id` is the recipe's own unless it is a guest."""
-
-    due_seconds: float
-    recipe_id: int
-    host_recipe_id: int
-    system: str
-    progress: Progress = field(hash=False)
+def life(command: Command, behaviour: Behaviour, now_seconds: float) -> tuple[Step, ...]:
+    """What follows from provisioning a system: for a recipe, or for a person who has reserved it."""
+    steps = _reservation if command.get("recipe_id") is None else _recipe
+    return numbered(steps(command, behaviour, now_seconds))
 
 
-def life(command: Command, behaviour: Behaviour, now_seconds: float) -> Iterator[Step]:
-    """A host's steps and its guests'. They begin with its first task, it ends after the last of them."""
+def _recipe(command: Command, behaviour: Behaviour, now_seconds: float) -> Iterator[Step]:
+    """A host's steps and its guests'. They begin with its first task; it ends after the last of them."""
     host = int(command["recipe_id"])
-    system = str(command["system"])
+    own = strike(timeline(host, command, behaviour, now_seconds), FAULTS, behaviour, command["id"], host)
+    end = own.end_seconds
+    yield from _progress(command, host, own.said)
+    for guest_id, theirs in _guests(command, own, behaviour):
+        said = [*theirs.said, *((theirs.end_seconds, words) for words in _last_words(theirs))]
+        if own.fault is not None:
+            said = [timed for timed in said if timed[0] <= own.end_seconds]
+        yield from _progress(command, guest_id, said)
+        end = max([end, *(due for due, _ in said)])
+    yield from _farewell(command, own, end, behaviour)
 
-    def steps(recipe_id: int, timed: Sequence[tuple[float, Progress]]) -> Iterator[Step]:
-        for due, progress in timed:
-            yield Step(due, recipe_id, host, system, progress)
 
-    own = _timeline(host, command, behaviour, now_seconds)
-    up = next((due for due, progress in own if progress.get("state") == "running"), own[-1][0])
-    end, farewell = own[-1]
-    yield from steps(host, own[:-1])
+def _guests(command: Command, host: Life, behaviour: Behaviour) -> Iterator[tuple[int, Life]]:
+    if host.begun_seconds is None:
+        return
     for guest in command.get("guests") or ():
         guest_id = int(guest["recipe_id"])
-        theirs = _timeline(guest_id, {**guest, "id": command["id"]}, behaviour, up)
-        yield from steps(guest_id, theirs)
-        end = max(end, theirs[-1][0])
-    yield from steps(host, [(end, farewell)])
+        whole = timeline(guest_id, {**guest, "id": command["id"]}, behaviour, host.begun_seconds)
+        yield guest_id, strike(whole, GUEST_FAULTS, behaviour, command["id"], guest_id)
 
 
-def _timeline(
-    recipe_id: int, order: Command, behaviour: Behaviour, begin_seconds: float
-) -> list[tuple[float, Progress]]:
-    """The timed messages of one recipe, host or guest."""
-    chance = Random(f"{behaviour.seed}/{order['id']}/{recipe_id}")
-    now = begin_seconds
-
-    def after(seconds: tuple[float, float]) -> float:
-        nonlocal now
-        now += chance.uniform(*seconds) / behaviour.speed
-        return now
-
-    said: list[tuple[float, Progress]] = [(after(behaviour.boot_seconds), {"state": "installing"})]
-    after(behaviour.install_seconds)
-    for task in order.get("tasks") or ():
-        task_id = int(task["id"])
-        said.append((now, {"state": "running", "task_id": task_id}))
-        for number in range(1, chance.randint(1, behaviour.most_results) + 1):
-            result = _result(task_id, number, chance, behaviour)
-            said.append((after(behaviour.result_seconds), result))
-        said.append((now, {"task_id": task_id, "state": "completed"}))
-    said.append((now, {"state": "completed"}))
-    return said
+def _farewell(command: Command, own: Life, end_seconds: float, behaviour: Behaviour) -> Iterator[Step]:
+    """A machine that breaks is the lab's to report; one that fails before its first task, the command's."""
+    if own.fault == "break":
+        yield from _broken(command, end_seconds, behaviour)
+    elif own.fault == "fail" and own.begun_seconds is None and is_open(command):
+        yield _report(command, end_seconds, {"state": "failed", "reason": FAILED})
+    else:
+        words = [(end_seconds, words) for words in _last_words(own)]
+        yield from _progress(command, int(command["recipe_id"]), words)
 
 
-def _result(task_id: int, number: int, chance: Random, behaviour: Behaviour) -> Progress:
-    troubled = chance.uniform(0, 100) < behaviour.trouble_percent
-    outcome = chance.choice(("Warn", "Fail", "Panic")) if troubled else "Pass"
-    return {"task_id": task_id, "result": outcome, "message": f"simulated result {number}", "score": number}
+def _last_words(life: Life) -> list[Progress]:
+    if life.fault is None:
+        return [{"state": "completed"}]
+    return [{"state": "aborted", "reason": FAILED}] if life.fault == "fail" else []
+
+
+def _reservation(command: Command, behaviour: Behaviour, now_seconds: float) -> Iterator[Step]:
+    """A person gets no recipe, only an installed system: all there is to say is about the command."""
+    up = now_seconds + behaviour.seconds(behaviour.boot_seconds, "boot", command["id"])
+    done = up + behaviour.seconds(behaviour.install_seconds, "install", command["id"])
+    own = strike(Life(((up, {}),), done), FAULTS, behaviour, command["id"])
+    if own.fault == "break":
+        yield from _broken(command, own.end_seconds, behaviour)
+    elif own.fault == "fail":
+        yield _report(command, own.end_seconds, {"state": "failed", "reason": FAILED})
+    elif own.fault is None:
+        yield _report(command, own.end_seconds, {"state": "completed"})
+
+
+def _progress(command: Command, recipe_id: int, said: Iterable[Timed]) -> Iterator[Step]:
+    for due, progress in said:
+        yield Step(due, str(command["system"]), "progress", progress, recipe_id, int(command["recipe_id"]))
+
+
+def _broken(command: Command, at_seconds: float, behaviour: Behaviour) -> Iterator[Step]:
+    """The repair is the system's business: it comes whatever becomes of the recipe."""
+    system, recipe_id = str(command["system"]), command.get("recipe_id")
+    repaired = at_seconds + behaviour.seconds(behaviour.repair_seconds, "repair", command["id"])
+    breaks = {"fqdn": system, "condition": "Broken", "reason": BROKEN}
+    mended = {"fqdn": system, "condition": "Automated", "reason": REPAIRED}
+    yield Step(at_seconds, system, "system", breaks, recipe_id, recipe_id)
+    yield Step(repaired, system, "system", mended, lasting=True)
+
+
+def _report(command: Command, due_seconds: float, report: Progress) -> Step:
+    recipe_id, number = command.get("recipe_id"), int(command["id"])
+    return Step(due_seconds, str(command["system"]), "command", report, recipe_id, recipe_id, command=number)

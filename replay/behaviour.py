@@ -1,0 +1,46 @@
+"""How the machines of a simulated lab do, and what goes wrong with them. All chance comes from one seed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from random import Random
+
+
+@dataclass(frozen=True)
+class Behaviour:
+    """Ranges are seconds of a real machine, `speed` shortens them all; a percentage is of what it happens to.
+
+    `stall`, `fail` and `break` happen to recipes (a break only to hosts), `vanish` to provisionings, `repeat`
+    and `reorder` to messages, `trouble` to results. What happens to one does not depend on what happens to
+    others, so raising one percentage leaves everything else as it was.
+    """
+
+    seed: int = 0
+    speed: float = 1.0
+    trouble_percent: float = 0.0
+    stall_percent: float = 0.0
+    fail_percent: float = 0.0
+    break_percent: float = 0.0
+    vanish_percent: float = 0.0
+    repeat_percent: float = 0.0
+    reorder_percent: float = 0.0
+    # What a recipe asks for when it installs and at each of its tasks; None: it takes what it is given.
+    watchdog_seconds: int | None = None
+    boot_seconds: tuple[float, float] = (30.0, 120.0)
+    install_seconds: tuple[float, float] = (300.0, 900.0)
+    result_seconds: tuple[float, float] = (20.0, 300.0)
+    repair_seconds: tuple[float, float] = (600.0, 3600.0)
+    away_seconds: tuple[float, float] = (120.0, 900.0)
+    most_results: int = 3
+
+    def chance(self, *about: object) -> Random:
+        """The dice for one thing: the same whenever it is asked about."""
+        return Random("/".join(map(str, (self.seed, *about))))
+
+    def happens(self, fault: str, *about: object) -> bool:
+        percent: float = getattr(self, f"{fault}_percent")
+        return self.chance(fault, *about).random() * 100 < percent
+
+    def seconds(self, of: tuple[float, float], *about: object) -> float:
+        """A duration out of a range, in the lab's own time."""
+        return self.chance("seconds", *about).uniform(*of) / self.speed

@@ -1,0 +1,91 @@
+"""A made-up lab of any size: the same for the same seed, in the shape of `samples/lab.json`."""
+
+from __future__ import annotations
+
+from random import Random
+from typing import Any
+
+from replay.generated_machines import machine
+
+Document = dict[str, Any]
+
+PEOPLE = ("alice", "bob", "carol", "dana", "erik", "fatima", "goran", "hana")
+GROUPS = ("kernel-qe", "net-qe", "storage-qe", "virt-qe")
+# Pool -> the group that owns it, and the highest priority that everybody else's jobs have there.
+POOLS = {
+    "big": ("kernel-qe", "Medium"),
+    "small": ("kernel-qe", "Urgent"),
+    "other-arches": ("net-qe", "Urgent"),
+    "fast-network": ("net-qe", "High"),
+    "storage": ("storage-qe", "Low"),
+    "virt": ("virt-qe", "Normal"),
+}
+# Name, family, version; the first one is in every lab.
+DISTROS = (
+    ("RHEL-9.6", "RedHatEnterpriseLinux9", "6"),
+    ("RHEL-10.2", "RedHatEnterpriseLinux10", "2"),
+    ("Fedora-44", "Fedora44", "0"),
+)
+ARCHES = ("x86_64", "aarch64", "ppc64le", "s390x")
+# Percent of distro trees, but for the first, that a lab has mirrored.
+MIRRORED_PERCENT = 80
+
+
+def generate_lab(seed: int, labs: int, systems: int) -> Document:
+    """A lab document: lab controllers, users, groups, pools, distro trees, systems.
+
+    Every lab controller has some of the systems (with at least as many systems as labs); all names differ.
+    """
+    chance = Random(f"lab/{seed}")
+    fqdns = [f"lab.site-{number:02}.example.com" for number in range(1, labs + 1)]
+    groups = [_group(name, chance) for name in GROUPS]
+    return {
+        "lab_controllers": [{"fqdn": fqdn, "enabled": True} for fqdn in fqdns],
+        "users": [{"name": name} for name in (*PEOPLE, "lab-ops")],
+        "groups": groups,
+        "pools": [_pool(name) for name in POOLS],
+        "distro_trees": _trees(fqdns, chance),
+        "systems": [
+            machine(number, fqdns[number % labs], PEOPLE, Random(f"lab/{seed}/{number}"))
+            for number in range(systems)
+        ],
+    }
+
+
+def _group(name: str, chance: Random) -> Document:
+    members = chance.sample(PEOPLE, 3)
+    return {"name": name, "owners": members[:1], "members": members}
+
+
+def _pool(name: str) -> Document:
+    owner, everybody = POOLS[name]
+    return {
+        "name": name,
+        "owner_group": owner,
+        "access_policy": [
+            {"permission": "submit", "group": owner, "maximum_effective_priority": "Urgent"},
+            {"permission": "submit", "everybody": True, "maximum_effective_priority": everybody},
+        ],
+    }
+
+
+def _trees(fqdns: list[str], chance: Random) -> list[Document]:
+    kinds = [(distro, arch) for distro in DISTROS for arch in ARCHES]
+    return [_tree(number, *kind, fqdns, chance) for number, kind in enumerate(kinds, start=1)]
+
+
+def _tree(number: int, distro: tuple[str, str, str], arch: str, fqdns: list[str], chance: Random) -> Document:
+    name, family, version = distro
+    kept = distro == DISTROS[0]
+    mirrors = [fqdn for fqdn in fqdns if kept or chance.random() * 100 < MIRRORED_PERCENT]
+    return {
+        "id": number,
+        "name": name,
+        "family": family,
+        "version": version,
+        "arch": arch,
+        "variant": "Server",
+        "tags": ["RELEASED"] if name.startswith("RHEL") else [],
+        "urls": {fqdn: [f"http://{fqdn}/distros/{name}/{arch}/"] for fqdn in mirrors},
+        "added_at": f"2026-{1 + number % 9:02}-01T00:00:00Z",
+    }

@@ -1,0 +1,113 @@
+"""The machines of a made-up lab: models as rows, and what varies from one machine to the next."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from random import Random
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Model:
+    """One line of machines; `share` is how common it is."""
+
+    share: int
+    prefix: str
+    vendor: str
+    model: str
+    arch: str
+    processors: tuple[int, ...]
+    memory_gb: tuple[int, ...]
+    flags: tuple[str, ...] = ()
+    drivers: tuple[str, ...] = ("tg3",)
+    type: str = "Machine"
+    power: str = "ipmi"
+
+
+MODELS = (
+    Model(30, "r640", "Dell", "R640", "x86_64", (16, 32), (64, 128), ("vmx", "sse4_2"), ("ixgbe", "tg3")),
+    Model(20, "dl360", "HPE", "DL360", "x86_64", (8, 16), (16, 32, 64), ("vmx",), ("igb",), power="ilo"),
+    Model(15, "epyc", "Supermicro", "H12", "x86_64", (32, 64), (128, 256), ("svm", "avx2"), ("mlx5_core",)),
+    Model(12, "t40", "Dell", "T40", "x86_64", (2, 4), (4, 8), ("sse2",), ("e1000", "tg3")),
+    Model(12, "altra", "Ampere", "Altra", "aarch64", (32, 80), (32, 64), ("asimd",), ("mlx5_core", "igb")),
+    Model(5, "p9", "IBM", "S922", "ppc64le", (16,), (64, 128), ("altivec",), ("tg3",)),
+    Model(3, "z", "IBM", "z16", "s390x", (4, 8), (8, 16), ("vx",), ("qeth",), power="zvm"),
+    Model(3, "lap", "Lenovo", "T14", "x86_64", (4, 8), (8, 16), ("vmx",), ("e1000",), type="Laptop"),
+)  # fmt: skip
+
+# Condition -> percent of machines.
+CONDITIONS = {"Automated": 92, "Manual": 5, "Broken": 3}
+DISK_GB = (80, 240, 480, 960, 4000)
+# Percent of machines that cannot install the newest family.
+EXCLUDING_PERCENT = 5
+VIRTUAL = frozenset({"vmx", "svm"})
+
+
+def machine(number: int, lab_controller: str, owners: Sequence[str], chance: Random) -> dict[str, Any]:
+    """A system as api.md shows it. `number` is in its name: no two numbers make the same one."""
+    model = chance.choices(MODELS, weights=[each.share for each in MODELS])[0]
+    processors, memory_mb = chance.choice(model.processors), chance.choice(model.memory_gb) * 1024
+    driver = chance.choice(model.drivers)
+    disks = [_disk(chance) for _ in range(chance.randint(1, 3))]
+    virtual = processors >= 8 and not VIRTUAL.isdisjoint(model.flags)
+    old = chance.random() * 100 < EXCLUDING_PERCENT
+    made = {
+        "fqdn": f"{model.prefix}-{number:04}.{lab_controller.removeprefix('lab.')}",
+        "lab_controller": lab_controller,
+        "owner": chance.choice([*owners, "lab-ops"]),
+        "condition": chance.choices(list(CONDITIONS), weights=list(CONDITIONS.values()))[0],
+        "type": model.type,
+        "arches": [model.arch],
+        "vendor": model.vendor,
+        "model": model.model,
+        "memory_mb": memory_mb,
+        "hypervisor": "",
+        "numa_nodes": max(1, processors // 16),
+        "power_type": model.power,
+        "cpu": _cpu(model, processors),
+        "devices": [_device(driver)],
+        "disks": disks,
+        "key_values": {"HVM": ["1"]} if virtual else {},
+        "excluded_families": [_exclusion(model)] if old else [],
+        "added_at": f"2025-{chance.randint(1, 12):02}-{chance.randint(1, 28):02}T00:00:00Z",
+    }
+    return {**made, "pools": _pools(made, driver, chance)}
+
+
+def _cpu(model: Model, processors: int) -> dict[str, Any]:
+    return {
+        "processors": processors,
+        "cores": max(1, processors // 2),
+        "sockets": 2 if processors >= 16 else 1,
+        "speed_mhz": 2500.0,
+        "vendor": "AuthenticAMD" if "svm" in model.flags else "GenuineIntel",
+        "hyper": True,
+        "flags": list(model.flags),
+    }
+
+
+def _device(driver: str) -> dict[str, Any]:
+    return {"type": "NETWORK", "bus": "pci", "driver": driver, "description": "Ethernet controller"}
+
+
+def _disk(chance: Random) -> dict[str, Any]:
+    size_bytes = chance.choice(DISK_GB) * 10**9
+    return {"model": "ST500", "size_bytes": size_bytes, "sector_size": 512, "phys_sector_size": 4096}
+
+
+def _exclusion(model: Model) -> dict[str, Any]:
+    return {"arch": model.arch, "family": "RedHatEnterpriseLinux10"}
+
+
+def _pools(made: dict[str, Any], driver: str, chance: Random) -> list[str]:
+    """Those it would suit, but for some that nobody has put there yet."""
+    suits = {
+        "big": made["memory_mb"] >= 65_536,
+        "small": made["memory_mb"] <= 16_384,
+        "other-arches": made["arches"] != ["x86_64"],
+        "fast-network": driver in ("ixgbe", "mlx5_core"),
+        "storage": len(made["disks"]) >= 3,
+        "virt": bool(made["key_values"]),
+    }
+    return [pool for pool, suited in suits.items() if suited and chance.random() < 0.7]

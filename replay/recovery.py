@@ -1,0 +1,113 @@
+"""How a lab goes on that has been away, or has lost its memory: from its old commands, and from what the
+server knows of their recipes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from replay.behaviour import Behaviour
+from replay.simulated_lab import UNDER_WAY, Lab, obey
+from replay.simulated_machine import life
+from replay.steps import Command, Step, in_order, is_open
+
+# Endings of whatever a system was provisioned for.
+ENDINGS = frozenset({"stop", "release"})
+
+
+def recall(behaviour: Behaviour, commands: Iterable[Command], now_seconds: float) -> Lab:
+    """The lab that was given all these commands, in their order, before it lost its memory.
+
+    Of all that a system ever ran only the last can still be under way; the server tells how far it is
+    (`resume`). What else is open has been done: only that is said. A command without a state has ended.
+    """
+    given, lab = list(commands), Lab(behaviour)
+    last, ended = _last_of_each_system(given)
+    for command in last.values():
+        if command["id"] not in ended:
+            lab = obey(lab, _begun(command), now_seconds)
+        else:
+            lab = lab.with_steps(step for step in life(command, behaviour, now_seconds) if step.lasting)
+    settled = ended | {command["id"] for command in given} - {command["id"] for command in last.values()}
+    for command in given:
+        if command["id"] in settled:
+            lab = obey(lab, _done(command), now_seconds)
+    # Who has just come back does not vanish again over what was before.
+    return lab.without(lambda step: step.kind == "silence")
+
+
+def under_way(commands: Iterable[Command]) -> list[Command]:
+    """The provisionings whose recipe or reservation may not have ended yet: at most one of each system."""
+    last, ended = _last_of_each_system(commands)
+    return [command for command in last.values() if command["id"] not in ended]
+
+
+def _last_of_each_system(commands: Iterable[Command]) -> tuple[dict[str, Command], set[int]]:
+    """The last provisioning of each system, and the ids of those that something has ended since."""
+    last, ended = dict[str, Command](), set[int]()
+    for command in commands:
+        recipe_id = command.get("recipe_id")
+        if command["kind"] == "provision":
+            ended |= _of_recipe(last, recipe_id)
+            last[command["system"]] = command
+        elif command["kind"] in ENDINGS and recipe_id is None:
+            ended |= {one["id"] for system, one in last.items() if system == command.get("system")}
+        elif command["kind"] in ENDINGS:
+            ended |= _of_recipe(last, recipe_id)
+            last = {system: _without_guest(one, recipe_id) for system, one in last.items()}
+    # A person's system that is installed needs nothing more.
+    installed = {one["id"] for one in last.values() if one.get("recipe_id") is None and not is_open(one)}
+    return last, ended | installed
+
+
+def _of_recipe(last: Mapping[str, Command], recipe_id: int | None) -> set[int]:
+    return {one["id"] for one in last.values() if recipe_id is not None and one.get("recipe_id") == recipe_id}
+
+
+def _without_guest(command: Command, recipe_id: Any) -> Command:
+    guests = command.get("guests") or []
+    return {**command, "guests": [guest for guest in guests if guest["recipe_id"] != recipe_id]}
+
+
+def _begun(command: Command) -> Command:
+    """What was given before is most likely begun: of a recipe's, that it is done says enough."""
+    recipes = command.get("recipe_id") is not None
+    return {**command, "state": "running"} if recipes and is_open(command) else command
+
+
+def _done(command: Command) -> Command:
+    """Nothing but its end is left to be told, so it is no provisioning any more."""
+    kind = "clear_netboot" if command["kind"] == "provision" else command["kind"]
+    return {**command, "kind": kind, "state": command.get("state", "completed")}
+
+
+def resume(lab: Lab, recipe: Mapping[str, Any], now_seconds: float) -> Lab:
+    """The lab after it has looked how far the server knows a recipe: what is settled is not said again.
+
+    What is left of the recipe moves up, as if the lab had never been away; a recipe that is finished, or not
+    on the system any more that we were told of, is dropped with its guests.
+    """
+    recipe_id, system = int(recipe["recipe_id"]), recipe.get("system")
+    if recipe["state"] not in UNDER_WAY:
+        return lab.without(lambda step: step.is_of(recipe_id))
+    lab = lab.without(lambda step: step.host_recipe_id == recipe_id and system not in (None, step.system))
+    done = {task["task_id"] for task in recipe.get("tasks") or () if task["state"] not in ("new", "running")}
+    rest = lab.without(lambda step: step.recipe_id == recipe_id and _settled(step, recipe["state"], done))
+    ahead = [step.due_seconds for step in rest.agenda if step.is_of(recipe_id)]
+    early = max(min(ahead, default=now_seconds) - now_seconds, 0.0)
+    moved = [_sooner(step, early) if step.host_recipe_id == recipe_id else step for step in rest.agenda]
+    return replace(rest, agenda=in_order(moved))
+
+
+def _sooner(step: Step, seconds: float) -> Step:
+    return replace(step, due_seconds=step.due_seconds - seconds)
+
+
+def _settled(step: Step, state: str, done: set[int]) -> bool:
+    if step.kind != "progress":
+        return False
+    if "task_id" in step.body:
+        return step.body["task_id"] in done
+    return step.body.get("state") == "installing" and state != "waiting"

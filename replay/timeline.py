@@ -1,0 +1,80 @@
+"""The life of one recipe on a machine that is sound, and the faults that cut it short."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from random import Random
+
+from replay.behaviour import Behaviour
+from replay.steps import Command, Progress
+
+Timed = tuple[float, Progress]
+
+# What can happen to a machine, worst first: of two that would, the worse one does. A guest is no machine.
+FAULTS = ("break", "fail", "stall")
+GUEST_FAULTS = ("fail", "stall")
+
+
+@dataclass(frozen=True)
+class Life:
+    """What is said up to the end, and the fault that brings the end, if one does."""
+
+    said: tuple[Timed, ...] = field(hash=False)
+    end_seconds: float
+    fault: str | None = None
+
+    @property
+    def begun_seconds(self) -> float | None:
+        """When the first task started; None if none did."""
+        return next((due for due, progress in self.said if progress.get("state") == "running"), None)
+
+
+def timeline(recipe_id: int, order: Command, behaviour: Behaviour, begin_seconds: float) -> Life:
+    """The messages of one recipe, host or guest, from its installation to the end of its last task."""
+    chance = Random(f"{behaviour.seed}/{order['id']}/{recipe_id}")
+    now = begin_seconds
+
+    def after(seconds: tuple[float, float]) -> float:
+        nonlocal now
+        now += chance.uniform(*seconds) / behaviour.speed
+        return now
+
+    said: list[Timed] = [(after(behaviour.boot_seconds), {"state": "installing"})]
+    said += _watched(now, behaviour)
+    after(behaviour.install_seconds)
+    for task in order.get("tasks") or ():
+        task_id = int(task["id"])
+        said.append((now, {"state": "running", "task_id": task_id}))
+        said += _watched(now, behaviour)
+        for number in range(1, chance.randint(1, behaviour.most_results) + 1):
+            result = _result(task_id, number, chance, behaviour)
+            said.append((after(behaviour.result_seconds), result))
+        said.append((now, {"task_id": task_id, "state": "completed"}))
+    return Life(tuple(said), now)
+
+
+def strike(life: Life, faults: tuple[str, ...], behaviour: Behaviour, *about: object) -> Life:
+    """The same life up to the moment at which a fault ends it; the whole of it where none does.
+
+    Something is always said first, so that the fault is one of a machine that was at work.
+    """
+    fault = next((fault for fault in faults if behaviour.happens(fault, *about)), None)
+    if fault is None:
+        return life
+    chance = behaviour.chance("struck", *about)
+    first = 1 if behaviour.watchdog_seconds is None else 2
+    last = chance.randint(min(first, len(life.said)), len(life.said))
+    following = [due for due, _ in life.said[last:]] + [life.end_seconds]
+    return Life(life.said[:last], chance.uniform(life.said[last - 1][0], following[0]), fault)
+
+
+def _watched(now_seconds: float, behaviour: Behaviour) -> Iterator[Timed]:
+    if behaviour.watchdog_seconds is not None:
+        yield now_seconds, {"watchdog_seconds": behaviour.watchdog_seconds}
+
+
+def _result(task_id: int, number: int, chance: Random, behaviour: Behaviour) -> Progress:
+    troubled = chance.uniform(0, 100) < behaviour.trouble_percent
+    outcome = chance.choice(("Warn", "Fail", "Panic")) if troubled else "Pass"
+    return {"task_id": task_id, "result": outcome, "message": f"simulated result {number}", "score": number}

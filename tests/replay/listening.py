@@ -1,0 +1,93 @@
+"""A server reduced to what it accepts of a lab: the domain's own tables, without the domain's code around."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from domain.errors import Refused
+from domain.recipe.lifecycle import FINISHED, RECIPE, TASK
+from replay.delivery import heard, next_delivery
+from replay.simulated_lab import Lab
+from replay.steps import Step
+
+
+@dataclass
+class Listener:
+    """`heard` has what was new, in the order in which it was accepted."""
+
+    recipes: dict[int, str] = field(default_factory=dict)
+    hosts: dict[int, int] = field(default_factory=dict)
+    tasks: dict[int, str] = field(default_factory=dict)
+    heard: list[Step] = field(default_factory=list)
+    contradicted: list[Step] = field(default_factory=list)
+    said: int = 0
+
+    def hear(self, step: Step) -> int:
+        self.said += 1
+        if step in self.heard or step.kind != "progress":
+            self.heard += [step] if step not in self.heard else []
+            return 200
+        try:
+            self._take(step)
+        except Refused:
+            return 409
+        self.heard.append(step)
+        return 200
+
+    def _take(self, step: Step) -> None:
+        assert step.recipe_id is not None and step.host_recipe_id is not None
+        body, recipe_id = step.body, step.recipe_id
+        before = self.recipes.setdefault(recipe_id, "waiting")
+        if "watchdog_seconds" in body:
+            return
+        self.hosts[recipe_id] = step.host_recipe_id
+        if "task_id" in body:
+            self._take_task(recipe_id, before, body)
+        else:
+            self._move(recipe_id, body["state"])
+
+    def _take_task(self, recipe_id: int, before: str, body: Any) -> None:
+        state = self.tasks.get(body["task_id"], "new")
+        if "result" in body:
+            if state != "running":
+                raise Refused("it takes no result now")
+            return
+        if body["state"] == "running" and before != "running":
+            RECIPE.require("recipe", before, "running")
+        TASK.require("task", state, body["state"])
+        self.recipes[recipe_id] = "running"
+        self.tasks[body["task_id"]] = body["state"]
+
+    def _move(self, recipe_id: int, state: str) -> None:
+        RECIPE.require("recipe", self.recipes[recipe_id], state)
+        if state == "completed" and "running" in self.tasks_of(recipe_id):
+            raise Refused("tasks have not ended")
+        self.recipes[recipe_id] = state
+        if state in FINISHED:
+            for guest, host in self.hosts.items():
+                if host == recipe_id != guest and self.recipes[guest] not in FINISHED:
+                    self.recipes[guest] = "aborted"
+
+    def tasks_of(self, recipe_id: int) -> list[str]:
+        mine = {step.body.get("task_id") for step in self.heard if step.recipe_id == recipe_id}
+        return [state for task, state in self.tasks.items() if task in mine]
+
+
+def converse(lab: Lab, listener: Listener, limit: int, moments: Iterable[float]) -> Lab:
+    """Say everything that is due at each of the moments, as the one who runs the lab does."""
+    for now in moments:
+        while delivery := next_delivery(lab, now, limit):
+            for _ in range(1 + delivery.twice):
+                answers = [listener.hear(_plain(step)) for step in (*delivery.steps, *delivery.repeated)]
+            lab, contradicted = heard(lab, delivery, answers[: len(delivery.steps)])
+            listener.contradicted += contradicted
+    return lab
+
+
+def _plain(step: Step) -> Step:
+    """What the server sees of it: not when it was due, nor whether it is late."""
+    from dataclasses import replace
+
+    return replace(step, late=False, due_seconds=0.0)
