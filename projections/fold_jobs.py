@@ -6,6 +6,7 @@ from domain.events import Recorded
 from domain.job import events as job
 from domain.priority import Priority
 from domain.recipe_set import events as recipe_set
+from domain.roll_up import result_of
 from projections.intervals import Now
 from projections.read_models import ReadModels, number_of
 from projections.rows import JobDocumentRow, JobRow, RecipeSetRow
@@ -21,6 +22,7 @@ def job_submitted(models: ReadModels, recorded: Recorded, event: job.JobSubmitte
         document=event.document,
     )
     models.job_documents.add(row, now)
+    models.jobs.put((row.job_id,), JobRow("new", "New"), now)
 
 
 def recipe_set_submitted(
@@ -43,10 +45,12 @@ def priority_changed(
             models.queue.put((recipe_id,), waiting._replace(priority=int(Priority[event.priority])), now)
 
 
-def roll_up(models: ReadModels, recipe_id: int, now: Now) -> None:
-    """The state and result of a recipe's set and job, after the recipe moved."""
+def roll_up(models: ReadModels, recipe_id: int, now: Now, result: str = "New") -> None:
+    """The state and result of a recipe's set and job, after the recipe moved or had a result."""
     members = models.members
     job_id, set_id = members.recipes[recipe_id][:2]
-    row, of_set, of_job = models.recipe_sets.of((set_id,)), members.sets[set_id], members.jobs[job_id]
-    models.recipe_sets.put((set_id,), row._replace(state=of_set.state, result=of_set.result), now)
-    models.jobs.put((job_id,), JobRow(of_job.state, of_job.result), now)
+    of_set, of_job = models.recipe_sets.of((set_id,)), models.jobs.of((job_id,))
+    state, worst = members.sets[set_id].together, result_of((of_set.result, result))
+    models.recipe_sets.put((set_id,), of_set._replace(state=state, result=worst), now)
+    state, worst = members.jobs[job_id].together, result_of((of_job.result, result))
+    models.jobs.put((job_id,), JobRow(state, worst), now)

@@ -142,5 +142,4 @@ def task_result(models: ReadModels, recorded: Recorded, event: recipe.TaskResult
     )
     models.task_results.add(found, now)
     models.tasks.put((event.task_id,), row._replace(result=result_of((row.result, event.result))), now)
-    models.members.worsen(recipe_id, (event.result,))
-    roll_up(models, recipe_id, now)
+    roll_up(models, recipe_id, now, event.result)

@@ -1,28 +1,31 @@
-"""The recipes of the jobs that a page touches: what folding one of them needs to know of the others."""
+"""The recipes that a page touches, and how many others of their sets and jobs are in which state."""
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from psycopg import Cursor
 
-from domain.roll_up import result_of, state_of
+from domain.roll_up import state_of
 
-MEMBERS = b"""
-SELECT d.recipe_id, r.state, tasks.ids, tasks.results,
+# Those that the page touches, their hosts, and all of the sets that it touches.
+RECIPES = b"""
+SELECT d.recipe_id, r.state,
+       ARRAY (SELECT t.task_id FROM read.tasks t
+              WHERE t.recipe_id = d.recipe_id AND t.until_position = 9223372036854775807 ORDER BY t.task_id),
        d.job_id, d.recipe_set_id, d.since_position, d.distro_tree_id, d.host_recipe_id
 FROM read.recipe_details d
 JOIN read.recipes r ON r.recipe_id = d.recipe_id AND r.until_position = 9223372036854775807
-CROSS JOIN LATERAL (
-    SELECT coalesce(array_agg(t.task_id ORDER BY t.task_id), '{}') AS ids,
-           coalesce(array_agg(t.result), '{}') AS results
-    FROM read.tasks t WHERE t.recipe_id = d.recipe_id AND t.until_position = 9223372036854775807) AS tasks
-WHERE d.job_id IN (
-    SELECT job_id FROM read.recipe_details
-    WHERE recipe_id = ANY (%(recipes)s) OR recipe_set_id = ANY (%(sets)s))
+WHERE d.recipe_id = ANY (%(recipes)s) OR d.recipe_set_id = ANY (%(sets)s)
+   OR d.recipe_id IN (SELECT host_recipe_id FROM read.recipe_details WHERE recipe_id = ANY (%(recipes)s))
 ORDER BY d.recipe_id
+"""
+STATES = b"""
+SELECT d.job_id, d.recipe_set_id, r.state, count(*)
+FROM read.recipe_details d
+JOIN read.recipes r ON r.recipe_id = d.recipe_id AND r.until_position = 9223372036854775807
+WHERE d.job_id = ANY (%s) GROUP BY d.job_id, d.recipe_set_id, r.state
 """
 
 
@@ -36,30 +39,30 @@ class Member(NamedTuple):
     host_recipe_id: int | None
 
 
-class RollUp:
-    """State and result of a set or job. A recipe's move costs the same however many others there are."""
+class States:
+    """How many recipes of a set or job are in each state, so that one's move costs the same among many."""
 
     def __init__(self) -> None:
-        self._states = Counter[str]()
-        self.result = "New"
+        self._counts = Counter[str]()
 
     @property
-    def state(self) -> str:
-        return state_of(self._states)
+    def together(self) -> str:
+        """The state of the set or job."""
+        return state_of(self._counts)
+
+    def add(self, state: str, count: int) -> None:
+        self._counts[state] += count
 
     def move(self, before: str | None, after: str) -> None:
-        self._states[after] += 1
+        self._counts[after] += 1
         if before is not None:
-            self._states[before] -= 1
-            if not self._states[before]:
-                del self._states[before]
-
-    def worsen(self, results: Iterable[str]) -> None:
-        self.result = result_of((self.result, *results))
+            self._counts[before] -= 1
+            if not self._counts[before]:
+                del self._counts[before]
 
 
 class Members:
-    """All recipes of the jobs a page touches, and what their sets and jobs come to."""
+    """The recipes that a page touches, by id, and the states of their sets and jobs."""
 
     def __init__(self) -> None:
         self._start()
@@ -69,17 +72,21 @@ class Members:
         self.state: dict[int, str] = {}
         self.tasks: dict[int, list[int]] = {}
         self.of_set: dict[int, list[int]] = defaultdict(list)
-        self.sets: dict[int, RollUp] = defaultdict(RollUp)
-        self.jobs: dict[int, RollUp] = defaultdict(RollUp)
+        self.sets: dict[int, States] = defaultdict(States)
+        self.jobs: dict[int, States] = defaultdict(States)
 
     def load(self, cursor: Cursor[Any], recipe_ids: list[int], set_ids: list[int]) -> None:
         self._start()
-        if recipe_ids or set_ids:
-            found = cursor.execute(MEMBERS, {"recipes": recipe_ids, "sets": set_ids}).fetchall()
-            for recipe_id, state, task_ids, results, *member in found:
-                self.add(recipe_id, Member._make(member), task_ids)
-                self.move(recipe_id, state)
-                self.worsen(recipe_id, results)
+        if not recipe_ids and not set_ids:
+            return
+        found = cursor.execute(RECIPES, {"recipes": recipe_ids, "sets": set_ids}).fetchall()
+        for recipe_id, state, task_ids, *member in found:
+            self.add(recipe_id, Member._make(member), task_ids)
+            self.state[recipe_id] = state
+        jobs = list({member.job_id: None for member in self.recipes.values()})
+        for job_id, set_id, state, count in cursor.execute(STATES, (jobs,)).fetchall():
+            self.sets[set_id].add(state, count)
+            self.jobs[job_id].add(state, count)
 
     def add(self, recipe_id: int, member: Member, task_ids: list[int]) -> None:
         """A recipe; which state it is in has to be said by `move`."""
@@ -92,9 +99,3 @@ class Members:
         self.sets[member.recipe_set_id].move(before, state)
         self.jobs[member.job_id].move(before, state)
         self.state[recipe_id] = state
-
-    def worsen(self, recipe_id: int, results: Iterable[str]) -> None:
-        """Tasks of the recipe have these results, and maybe better ones from before."""
-        member = self.recipes[recipe_id]
-        for roll_up in (self.sets[member.recipe_set_id], self.jobs[member.job_id]):
-            roll_up.worsen(results)

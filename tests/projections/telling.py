@@ -50,6 +50,10 @@ class Told:
     def project(self, page: Sequence[Recorded]) -> None:
         self._projector.project(page)
 
+    def begin_again(self) -> None:
+        """Somebody has emptied the read models."""
+        self._projector = Projector(self._connection)
+
     def rows(self, query: str, **params: Any) -> list[dict[str, Any]]:
         """The rows of a named query, now unless `at` says when."""
         asked = {"at": self._projector.position, **params}

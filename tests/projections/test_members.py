@@ -1,26 +1,19 @@
-"""A roll-up that follows its recipes is the one that looks at all of them."""
+"""The state of a set that follows its recipes is the one that looks at all of them."""
 
 from __future__ import annotations
 
 from random import Random
 
 from domain.recipe.lifecycle import FINISHED, UNFINISHED
-from domain.roll_up import RESULT_ORDER, result_of, state_of
-from projections.members import RollUp
+from domain.roll_up import state_of
+from projections.members import States
 
 
-def test_roll_up__recipes_move_at_random__is_that_of_all_of_them() -> None:
-    dice, roll_up = Random(1), RollUp()
-    states: dict[int, str] = {}
-    results: list[str] = []
+def test_states__recipes_move_at_random__together_are_that_of_all_of_them() -> None:
+    dice, states = Random(1), States()
+    plain: dict[int, str] = {}
     for _ in range(500):
-        recipe_id = dice.randint(1, 5)
-        state, result = (
-            dice.choice(UNFINISHED + FINISHED),
-            dice.choice(RESULT_ORDER[: 2 + len(results) // 50]),
-        )
-        roll_up.move(states.get(recipe_id), state)
-        roll_up.worsen([result])
-        states[recipe_id] = state
-        results.append(result)
-        assert (roll_up.state, roll_up.result) == (state_of(states.values()), result_of(results))
+        recipe_id, state = dice.randint(1, 5), dice.choice(UNFINISHED + FINISHED)
+        states.move(plain.get(recipe_id), state)
+        plain[recipe_id] = state
+        assert states.together == state_of(plain.values())
