@@ -1,12 +1,18 @@
 from __future__ import annotations
 
-from collections.abc import Iterator
+import itertools
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from typing import Any
 
 import httpx
 import pytest
 
 from tests.harness.pool import ServerPool
-from tests.harness.running import SAMPLES, Running, running
+from tests.harness.running import SAMPLES, Running, running, wait_for
+
+NUMBERS = itertools.count(1)
+MACHINE = {"type": "Machine", "arches": ["x86_64"], "memory_mb": 16}
 
 
 @pytest.fixture(scope="package")
@@ -21,6 +27,46 @@ def line(servers: ServerPool) -> Iterator[Running]:
 def client(line: Running) -> Iterator[httpx.Client]:
     with line.client() as admin:
         yield admin
+
+
+@pytest.fixture(scope="package")
+def people(line: Running) -> Iterator[dict[str, httpx.Client]]:
+    """Clients by who they are: alice, bob and carol as submitters, the lab controllers `east` and `west`."""
+    with ExitStack() as stack:
+        admin = stack.enter_context(line.client())
+        asked = {name: {"user": name, "role": "submitter"} for name in ("alice", "bob", "carol")}
+        for side in ("east", "west"):
+            lab = f"lab.{side}.example.com"
+            asked[side] = {"user": "lab-ops", "role": "lab-controller", "lab_controller": lab}
+        yield {
+            name: stack.enter_context(line.client(admin.post("/tokens", json=body).json()["token"]))
+            for name, body in asked.items()
+        }
+
+
+@pytest.fixture
+def machines(client: httpx.Client) -> Iterator[Callable[..., str]]:
+    """Makes systems of alice's in the east, for who names them; they are removed afterwards."""
+    made: list[str] = []
+
+    def make(**more: Any) -> str:
+        fqdn = f"own-{next(NUMBERS)}.east.example.com"
+        system = {"fqdn": fqdn, "lab_controller": "lab.east.example.com", "owner": "alice", **MACHINE}
+        assert client.post("/systems", json={**system, **more}).status_code == 201
+        made.append(fqdn)
+        # The queue looks at it first.
+        wait_for(lambda: client.get(f"/systems/{fqdn}").json().get("usage") == "idle", f"{fqdn} to be idle")
+        return fqdn
+
+    yield make
+    for fqdn in made:
+        client.delete(f"/systems/{fqdn}/reservation")
+        client.delete(f"/systems/{fqdn}")
+
+
+@pytest.fixture
+def machine(machines: Callable[..., str]) -> str:
+    return machines()
 
 
 @pytest.fixture(scope="session")

@@ -115,7 +115,7 @@ def test_system__shown__is_the_document_that_was_given(client: httpx.Client) -> 
     system = client.get("/systems/x86-01.east.example.com")
     body = system.json()
     assert (body["memory_mb"], body["cpu"]["sockets"], body["pools"]) == (65536, 2, ["big"])
-    assert body["condition"] == "Automated" and body["usage"] == "idle"
+    assert (body["condition"], body["draining"], body["user"]) == ("Automated", False, None)
     assert system.headers["etag"].strip('"').isdigit()
 
 

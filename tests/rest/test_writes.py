@@ -117,7 +117,7 @@ def test_pool__many_systems_added_at_once__all_are_in_it(client: httpx.Client) -
         answers = list(pool.map(lambda name: client.put(f"/pools/crowded/systems/{name}"), names))
     assert {answer.status_code for answer in answers} == {200}
     last = max(int(answer.headers["labledger-position"]) for answer in answers)
-    systems = client.get("/systems", params={"min_position": last}).json()["systems"]
+    systems = client.get("/systems", params={"min_position": last, "limit": 1000}).json()["systems"]
     assert {system["fqdn"] for system in systems if "crowded" in system["pools"]} == set(names)
 
 

@@ -1,0 +1,149 @@
+"""Lab controllers: enabled, last heard, their commands; and distro trees that leave and come back."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import httpx
+
+from tests.harness.running import Running
+from tests.rest.acting import (
+    EAST,
+    WEST,
+    commands,
+    end,
+    happened,
+    in_one_commit,
+    in_state,
+    recipe_for,
+    report,
+    start,
+    submit,
+)
+
+People = dict[str, httpx.Client]
+
+
+def test_enabled__changed__once_and_by_admins_only(
+    client: httpx.Client, people: People, line: Running
+) -> None:
+    before = end(line)
+    for enabled in (False, False, True):
+        assert client.patch(f"/lab-controllers/{WEST}", json={"enabled": enabled}).status_code == 200
+    assert client.patch(f"/lab-controllers/{WEST}", json={}).json()["changed"] is False
+    subject = f"lab-controller/{WEST}"
+    assert happened(line, before, subject) == [
+        (subject, "lab-controller.disabled"),
+        (subject, "lab-controller.enabled"),
+    ]
+    assert people["west"].patch(f"/lab-controllers/{WEST}", json={"enabled": False}).status_code == 403
+    assert client.patch("/lab-controllers/no.example.com", json={"enabled": True}).status_code == 404
+    for body in ({"enabled": None}, {"enabled": "maybe"}, {"colour": "red"}):
+        assert client.patch(f"/lab-controllers/{WEST}", json=body).status_code == 422
+
+
+def test_last_heard__any_request_under_its_name__moves_it_without_an_event(
+    client: httpx.Client, people: People, line: Running
+) -> None:
+    silent = {"enabled": True}
+    assert client.put("/lab-controllers/lab.north.example.com", json=silent).status_code == 200
+    north = client.post(
+        "/tokens",
+        json={"user": "lab-ops", "role": "lab-controller", "lab_controller": "lab.north.example.com"},
+    ).json()["token"]
+    before = end(line)
+    path = "/lab-controllers/lab.north.example.com"
+    client.get("/queue", params={"min_position": before})
+    assert client.get(path).json()["last_heard_at"] is None
+    with line.client(north) as lab:
+        assert lab.get("/queue").status_code == 200
+    told = client.get(path).json()
+    age = datetime.now(UTC) - datetime.fromisoformat(told["last_heard_at"])
+    assert 0 <= age.total_seconds() < 10 and told["silent"] is False
+    listed = client.get("/lab-controllers").json()["lab_controllers"]
+    assert told["last_heard_at"] in [row["last_heard_at"] for row in listed]
+    # Who stands in for it counts as well: the path has its name.
+    client.get(f"/lab-controllers/{EAST}/commands")
+    assert client.get(f"/lab-controllers/{EAST}").json()["last_heard_at"] is not None
+    assert client.get(path, params={"as_of": before}).json()["last_heard_at"] is None
+    assert end(line) == before
+
+
+def test_distro_tree__removed_and_put_again__is_gone_and_back(
+    client: httpx.Client, people: People, line: Running
+) -> None:
+    tree = {"name": "Passing", "family": "P", "arch": "x86_64", "urls": {EAST: ["http://e"]}}
+    assert client.put("/distro-trees/88", json=tree).status_code == 200
+    before = end(line)
+    assert people["alice"].delete("/distro-trees/88").status_code == 403
+    gone = client.delete("/distro-trees/88")
+    assert (gone.status_code, gone.json()["removed"]) == (200, True)
+    assert client.delete("/distro-trees/88").json()["removed"] is False
+    assert client.get("/distro-trees/88", params=_after(gone)).status_code == 404
+    back = client.put("/distro-trees/88", json=tree)
+    assert client.get("/distro-trees/88", params=_after(back)).json()["urls"] == {EAST: ["http://e"]}
+    assert happened(line, before) == [
+        ("distro-tree/88", "distro-tree.removed"),
+        ("distro-tree/88", "distro-tree.changed"),
+    ]
+    assert client.delete("/distro-trees/999").status_code == 404
+    assert client.delete("/distro-trees/abc").status_code == 422
+    client.delete("/distro-trees/88")
+
+
+def test_commands__host_with_guests__says_what_to_install_and_what_to_stop(
+    client: httpx.Client, people: People, machine: str
+) -> None:
+    host, guest = submit(client, recipe_for(machine, guests=1))["recipe_ids"]
+    start(client, host)
+    (command,) = commands(people["east"], EAST, machine)
+    assert (command["kind"], command["recipe_id"], command["state"]) == ("provision", host, "queued")
+    (told,) = command["guests"]
+    assert (told["recipe_id"], told["guestname"], told["guestargs"]) == (guest, "guest0", "--ram=1")
+    assert told["distro_tree"]["id"] == 1 and len(told["tasks"]) == 2
+    answer = report(client, guest, {"state": "aborted", "reason": "out of memory"})
+    client.get("/queue", params=_after(answer))
+    assert [(one["kind"], one["recipe_id"]) for one in commands(people["east"], EAST, machine)] == [
+        ("provision", host),
+        ("stop", guest),
+    ]
+    path = f"/lab-controllers/{EAST}/commands"
+    done = people["east"].patch(f"{path}/{command['id']}", json={"state": "completed"})
+    client.get("/queue", params=_after(done))
+    left = client.get(path, params={"unfinished": "true", "after": command["id"] - 1}).json()["commands"]
+    assert [one["kind"] for one in left if one["system"] == machine] == ["stop"]
+    client.post(f"/recipes/{host}/progress", json={"state": "aborted", "reason": "seen"})
+
+
+def test_command__host_cannot_be_provisioned__guests_end_with_it_in_one_commit(
+    client: httpx.Client, people: People, machine: str, line: Running
+) -> None:
+    host, guest = submit(client, recipe_for(machine, guests=1))["recipe_ids"]
+    in_state(client, host, "waiting")
+    client.get("/queue", params={"min_position": end(line)})
+    (command,) = commands(people["east"], EAST, machine)
+    path = f"/lab-controllers/{EAST}/commands/{command['id']}"
+    answer = people["east"].patch(path, json={"state": "failed", "reason": "no power"})
+    assert in_one_commit(line, answer) == [
+        (f"command/{command['id']}", "command.failed"),
+        (f"recipe/{host}", "recipe.aborted"),
+        (f"recipe/{guest}", "recipe.aborted"),
+        (f"system/{machine}", "system.pending"),
+    ]
+
+
+def test_command__fails_after_the_recipe_ended__changes_nothing_else(
+    client: httpx.Client, people: People, machine: str, line: Running
+) -> None:
+    (recipe_id,) = submit(client, recipe_for(machine))["recipe_ids"]
+    start(client, recipe_id)
+    (command,) = commands(people["east"], EAST, machine)
+    report(client, recipe_id, {"state": "aborted", "reason": "first"})
+    path = f"/lab-controllers/{EAST}/commands/{command['id']}"
+    answer = people["east"].patch(path, json={"state": "failed", "reason": "second"})
+    assert in_one_commit(line, answer) == [(f"command/{command['id']}", "command.failed")]
+    assert client.get(f"/recipes/{recipe_id}", params=_after(answer)).json()["reason"] == "first"
+
+
+def _after(answer: httpx.Response) -> dict[str, str]:
+    return {"min_position": answer.headers["labledger-position"]}

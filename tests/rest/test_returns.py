@@ -1,0 +1,119 @@
+"""A recipe that keeps its system, its watchdog, and how it gives the system back."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.harness.running import Running
+from tests.rest.acting import (
+    commands,
+    end,
+    finish,
+    happened,
+    in_one_commit,
+    in_state,
+    recipe_for,
+    report,
+    start,
+    submit,
+    usage,
+)
+
+People = dict[str, httpx.Client]
+KEEPS: dict[str, Any] = {"reservesys": {"duration_seconds": 7200, "when": "always"}}
+
+
+@pytest.fixture
+def kept(people: People, machine: str) -> int:
+    """A recipe of alice's, in the group kernel-qe, that keeps its system."""
+    (recipe_id,) = submit(people["alice"], recipe_for(machine, **KEEPS), group="kernel-qe")["recipe_ids"]
+    finish(people["east"], recipe_id, start(people["east"], recipe_id))
+    return recipe_id
+
+
+def test_recipe__job_asked_to_keep_the_system__reserved_with_a_deadline(
+    client: httpx.Client, kept: int, machine: str
+) -> None:
+    recipe = in_state(client, kept, "reserved")
+    assert recipe["reservesys"] == {"duration_seconds": 7200, "when": "always"}
+    left = datetime.fromisoformat(recipe["deadline"]) - datetime.fromisoformat(recipe["since"])
+    assert abs(left.total_seconds() - 7200) < 1
+    assert usage(client, machine) == ("running", kept)
+
+
+def test_return__by_a_group_member__recipe_and_system_move_together_and_once(
+    client: httpx.Client, people: People, kept: int, machine: str, line: Running
+) -> None:
+    before = end(line)
+    answer = people["bob"].post(f"/recipes/{kept}/return")
+    assert (answer.status_code, answer.json()["returned"]) == (200, True)
+    assert in_one_commit(line, answer) == [
+        (f"recipe/{kept}", "recipe.completed"),
+        (f"system/{machine}", "system.pending"),
+    ]
+    assert people["alice"].post(f"/recipes/{kept}/return").json()["returned"] is False
+    assert happened(line, before, f"recipe/{kept}") == [(f"recipe/{kept}", "recipe.completed")]
+    client.get("/queue", params={"min_position": end(line)})
+    assert [command["kind"] for command in commands(client, "lab.east.example.com", machine)] == [
+        "provision",
+        "release",
+    ]
+
+
+def test_return__same_key_again__first_answer(people: People, kept: int) -> None:
+    headers = {"Idempotency-Key": f"return-{kept}"}
+    first, again = (people["alice"].post(f"/recipes/{kept}/return", headers=headers) for _ in range(2))
+    assert first.json() == again.json() and first.json()["returned"]
+
+
+def test_return__strangers_and_labs__403(client: httpx.Client, people: People, kept: int) -> None:
+    for name in ("carol", "east"):
+        assert people[name].post(f"/recipes/{kept}/return").status_code == 403
+    assert client.get(f"/recipes/{kept}").json()["state"] == "reserved"
+    assert client.post(f"/recipes/{kept}/return").status_code == 200
+
+
+def test_return__recipe_that_runs__409(client: httpx.Client, machine: str) -> None:
+    (recipe_id,) = submit(client, recipe_for(machine))["recipe_ids"]
+    start(client, recipe_id)
+    answer = client.post(f"/recipes/{recipe_id}/return")
+    assert (answer.status_code, "not keeping" in answer.json()["detail"]) == (409, True)
+    assert client.post("/recipes/999999/return").status_code == 404
+
+
+def test_watchdog__set_by_the_lab__moves_the_deadline_as_of_then(
+    client: httpx.Client, machine: str, line: Running
+) -> None:
+    (recipe_id,) = submit(client, recipe_for(machine))["recipe_ids"]
+    assert in_state(client, recipe_id, "waiting")["deadline"] is not None
+    refused = report(client, recipe_id, {"watchdog_seconds": 60, "state": "installing"})
+    assert refused.status_code == 422
+    start(client, recipe_id)
+    earlier = end(line)
+    answer = report(client, recipe_id, {"watchdog_seconds": 36_000})
+    set_at = line.events()[-1]
+    assert (set_at["topic"], set_at["data"]) == ("recipe.watchdog-set", {"seconds": 36_000})
+    now = client.get(f"/recipes/{recipe_id}", params={"min_position": answer.headers["labledger-position"]})
+    then = client.get(f"/recipes/{recipe_id}", params={"as_of": earlier})
+    asked = datetime.fromisoformat(now.json()["deadline"]) - datetime.fromisoformat(set_at["at"])
+    assert asked.total_seconds() == 36_000
+    assert datetime.fromisoformat(then.json()["deadline"]) < datetime.fromisoformat(now.json()["deadline"])
+    report(client, recipe_id, {"state": "aborted", "reason": "seen"})
+    assert report(client, recipe_id, {"watchdog_seconds": 60}).status_code == 409
+
+
+def test_watchdog__same_key_again__is_set_once(client: httpx.Client, machine: str, line: Running) -> None:
+    (recipe_id,) = submit(client, recipe_for(machine))["recipe_ids"]
+    start(client, recipe_id)
+    before = end(line)
+    headers = {"Idempotency-Key": f"watchdog-{recipe_id}"}
+    path = f"/recipes/{recipe_id}/progress"
+    positions = {
+        client.post(path, json={"watchdog_seconds": 60}, headers=headers).json()["position"] for _ in range(2)
+    }
+    assert len(positions) == 1
+    assert happened(line, before) == [(f"recipe/{recipe_id}", "recipe.watchdog-set")]

@@ -1,0 +1,204 @@
+"""A lab controller's message of many items: each is taken or refused for itself, in the order given."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.harness.running import Running
+from tests.rest.acting import (
+    EAST,
+    WEST,
+    end,
+    finish,
+    happened,
+    in_state,
+    recipe_for,
+    start,
+    submit,
+    usage,
+)
+
+People = dict[str, httpx.Client]
+PATH = f"/lab-controllers/{EAST}/updates"
+NUMBERS = itertools.count(1)
+
+
+@pytest.fixture
+def fresh(client: httpx.Client) -> Iterator[str]:
+    """The name of a system that nobody knows yet."""
+    fqdn = f"told-{next(NUMBERS)}.east.example.com"
+    yield fqdn
+    client.delete(f"/systems/{fqdn}")
+
+
+def test_system__nobody_knows_it__is_added_as_the_labs_own(
+    client: httpx.Client, people: People, fresh: str, line: Running
+) -> None:
+    told = {"fqdn": fresh, "memory_mb": 5, "type": "Machine", "pools": ["small"], "condition": "Manual"}
+    answer = _tell(people["east"], {"system": told})
+    assert _statuses(answer) == [200]
+    shown = client.get(f"/systems/{fresh}", params=_after(answer)).json()
+    assert (shown["lab_controller"], shown["owner"], shown["pools"]) == (EAST, "lab-ops", ["small"])
+    assert (shown["condition"], shown["memory_mb"]) == ("Manual", 5) and shown["added_at"]
+    before = end(line)
+    assert _statuses(_tell(people["east"], {"system": told})) == [200]
+    assert end(line) == before
+
+
+def test_system__known__changes_what_is_told_and_keeps_its_condition(
+    client: httpx.Client, people: People, machine: str, line: Running
+) -> None:
+    client.patch(f"/systems/{machine}", json={"condition": "Broken", "reason": "smoke"})
+    before = end(line)
+    answer = _tell(people["east"], {"system": {"fqdn": machine, "memory_mb": 99}})
+    subject = f"system/{machine}"
+    assert happened(line, before) == [(subject, "system.inventory-changed")]
+    assert client.get(f"/systems/{machine}", params=_after(answer)).json()["condition"] == "Broken"
+    back = {"fqdn": machine, "condition": "Automated", "reason": "repaired"}
+    _tell(people["east"], {"system": back})
+    assert (subject, "system.pending") in happened(line, before)
+
+
+def test_drain_undrain_remove__in_the_order_given(
+    client: httpx.Client, people: People, machine: str, line: Running
+) -> None:
+    before = end(line)
+    items = [{"drain": machine}, {"undrain": machine}, {"drain": machine}, {"remove": machine}]
+    answer = _tell(people["east"], *items, {"drain": machine})
+    assert _statuses(answer) == [200] * 5
+    positions = [item["position"] for item in answer.json()["items"]]
+    assert positions == sorted(positions)
+    topics = [topic for subject, topic in happened(line, before, f"system/{machine}")]
+    assert [topic for topic in topics if topic not in ("system.pending", "system.idle")] == [
+        *("system.drained", "system.undrained", "system.drained", "system.condition-changed")
+    ]
+    client.patch(f"/systems/{machine}", json={"draining": False})
+
+
+def test_release__recipe_that_runs__is_aborted_and_one_that_keeps_its_system_is_over(
+    client: httpx.Client, people: People, machines: Callable[..., str], line: Running
+) -> None:
+    kept_on, runs_on = machines(), machines()
+    keeps = {"reservesys": {"duration_seconds": 7200, "when": "always"}}
+    (kept,) = submit(client, recipe_for(kept_on, **keeps))["recipe_ids"]
+    finish(client, kept, start(client, kept))
+    (runs,) = submit(client, recipe_for(runs_on))["recipe_ids"]
+    start(client, runs)
+    items = [{"release": {"recipe_id": number}} for number in (kept, runs, 999_999, kept)]
+    answer = _tell(people["east"], *items)
+    assert _statuses(answer) == [200, 200, 404, 200]
+    assert client.get(f"/recipes/{kept}", params=_after(answer)).json()["state"] == "completed"
+    aborted = client.get(f"/recipes/{runs}").json()
+    assert (aborted["state"], aborted["reason"]) == ("aborted", "released by its lab controller")
+
+
+def test_progress_between_other_items__all_in_order(
+    client: httpx.Client, people: People, machines: Callable[..., str], line: Running
+) -> None:
+    """The system breaks after the first task started: what is reported later comes too late."""
+    one, other = machines(), machines()
+    (recipe_id,) = submit(client, recipe_for(one))["recipe_ids"]
+    first, _ = (task["task_id"] for task in in_state(client, recipe_id, "waiting")["tasks"])
+    answer = _tell(
+        people["east"],
+        {"progress": {"recipe_id": recipe_id, "state": "installing"}},
+        {"progress": {"recipe_id": recipe_id, "state": "running", "task_id": first}},
+        {"progress": {"recipe_id": recipe_id, "watchdog_seconds": 60}},
+        {"system": {"fqdn": one, "condition": "Broken", "reason": "smoke"}},
+        {"drain": other},
+        {"progress": {"recipe_id": recipe_id, "task_id": first, "result": "Pass"}},
+        {"undrain": other},
+    )
+    assert _statuses(answer) == [200, 200, 200, 200, 200, 409, 200]
+    assert usage(client, one, answer) == ("idle", None)
+
+
+def test_siblings_and_guests__many_items__one_commit_for_the_set(
+    client: httpx.Client, people: People, machines: Callable[..., str], line: Running
+) -> None:
+    one, other = machines(), machines()
+    recipes = submit(client, recipe_for(one, guests=1), recipe_for(other))["recipe_ids"]
+    for recipe_id in recipes:
+        in_state(client, recipe_id, "waiting")
+    before = end(line)
+    answer = _tell(
+        people["east"],
+        *({"progress": {"recipe_id": number, "state": "installing"}} for number in recipes),
+        {"progress": {"recipe_id": recipes[0], "state": "aborted", "reason": "no power"}},
+        {"progress": {"recipe_id": recipes[1], "state": "running", "task_id": 1}},
+    )
+    # The guest ended with its host.
+    assert _statuses(answer) == [200, 200, 200, 200, 409]
+    assert len({event["commit_end"] for event in line.events(before) if event["actor"] == "lab-ops"}) == 1
+    assert client.get(f"/recipes/{recipes[2]}", params=_after(answer)).json()["state"] == "installing"
+
+
+WRONG: list[tuple[Any, list[str]]] = [
+    ({"colour": "red"}, ["colour"]),
+    ({}, ["body"]),
+    ({"drain": "x", "remove": "x"}, ["body"]),
+    ({"drain": 7}, ["drain"]),
+    ({"release": {}}, ["release.recipe_id"]),
+    ({"progress": {"recipe_id": "x", "state": "asleep"}}, ["progress.recipe_id", "progress.state"]),
+    (
+        {"system": {"memory_mb": -1, "condition": "Odd"}},
+        ["system.condition", "system.fqdn", "system.memory_mb"],
+    ),
+    ({"system": {"fqdn": "wrong.example.com", "owner": "no", "pools": ["no"]}}, ["owner", "pools[0]"]),
+]
+
+
+def test_items__wrong__each_names_its_faults_and_holds_up_no_other(
+    people: People, machine: str, line: Running
+) -> None:
+    items = [item for item, _ in WRONG]
+    answer = _tell(people["east"], *items, {"drain": machine}, {"undrain": machine})
+    assert _statuses(answer) == [*[422] * len(WRONG), 200, 200]
+    for (_, places), told in zip(WRONG, answer.json()["items"], strict=False):
+        assert sorted(fault["where"] for fault in told["errors"]) == places
+
+
+def test_items__of_another_lab__403(
+    client: httpx.Client, people: People, machine: str, line: Running
+) -> None:
+    (recipe_id,) = submit(client, recipe_for(machine))["recipe_ids"]
+    in_state(client, recipe_id, "waiting")
+    before = end(line)
+    items: list[dict[str, Any]] = [{name: machine} for name in ("drain", "undrain", "remove")]
+    items += [{"system": {"fqdn": machine, "memory_mb": 1}}, {"release": {"recipe_id": recipe_id}}]
+    items += [{"progress": {"recipe_id": recipe_id, "state": "installing"}}]
+    answer = people["west"].post(f"/lab-controllers/{WEST}/updates", json={"items": items})
+    assert _statuses(answer) == [403] * 6
+    stolen = _tell(people["east"], {"system": {"fqdn": machine, "lab_controller": WEST}})
+    assert _statuses(stolen) == [403]
+    unknown = _tell(people["east"], {"drain": "no.example.com"})
+    assert _statuses(unknown) == [404]
+    assert end(line) == before
+
+
+def test_systems__sixty_in_one_message__all_are_added(people: People, client: httpx.Client) -> None:
+    names = [f"many-{number}.east.example.com" for number in range(60)]
+    items = [{"system": {"fqdn": fqdn, "condition": "Removed", "pools": ["small"]}} for fqdn in names]
+    answer = _tell(people["east"], *items)
+    assert set(_statuses(answer)) == {200}
+    systems = client.get("/systems", params={**_after(answer), "limit": 1000}).json()["systems"]
+    assert {row["fqdn"] for row in systems if "small" in row["pools"]} >= set(names)
+
+
+def _tell(client: httpx.Client, *items: dict[str, Any]) -> httpx.Response:
+    answer = client.post(PATH, json={"items": list(items)})
+    assert answer.status_code == 200, answer.text
+    return answer
+
+
+def _statuses(answer: httpx.Response) -> list[int]:
+    return [item["status"] for item in answer.json()["items"]]
+
+
+def _after(answer: httpx.Response) -> dict[str, str]:
+    return {"min_position": answer.headers["labledger-position"]}
