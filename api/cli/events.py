@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 # Of an event's data, what tells most about it; shown first to last where it is there.
 TELLING = (
     "system", "recipe_id", "lab_controller", "condition", "priority", "task_id", "result", "reason", "user",
-    "group", "whiteboard",
+    "until", "seconds", "group", "whiteboard",
 )  # fmt: skip
 PAGE = 1000
 

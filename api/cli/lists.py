@@ -36,6 +36,10 @@ def _priority(row: Row) -> str:
     return f"{nominal} as {effective}" if effective not in (None, nominal) else str(nominal)
 
 
+def _condition(row: Row) -> str:
+    return f"{row.get('condition')}, draining" if row.get("draining") else str(row.get("condition"))
+
+
 JOB_COLUMNS = (
     Column("job", "job_id", right=True),
     Column("state", "state"),
@@ -58,6 +62,14 @@ QUEUE_COLUMNS = (
     Column("whiteboard", "whiteboard"),
 )
 
+LAB_CONTROLLER_COLUMNS = (
+    Column("lab controller", "fqdn"),
+    Column("enabled", "enabled"),
+    Column("silent", "silent"),
+    Column("last heard", lambda row: clock(row.get("last_heard_at"))),
+    Column("ago", lambda row: elapsed(row.get("last_heard_at")), right=True),
+)
+
 IDLE_COLUMNS = (
     Column("system", "fqdn"),
     Column("lab controller", "lab_controller"),
@@ -68,9 +80,10 @@ IDLE_COLUMNS = (
 SYSTEM_COLUMNS = (
     Column("system", "fqdn"),
     Column("lab controller", "lab_controller"),
-    Column("condition", "condition"),
+    Column("condition", _condition),
     Column("usage", "usage"),
     Column("recipe", "recipe_id", right=True),
+    Column("user", "user"),
     Column("type", "type"),
     Column("arches", "arches"),
     Column("memory MB", "memory_mb", right=True),
@@ -118,3 +131,13 @@ def systems(client: Client, output: Output, limit: int | None, as_of: str | None
     output.rows(
         document, "systems", SYSTEM_COLUMNS, empty="No systems yet: `labledger lab load FILE` adds some."
     )
+
+
+@click.command("lab-controllers")
+@limit(None)
+@as_of
+@remote
+def lab_controllers(client: Client, output: Output, limit: int | None, as_of: str | None) -> None:
+    """List the lab controllers, and when each was last heard."""
+    document = client.pages("/lab-controllers", "lab_controllers", limit=limit, as_of=as_of)
+    output.rows(document, "lab_controllers", LAB_CONTROLLER_COLUMNS, empty="No lab controllers yet.")

@@ -15,7 +15,10 @@ from domain.recipe.lifecycle import FINISHED
 if TYPE_CHECKING:
     from api.client import Client
 
-FACTS = ("job_id", "recipe_set_id", "state", "result", "system", "lab_controller")
+FACTS = (
+    *("job_id", "recipe_set_id", "host_recipe_id", "guests", "state", "result", "system", "lab_controller"),
+    "deadline",
+)
 
 
 def _lasted(interval: Row) -> str:
@@ -58,7 +61,7 @@ def recipe(client: Client, output: Output, recipe_id: int, as_of: str | None) ->
 def _show(recipe: Row) -> None:
     click.echo(f"recipe {recipe['recipe_id']}")
     for fact in FACTS:
-        if recipe.get(fact) is not None:
+        if recipe.get(fact) not in (None, []):
             click.echo(f"  {fact.removesuffix('_id').replace('_', ' ')}: {plain(recipe[fact])}")
     shown = console()
     for columns, name in ((HISTORY_COLUMNS, "history"), (TASK_COLUMNS, "tasks")):

@@ -104,6 +104,9 @@ class Client:
     def patch(self, path: str, body: Any) -> Any:
         return self._send("PATCH", path, body)
 
+    def delete(self, path: str) -> Any:
+        return self._call("DELETE", path)
+
     def events(
         self, path: str = "/events", *, after: int | None = None, **parameters: Any
     ) -> Iterator[ServerEvent]:

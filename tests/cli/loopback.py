@@ -82,7 +82,7 @@ def _handler(server: Server) -> type[BaseHTTPRequestHandler]:
             self.end_headers()
             self.wfile.write(answer.content())
 
-        do_GET = do_POST = do_PUT = do_PATCH = _serve  # noqa: N815
+        do_GET = do_POST = do_PUT = do_PATCH = do_DELETE = _serve  # noqa: N815
 
         def log_message(self, *args: Any) -> None:
             """Said by the assertions instead."""

@@ -147,6 +147,29 @@ def test_cancel__a_job__tells_the_reason(server: Server, run: Run) -> None:
     assert server.asked[0].json() == {"reason": "wrong kernel"}
 
 
+def test_system__shown__leaves_out_what_nobody_knows(server: Server, run: Run) -> None:
+    server.on("GET", "/systems/a.example.com", Answer({**SYSTEM, "vendor": None, "cpu": {"cores": 4}}))
+    lines = run("system", "show", "a.example.com").stdout.splitlines()
+    assert lines == [
+        "fqdn: a.example.com",
+        "condition: Broken",
+        "pools: big, small",
+        "cpu: cores=4",
+    ]
+
+
+def test_systems__draining_and_reserved__say_so(server: Server, run: Run) -> None:
+    busy = {**SYSTEM, "draining": True, "user": "bob"}
+    server.on("GET", "/systems", Answer({"position": 9, "systems": [busy], "next": None}))
+    assert "Broken, draining" in (shown := run("systems").stdout) and "bob" in shown
+
+
+def test_lab_controllers__listed__when_they_were_heard(server: Server, run: Run) -> None:
+    row = {"fqdn": "l.b", "enabled": True, "silent": False, "last_heard_at": "2026-01-01T00:00:00Z"}
+    server.on("GET", "/lab-controllers", Answer({"position": 1, "lab_controllers": [row], "next": None}))
+    assert run("lab-controllers").stdout.splitlines()[-1].split()[:4] == ["l.b", "yes", "no", "2026-01-01"]
+
+
 def test_recipe__shows_its_history(server: Server, run: Run) -> None:
     history = [
         {"state": "new", "since": "2026-01-01T00:00:00Z", "until": "2026-01-01T00:01:15Z"},

@@ -1,0 +1,63 @@
+"""`labledger cancel`, `cancel-set`, `set-priority`, `return`: what people do about what they submitted."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from api.cli.output import Output
+from api.cli.remote import remote
+from domain.priority import Priority
+
+if TYPE_CHECKING:
+    from api.client import Client
+
+reason_option = click.option(
+    "--reason", default="cancelled on the command line", show_default=True, help="Kept in the log."
+)
+
+
+@click.command
+@click.argument("job_id", metavar="JOB", type=click.IntRange(1))
+@reason_option
+@remote
+def cancel(client: Client, output: Output, job_id: int, reason: str) -> None:
+    """Cancel a job: whatever of it has not finished yet."""
+    _cancel(client, output, f"/jobs/{job_id}", f"job {job_id}", reason)
+
+
+@click.command("cancel-set")
+@click.argument("recipe_set_id", metavar="SET", type=click.IntRange(1))
+@reason_option
+@remote
+def cancel_set(client: Client, output: Output, recipe_set_id: int, reason: str) -> None:
+    """Cancel one recipe set: whatever of it has not finished yet."""
+    _cancel(client, output, f"/recipe-sets/{recipe_set_id}", f"recipe set {recipe_set_id}", reason)
+
+
+def _cancel(client: Client, output: Output, path: str, what: str, reason: str) -> None:
+    answer = client.post(f"{path}/cancel", {"reason": reason})
+    said = "cancelled" if answer.get("cancelled", True) else "was finished already: nothing to cancel"
+    output.line(answer, f"{what} {said}")
+
+
+@click.command("set-priority")
+@click.argument("recipe_set_id", metavar="SET", type=click.IntRange(1))
+@click.argument("priority", type=click.Choice([one.name for one in Priority], case_sensitive=False))
+@remote
+def set_priority(client: Client, output: Output, recipe_set_id: int, priority: str) -> None:
+    """Change the priority of a recipe set; once it has started there is none to change."""
+    answer = client.patch(f"/recipe-sets/{recipe_set_id}", {"priority": priority})
+    said = "is now" if answer.get("changed", True) else "was already"
+    output.line(answer, f"recipe set {recipe_set_id} {said} {priority}")
+
+
+@click.command("return")
+@click.argument("recipe_id", metavar="RECIPE", type=click.IntRange(1))
+@remote
+def give_back(client: Client, output: Output, recipe_id: int) -> None:
+    """Return the system that a recipe keeps since its tasks have ended."""
+    answer = client.post(f"/recipes/{recipe_id}/return")
+    said = "returned its system" if answer.get("returned", True) else "had finished already"
+    output.line(answer, f"recipe {recipe_id} {said}")

@@ -1,0 +1,134 @@
+"""`labledger system`: one system, shown, changed, and reserved by a person."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+import click
+
+from api.cli.output import Output
+from api.cli.remote import remote
+from api.cli.wording import plain
+from domain.system.lifecycle import CONDITIONS
+
+if TYPE_CHECKING:
+    from api.client import Client
+
+fqdn_argument = click.argument("fqdn")
+reason_option = click.option("--reason", default="", help="Kept in the log.")
+
+
+@click.group
+def system() -> None:
+    """Show a system, change it, reserve it."""
+
+
+@system.command
+@fqdn_argument
+@remote
+def show(client: Client, output: Output, fqdn: str) -> None:
+    """Show all that is known of FQDN."""
+    document = client.get(_path(fqdn))
+    known = {name: value for name, value in document.items() if value not in (None, [], "")}
+    output.line(document, "\n".join(f"{name}: {plain(value)}" for name, value in known.items()))
+
+
+@system.command("set")
+@fqdn_argument
+@click.argument("changes", metavar="NAME=VALUE…", nargs=-1, required=True)
+@remote
+def set_properties(client: Client, output: Output, fqdn: str, changes: tuple[str, ...]) -> None:
+    """Change properties of FQDN: memory_mb=65536, owner=alice, 'arches=["x86_64"]', vendor=null.
+
+    A VALUE that is JSON is taken as that, any other as text; null forgets the property.
+    """
+    _patch(client, output, fqdn, dict(map(_change, changes)), "changed", "is so already")
+
+
+def _change(text: str) -> tuple[str, Any]:
+    name, equals, value = text.partition("=")
+    if not equals:
+        raise click.UsageError(f"{text!r} is no NAME=VALUE")
+    try:
+        return name, json.loads(value)
+    except ValueError:
+        return name, value
+
+
+@system.command("set-condition")
+@fqdn_argument
+@click.argument("condition", type=click.Choice(CONDITIONS, case_sensitive=False))
+@reason_option
+@remote
+def set_condition(client: Client, output: Output, fqdn: str, condition: str, reason: str) -> None:
+    """Make FQDN Automated, Manual, Broken or Removed.
+
+    Broken and Removed abort the recipe that runs there; one that has not started goes back to the queue.
+    """
+    body = {"condition": condition, "reason": reason}
+    _patch(client, output, fqdn, body, f"is now {condition}", f"was {condition} already")
+
+
+@system.command
+@fqdn_argument
+@reason_option
+@remote
+def drain(client: Client, output: Output, fqdn: str, reason: str) -> None:
+    """Let FQDN finish what it runs and take nothing new."""
+    body = {"draining": True, "reason": reason}
+    _patch(client, output, fqdn, body, "is draining", "was draining already")
+
+
+@system.command
+@fqdn_argument
+@remote
+def undrain(client: Client, output: Output, fqdn: str) -> None:
+    """Let FQDN take recipes again."""
+    _patch(client, output, fqdn, {"draining": False}, "takes recipes again", "was not draining")
+
+
+@system.command
+@fqdn_argument
+@click.option("--user", help="For somebody else, which takes an admin.")
+@click.option(
+    "--until",
+    type=click.DateTime(["%Y-%m-%d", "%Y-%m-%dT%H:%M", "%Y-%m-%dT%H:%M:%S"]),
+    help="UTC [until it is returned].",
+)
+@click.option("--distro-tree", type=click.IntRange(1), metavar="ID", help="Install this one first.")
+@remote
+def reserve(
+    client: Client,
+    output: Output,
+    fqdn: str,
+    user: str | None,
+    until: datetime | None,
+    distro_tree: int | None,
+) -> None:
+    """Reserve FQDN, which must be Manual and idle."""
+    ends = None if until is None else until.replace(tzinfo=UTC).isoformat()
+    asked = {"user": user, "until": ends, "distro_tree": distro_tree}
+    body = {name: value for name, value in asked.items() if value is not None}
+    answer = client.put(f"{_path(fqdn)}/reservation", body)
+    output.line(answer, f"{fqdn} is reserved by {plain(answer.get('user'))}")
+
+
+@system.command("return")
+@fqdn_argument
+@remote
+def give_back(client: Client, output: Output, fqdn: str) -> None:
+    """Return FQDN, which a person has reserved."""
+    answer = client.delete(f"{_path(fqdn)}/reservation")
+    output.line(answer, f"{fqdn} {'returned' if answer.get('returned', True) else 'was not reserved'}")
+
+
+def _patch(client: Client, output: Output, fqdn: str, body: dict[str, Any], done: str, known: str) -> None:
+    answer = client.patch(_path(fqdn), body)
+    output.line(answer, f"{fqdn} {done if answer.get('changed', True) else known}")
+
+
+def _path(fqdn: str) -> str:
+    return f"/systems/{quote(fqdn, safe='')}"
