@@ -6,6 +6,7 @@ import pytest
 
 from domain.recipe.events import RecipeAssigned, RecipeQueued, RecipeScheduled
 from domain.scheduling.reasons import NO_IDLE_SYSTEM
+from tests.domain.scheduling.labs import finish, occupy
 from tests.domain.scheduling.wants import ANYTHING, BIG, IN_POOL, forces, named
 from tests.domain.scheduling.world import World
 
@@ -22,19 +23,6 @@ def two_labs(world: World) -> World:
         world.add_system(name, lab=lab)
     world.settle()
     return world
-
-
-def busy(world: World, *fqdns: str) -> dict[str, int]:
-    """Each of these systems runs a recipe of its own; which."""
-    running = {fqdn: world.submit(named(fqdn), priority="Urgent") for fqdn in fqdns}
-    world.settle()
-    assert {world.system_of(recipe_id) for recipe_id in running.values()} == set(fqdns)
-    return running
-
-
-def free(world: World, recipe_id: int) -> None:
-    world.complete(recipe_id)
-    world.settle()
 
 
 def test_new_set__systems_for_all__the_one_with_the_fewest_viable_takes_first(world: World) -> None:
@@ -79,20 +67,19 @@ def test_new_set__both_labs_could_start_it__one_of_them_gets_it_all(two_labs: Wo
 def test_new_set__no_lab_can_start_it_now__takes_of_one_that_could_when_all_come_free(
     two_labs: World,
 ) -> None:
-    runs = busy(two_labs, "x", "y")
+    runs = occupy(two_labs, "x", "y")
     # a and b are idle, but their lab will never have a third.
     ids = two_labs.submit_set([ANY, ANY, ANY])
     two_labs.settle()
     assert sorted(two_labs.states(*ids)) == ["assigned", "assigned", "scheduled"]
     assert {two_labs.recipes[recipe_id].lab_controller for recipe_id in ids} == {"lab-2"}
-    for fqdn in ("x", "y"):
-        free(two_labs, runs[fqdn])
+    finish(two_labs, *runs.values())
     assert sorted(two_labs.system_of(recipe_id) or "" for recipe_id in ids) == ["x", "y", "z"]
 
 
 def test_new_set__one_takes_a_system__its_siblings_are_assigned_in_the_same_decision(world: World) -> None:
     world.add_idle("a", "b")
-    busy(world, "b")
+    occupy(world, "b")
     first, second = world.submit_set([named("a"), named("b")])
     (decision,) = world.settle()
     assert [(subject, event) for subject, event in decision.events if subject.startswith("recipe/")] == [
@@ -103,19 +90,19 @@ def test_new_set__one_takes_a_system__its_siblings_are_assigned_in_the_same_deci
 
 
 def test_new_set__bound_to_a_lab__takes_no_idle_system_of_another(two_labs: World) -> None:
-    runs = busy(two_labs, "b", "x", "y", "z")
+    runs = occupy(two_labs, "b", "x", "y", "z")
     holding, assigned = two_labs.submit_set([named("a", "x"), named("b", "y")])
     two_labs.settle()
     assert (two_labs.system_of(holding), two_labs.states(assigned)) == ("a", ["assigned"])
-    free(two_labs, runs["y"])
+    finish(two_labs, runs["y"])
     assert two_labs.systems["y"].usage == "idle"
-    free(two_labs, runs["b"])
+    finish(two_labs, runs["b"])
     assert two_labs.system_of(assigned) == "b"
 
 
 def test_new_set__nothing_idle__all_are_queued_with_the_reason(world: World) -> None:
     world.add_idle("a", "b")
-    busy(world, "a", "b")
+    occupy(world, "a", "b")
     ids = world.submit_set([ANY, ANY], guests={0: [1]})
     (decision,) = world.settle()
     queued = RecipeQueued(reason=NO_IDLE_SYSTEM)
@@ -157,7 +144,7 @@ def test_new_set__starts__hosts_and_guests_and_systems_in_one_decision(world: Wo
 
 def test_new_set__starts_with_the_last_system_it_waited_for__everybody_in_one_decision(world: World) -> None:
     world.add_idle("a", "b")
-    runs = busy(world, "b")
+    runs = occupy(world, "b")
     host, other = world.submit_set([named("a"), named("b")], guests={0: [1], 1: [1]})
     world.settle()
     world.complete(runs["b"])

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from domain.system.events import SystemIdle
-from tests.domain.scheduling.wants import ANYTHING, BIG, IN_POOL
+from tests.domain.scheduling.labs import finish, occupy, wanting
+from tests.domain.scheduling.wants import ANYTHING, BIG, IN_POOL, forces, named
 from tests.domain.scheduling.world import World
 
 
 def test_pending_system__nobody_in_the_queue__goes_idle(world: World) -> None:
     world.add_system("a")
-    assert world.settle() == [(("system/a", SystemIdle()),)]
+    (decision,) = world.settle()
+    assert decision.events == (("system/a", SystemIdle()),)
 
 
 def test_pending_system__queue_of_all_priorities__serves_by_priority_then_submission(world: World) -> None:
@@ -44,7 +46,8 @@ def test_pending_system__lab_disabled_meanwhile__goes_idle_whoever_waits(world: 
     world.settle()
     world.enable("lab-1", False)
     world.complete(1)
-    assert world.settle() == [(("system/a", SystemIdle()),)]
+    (decision,) = world.settle()
+    assert decision.events == (("system/a", SystemIdle()),)
 
 
 def test_pending_system__registered_in_the_pool_a_queued_recipe_wants__serves_it(world: World) -> None:
@@ -73,11 +76,89 @@ def test_triggers__recipe_cancelled_before_it_was_looked_at__nothing_is_decided(
     assert world.settle() == []
 
 
-def test_take_back__commit_failed_again_and_again__triggers_do_not_pile_up(world: World) -> None:
-    world.add_system("a")
-    world.add_system("b")
-    decisions = world.decide()
-    held = len(world.partition._triggers)
-    for _ in range(10):
-        assert world.decide() == decisions
-    assert len(world.partition._triggers) == held
+def test_pending_system__assigned_recipe_and_more_urgent_queued_one__assigned_goes_first(
+    world: World,
+) -> None:
+    world.add_idle("a", "b")
+    runs = occupy(world, "b")
+    _, assigned = wanting(world, "a", "b", priority="Low")
+    urgent = world.submit(named("b"), priority="Urgent")
+    world.settle()
+    finish(world, runs["b"])
+    assert (world.system_of(assigned), world.states(urgent)) == ("b", ["queued"])
+
+
+def test_pending_system__several_assigned_recipes__go_by_priority_then_submission(world: World) -> None:
+    world.add_idle("a", "b", "c", "x", "y", "z")
+    runs = occupy(world, "x", "y", "z")
+    # Each holds one system, and wants any of those that are busy.
+    low, early, late = (
+        wanting(world, own, "xyz", priority=priority)[1]
+        for own, priority in (("a", "Low"), ("b", "High"), ("c", "High"))
+    )
+    finish(world, *runs.values())
+    assert [world.system_of(recipe_id) for recipe_id in (early, late, low)] == ["x", "y", "z"]
+
+
+def test_pending_system__set_of_equal_rank__its_recipes_go_in_document_order(world: World) -> None:
+    world.add_idle("a", "b")
+    runs = occupy(world, "a", "b")
+    first, second = wanting(world, "ab", "ab")
+    finish(world, runs["b"])
+    assert (world.system_of(first), world.states(second)) == ("b", ["assigned"])
+
+
+def test_pending_system__assigned_recipe_of_another_lab__is_not_asked(world: World) -> None:
+    world.add_lab("lab-2")
+    world.put_tree(1, "x86_64", ["lab-1", "lab-2"])
+    world.add_system("x", lab="lab-2")
+    world.add_idle("a", "b")
+    runs = occupy(world, "b", "x")
+    _, assigned = wanting(world, "a", "bx")
+    queued = world.submit(named("x"), priority="Low")
+    world.settle()
+    finish(world, runs["x"])
+    assert (world.states(assigned), world.system_of(queued)) == (["assigned"], "x")
+
+
+def test_pending_system__queued_sibling_gets_it__the_others_are_assigned_to_its_lab(world: World) -> None:
+    world.add_idle("a", "b")
+    runs = occupy(world, "a", "b")
+    first, second = wanting(world, "a", "b")
+    assert world.states(first, second) == ["queued", "queued"]
+    finish(world, runs["b"])
+    assert world.states(first, second) == ["assigned", "scheduled"]
+    assert world.recipes[first].lab_controller == "lab-1"
+
+
+def test_pending_system__priority_of_a_waiting_set_changed__it_stands_in_its_new_place(world: World) -> None:
+    world.add_idle("a")
+    runs = occupy(world, "a")
+    early, late = world.submit(ANYTHING.text), world.submit(ANYTHING.text)
+    world.settle()
+    world.change_priority(late, "High")
+    finish(world, runs["a"])
+    assert (world.states(early), world.system_of(late)) == (["queued"], "a")
+
+
+def test_pending_system__drained_before_it_was_asked_about__is_asked_about_no_more(world: World) -> None:
+    world.add_idle("a")
+    runs = occupy(world, "a")
+    waiting = world.submit(ANYTHING.text)
+    world.settle()
+    world.complete(runs["a"])
+    world.drain("a")
+    assert world.settle() == []
+    assert (world.systems["a"].usage, world.states(waiting)) == ("idle", ["queued"])
+
+
+def test_free_system_that_is_not_automated__asked__serves_only_who_forces_it(world: World) -> None:
+    world.add_idle("a")
+    forcing_first = world.submit(forces("a"))
+    world.settle()
+    ordinary = world.submit(ANYTHING.text, priority="Urgent")
+    forcing = world.submit(forces("a"), priority="Low")
+    world.set_condition("a", "Manual")
+    world.settle()
+    finish(world, forcing_first)
+    assert (world.states(ordinary), world.system_of(forcing)) == (["queued"], "a")

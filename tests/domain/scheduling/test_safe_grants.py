@@ -1,0 +1,111 @@
+"""No grant lets sets wait for each other for ever (design section 4.3)."""
+
+from __future__ import annotations
+
+import pytest
+
+from domain.scheduling import granting
+from domain.scheduling.reasons import NO_IDLE_SYSTEM, UNSAFE
+from tests.checker import assert_at_rest, assert_sound, at_rest, from_recorded
+from tests.domain.scheduling.labs import finish, occupy, wanting
+from tests.domain.scheduling.wants import named
+from tests.domain.scheduling.world import World
+
+
+def the_smallest_case(world: World) -> tuple[tuple[int, ...], tuple[int, ...], dict[str, int]]:
+    """R1 = {a},{b} holds b, R2 = {c},{a},{b} holds c and ranks first; a runs something."""
+    world.add_idle("a", "b", "c")
+    runs = occupy(world, "a", "b", "c")
+    finish(world, runs["c"], runs["b"])
+    r1 = wanting(world, "a", "b")
+    r2 = wanting(world, "c", "a", "b", priority="High")
+    assert world.states(*r1, *r2) == ["assigned", "scheduled", "scheduled", "assigned", "assigned"]
+    return r1, r2, runs
+
+
+def test_grant__first_in_rank_would_wait_for_ever__is_passed_over(world: World) -> None:
+    r1, r2, runs = the_smallest_case(world)
+    finish(world, runs["a"])
+    # R2 ranks first, but with a it would wait for b, and R1, which has b, for a.
+    assert world.states(*r1) == ["waiting", "waiting"]
+    assert world.system_of(r2[1]) is None
+    finish(world, *r1)
+    assert world.states(*r2) == ["waiting"] * 3
+    assert_sound(from_recorded(world.log))
+    assert_at_rest(from_recorded(world.log))
+
+
+def test_grant__without_the_safety_rule__the_smallest_case_waits_for_ever(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Shows that the case above is one.
+    monkeypatch.setattr(granting, "stuck", lambda holders: [])
+    _, r2, runs = the_smallest_case(world)
+    finish(world, runs["a"])
+    assert world.system_of(r2[1]) == "a"
+    assert {violation.invariant for violation in at_rest(from_recorded(world.log))} >= {"no_holder_stuck"}
+
+
+def test_grant__first_of_a_set_whose_rest_is_away__is_not_made(world: World) -> None:
+    # The set would hold a for as long as nobody repairs b.
+    world.add_idle("a", "b")
+    world.set_condition("b", "Broken")
+    first, second = world.submit_set([named("a"), named("b")])
+    (decision,) = world.settle()
+    reasons = {subject: event.reason for subject, event in decision.events}  # type: ignore[attr-defined]
+    assert reasons == {f"recipe/{first}": UNSAFE, f"recipe/{second}": NO_IDLE_SYSTEM}
+    assert world.systems["a"].usage == "idle"
+
+
+def test_grant__first_in_the_document_would_take_what_only_its_sibling_can_use__is_passed_over(
+    world: World,
+) -> None:
+    world.add_idle("a", "b")
+    runs = occupy(world, "a", "b")
+    either, only_a = wanting(world, "ab", "a")
+    finish(world, runs["a"])
+    assert (world.states(either), world.system_of(only_a)) == (["assigned"], "a")
+
+
+def decide_one(world: World) -> None:
+    """One trigger is answered, and no more."""
+    world.commit_decisions(world.decide(limit=1), world.position)
+
+
+def test_grant__completes_its_set_beside_an_unsafe_holder__needs_no_check(world: World) -> None:
+    world.add_idle("a", "b", "c", "x")
+    occupy(world, "x")
+    holder = wanting(world, "a", "x")
+    pair = world.submit_set([named("b"), named("c")])
+    world.set_condition("x", "Broken")
+    decide_one(world)
+    # The state is unsafe, and the one that has to let go still holds.
+    assert world.states(*holder) == ["scheduled", "assigned"]
+    assert world.states(*pair) == ["waiting", "waiting"]
+
+
+def test_single_recipe_set__somebody_elses_holder_is_stuck_and_not_asked_yet__gets_its_system(
+    world: World,
+) -> None:
+    world.add_idle("a", "b", "x")
+    occupy(world, "x")
+    holder = wanting(world, "a", "x")
+    single = world.submit(named("b"))
+    world.set_condition("x", "Broken")
+    decide_one(world)
+    assert world.states(*holder, single) == ["scheduled", "assigned", "waiting"]
+
+
+def test_new_set__somebody_elses_holder_is_stuck_and_not_asked_yet__does_not_begin(world: World) -> None:
+    world.add_idle("a", "b", "c", "x")
+    runs = occupy(world, "c", "x")
+    wanting(world, "a", "x")
+    first, second = world.submit_set([named("b"), named("c")])
+    world.set_condition("x", "Broken")
+    decide_one(world)
+    assert world.states(first, second) == ["queued", "queued"]
+    # Once that one has let go, it may.
+    world.settle()
+    assert world.states(first, second) == ["scheduled", "assigned"]
+    finish(world, runs["c"])
+    assert world.states(first, second) == ["waiting", "waiting"]
