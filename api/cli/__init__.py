@@ -16,9 +16,7 @@ COMMANDS = {
     "watch": Entry("api.cli.watch:watch", "Follow a job until it is finished."),
     "cancel": Entry("api.cli.recipe_sets:cancel", "Cancel a job."),
     "cancel-set": Entry("api.cli.recipe_sets:cancel_set", "Cancel one recipe set of a job."),
-    "set-priority": Entry(
-        "api.cli.recipe_sets:set_priority", "Change the priority of a waiting recipe set."
-    ),
+    "set-priority": Entry("api.cli.recipe_sets:set_priority", "Change the priority of a waiting recipe set."),
     "return": Entry("api.cli.recipe_sets:give_back", "Return the system that a recipe keeps."),
     "jobs": Entry("api.cli.lists:jobs", "List jobs, newest first."),
     "recipe": Entry("api.cli.recipe:recipe", "Show a recipe and the history of its states."),
