@@ -1,1 +1,1 @@
-"""The same domain on recorded or simulated time; today the simulated lab."""
+"""The same domain on recorded or simulated time; today the simulated lab, and labs made up from a seed."""

@@ -28,8 +28,6 @@ class Teller:
         if delivery.kind == "command":
             return self._report(lab, delivery)
         wrong = [step for step in delivery.steps if step.kind == "system" and not self._still_right(step)]
-        for step in wrong:
-            self._note("left alone", system=step.system)
         lab, delivery = lab.without(lambda step: step in wrong), delivery.without(wrong)
         return self._update(lab, delivery) if delivery.steps else lab
 
@@ -63,7 +61,10 @@ class Teller:
         return self.ask_about(lab, contradicted)
 
     def _still_right(self, step: Step) -> bool:
-        return self._link.condition(step.system) == BEFORE[step.body["condition"]]
+        found, wanted = self._link.condition(step.system), step.body["condition"]
+        if found not in (BEFORE[wanted], wanted):
+            self._note("left alone", system=step.system, condition=found)
+        return found == BEFORE[wanted]
 
     def _show(self, step: Step, answer: Mapping[str, Any], *, again: bool) -> None:
         """A message that was refused only because it came too early is no refusal: it will be said again."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from domain.errors import Refused
@@ -88,6 +88,4 @@ def converse(lab: Lab, listener: Listener, limit: int, moments: Iterable[float])
 
 def _plain(step: Step) -> Step:
     """What the server sees of it: not when it was due, nor whether it is late."""
-    from dataclasses import replace
-
     return replace(step, late=False, due_seconds=0.0)
