@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from tests.checker.invariant import Found, Invariant
 from tests.checker.record import Decision, Record
-from tests.checker.safety import could_take_safely, stuck
+from tests.checker.safety import could_take_safely, stuck, wants_more
 from tests.checker.tables import FREE, PRIORITIES, UNPLACED
 from tests.checker.values import Recipe, System
 from tests.checker.viable import Judge
@@ -122,13 +122,9 @@ class NoUnsafeGrant(OfGrants):
 
     def decided(self, known: World) -> Found:
         grants, self._grants = self._grants, []
-        partial = [grant for grant in grants if _wants_more(known, grant[0].set_id)]
+        partial = [grant for grant in grants if wants_more(known, grant[0].set_id)]
         for recipe, system, record in partial:
             left = [f"recipe-set/{number}" for number in stuck(known, self._judge, system.lab)]
             if left:
                 what = f"the grant of {system.fqdn} leaves {', '.join(left)} that cannot be completed"
                 yield self.broken([record.position], [recipe.subject, system.subject, *left], what)
-
-
-def _wants_more(world: World, number: int) -> bool:
-    return any(host.state in UNPLACED for host in world.hosts(number))

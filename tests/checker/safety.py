@@ -13,16 +13,18 @@ from tests.checker.world import World
 
 def holders(world: World, lab: str) -> list[int]:
     """The sets with some but not all of their systems, which are in this lab."""
-    return [number for number in _open_sets(world) if _holds_some(world.hosts(number), lab)]
+    placed = (
+        world.recipes[number]
+        for fqdn, on in world.on.items()
+        if fqdn in world.systems and world.systems[fqdn].lab == lab
+        for number in on
+    )
+    some = {recipe.set_id for recipe in placed if recipe.state == "scheduled"}
+    return [number for number in sorted(some) if wants_more(world, number)]
 
 
-def _open_sets(world: World) -> list[int]:
-    return sorted({recipe.set_id for recipe in world.recipes.values()})
-
-
-def _holds_some(hosts: list[Recipe], lab: str) -> bool:
-    held = [host.lab for host in hosts if host.state == "scheduled"]
-    return lab in held and any(host.state in UNPLACED for host in hosts)
+def wants_more(world: World, number: int) -> bool:
+    return any(host.state in UNPLACED for host in world.hosts(number))
 
 
 def stuck(world: World, judge: Judge, lab: str) -> list[int]:
@@ -108,9 +110,8 @@ def could_take_safely(world: World, judge: Judge, recipe: Recipe, system: System
 
 def waiting_sets(world: World) -> list[int]:
     """The sets that are not completely placed."""
-    return [
-        number for number in _open_sets(world) if any(host.state in UNPLACED for host in world.hosts(number))
-    ]
+    unfinished = {recipe.set_id for recipe in world.recipes.values()}
+    return [number for number in sorted(unfinished) if wants_more(world, number)]
 
 
 def anything_runs(world: World) -> bool:
