@@ -57,6 +57,12 @@ def _usable_again(happened: Happened, partition: Partition) -> Iterator[str]:
         yield from _lab_of(happened, partition)
 
 
+def _usable_for_forced(happened: Happened, partition: Partition) -> Iterator[str]:
+    """It is not pending, and only recipes that force it may have it; but their siblings want others, too."""
+    if not is_automated(happened.after.condition):
+        yield from _lab_of(happened, partition)
+
+
 def _free_for_forced(happened: Happened, _: Partition) -> Iterator[str]:
     """Nobody asks a system that is not Automated, but for the recipes that force it."""
     changed: System = happened.after
@@ -108,11 +114,11 @@ WAKE_UPS: tuple[Row, ...] = (
     Row("system added", (system.SystemRegistered,), _usable_again),
     Row("system repaired", (system.SystemConditionChanged,), _usable_again),
     Row("system undrained", (system.SystemUndrained,), _usable_again),
-    Row("system returned by a person", (system.SystemReservationEnded,), _usable_again),
+    Row("system returned by a person", (system.SystemReservationEnded,), _lab_of),
     # A system that only forced recipes may have came free, or is there again.
     Row("system free for who forces it", (system.SystemIdle,), _free_for_forced),
-    Row("condition changed, for who forces it", (system.SystemConditionChanged,), _free_for_forced),
-    Row("undrained, for who forces it", (system.SystemUndrained,), _free_for_forced),
+    Row("condition changed, for who forces it", (system.SystemConditionChanged,), _usable_for_forced),
+    Row("undrained, for who forces it", (system.SystemUndrained,), _usable_for_forced),
     # A recipe lost its system, or its set let go: it may have another, and others what it held.
     Row("recipe lost its system", (recipe.RecipeAssigned, recipe.RecipeQueued), _lost),
     Row("set let go", (recipe.RecipeQueued,), _gave_back),
