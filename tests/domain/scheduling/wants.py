@@ -56,3 +56,7 @@ def named(*fqdns: str) -> str:
 def forces(fqdn: str) -> str:
     """The requirement that names this system whatever its condition."""
     return HOST.examine({"force": fqdn}).text
+
+
+def in_pool(pool: str) -> str:
+    return HOST.examine({"element": "pool", "op": "==", "value": pool}).text

@@ -1,0 +1,308 @@
+"""Holders that can no longer all be completed give their systems back: when, and who."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from domain.scheduling import partition as partitions
+from domain.scheduling.decide import decide
+from domain.scheduling.reasons import LET_GO
+from domain.scheduling.wake_ups import LET_GOES
+from tests.checker import assert_sound, from_recorded
+from tests.domain.scheduling.labs import finish, occupy, wanting
+from tests.domain.scheduling.wants import BIG, IN_POOL, forces, in_pool, named
+from tests.domain.scheduling.world import World
+
+# Each case makes a holder, of which it answers a recipe with a system; then something happens to it.
+
+
+def _holder(world: World, other: str = named("x"), **new: int) -> int:
+    """A set that holds a, and wants x as well, which runs something else."""
+    occupy(world, "x")
+    first, _ = world.submit_set([named("a"), other], **new)
+    world.settle()
+    assert world.states(first) == ["scheduled"]
+    return first
+
+
+def _condition(world: World) -> int:
+    world.add_idle("a", "x")
+    first = _holder(world)
+    world.set_condition("x", "Broken")
+    return first
+
+
+def _drained(world: World) -> int:
+    world.add_idle("a", "x")
+    first = _holder(world)
+    world.drain("x")
+    return first
+
+
+def _reserved(world: World) -> int:
+    # A Manual system is wanted by who forces it; when it comes free, a person is quicker.
+    world.add_idle("a")
+    world.add_system("m", condition="Manual")
+    runs = world.submit(forces("m"))
+    world.settle()
+    first, _ = world.submit_set([named("a"), forces("m")])
+    world.settle()
+    assert world.states(first) == ["scheduled"]
+    world.complete(runs)
+    world.reserve("m")
+    return first
+
+
+def _inventory(world: World) -> int:
+    world.add_idle("a")
+    world.add_system("x", memory_mb=16_384)
+    world.settle()
+    first = _holder(world, BIG.text)
+    world.describe("x", memory_mb=1_024)
+    return first
+
+
+def _pools(world: World) -> int:
+    world.add_idle("a")
+    world.add_system("x", pools=["net"])
+    world.settle()
+    first = _holder(world, IN_POOL.text)
+    world.set_pool("net", "x", False)
+    return first
+
+
+def _tree_changed(world: World) -> int:
+    world.put_tree(2, "x86_64", ["lab-1"])
+    world.add_idle("a", "x")
+    first = _holder(world, tree_id=2)
+    world.put_tree(2, "x86_64", [])
+    return first
+
+
+def _tree_removed(world: World) -> int:
+    world.put_tree(2, "x86_64", ["lab-1"])
+    world.add_idle("a", "x")
+    first = _holder(world, tree_id=2)
+    world.remove_tree(2)
+    return first
+
+
+def _lab_disabled(world: World) -> int:
+    world.add_idle("a", "x")
+    first = _holder(world)
+    world.enable("lab-1", False)
+    return first
+
+
+def _lab_changed(world: World) -> int:
+    """The other system moves in the moment in which it is free."""
+    world.add_lab("lab-2")
+    world.add_idle("a", "x")
+    first = _holder(world)
+    world.complete(1)
+    world.move("x", "lab-2")
+    return first
+
+
+def _withdrawn(world: World) -> int:
+    """One of two that it holds breaks, and there is no other."""
+    world.add_idle("a", "b", "x")
+    occupy(world, "x")
+    first, second, _ = world.submit_set([named("a"), named("b"), named("x")])
+    world.settle()
+    assert world.states(first, second) == ["scheduled", "scheduled"]
+    world.set_condition("b", "Broken")
+    return first
+
+
+CASES: list[tuple[str, Callable[[World], int]]] = [
+    ("condition changed", _condition),
+    ("drained", _drained),
+    ("reserved by a person", _reserved),
+    ("inventory changed", _inventory),
+    ("lab of a system changed", _lab_changed),
+    ("pools changed", _pools),
+    ("distro tree changed", _tree_changed),
+    ("distro tree changed", _tree_removed),
+    ("lab disabled", _lab_disabled),
+    ("system withdrawn", _withdrawn),
+]
+
+
+def after(case: Callable[[World], int]) -> tuple[World, int]:
+    world = World()
+    world.add_lab("lab-1")
+    world.put_tree(1, "x86_64", ["lab-1"])
+    recipe_id = case(world)
+    world.settle()
+    return world, recipe_id
+
+
+@pytest.mark.parametrize(("name", "case"), CASES)
+def test_let_go__any_row_alone__makes_a_holder_that_cannot_be_completed_let_go(
+    monkeypatch: pytest.MonkeyPatch, name: str, case: Callable[[World], int]
+) -> None:
+    monkeypatch.setattr(partitions, "LET_GOES", [row for row in LET_GOES if row.name == name])
+    world, first = after(case)
+    assert world.states(first) == ["queued"]
+    assert world.systems["a"].usage == "idle"
+    monkeypatch.setattr(partitions, "LET_GOES", [])
+    without, first = after(case)
+    assert without.states(first) == ["scheduled"]
+
+
+def test_let_go__every_row__has_a_case() -> None:
+    assert {name for name, _ in CASES} == {row.name for row in LET_GOES}
+
+
+def test_let_go__holder__gives_all_back_in_one_decision_with_the_reason(world: World) -> None:
+    world.add_idle("a", "b", "x")
+    occupy(world, "x")
+    ids = world.submit_set([named("a"), named("b"), named("x")], guests={0: [1]})
+    world.settle()
+    world.set_condition("x", "Broken")
+    decisions = world.settle()
+    assert [(subject, event.TOPIC) for subject, event in decisions[0].events] == [
+        *((f"recipe/{recipe_id}", "recipe.queued") for recipe_id in (ids[0], ids[0] + 1, *ids[1:])),
+        *((f"system/{fqdn}", "system.pending") for fqdn in ("a", "b")),
+    ]
+    assert decisions[0].events[0][1].reason == LET_GO  # type: ignore[attr-defined]
+    assert (decisions[0].trigger.kind, decisions[0].trigger.name) == ("let-go", "lab-1")
+
+
+def circle(world: World, *priorities: str) -> list[int]:
+    """As many sets as priorities, each of which holds one system and wants the next one's; made by breakage.
+
+    Before it, each could have had a spare one instead, which runs something.
+    """
+    own, spare = "abc"[: len(priorities)], "xyz"[: len(priorities)]
+    pools = [f"pool-{fqdn}" for fqdn in own]
+    world.add_idle(*own, *spare)
+    for pool, fqdn in zip(pools, spare, strict=True):
+        world.set_pool(pool, fqdn, True)
+    occupy(world, *spare)
+    firsts = []
+    for fqdn, pool, priority in zip(own, pools, priorities, strict=True):
+        firsts.append(world.submit_set([named(fqdn), in_pool(pool)], priority=priority)[0])
+    world.settle()
+    for pool, following in zip(pools, own[1:] + own[0], strict=True):
+        world.set_pool(pool, following, True)
+    for fqdn in spare:
+        assert world.settle() == [], "as long as one has a spare one, all can be completed"
+        world.set_condition(fqdn, "Broken")
+    assert world.states(*firsts) == ["scheduled"] * len(firsts)
+    return firsts
+
+
+# Priorities in the order of submission, and who lets go.
+WHO = [
+    # The latest, where all are as urgent.
+    (("Normal", "Normal"), 1),
+    (("Normal", "Normal", "Normal"), 2),
+    # The least urgent, however early.
+    (("Low", "Normal"), 0),
+    (("High", "Low", "Normal"), 1),
+    (("High", "Low", "Low"), 2),
+]
+
+
+@pytest.mark.parametrize(("priorities", "gone"), WHO)
+def test_let_go__holders_in_each_others_way__the_least_urgent_latest_does_and_no_other(
+    world: World, priorities: tuple[str, ...], gone: int
+) -> None:
+    firsts = circle(world, *priorities)
+    (decision, *_) = world.settle()
+    let_go = {subject for subject, event in decision.events if event.TOPIC == "recipe.queued"}
+    assert let_go == {f"recipe/{firsts[gone]}", f"recipe/{firsts[gone] + 1}"}
+    # What it gave back completes the one that waited for it, and so round.
+    started: list[int] = []
+    while placed := world.in_state("waiting"):
+        started += [recipe.recipe_id for recipe in placed]
+        finish(world, *(recipe.recipe_id for recipe in placed))
+    assert set(started) >= set(firsts)
+    assert_sound(from_recorded(world.log))
+
+
+def test_let_go__one_that_nothing_could_complete__goes_before_any_less_urgent_one(world: World) -> None:
+    world.add_idle("a", "b", "x", "y")
+    occupy(world, "x", "y")
+    hopeless = wanting(world, "a", "x", priority="Urgent")
+    behind = wanting(world, "b", "a", priority="Low")
+    assert world.states(*hopeless, *behind) == ["scheduled", "assigned"] * 2
+    world.set_condition("x", "Broken")
+    world.settle()
+    # The other waited only for what it held.
+    assert world.states(*hopeless, *behind) == ["queued", "queued", "waiting", "waiting"]
+
+
+def test_let_go__several_that_nothing_could_complete__all_in_one_decision(world: World) -> None:
+    world.add_idle("a", "b", "x")
+    occupy(world, "x")
+    first, second = wanting(world, "a", "x"), wanting(world, "b", "x")
+    assert world.states(*first, *second) == ["scheduled", "assigned"] * 2
+    world.set_condition("x", "Broken")
+    (decision, *_) = world.settle()
+    queued = [subject for subject, event in decision.events if event.TOPIC == "recipe.queued"]
+    assert queued == [f"recipe/{recipe_id}" for recipe_id in (*first, *second)]
+
+
+def test_let_go__holder_that_can_still_be_completed__keeps_what_it_holds(world: World) -> None:
+    world.add_idle("a", "x", "y")
+    occupy(world, "x", "y")
+    ids = wanting(world, "a", "xy")
+    world.set_condition("x", "Broken")
+    assert [decision.trigger.kind for decision in world.settle()] == []
+    assert world.states(*ids) == ["scheduled", "assigned"]
+
+
+def test_let_go__holder_of_another_lab__is_left_alone(world: World) -> None:
+    world.add_lab("lab-2")
+    world.put_tree(1, "x86_64", ["lab-1", "lab-2"])
+    world.add_system("c", lab="lab-2")
+    world.add_system("y", lab="lab-2")
+    world.add_idle("a", "x")
+    occupy(world, "x", "y")
+    here, there = wanting(world, "a", "x"), wanting(world, "c", "y")
+    world.enable("lab-1", False)
+    world.settle()
+    assert world.states(*here, *there) == ["queued", "queued", "scheduled", "assigned"]
+
+
+def test_let_go__recipes_that_are_queued_again__keep_their_place(world: World) -> None:
+    world.add_idle("a", "x")
+    runs = occupy(world, "x")
+    ids = wanting(world, "a", "x")
+    world.set_condition("x", "Broken")
+    world.settle()
+    # Whoever comes later stands behind them.
+    taken = occupy(world, "a")
+    later = world.submit(named("a"))
+    world.settle()
+    world.set_condition("x", "Automated")
+    world.settle()
+    finish(world, taken["a"])
+    assert world.states(*ids, later) == ["waiting", "waiting", "queued"]
+    assert world.states(runs["x"]) == ["aborted"]
+
+
+def test_let_go__system_that_is_not_automated__becomes_idle_and_not_pending(world: World) -> None:
+    world.add_system("m", condition="Manual")
+    world.add_idle("a", "x")
+    occupy(world, "a", "x")
+    first, *_ = world.submit_set([forces("m"), named("a"), named("x")])
+    world.settle()
+    assert world.system_of(first) == "m"
+    world.set_condition("x", "Broken")
+    (decision, *_) = world.settle()
+    assert [event.TOPIC for subject, event in decision.events if subject == "system/m"] == ["system.idle"]
+
+
+def test_let_go__nobody_has_to__records_nothing(world: World) -> None:
+    world.add_idle("a", "x")
+    world.set_condition("x", "Broken")
+    before = list(world.log)
+    assert decide(world.partition, limit=500) == []
+    assert world.log == before
+    assert world.partition.triggers.first() is None
