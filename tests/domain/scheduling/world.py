@@ -42,7 +42,7 @@ from domain.system.state import System
 from domain.system.state import evolve as evolve_system
 from domain.upkeep.condition import change_condition
 from domain.upkeep.draining import drain, undrain
-from domain.upkeep.inventory import change_inventory, move_to_lab
+from domain.upkeep.inventory import change_inventory, change_owner, move_to_lab
 from domain.upkeep.reservation import end as end_reservation
 from domain.upkeep.reservation import reserve
 from tests.domain.recipe.made import recipe_new
@@ -261,6 +261,9 @@ class World:
 
     def move(self, fqdn: str, lab: str) -> None:
         self.change(move_to_lab(self.systems[fqdn], lab))
+
+    def own(self, fqdn: str, owner: str) -> None:
+        self.change(change_owner(self.systems[fqdn], owner))
 
     def remove_tree(self, tree_id: int) -> None:
         self.commit([(f"distro-tree/{tree_id}", directory.DistroTreeRemoved())])

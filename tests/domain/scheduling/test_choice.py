@@ -1,0 +1,166 @@
+"""Which of several idle systems a recipe takes (design section 5.5)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+
+from domain.scheduling.choice import choices
+from tests.domain.scheduling.labs import occupy
+from tests.domain.scheduling.wants import ANYTHING, BIG, named
+from tests.domain.scheduling.world import World
+
+ANY = ANYTHING.text
+EVERY_SYSTEM = -1
+
+
+def order(world: World, recipe_id: int, cause: str = "event/1", among: int = EVERY_SYSTEM) -> list[str]:
+    """In which order a recipe would rather have the systems that it could run on."""
+    host = world.partition.sets.recipes[recipe_id]
+    candidates = world.partition.viable(host) & among
+    return [world.partition.lab.names[number] for number in choices(world.partition, host, candidates, cause)]
+
+
+def idle(world: World, pools: dict[str, str], *fqdns: str) -> None:
+    """Systems, each in the pools whose text has its letter."""
+    for fqdn in fqdns:
+        world.add_system(fqdn, pools=[pool for pool, members in pools.items() if fqdn in members])
+    world.settle()
+
+
+def test_choice__pools_named__come_in_that_order_and_then_the_rest(world: World) -> None:
+    idle(world, {"first": "d", "second": "bc", "third": "a"}, "a", "b", "c", "d", "e")
+    recipe_id = world.submit(ANY, autopick_pools=("second", "first"))
+    assert order(world, recipe_id) == ["b", "c", "d", "a", "e"]
+    world.settle()
+    assert world.system_of(recipe_id) == "b"
+
+
+def test_choice__system_in_two_of_the_pools__comes_with_the_first(world: World) -> None:
+    idle(world, {"first": "bc", "second": "ab"}, "a", "b", "c")
+    recipe_id = world.submit(ANY, autopick_pools=("first", "second"))
+    assert order(world, recipe_id) == ["b", "c", "a"]
+
+
+def test_choice__pool_without_systems__is_passed_over(world: World) -> None:
+    idle(world, {}, "a", "b")
+    recipe_id = world.submit(ANY, autopick_pools=("nobody", "nothing"))
+    assert order(world, recipe_id) == ["a", "b"]
+
+
+def test_choice__pool_preferred_but_its_systems_busy__takes_one_of_the_rest(world: World) -> None:
+    # A preference, not a requirement.
+    idle(world, {"net": "a"}, "a", "b")
+    occupy(world, "a")
+    recipe_id = world.submit(ANY, autopick_pools=("net",))
+    world.settle()
+    assert world.system_of(recipe_id) == "b"
+
+
+def test_choice__owned_by_the_submitter__come_first(world: World) -> None:
+    idle(world, {}, "a", "b")
+    world.own("b", "eve")
+    recipe_id = world.submit(ANY, owner="eve")
+    assert order(world, recipe_id) == ["b", "a"]
+
+
+def test_choice__fewest_waiting_recipes_could_use_it__comes_first(world: World) -> None:
+    idle(world, {}, "a", "b", "c")
+    occupy(world, "a", "b", "c")
+    for wants in ("ab", "ab", "a", "c"):
+        world.submit(named(*wants))
+    world.settle()
+    recipe_id = world.submit(ANY)
+    # c: 1, b: 2, a: 3, and the recipe itself everywhere.
+    assert order(world, recipe_id) == ["c", "b", "a"]
+
+
+def test_choice__placed_recipes__are_not_counted_any_more(world: World) -> None:
+    idle(world, {}, "a", "b")
+    occupy(world, "a", "b")
+    waiting = world.submit(named("a"))
+    world.settle()
+    recipe_id = world.submit(ANY)
+    assert order(world, recipe_id) == ["b", "a"]
+    world.cancel(waiting)
+    assert order(world, recipe_id) == ["a", "b"]
+
+
+def test_choice__system_changed_so_that_fewer_want_it__is_counted_anew(world: World) -> None:
+    world.add_system("a", memory_mb=16_384)
+    world.add_system("b")
+    world.settle()
+    occupy(world, "a", "b")
+    world.submit(BIG.text)
+    world.settle()
+    recipe_id = world.submit(ANY)
+    assert order(world, recipe_id) == ["b", "a"]
+    world.describe("b", memory_mb=16_384)
+    assert order(world, recipe_id) == ["a", "b"]
+
+
+def test_choice__own_systems_that_many_could_use__still_come_before_others(world: World) -> None:
+    idle(world, {}, "a", "b")
+    world.own("b", "eve")
+    occupy(world, "a", "b")
+    world.submit(named("b"))
+    world.settle()
+    recipe_id = world.submit(ANY, owner="eve")
+    assert order(world, recipe_id) == ["b", "a"]
+
+
+def test_choice__all_equal__goes_by_name_whatever_the_order_of_registration(world: World) -> None:
+    idle(world, {}, "m9", "m10", "m2")
+    recipe_id = world.submit(ANY)
+    assert order(world, recipe_id) == ["m10", "m2", "m9"]
+    idle(world, {}, "m1")
+    assert order(world, recipe_id) == ["m1", "m10", "m2", "m9"]
+
+
+# By chance
+
+
+def taken(world: World, recipe_id: int, causes: Iterable[int]) -> Counter[str]:
+    return Counter(order(world, recipe_id, f"event/{position}")[0] for position in causes)
+
+
+def test_random_choice__same_cause_and_recipe__is_the_same_again(world: World) -> None:
+    idle(world, {}, *"abcdefgh")
+    recipe_id = world.submit(ANY, autopick_random=True)
+    assert order(world, recipe_id, "event/7") == order(world, recipe_id, "event/7")
+
+
+def test_random_choice__known_cause_and_recipe__is_what_it_always_was(world: World) -> None:
+    # Written down: a replay of an old log must throw the same dice.
+    idle(world, {}, *"abcdefgh")
+    recipe_id = world.submit(ANY, autopick_random=True)
+    assert "".join(order(world, recipe_id, "event/7")) == "dgbahefc"
+
+
+def test_random_choice__many_causes__takes_each_about_as_often(world: World) -> None:
+    idle(world, {}, *"abcd")
+    recipe_id = world.submit(ANY, autopick_random=True)
+    counts = taken(world, recipe_id, range(1_000))
+    assert set(counts) == set("abcd")
+    assert min(counts.values()) > 180
+
+
+def test_random_choice__two_recipes_with_one_cause__throw_for_themselves(world: World) -> None:
+    idle(world, {}, *"abcdefgh")
+    one, other = world.submit_set([ANY, ANY], autopick_random=True)
+    causes = [f"event/{position}" for position in range(50)]
+    assert [order(world, one, cause) for cause in causes] != [order(world, other, cause) for cause in causes]
+
+
+def test_random_choice__pools_named_too__chance_decides_within_each(world: World) -> None:
+    idle(world, {"net": "cd"}, *"abcd")
+    recipe_id = world.submit(ANY, autopick_random=True, autopick_pools=("net",))
+    assert set(taken(world, recipe_id, range(50))) == {"c", "d"}
+    assert {"".join(sorted(order(world, recipe_id, f"event/{n}")[2:])) for n in range(50)} == {"ab"}
+
+
+def test_random_choice__submitter_owns_one__chance_decides_all_the_same(world: World) -> None:
+    idle(world, {}, "a", "b")
+    world.own("b", "eve")
+    recipe_id = world.submit(ANY, autopick_random=True, owner="eve")
+    assert set(taken(world, recipe_id, range(50))) == {"a", "b"}
