@@ -2,30 +2,19 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
 from domain.directory import events as directory
-from domain.events import Basis, Event, Recorded, Stamp
+from domain.events import Basis, Recorded, Stamp
 from domain.recipe import events as recipe
 from domain.recipe_set.events import RecipeSetPriorityChanged, RecipeSetSubmitted
 from domain.system import events as system
 from tests.checker import Violation, at_rest, check, from_recorded
-
-Pair = tuple[str, Event]
+from tests.checker.moves import LAB, Pair, idle, new, pending, queued, step
 
 AT = datetime(2024, 1, 1, tzinfo=UTC)
-LAB = "lab-1"
-WHY = "no idle system is viable"
-MACHINE = {"element": "system_type", "op": "==", "value": "Machine"}
-
-
-def only(*names: str) -> dict[str, Any]:
-    """A requirement that these systems fulfil."""
-    named = [{"element": "hostname", "op": "==", "value": name} for name in names]
-    return {"and": [{"or": named}, MACHINE]}
 
 
 class Story:
@@ -130,112 +119,3 @@ class Story:
 
     def at_rest(self) -> list[Violation]:
         return at_rest(from_recorded(self.log))
-
-
-def new(set_id: int, number: int, form: Mapping[str, Any], priority: str, **fields: Any) -> recipe.RecipeNew:
-    plain: dict[str, Any] = {
-        "whiteboard": "",
-        "role": None,
-        "host_requires": json.dumps(form, sort_keys=True, separators=(",", ":")),
-        "distro_requires": "",
-        "autopick_random": False,
-        "autopick_pools": (),
-        "kernel_options": "",
-        "kernel_options_post": "",
-        "ks_meta": "",
-        "tasks": ({"task_id": number, "name": "/check", "role": None, "params": {}},),
-    }
-    beside = {"job_id": set_id, "recipe_set_id": set_id, "owner": "ada", "group": None, "priority": priority}
-    return recipe.RecipeNew(**{**beside, **plain, **fields})
-
-
-# One move of a recipe or system
-
-
-def queued(number: int, reason: str = WHY) -> Pair:
-    return f"recipe/{number}", recipe.RecipeQueued(reason=reason)
-
-
-def assigned(number: int, lab: str = LAB, reason: str | None = None) -> Pair:
-    return f"recipe/{number}", recipe.RecipeAssigned(lab_controller=lab, reason=reason)
-
-
-def cancelled(number: int, reason: str = "not needed") -> Pair:
-    return f"recipe/{number}", recipe.RecipeCancelled(reason=reason)
-
-
-def aborted(number: int, reason: str = "no power") -> Pair:
-    return f"recipe/{number}", recipe.RecipeAborted(reason=reason)
-
-
-def scheduled(number: int, fqdn: str, lab: str = LAB) -> Pair:
-    return f"recipe/{number}", recipe.RecipeScheduled(system=fqdn, lab_controller=lab)
-
-
-def waiting(number: int, fqdn: str) -> Pair:
-    return f"recipe/{number}", recipe.RecipeWaiting(system=fqdn)
-
-
-def idle(fqdn: str) -> Pair:
-    return f"system/{fqdn}", system.SystemIdle()
-
-
-def pending(fqdn: str) -> Pair:
-    return f"system/{fqdn}", system.SystemPending()
-
-
-def condition(fqdn: str, condition: str, reason: str = "fan") -> Pair:
-    return f"system/{fqdn}", system.SystemConditionChanged(condition=condition, reason=reason)
-
-
-# Both sides
-
-
-def grant(number: int, fqdn: str, lab: str = LAB) -> list[Pair]:
-    return [scheduled(number, fqdn, lab), (f"system/{fqdn}", system.SystemScheduled(recipe_id=number))]
-
-
-def start(number: int, fqdn: str) -> list[Pair]:
-    return [waiting(number, fqdn), (f"system/{fqdn}", system.SystemWaiting(recipe_id=number))]
-
-
-def place(number: int, fqdn: str, lab: str = LAB) -> list[Pair]:
-    """All that a set of one recipe needs."""
-    return [*grant(number, fqdn, lab), *start(number, fqdn)]
-
-
-def step(number: int, fqdn: str, state: str) -> list[Pair]:
-    recipe_event = {"installing": recipe.RecipeInstalling, "running": recipe.RecipeRunning}[state]
-    usage = {"installing": system.SystemInstalling, "running": system.SystemRunning}[state]
-    return [(f"recipe/{number}", recipe_event(system=fqdn)), (f"system/{fqdn}", usage(recipe_id=number))]
-
-
-# Beginnings and ends of tests
-
-
-def opening() -> Story:
-    """Idle are b and, in lab-2, c; m is Manual. Recipe 1 waits on a, and recipe 2 for it."""
-    story = Story()
-    story.labs("lab-1", "lab-2")
-    story.tree(1, "lab-1", "lab-2")
-    story.idle("a", "b")
-    story.idle("c", lab="lab-2")
-    story.system("m", condition="Manual")
-    story.job(1, {1: only("a")})
-    story.decide(place(1, "a"))
-    story.queue(2, {2: only("a")})
-    return story
-
-
-def caught(story: Story, invariant: str, *subjects: str, beside: Iterable[str] | None = ()) -> None:
-    """The invariant is broken by these subjects, and no other is but those named (None: any)."""
-    found = story.violations()
-    about = [one for one in found if one.invariant == invariant and set(subjects) <= set(one.subjects)]
-    assert about, f"{invariant} is not found broken by {subjects}, but: {[str(one) for one in found]}"
-    known = {recorded.position for recorded in story.log}
-    for one in about:
-        assert one.positions, f"{one} names no position"
-        assert set(one.positions) <= known, f"{one} names positions that are not in the log"
-    if beside is not None:
-        others = [str(one) for one in found if one.invariant not in {invariant, *beside}]
-        assert not others, f"more is found broken: {others}"

@@ -8,7 +8,9 @@ import pytest
 
 from domain.events import Basis, Stamp
 from tests.checker import Record, check, from_recorded
-from tests.checker.story import AT, Story, caught, idle, opening, pending, place, queued
+from tests.checker.moves import idle, pending, place, queued
+from tests.checker.planted import caught, opening
+from tests.checker.story import AT, Story
 
 
 def _decided() -> Story:

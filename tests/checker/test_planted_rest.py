@@ -2,18 +2,9 @@
 
 from __future__ import annotations
 
-from tests.checker.story import (
-    Story,
-    assigned,
-    condition,
-    grant,
-    idle,
-    only,
-    opening,
-    pending,
-    place,
-    queued,
-)
+from tests.checker.moves import assigned, condition, grant, idle, only, pending, place, queued
+from tests.checker.planted import opening
+from tests.checker.story import Story
 
 
 def _unrest(story: Story) -> dict[str, tuple[str, ...]]:

@@ -6,8 +6,7 @@ from domain.directory.events import LabControllerDisabled, LabControllerEnabled,
 from domain.recipe import events as recipe
 from domain.system import events as system
 from tests.checker import assert_at_rest, assert_sound, from_json, from_recorded
-from tests.checker.story import (
-    Story,
+from tests.checker.moves import (
     aborted,
     assigned,
     cancelled,
@@ -22,6 +21,7 @@ from tests.checker.story import (
     start,
     waiting,
 )
+from tests.checker.story import Story
 
 
 def _beginning() -> Story:
