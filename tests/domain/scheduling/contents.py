@@ -1,62 +1,98 @@
-"""All that a partition holds, private parts included, as one comparable value.
+"""All that a partition holds, private parts included, as one comparable value; and whether it hangs together.
 
 Left out is what may differ without ever showing: the order inside heaps, what is thrown out of them when it
-comes up (answered triggers among it), numbers of filters, and whether a filter was evaluated yet.
+comes up, entries that no recipe has, and whether an entry was evaluated yet.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
-from domain.scheduling.filters import Filters
-from domain.scheduling.labs import numbers_in
+from domain.recipe.lifecycle import UNPLACED
+from domain.scheduling.bitmaps import numbers_in
+from domain.scheduling.filters import QUEUED, Filters
 from domain.scheduling.partition import Partition
+from domain.scheduling.recipe_sets import RecipeSets
 
 
 def contents(partition: Partition) -> dict[str, Any]:
     held = dict(vars(partition))
-    held.pop("effort")
-    lab, filters = held.pop("lab"), held.pop("filters")
-    # In order: iteration order of a dictionary is part of what the next decision might depend on.
-    for name in ("systems", "recipes", "recipe_sets", "_trees", "_enabled"):
-        held[name] = list(held[name].items())
-    held["_triggers"] = sorted(filter(partition._stands, held["_triggers"]))
-    held["_set_aside"] = list(held["_set_aside"])
-    held["_supposed"] = dict(held["_supposed"])
-    held["_pools"] = {fqdn: list(pools) for fqdn, pools in held["_pools"].items() if pools}
-    return {**held, "lab": _lab(lab), "filters": _filters(filters)}
+    for part in ("effort", "directory", "lab", "filters", "sets", "triggers", "available"):
+        del held[part]
+    return {
+        **{name: _plain(value) for name, value in held.items()},
+        "triggers": (partition.triggers.waiting(), sorted(partition.triggers.to_be_asked())),
+        "available": [
+            (partition.available.usable(forced=forced), partition.available.idle(forced=forced))
+            for forced in (True, False)
+        ],
+        "sets": _sets(partition.sets),
+        "filters": _filters(partition.filters),
+        "lab": (list(partition.lab.names), partition.lab.registered),
+    }
 
 
-def _lab(lab: Any) -> dict[str, Any]:
-    held = dict(vars(lab))
-    held.pop("columns")
-    for name in ("_by_controller", "_by_arch", "_excluding"):
-        held[name] = {key: bits for key, bits in held[name].items() if bits}
-    held["names"] = list(held["names"])
-    held["_numbers"] = dict(held["_numbers"])
-    held["_trees"] = dict(held["_trees"])
-    return held
+def _plain(value: Any) -> Any:
+    """Dictionaries in order: iteration order is part of what the next decision might depend on."""
+    if isinstance(value, dict):
+        return [(key, _plain(each)) for key, each in value.items()]
+    return value
+
+
+def _sets(sets: RecipeSets) -> dict[str, Any]:
+    """Holders, and who is on the clock, are always gone through in sorted order."""
+    held = {name: value for name, value in vars(sets).items() if name != "_filters"}
+    bound = {lab: dict(sorted(each.items())) for lab, each in sorted(held.pop("_bound").items()) if each}
+    on_clock = sorted(held.pop("on_clock"))
+    return {"bound": bound, "on_clock": on_clock, **{name: _plain(value) for name, value in held.items()}}
 
 
 def _filters(filters: Filters) -> dict[str, Any]:
-    idle = filters._idle_bits
-    used = [entry for entry in filters._entries.values() if len(entry.queue)]
+    used = [entry for entry in filters._entries.values() if entry.unplaced]
     return {
-        "idle": list(numbers_in(idle)),
-        "queues": {entry.key: sorted(entry.queue._members) for entry in used},
+        "unplaced": {entry.key: entry.unplaced for entry in used},
+        "lines": {entry.key: {line: list(ranked) for line, ranked in entry.lines.items()} for entry in used},
         "viable": {entry.key: filters.viable(entry.key) for entry in used},
-        "wanting": sorted(str(filters._by_number[number].key) for number in numbers_in(filters._wanting)),
     }
 
 
 def check_indexes(partition: Partition) -> None:
     """Every index says what the things it indexes say."""
-    filters = partition.filters
+    _check_filters(partition)
+    sets = partition.sets
+    for lab, _ in partition.directory.items("lab-controller"):
+        # A set that has started holds all of its systems: it is no holder any more.
+        bound = [host for host in _hosts(partition) if host.state in ("assigned", "scheduled")]
+        holders = {host.recipe_set_id for host in bound if host.lab_controller == lab}
+        assert set(sets.holders(lab)) == holders, f"holders of {lab}"
+    deadlines = {recipe.recipe_id for recipe in sets.recipes.values() if recipe.deadline is not None}
+    assert set(sets.on_clock) == deadlines
+    assert set(partition.reserved) == {name for name, each in partition.systems.items() if each.reservation}
+
+
+def _hosts(partition: Partition) -> Iterator[Any]:
+    return (recipe for recipe in partition.sets.recipes.values() if not recipe.is_guest)
+
+
+def _check_filters(partition: Partition) -> None:
+    filters, sets = partition.filters, partition.sets
+    unplaced = [host for host in _hosts(partition) if host.state in UNPLACED]
     for number, entry in enumerate(filters._by_number):
-        assert entry.number == number
-        assert bool(filters._wanting >> number & 1) == (len(entry.queue) > 0)
+        mine = [host for host in unplaced if sets.key(host) == entry.key]
+        lines: dict[str, list[Any]] = {}
+        for host in mine:
+            if host.state != "new":
+                line = host.lab_controller if host.state == "assigned" else QUEUED
+                lines.setdefault(line, []).append(sets.rank(host))
+        assert {line: list(ranked) for line, ranked in entry.lines.items()} == {
+            line: sorted(ranks) for line, ranks in lines.items()
+        }
+        assert (entry.number, entry.unplaced) == (number, len(mine))
         assert bool(filters._known >> number & 1) == (entry.viable is not None)
-        assert entry.queue._members <= set(entry.queue._heap)
-        if entry.idle is not None and entry.viable is not None:
-            findable = {partition.lab.names[n] for n in numbers_in(entry.viable & filters._idle_bits)}
-            assert findable <= set(entry.idle), f"{entry.key} cannot find {findable - set(entry.idle)}"
+        for line in (QUEUED, *filters._wanting):
+            assert bool(filters._wanting.get(line, 0) >> number & 1) == (line in entry.lines)
+    for number in range(len(partition.lab.names)):
+        evaluated = [entry for entry in filters._by_number if entry.viable is not None]
+        takers = sum(entry.unplaced for entry in evaluated if number in numbers_in(entry.viable or 0))
+        assert filters._takers.value(number) == takers, f"takers of {partition.lab.names[number]}"

@@ -8,53 +8,153 @@ from __future__ import annotations
 
 import hashlib
 import sys
+from collections.abc import Callable
+from contextlib import suppress
 from random import Random
 
+from domain.errors import Refused
 from domain.events import data_of
 from domain.priority import Priority
-from domain.scheduling.filters import FilterKey, Filters
-from domain.scheduling.labs import numbers_in
-from tests.domain.scheduling.wants import ALL
+from domain.scheduling.bitmaps import numbers_in
+from domain.scheduling.labs import Labs
+from tests.domain.scheduling.wants import ALL, forces, named
 from tests.domain.scheduling.world import World
 
 LABS = ("lab-1", "lab-2", "lab-3")
+POOLS = ("net", "gpu")
 
 
 def live(seed: int, bursts: int, limit: int) -> World:
-    """Bursts of arrivals and endings, each answered whole, with up to `limit` decisions per commit."""
+    """Bursts of arrivals, endings and repairs, each answered whole; up to `limit` decisions per commit."""
+    chance, world = Random(seed), begin(seed)
+    for _ in range(bursts):
+        burst(chance, world)
+        world.settle(limit)
+    return world
+
+
+def begin(seed: int) -> World:
+    """Three labs, of which one may be disabled, with two trees and a few systems."""
     chance, world = Random(seed), World()
     for lab in LABS:
         world.add_lab(lab, enabled=lab != "lab-3" or chance.random() < 0.5)
     world.put_tree(1, "x86_64", LABS)
     world.put_tree(2, "aarch64", LABS[:2])
-    for _ in range(bursts):
-        for _ in range(chance.randrange(1, 8)):
-            _something_happens(chance, world)
-        world.settle(limit)
+    for _ in range(4):
+        _register(chance, world)
     return world
 
 
-def _something_happens(chance: Random, world: World) -> None:
-    placed = world.placed()
-    if len(world.systems) < 20 and chance.random() < 0.2:
-        _register(chance, world)
-    elif placed and chance.random() < 0.4:
-        recipe_id = chance.choice(placed).recipe_id
-        chance.choice((world.complete, world.abort, world.cancel))(recipe_id)
-    else:
-        priority = chance.choice(list(Priority)).name
-        world.submit(chance.choice(ALL).text, chance.choice((1, 1, 2)), priority)
+def burst(chance: Random, world: World) -> None:
+    acts, weights = zip(*ACTS, strict=True)
+    for act in chance.choices(acts, weights, k=chance.randrange(1, 8)):
+        # What is refused is what a person would be told, too: nothing happens.
+        with suppress(Refused):
+            act(chance, world)
 
 
 def _register(chance: Random, world: World) -> None:
+    if len(world.systems) >= 16:
+        return
     world.add_system(
         f"m{chance.randrange(10**6)}-{len(world.systems)}",
         chance.choice(LABS),
         chance.choice(("Automated", "Automated", "Automated", "Broken")),
-        [pool for pool in ("net", "gpu") if chance.random() < 0.5],
+        [pool for pool in POOLS if chance.random() < 0.5],
         arches=chance.sample(("x86_64", "aarch64"), chance.randrange(1, 3)),
         memory_mb=chance.choice((1024, 16384)),
     )
+
+
+def _submit(chance: Random, world: World) -> None:
+    count = chance.choice((1, 1, 2, 2, 3))
+    world.submit_set(
+        [_want(chance, world) for _ in range(count)],
+        chance.choice((1, 1, 2)),
+        chance.choice(list(Priority)).name,
+        {place: [chance.choice((1, 2))] for place in range(count) if chance.random() < 0.2},
+        owner=chance.choice(("ada", "eve")),
+        autopick_random=chance.random() < 0.2,
+        autopick_pools=chance.sample(POOLS, chance.randrange(3)),
+    )
+
+
+def _want(chance: Random, world: World) -> str:
+    if chance.random() < 0.1:
+        return forces(_any_system(chance, world))
+    if chance.random() < 0.3:
+        return named(*(_any_system(chance, world) for _ in range(3)))
+    return chance.choice(ALL).text
+
+
+def _any_system(chance: Random, world: World) -> str:
+    return chance.choice(list(world.systems))
+
+
+def _end(chance: Random, world: World) -> None:
+    if started := world.in_state("waiting", "installing", "running"):
+        hosts = [recipe.recipe_id for recipe in started if not recipe.is_guest]
+        chance.choice((world.complete, world.complete, world.abort))(chance.choice(hosts))
+
+
+def _cancel(chance: Random, world: World) -> None:
+    if unfinished := [recipe for recipe in world.recipes.values() if not recipe.finished]:
+        world.cancel(chance.choice(unfinished).recipe_id)
+
+
+def _change_priority(chance: Random, world: World) -> None:
+    if waiting := world.in_state("new", "queued", "assigned"):
+        world.change_priority(chance.choice(waiting).recipe_id, chance.choice(list(Priority)).name)
+
+
+def _condition(chance: Random, world: World) -> None:
+    condition = chance.choice(("Automated", "Automated", "Automated", "Manual", "Broken", "Removed"))
+    world.set_condition(_any_system(chance, world), condition)
+
+
+def _of_one_system(act: Callable[[World, str], None]) -> Callable[[Random, World], None]:
+    return lambda chance, world: act(world, _any_system(chance, world))
+
+
+def _change_pool(chance: Random, world: World) -> None:
+    pool, fqdn = chance.choice(POOLS), _any_system(chance, world)
+    world.set_pool(pool, fqdn, not world.directory.pool_has(pool, fqdn))
+
+
+def _describe(chance: Random, world: World) -> None:
+    world.describe(_any_system(chance, world), memory_mb=chance.choice((1024, 16384)))
+
+
+def _move(chance: Random, world: World) -> None:
+    world.move(_any_system(chance, world), chance.choice(LABS))
+
+
+def _change_tree(chance: Random, world: World) -> None:
+    number = chance.choice((1, 2))
+    world.put_tree(number, ("x86_64", "aarch64")[number - 1], chance.sample(LABS, chance.randrange(1, 4)))
+
+
+def _switch_lab(chance: Random, world: World) -> None:
+    world.enable(chance.choice(LABS), chance.random() < 0.8)
+
+
+ACTS: tuple[tuple[Callable[[Random, World], None], int], ...] = (
+    (_submit, 30),
+    (_end, 30),
+    (_cancel, 4),
+    (_change_priority, 2),
+    (_register, 5),
+    (_condition, 12),
+    (_of_one_system(World.drain), 2),
+    (_of_one_system(World.undrain), 4),
+    (_of_one_system(World.reserve), 4),
+    (_of_one_system(World.give_back), 6),
+    (_change_pool, 4),
+    (_describe, 4),
+    (_move, 2),
+    (_change_tree, 2),
+    (_switch_lab, 2),
+)
 
 
 def digest(world: World) -> str:
@@ -62,13 +162,12 @@ def digest(world: World) -> str:
     return hashlib.sha256(repr(rows).encode()).hexdigest()
 
 
-def first_idle_by_hash(self: Filters, key: FilterKey) -> str | None:
-    """A planted fault: any idle viable system, as the hashes of names happen to have it."""
-    candidates = self.viable(key) & self._idle_bits
-    return next(iter({self._lab.names[number] for number in numbers_in(candidates)}), None)
+def first_by_hash(self: Labs, among: int) -> int:
+    """A planted fault: any of them, as the hashes of names happen to have it."""
+    return self.number(next(iter({self.names[number] for number in numbers_in(among)})))
 
 
 if __name__ == "__main__":
     if sys.argv[1:] == ["planted"]:
-        Filters.first_idle = first_idle_by_hash  # type: ignore[method-assign]
+        Labs.first_by_name = first_by_hash  # type: ignore[method-assign]
     print(digest(live(seed=1, bursts=60, limit=500)))

@@ -1,4 +1,4 @@
-"""Decisions follow from the log alone: not from hashes, batches or restarts."""
+"""Decisions follow from the log alone: not from hashes, batches, refused commits or restarts."""
 
 from __future__ import annotations
 
@@ -6,12 +6,14 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from random import Random
 
 import pytest
 
 from domain.scheduling.decide import decide
-from tests.domain.scheduling import invariants
-from tests.domain.scheduling.history import live
+from tests.checker import assert_at_rest, assert_sound, from_recorded
+from tests.domain.scheduling.contents import check_indexes, contents
+from tests.domain.scheduling.history import begin, burst, live
 
 TOP = Path(__file__).resolve().parents[3]
 
@@ -39,32 +41,48 @@ def test_history__planted_choice_by_hash__logs_differ() -> None:
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_history__one_decision_per_commit_or_five_hundred__same_log(seed: int) -> None:
-    # Triggers are answered in log order, each seeing the answers before it, and no answer raises a trigger
-    # that stands before one that is waiting: so where commits end cannot matter. (Positions may differ: the
-    # log leaves its gaps between commits.)
-    one, many = live(seed, bursts=40, limit=1), live(seed, bursts=40, limit=500)
-    assert [(row.subject, row.event) for row in one.log] == [(row.subject, row.event) for row in many.log]
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_history__restarted_at_any_commit__decides_what_the_long_lived_one_decides(seed: int) -> None:
-    world = live(seed, bursts=10, limit=500)
-    for _ in range(10):
-        for recipe in world.placed()[:2]:
-            world.complete(recipe.recipe_id)
-        world.submit(next(iter(world.recipes.values())).host_requires)
-        while decisions := world.decide(limit=3):
-            assert decide(world.refolded(), 3) == decisions
-            world.commit(pair for decision in decisions for pair in decision.events)
+def test_history__commit_refused_before_each_one__leaves_nothing_behind(seed: int) -> None:
+    chance, world = Random(seed), begin(seed)
+    for _ in range(30):
+        burst(chance, world)
+        before = contents(world.partition)
+        check_indexes(world.partition)
+        decisions = world.decide(limit=chance.choice((1, 2, 500)))
+        if decisions:
+            assert contents(world.partition) == before, "supposing left something behind"
+            again = world.decide(limit=1)
+            assert again == decisions[: len(again)]
+        world.settle()
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_history__all_answered__nobody_double_booked_and_nobody_starves(seed: int) -> None:
-    world = live(seed, bursts=60, limit=500)
-    invariants.nobody_double_booked(world)
-    invariants.in_step(world)
-    invariants.nobody_starves_an_idle_system(world)
-    # The history was worth living: every outcome is in it.
-    states = {recipe.state for recipe in world.recipes.values()}
-    assert states >= {"completed", "aborted", "cancelled", "queued", "waiting"}
+def test_history__restarted_at_any_commit__decides_what_the_long_lived_one_decides(seed: int) -> None:
+    chance, world = Random(seed), begin(seed)
+    for _ in range(20):
+        burst(chance, world)
+        while decisions := world.decide(limit=3):
+            restarted = world.refolded()
+            assert decide(restarted, 3) == decisions
+            restarted.triggers.refused()
+            assert contents(restarted)["sets"] == contents(world.partition)["sets"]
+            world.commit_decisions(decisions, world.position)
+        world.settle()
+        assert decide(world.refolded(), 500) == [], "what was answered is asked again, and otherwise"
+
+
+@pytest.mark.parametrize("limit", [1, 500])
+@pytest.mark.parametrize("seed", range(5))
+def test_history__all_answered__checker_finds_nothing_whatever_the_size_of_commits(
+    seed: int, limit: int
+) -> None:
+    world = live(seed, bursts=50, limit=limit)
+    records = list(from_recorded(world.log))
+    assert_sound(records)
+    assert_at_rest(records)
+
+
+def test_history__as_generated__was_worth_living() -> None:
+    topics = {row.event.TOPIC for seed in range(3) for row in live(seed, bursts=50, limit=500).log}
+    states = {topic for topic in topics if topic.startswith("recipe.")}
+    assert states >= {f"recipe.{state}" for state in ("assigned", "queued", "waiting", "completed")}
+    assert topics >= {"system.reservation-begun", "system.undrained", "pool.system-removed"}

@@ -248,6 +248,20 @@ def test_let_go__several_that_nothing_could_complete__all_in_one_decision(world:
     assert queued == [f"recipe/{recipe_id}" for recipe_id in (*first, *second)]
 
 
+def test_let_go__refused_commit_would_have_started_one_of_them__order_is_that_after_a_restart(
+    world: World,
+) -> None:
+    world.add_idle("a", "b", "x")
+    runs = occupy(world, "x")
+    wanting(world, "a", "x")
+    wanting(world, "b", "x")
+    world.complete(runs["x"])
+    (starts,) = world.decide()
+    assert starts.events[-1][1].TOPIC == "system.waiting"
+    world.set_condition("x", "Broken")
+    assert decide(world.refolded(), 1) == world.decide()
+
+
 def test_let_go__holder_that_can_still_be_completed__keeps_what_it_holds(world: World) -> None:
     world.add_idle("a", "x", "y")
     occupy(world, "x", "y")
