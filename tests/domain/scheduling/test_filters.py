@@ -6,14 +6,17 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
-from domain.scheduling.filters import Effort, FilterKey, Filters
-from domain.scheduling.labs import Labs, numbers_in
+from domain.scheduling.bitmaps import numbers_in
+from domain.scheduling.filter_key import FilterKey
+from domain.scheduling.filters import QUEUED, Effort, Filters
+from domain.scheduling.labs import Labs
 from domain.system.state import System
-from tests.domain.scheduling.wants import ANYTHING, IN_POOL, NOT_IN_POOL
+from tests.domain.scheduling.wants import ANYTHING, IN_POOL, NOT_IN_POOL, forces
 
 NAMES = ("b", "a", "c", "a2")
 KEYS = tuple(FilterKey(want.text, tree) for want in (ANYTHING, IN_POOL, NOT_IN_POOL) for tree in (1, 2))
-ANYONE, NET = FilterKey(ANYTHING.text, 1), FilterKey(IN_POOL.text, 1)
+LINES = (QUEUED, "lab-1")
+ANYONE, NET, FORCING = FilterKey(ANYTHING.text, 1), FilterKey(IN_POOL.text, 1), FilterKey(forces("a"), 1)
 
 
 class Fixture:
@@ -33,75 +36,87 @@ class Fixture:
     def put_tree(self, tree_id: int, present: bool) -> None:
         urls = {"lab-1": ["http://lab-1/"]} if present else {}
         self.lab.put_tree(tree_id, {"arch": "x86_64", "family": "Fedora", "version": "40", "urls": urls})
-        self.filters.trees_changed()
+        self.filters.tree_changed(tree_id)
+
+    def viable(self, key: FilterKey) -> set[str]:
+        return self.names(self.filters.viable(key))
+
+    def names(self, systems: int) -> set[str]:
+        return {self.lab.names[number] for number in numbers_in(systems)}
+
+    def stand(self, key: FilterKey, rank: tuple[int, ...], line: str = QUEUED) -> None:
+        self.filters.add(key)
+        self.filters.enqueue(key, line, rank)
+
+    def takers(self, fqdn: str, line: str = QUEUED, forced_only: bool = False) -> list[tuple[int, ...]]:
+        return list(self.filters.takers(fqdn, line, forced_only=forced_only))
 
 
-def test_first_idle__idle_system_joins_pool_after_filter_was_asked__is_found() -> None:
+def test_viable__system_joins_and_leaves_pool_after_filter_was_asked__follows() -> None:
     lab = Fixture()
-    for fqdn in ("a", "b"):
-        lab.put(fqdn, *(["net"] if fqdn == "b" else []))
-        lab.filters.became_idle(fqdn)
-    assert lab.filters.first_idle(NET) == "b"
-    lab.put("a", "net")
-    assert lab.filters.first_idle(NET) == "a"
-
-
-def test_first_idle__idle_system_leaves_pool_after_filter_was_asked__is_passed_over() -> None:
-    lab = Fixture()
-    for fqdn in ("a", "b"):
-        lab.put(fqdn, "net")
-        lab.filters.became_idle(fqdn)
-    assert lab.filters.first_idle(NET) == "a"
     lab.put("a")
-    assert lab.filters.first_idle(NET) == "b"
-    lab.put("b")
-    assert lab.filters.first_idle(NET) is None
-
-
-def test_first_idle__system_added_to_pool_while_busy__is_found_once_idle() -> None:
-    lab = Fixture()
-    lab.put("a", "net")
-    lab.put("b")
-    lab.filters.became_idle("a")
-    assert lab.filters.first_idle(NET) == "a"
     lab.put("b", "net")
-    lab.filters.no_longer_idle("a")
-    lab.filters.became_idle("b")
-    assert lab.filters.first_idle(NET) == "b"
+    assert lab.viable(NET) == {"b"}
+    lab.put("a", "net")
+    assert lab.viable(NET) == {"a", "b"}
+    lab.put("b")
+    assert lab.viable(NET) == {"a"}
 
 
-def test_first_idle__same_system_comes_and_goes_unasked_for__heap_stays_small() -> None:
+def test_viable__tree_leaves_the_lab_and_comes_back__follows() -> None:
     lab = Fixture()
     lab.put("a")
-    lab.filters.became_idle("a")
-    assert lab.filters.first_idle(ANYONE) == "a"
-    for _ in range(1_000):
-        lab.filters.no_longer_idle("a")
-        lab.filters.became_idle("a")
-    assert len(lab.filters.entry(ANYONE).idle or ()) <= 2 + Filters.SLACK
-    assert lab.filters.first_idle(ANYONE) == "a"
+    assert lab.viable(ANYONE) == {"a"}
+    lab.put_tree(1, present=False)
+    assert lab.viable(ANYONE) == set()
+    lab.put_tree(1, present=True)
+    assert lab.viable(ANYONE) == {"a"}
 
 
-def test_heads_for__system_leaves_the_pool_that_a_queued_recipe_wants__offers_it_no_more() -> None:
+def test_takers__system_leaves_the_pool_that_a_queued_recipe_wants__are_none() -> None:
     lab = Fixture()
     lab.put("a", "net")
-    lab.filters.enqueue(NET, (0, 1, 1))
-    assert list(lab.filters.heads_for("a")) == [(0, 1, 1)]
+    lab.stand(NET, (0, 1, 1))
+    assert lab.takers("a") == [(0, 1, 1)]
     lab.put("a")
-    assert list(lab.filters.heads_for("a")) == []
+    assert lab.takers("a") == []
 
 
-def test_spare_filters__more_than_are_kept__queued_ones_survive(monkeypatch) -> None:  # type: ignore[no-untyped-def]
+def test_takers__several_filters__come_in_one_order() -> None:
+    lab = Fixture()
+    lab.put("a", "net")
+    for key, rank in ((NET, (0, 5, 1)), (ANYONE, (0, 4, 2)), (NET, (0, 3, 3)), (ANYONE, (-1, 9, 4))):
+        lab.stand(key, rank)
+    assert lab.takers("a") == [(-1, 9, 4), (0, 3, 3), (0, 4, 2), (0, 5, 1)]
+
+
+def test_takers__of_a_system_that_only_forced_recipes_may_have__are_those_that_name_it() -> None:
+    lab = Fixture()
+    lab.put("a")
+    lab.stand(ANYONE, (0, 1, 1))
+    lab.stand(FORCING, (0, 2, 2))
+    assert lab.takers("a") == [(0, 1, 1), (0, 2, 2)]
+    assert lab.takers("a", forced_only=True) == [(0, 2, 2)]
+
+
+def test_takers__of_one_line__are_not_those_of_another() -> None:
+    lab = Fixture()
+    lab.put("a")
+    lab.stand(ANYONE, (0, 1, 1), "lab-1")
+    assert lab.filters.lines() == ("lab-1",)
+    assert (lab.takers("a"), lab.takers("a", "lab-1")) == ([], [(0, 1, 1)])
+
+
+def test_spare_filters__more_than_are_kept__those_of_recipes_survive(monkeypatch) -> None:  # type: ignore[no-untyped-def]
     monkeypatch.setattr(Filters, "SPARE", 8)
     lab = Fixture()
     lab.put("a")
-    lab.filters.became_idle("a")
-    lab.filters.enqueue(ANYONE, (0, 1, 1))
+    lab.stand(ANYONE, (0, 1, 1))
     for tree_id in range(100, 200):
-        assert lab.filters.first_idle(FilterKey(ANYTHING.text, tree_id)) is None
+        assert lab.viable(FilterKey(ANYTHING.text, tree_id)) == set()
     assert len(lab.filters._entries) <= 8
-    assert list(lab.filters.heads_for("a")) == [(0, 1, 1)]
-    assert lab.filters.first_idle(ANYONE) == "a"
+    assert lab.takers("a") == [(0, 1, 1)]
+    assert lab.viable(ANYONE) == {"a"}
 
 
 class Indexes(RuleBasedStateMachine):
@@ -111,9 +126,10 @@ class Indexes(RuleBasedStateMachine):
         super().__init__()
         self.fixture = Fixture()
         self.pools: dict[str, tuple[str, ...]] = {}
-        self.idle: set[str] = set()
         self.trees = {1}
-        self.queued: dict[FilterKey, list[tuple[int, ...]]] = {key: [] for key in KEYS}
+        self.stands: dict[tuple[FilterKey, str], list[tuple[int, ...]]] = {
+            (key, line): [] for key in KEYS for line in LINES
+        }
         self.tickets = 0
 
     def fits(self, fqdn: str, key: FilterKey) -> bool:
@@ -121,53 +137,58 @@ class Indexes(RuleBasedStateMachine):
         wanted = {ANYTHING.text: True, IN_POOL.text: in_pool, NOT_IN_POOL.text: not in_pool}
         return key.distro_tree_id in self.trees and wanted[key.host_requires]
 
+    def standing(self, fqdn: str, line: str) -> list[tuple[int, ...]]:
+        return sorted(rank for key in KEYS if self.fits(fqdn, key) for rank in self.stands[key, line])
+
     @rule(fqdn=st.sampled_from(NAMES), member=st.booleans())
     def put(self, fqdn: str, member: bool) -> None:
         self.pools[fqdn] = ("net",) if member else ()
         self.fixture.put(fqdn, *self.pools[fqdn])
-
-    @precondition(lambda self: self.pools)
-    @rule(which=st.integers(0, 9), idle=st.booleans())
-    def turn(self, which: int, idle: bool) -> None:
-        fqdn = list(self.pools)[which % len(self.pools)]
-        if idle:
-            self.fixture.filters.became_idle(fqdn)
-            self.idle.add(fqdn)
-        else:
-            self.fixture.filters.no_longer_idle(fqdn)
-            self.idle.discard(fqdn)
 
     @rule(tree_id=st.sampled_from((1, 2)), present=st.booleans())
     def put_tree(self, tree_id: int, present: bool) -> None:
         self.fixture.put_tree(tree_id, present)
         (self.trees.add if present else self.trees.discard)(tree_id)
 
-    @rule(key=st.sampled_from(KEYS), urgent=st.booleans())
-    def enqueue(self, key: FilterKey, urgent: bool) -> None:
+    @rule(key=st.sampled_from(KEYS), line=st.sampled_from(LINES), urgent=st.booleans())
+    def enqueue(self, key: FilterKey, line: str, urgent: bool) -> None:
         self.tickets += 1
         rank = (0 if urgent else 1, self.tickets)
-        self.queued[key].append(rank)
-        self.fixture.filters.enqueue(key, rank)
+        self.stands[key, line].append(rank)
+        self.fixture.stand(key, rank, line)
 
-    @rule(key=st.sampled_from(KEYS), which=st.integers(0, 9))
-    def dequeue(self, key: FilterKey, which: int) -> None:
-        if ranks := self.queued[key]:
-            self.fixture.filters.dequeue(key, ranks.pop(which % len(ranks)))
+    @rule(key=st.sampled_from(KEYS), line=st.sampled_from(LINES), which=st.integers(0, 9))
+    def dequeue(self, key: FilterKey, line: str, which: int) -> None:
+        if ranks := self.stands[key, line]:
+            self.fixture.filters.dequeue(key, line, ranks.pop(which % len(ranks)))
+            self.fixture.filters.remove(key)
 
     @rule(key=st.sampled_from(KEYS))
     def ask_for_systems(self, key: FilterKey) -> None:
-        fitting = [fqdn for fqdn in self.pools if self.fits(fqdn, key)]
-        names = {self.fixture.lab.names[number] for number in numbers_in(self.fixture.filters.viable(key))}
-        assert names == set(fitting)
-        expected = min((fqdn for fqdn in fitting if fqdn in self.idle), default=None)
-        assert self.fixture.filters.first_idle(key) == expected
+        assert self.fixture.viable(key) == {fqdn for fqdn in self.pools if self.fits(fqdn, key)}
+
+    @precondition(lambda self: self.pools)
+    @rule()
+    def ask_for_the_fewest(self) -> None:
+        counts = {fqdn: sum(len(self.standing(fqdn, line)) for line in LINES) for fqdn in self.pools}
+        every = sum(1 << self.fixture.lab.number(fqdn) for fqdn in self.pools)
+        fewest = self.fixture.names(self.fixture.filters.fewest_takers(every))
+        assert fewest == {fqdn for fqdn in self.pools if counts[fqdn] == min(counts.values())}
 
     @invariant()
     def ask_for_recipes(self) -> None:
         for fqdn in self.pools if self.tickets % 2 else ():
-            wanting = [key for key in KEYS if self.queued[key] and self.fits(fqdn, key)]
-            expected = sorted(min(self.queued[key]) for key in wanting)
-            assert sorted(self.fixture.filters.heads_for(fqdn)) == expected
+            for line in LINES:
+                assert self.fixture.takers(fqdn, line) == self.standing(fqdn, line)
+
+    @rule(line=st.sampled_from(LINES))
+    def ask_for_filters(self, line: str) -> None:
+        wanting = {key: self.fixture.names(viable) for key, viable in self.fixture.filters.wanting(line)}
+        assert wanting == {
+            key: {fqdn for fqdn in self.pools if self.fits(fqdn, key)}
+            for key in KEYS
+            if self.stands[key, line]
+        }
 
 
 TestIndexes = Indexes.TestCase
