@@ -117,9 +117,9 @@ def test_guest__whole_life__never_moves_the_system(client: httpx.Client, machine
     host, guest = submit(client, recipe_for(machine, guests=1))["recipe_ids"]
     start(client, host)
     before = end(line)
-    finish(client, guest, start(client, guest))
+    answer = finish(client, guest, start(client, guest))
     assert happened(line, before, f"system/{machine}") == []
-    assert usage(client, machine) == ("running", host)
+    assert usage(client, machine, answer) == ("running", host)
     client.post(f"/recipes/{host}/progress", json={"state": "aborted", "reason": "seen"})
 
 

@@ -57,7 +57,7 @@ def test_return__by_a_group_member__recipe_and_system_move_together_and_once(
     ]
     assert people["alice"].post(f"/recipes/{kept}/return").json()["returned"] is False
     assert happened(line, before, f"recipe/{kept}") == [(f"recipe/{kept}", "recipe.completed")]
-    client.get("/queue", params={"min_position": end(line)})
+    client.get("/queue", params={"min_position": answer.headers["labledger-position"]})
     assert [command["kind"] for command in commands(client, "lab.east.example.com", machine)] == [
         "provision",
         "release",
@@ -73,7 +73,7 @@ def test_return__same_key_again__first_answer(people: People, kept: int) -> None
 def test_return__strangers_and_labs__403(client: httpx.Client, people: People, kept: int) -> None:
     for name in ("carol", "east"):
         assert people[name].post(f"/recipes/{kept}/return").status_code == 403
-    assert client.get(f"/recipes/{kept}").json()["state"] == "reserved"
+    in_state(client, kept, "reserved")
     assert client.post(f"/recipes/{kept}/return").status_code == 200
 
 
