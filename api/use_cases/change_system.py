@@ -67,12 +67,8 @@ async def change_system(
 
 def _steps(gathered: Gathered, change: SystemChange) -> Iterator[Callable[[System], Decided]]:
     """The decisions, each on the system as the one before left it."""
-    lab_controller, owner, condition, reason = (
-        change.lab_controller,
-        change.owner,
-        change.condition,
-        change.reason,
-    )
+    lab_controller, owner = change.lab_controller, change.owner
+    condition, reason = change.condition, change.reason
     if lab_controller is not None:
         yield lambda system: move_to_lab(system, lab_controller)
     if owner is not None:
