@@ -15,13 +15,15 @@ from typing import Any
 
 import domain
 from domain.scheduling.filters import Effort
-from tests.domain.scheduling.wants import at_least
+from tests.domain.scheduling.wants import at_least, forces, named
 from tests.domain.scheduling.world import World
 
 DOMAIN = str(Path(domain.__file__).parent)
-# Every system is viable for every filter, which is the dearest case.
+# Every system but the few is viable for every filter, which is the dearest case.
 FILTERS = tuple(at_least(megabytes).text for megabytes in range(8))
 TRIGGERS = 40
+# Beside the many systems and their queue stand a few of another architecture, with a tree of their own.
+FEW_TREE = 2
 
 
 @dataclass(frozen=True)
@@ -38,8 +40,9 @@ def lab_of(systems: int, busy: bool, queued: int = 0) -> World:
     world = World()
     world.add_lab("lab-1")
     world.put_tree(1, "x86_64", ["lab-1"])
+    world.put_tree(FEW_TREE, "aarch64", ["lab-1"])
     for number in range(systems):
-        world.add_system(f"m{number:05}", memory_mb=4096)
+        world.add_system(f"m{number:05}", memory_mb=4096, pools=["net"] if number % 2 else [])
     world.settle()
     if busy:
         submit(world, systems)
@@ -52,19 +55,104 @@ def lab_of(systems: int, busy: bool, queued: int = 0) -> World:
     return world
 
 
-def submit(world: World, count: int) -> None:
-    for number in range(count):
-        world.submit(FILTERS[number % len(FILTERS)])
+def add_few(world: World, *fqdns: str, condition: str = "Automated") -> None:
+    for fqdn in fqdns:
+        world.add_system(fqdn, arches=["aarch64"], condition=condition)
     world.settle()
+
+
+def submit(world: World, count: int, **new: Any) -> None:
+    for number in range(count):
+        world.submit(FILTERS[number % len(FILTERS)], **new)
+    world.settle()
+
+
+# Labs for a kind of trigger
+
+
+def with_holder(world: World) -> World:
+    """A set holds few-a and waits for few-x, which runs something else."""
+    add_few(world, "few-a", "few-x")
+    world.submit(named("few-x"), FEW_TREE)
+    world.settle()
+    world.submit_set([named("few-a"), named("few-x")], FEW_TREE)
+    world.settle()
+    assert world.systems["few-a"].usage == "scheduled"
+    return world
+
+
+def with_forcing(world: World) -> World:
+    """One recipe runs on few-m, which is Manual, and as many as there are triggers wait for it by force."""
+    add_few(world, "few-m", condition="Manual")
+    for _ in range(TRIGGERS + 1):
+        world.submit(forces("few-m"), FEW_TREE)
+    world.settle()
+    return world
+
+
+# Triggers
 
 
 def new_job(world: World) -> None:
     submit(world, 1)
 
 
-def system_freed(world: World) -> None:
-    world.abort(world.placed()[0].recipe_id)
+def new_pair(world: World) -> None:
+    world.submit_set([FILTERS[0], FILTERS[1]])
     world.settle()
+
+
+def new_choosy_job(world: World) -> None:
+    submit(world, 1, autopick_pools=("net",))
+
+
+def new_job_by_chance(world: World) -> None:
+    submit(world, 1, autopick_random=True)
+
+
+def system_freed(world: World) -> None:
+    world.abort(next(r for r in world.placed() if r.distro_tree_id == 1).recipe_id)
+    world.settle()
+
+
+def forced_recipe_ends(world: World) -> None:
+    """A wake-up of one system."""
+    world.abort(_recipe_on(world, "few-m"))
+    world.settle()
+
+
+def system_changed(world: World) -> None:
+    """A wake-up of a lab, in which nobody takes anything, and the question who must let go."""
+    world.describe("few-x", memory_mb=5_000 + len(world.log))
+    world.settle()
+
+
+def lets_go_and_holds_again(world: World) -> None:
+    """The set lets go, and a wake-up of the lab gives it its system again."""
+    world.drain("few-x")
+    world.settle()
+    assert world.systems["few-a"].usage == "idle"
+    world.undrain("few-x")
+    world.settle()
+    assert world.systems["few-a"].usage == "scheduled"
+
+
+def loses_its_system_and_gets_it_again(world: World) -> None:
+    """A wake-up of a set."""
+    world.set_condition("few-a", "Broken")
+    world.settle()
+    world.set_condition("few-a", "Automated")
+    world.settle()
+    assert world.systems["few-a"].usage == "scheduled"
+
+
+def _recipe_on(world: World, fqdn: str) -> int:
+    recipe_id = world.systems[fqdn].recipe_id
+    assert recipe_id is not None, f"{fqdn} has no recipe"
+    return recipe_id
+
+
+# Counting
 
 
 def cost_of(trigger: Callable[[World], None], world: World) -> Cost:
