@@ -63,7 +63,7 @@ def _free_for_forced(world: World) -> int:
     return forcing
 
 
-def _condition_for_forced(world: World) -> int:
+def _back_for_forced(world: World) -> int:
     world.add_idle("m")
     occupy(world, "m")
     forcing = world.submit(forces("m"))
@@ -171,7 +171,7 @@ CASES: dict[str, Callable[[World], int]] = {
     "set got a system": _system_repaired,
     # Whoever forces a system waits for it whatever its condition.
     "system free for who forces it": _free_for_forced,
-    "condition changed, for who forces it": _condition_for_forced,
+    "removed system is back, for who forces it": _back_for_forced,
     "undrained, for who forces it": _undrained_for_forced,
     # It had one of two that would do.
     "recipe lost its system": _recipe_lost_its_system,
@@ -227,3 +227,20 @@ def test_wake_up__several_idle_systems_are_wanted__each_is_a_decision_of_its_own
     assert [world.system_of(recipe_id) for recipe_id in (high, low)] == ["a", "b"]
     assert {decision.trigger for decision in decisions} == {decisions[0].trigger}
     assert len(decisions) == 2
+
+
+def test_wake_up__forced_system_undrained_and_taken_by_another__its_sibling_may_have_its_own_now(
+    world: World,
+) -> None:
+    # Nobody could complete the set without m. When it is there again somebody else has it first, but it will
+    # come free: so z is safe, and has to be asked about with m.
+    world.add_system("m", condition="Manual")
+    world.add_idle("z")
+    world.drain("m")
+    urgent = world.submit(forces("m"), priority="Urgent")
+    forcing, other = world.submit_set([forces("m"), named("z")])
+    world.settle()
+    assert world.states(urgent, forcing, other) == ["queued"] * 3
+    world.undrain("m")
+    world.settle()
+    assert world.states(urgent, forcing, other) == ["waiting", "assigned", "scheduled"]

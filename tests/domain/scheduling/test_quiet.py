@@ -1,0 +1,114 @@
+"""Questions that leave no trace: wake-ups that nobody answers, commits that are refused, and restarts."""
+
+from __future__ import annotations
+
+import pytest
+
+from domain.scheduling.decide import decide
+from domain.scheduling.partition import Partition
+from tests.domain.scheduling.labs import occupy, wanting
+from tests.domain.scheduling.wants import ANYTHING, named
+from tests.domain.scheduling.world import World
+
+
+def kinds(partition: Partition) -> list[str]:
+    return [trigger.kind for trigger in partition.triggers.waiting()]
+
+
+def test_wake_up__nobody_takes_it__records_nothing_and_is_answered(world: World) -> None:
+    world.add_idle("a")
+    world.describe("a", memory_mb=8_192)
+    assert kinds(world.partition) == ["let-go", "wake-up"]
+    before = list(world.log)
+    assert decide(world.partition, limit=500) == []
+    assert (world.log, kinds(world.partition)) == (before, [])
+
+
+def test_decisions__commit_refused__all_of_it_is_asked_again(world: World) -> None:
+    world.add_idle("a", "b")
+    world.enable("lab-1", False)
+    first, second = world.submit(ANYTHING.text), world.submit(ANYTHING.text)
+    world.settle()
+    world.enable("lab-1", True)
+    waiting = kinds(world.partition)
+    decisions = world.decide(limit=500)
+    assert len(decisions) == 2
+    # `World.decide` tells the partition that they were refused.
+    assert kinds(world.partition) == waiting
+    assert world.decide(limit=500) == decisions
+    world.settle()
+    assert (world.system_of(first), world.system_of(second)) == ("a", "b")
+
+
+def test_decisions__refused_because_the_winner_was_cancelled_meanwhile__go_to_the_next(world: World) -> None:
+    world.add_idle("a")
+    runs = occupy(world, "a")
+    first, second = world.submit(ANYTHING.text), world.submit(ANYTHING.text)
+    world.settle()
+    world.complete(runs["a"])
+    (decision,) = world.decide()
+    world.cancel(first)
+    assert dict(decision.expected)[f"recipe/{first}"] != world.version(f"recipe/{first}")
+    world.settle()
+    assert world.system_of(second) == "a"
+
+
+def test_decisions__refused_again_and_again__triggers_do_not_pile_up(world: World) -> None:
+    world.add_system("a")
+    world.add_system("b")
+    waiting = world.partition.triggers.waiting()
+    for _ in range(10):
+        world.decide()
+    assert world.partition.triggers.waiting() == waiting
+    assert len(world.partition.triggers._heap) == len(waiting)
+
+
+def _new_and_pending(world: World) -> None:
+    """Recipes still new, systems still pending."""
+    world.add_system("a")
+    world.submit(ANYTHING.text)
+    world.submit_set([named("a"), ANYTHING.text])
+
+
+def _wake_up(world: World) -> None:
+    world.add_idle("a")
+    world.enable("lab-1", False)
+    world.submit(ANYTHING.text)
+    world.settle()
+    world.enable("lab-1", True)
+
+
+def _must_let_go(world: World) -> None:
+    world.add_idle("a", "b", "x")
+    occupy(world, "x")
+    wanting(world, "a", "x")
+    wanting(world, "b", "x")
+    world.set_condition("x", "Broken")
+
+
+def _in_the_middle(world: World) -> None:
+    """One of several triggers is answered: the wake-up, which leads to nothing, stands behind the new job."""
+    world.add_idle("a")
+    world.submit(ANYTHING.text)
+    world.submit(ANYTHING.text)
+    world.describe("a", memory_mb=8_192)
+    world.commit_decisions(world.decide(limit=1), world.position)
+
+
+@pytest.mark.parametrize("left", [_new_and_pending, _wake_up, _must_let_go, _in_the_middle])
+def test_restart__something_is_left_unanswered__goes_on_where_the_other_stopped(world: World, left) -> None:  # type: ignore[no-untyped-def]
+    left(world)
+    restarted = world.refolded()
+    assert restarted.triggers.waiting()[-1:] == world.partition.triggers.waiting()[-1:]
+    going_on = decide(restarted, 500)
+    assert going_on == world.decide(limit=500) != []
+    # And all the way: the new one takes over after each of its commits.
+    while decisions := decide(world.refolded(), 1):
+        world.commit_decisions(decisions, world.position)
+    assert world.settle() == []
+
+
+def test_restart__everything_was_answered__decides_nothing(world: World) -> None:
+    _must_let_go(world)
+    world.settle()
+    assert decide(world.refolded(), 500) == []

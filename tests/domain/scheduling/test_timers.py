@@ -1,0 +1,206 @@
+"""The consistency loop: what no event announces, and what should never happen."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+
+from domain.directory.events import LabControllerHeard, LabControllerSilent
+from domain.scheduling.reasons import DISTRO_LEFT, RESERVATION_OVER, SIBLING_IMPOSSIBLE
+from domain.scheduling.timers import Clock, Findings, correct
+from tests.domain.scheduling.labs import occupy, wanting
+from tests.domain.scheduling.ticking import Tick, nothing_expires, tick
+from tests.domain.scheduling.wants import ANYTHING, BIG, named
+from tests.domain.scheduling.world import World
+
+ANY = ANYTHING.text
+
+
+@pytest.fixture
+def running(world: World) -> int:
+    """A recipe that has just been placed on system a."""
+    world.add_idle("a")
+    recipe_id = world.submit(ANY)
+    world.settle()
+    assert world.states(recipe_id) == ["waiting"]
+    return recipe_id
+
+
+# Reservations by people
+
+
+def test_reservation__time_is_over__ends_with_that_reason(world: World) -> None:
+    world.add_system("m", condition="Manual")
+    world.reserve("m", until=(world.now + timedelta(hours=1)).isoformat())
+    nothing_expires(world, 3_600)
+    found = tick(world, 1)
+    assert (found.causes, found.findings.reservations_ended) == (["timer/reservation/m"], 1)
+    assert found.decisions[0].events[0][1].reason == RESERVATION_OVER  # type: ignore[attr-defined]
+    assert (world.systems["m"].reservation, world.systems["m"].usage) == (None, "idle")
+
+
+def test_reservation__over_on_a_system_that_became_automated__serves_who_waits(world: World) -> None:
+    world.add_system("m", condition="Manual")
+    world.reserve("m", until=(world.now + timedelta(hours=1)).isoformat())
+    world.set_condition("m", "Automated")
+    waiting = world.submit(ANY)
+    world.settle()
+    assert world.states(waiting) == ["queued"]
+    tick(world, 3_600)
+    assert world.system_of(waiting) == "m"
+
+
+def test_reservation__without_an_end__never_ends_by_itself(world: World) -> None:
+    world.add_system("m", condition="Manual")
+    world.reserve("m")
+    assert tick(world, 10**8).decisions == []
+
+
+def test_reservation__returned_before__is_not_ended_again(world: World) -> None:
+    world.add_system("m", condition="Manual")
+    world.reserve("m", until=(world.now + timedelta(hours=1)).isoformat())
+    world.give_back("m")
+    assert tick(world, 3_600).decisions == []
+
+
+# Distro trees
+
+
+def aborted(found: Tick) -> dict[str, str]:
+    events = [pair for decision in found.decisions for pair in decision.events]
+    return {subject: event.reason for subject, event in events}  # type: ignore[attr-defined]
+
+
+def test_distro_tree__left_every_lab__waiting_set_is_given_up(world: World) -> None:
+    world.put_tree(2, "x86_64", ["lab-1"])
+    world.add_idle("a")
+    runs = occupy(world, "a")
+    first, second = world.submit_set([ANY, ANY][:1], guests={0: [2]})[0], world.submit(ANY)
+    world.settle()
+    world.remove_tree(2)
+    found = tick(world)
+    assert aborted(found) == {f"recipe/{first}": SIBLING_IMPOSSIBLE, f"recipe/{first + 1}": DISTRO_LEFT}
+    assert (found.causes, found.findings.distro_trees_left) == (["timer/distro-tree/2"], 1)
+    assert world.states(runs["a"], second) == ["waiting", "queued"]
+
+
+def test_distro_tree__left_one_of_two_labs__set_waits_on(world: World) -> None:
+    world.add_lab("lab-2")
+    world.put_tree(1, "x86_64", ["lab-1", "lab-2"])
+    world.add_idle("a")
+    occupy(world, "a")
+    waiting = world.submit(ANY)
+    world.settle()
+    world.put_tree(1, "x86_64", ["lab-2"])
+    assert tick(world).decisions == []
+    assert world.states(waiting) == ["queued"]
+
+
+def test_distro_tree__left_while_a_set_holds_a_system__lets_go_first_and_is_given_up(world: World) -> None:
+    world.add_idle("a", "x")
+    runs = occupy(world, "x")
+    ids = wanting(world, "a", "x")
+    assert world.states(*ids) == ["scheduled", "assigned"]
+    world.remove_tree(1)
+    found = tick(world)
+    assert set(aborted(found).values()) == {DISTRO_LEFT}
+    assert world.states(*ids, runs["x"]) == ["aborted", "aborted", "waiting"]
+    assert world.systems["a"].usage == "idle"
+
+
+def test_distro_tree__left_and_the_set_brings_a_distro_of_its_own__waits_on(world: World) -> None:
+    world.add_idle("a")
+    occupy(world, "a")
+    own = {"arch": "x86_64", "osmajor": "Mine", "osminor": "1"}
+    waiting = world.submit(ANY, None, distro=own)
+    world.settle()
+    world.remove_tree(1)
+    assert aborted(tick(world)) == {}
+    assert world.states(waiting) == ["queued"]
+
+
+# Lab controllers
+
+
+def test_lab_controller__not_heard_for_five_minutes__is_shown_silent_once(world: World) -> None:
+    heard = {"lab-1": world.now}
+    assert tick(world, 300, heard).decisions == []
+    found = tick(world, 1, heard)
+    assert found.decisions[0].events == (("lab-controller/lab-1", LabControllerSilent()),)
+    assert found.causes == ["timer/contact/lab-1"]
+    assert tick(world, 1_000, heard).decisions == []
+
+
+def test_lab_controller__heard_again__is_shown_so_once(world: World) -> None:
+    tick(world, 1_000, {"lab-1": world.now})
+    found = tick(world, 5, {"lab-1": world.now})
+    assert found.decisions[0].events == (("lab-controller/lab-1", LabControllerHeard()),)
+    assert tick(world, 5, {"lab-1": world.now}).decisions == []
+
+
+def test_lab_controller__never_heard_by_this_process__nothing_is_said(world: World) -> None:
+    assert tick(world, 100_000, {}).findings == Findings()
+
+
+# What never happens
+
+
+def test_lost_wake_up__planted__is_found_counted_and_mended() -> None:
+    world = World(wake_ups=())
+    world.add_lab("lab-1")
+    world.put_tree(1, "x86_64", ["lab-1"])
+    world.add_idle("a", "b")
+    world.add_system("c", memory_mb=16_384, condition="Broken")
+    waiting = [world.submit(BIG.text) for _ in range(2)]
+    world.settle()
+    for fqdn in ("a", "b"):
+        world.describe(fqdn, memory_mb=16_384)
+    found = tick(world)
+    assert (found.findings.idle_but_wanted, found.findings.never_happen) == (2, 2)
+    assert set(found.causes) == {"timer/consistency"}
+    assert [world.system_of(recipe_id) for recipe_id in waiting] == ["a", "b"]
+    assert tick(world).findings == Findings()
+
+
+def test_idle_systems__nobody_may_have_them_or_they_are_unsafe__are_not_counted(world: World) -> None:
+    world.add_idle("a", "b", "c")
+    world.set_condition("b", "Broken")
+    world.drain("c")
+    world.submit(named("c"))
+    # With a alone the set would wait for somebody to repair b.
+    wanting(world, "a", "b")
+    assert tick(world).findings == Findings()
+
+
+def test_out_of_step__planted__is_counted_and_left_to_a_person(world: World, running: int) -> None:
+    assert tick(world).findings.out_of_step == 0
+    world.partition.systems["a"] = replace(world.partition.systems["a"], usage="running")
+    found = tick(world)
+    assert (found.findings.out_of_step, found.decisions) == (1, [])
+    world.partition.systems["a"] = replace(world.partition.systems["a"], usage="waiting", recipe_id=99)
+    assert tick(world).findings.out_of_step == 1
+
+
+def test_loop__several_things_at_once__are_one_commit_of_numbered_decisions(world: World) -> None:
+    world.add_idle("a", "b")
+    world.add_system("m", condition="Manual")
+    occupy(world, "a", "b")
+    world.reserve("m", until=(world.now + timedelta(hours=1)).isoformat())
+    before = world.position
+    found = tick(world, 20_000)
+    assert found.causes == ["timer/watchdog/1", "timer/watchdog/2", "timer/reservation/m"]
+    (end,) = {
+        row.commit_end for row in world.log if row.position > before and row.stamp.cause[:6] == "timer/"
+    }
+    numbers = [row.stamp.number for row in world.log if row.commit_end == end]
+    assert sorted(set(numbers)) == [0, 1, 2]
+
+
+def test_loop__commit_refused__finds_the_same_again(world: World, running: int) -> None:
+    world.now += timedelta(seconds=20_000)
+    clock = Clock(world.now, {})
+    first = correct(world.partition, clock, Findings())
+    world.partition.triggers.refused()
+    assert correct(world.partition, clock, Findings()) == first != []

@@ -1,0 +1,41 @@
+"""The consistency loop as its process runs it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from domain.scheduling.draft import Decision
+from domain.scheduling.timers import Clock, Findings, correct
+from tests.domain.scheduling.world import World
+
+
+@dataclass
+class Tick:
+    """What the loop found and decided."""
+
+    findings: Findings
+    decisions: list[Decision]
+
+    @property
+    def causes(self) -> list[str]:
+        return [decision.trigger.cause for decision in self.decisions]
+
+
+def tick(world: World, after_seconds: float = 0, heard: Mapping[str, datetime] | None = None) -> Tick:
+    """So much later the loop runs, and the scheduler answers what follows."""
+    world.now += timedelta(seconds=after_seconds)
+    world.settle()
+    findings = Findings()
+    decisions = correct(world.partition, Clock(world.now, heard or {}), findings)
+    world.partition.triggers.committed()
+    if decisions:
+        world.commit_decisions(decisions, world.position)
+    world.settle()
+    return Tick(findings, decisions)
+
+
+def nothing_expires(world: World, within_seconds: float) -> None:
+    """Until just before."""
+    assert tick(world, within_seconds - 1).decisions == []
