@@ -10,7 +10,7 @@ from domain.directory import events as happened
 from domain.directory.state import Directory
 from domain.recipe.events import RecipeCompleted
 from domain.requirements.distro import DISTRO
-from domain.system.events import SystemRegistered
+from domain.system.events import SystemInventoryChanged, SystemRegistered
 from tests.domain.directory.told import TREE, hear, tell, told
 
 TOKEN = happened.TokenCreated(user="ada", role="admin", lab_controller=None, digest="ab12")
@@ -98,6 +98,13 @@ def test_known_names__after_the_log__are_what_a_job_may_use(lab: Directory) -> N
     assert known.arches == {"x86_64", "i386", "s390x"}
 
 
+def test_known_names__inventory_changed__have_what_it_names_now(lab: Directory) -> None:
+    changed = SystemInventoryChanged(inventory={"arches": ["riscv64"], "key_values": {"SLOT": ["1"]}})
+    hear(lab, "system/a", changed, version=2)
+    known = lab.known_names()
+    assert (known.keys, known.arches) == ({"RACK", "SLOT"}, {"x86_64", "i386", "s390x", "riscv64"})
+
+
 def test_known_names__one_more_came__are_not_remembered_too_long(lab: Directory) -> None:
     assert "gpu" not in lab.known_names().pools
     tell(lab, "pool/gpu", {"owner_group": None})
@@ -145,3 +152,38 @@ def test_tree_for__newer_tree_came_after_the_question__is_the_newer_one() -> Non
     assert directory.tree_for(wants(family="Fedora")) == 1
     tell(directory, "distro-tree/2", {**TREE, "added_at": "2024-02-01T00:00:00Z"})
     assert directory.tree_for(wants(family="Fedora")) == 2
+
+
+def test_tree_for__tree_removed__is_the_next_one_until_it_is_back() -> None:
+    directory = trees({}, {})
+    hear(directory, "distro-tree/2", happened.DistroTreeRemoved(), version=2)
+    assert directory.tree_for(wants(family="Fedora")) == 1
+    assert [number for number, _ in directory.trees()] == [1]
+    # It is still known by its number, and no lab has it.
+    entry = directory.get("distro-tree", "2")
+    assert entry is not None
+    assert (entry.document["name"], entry.document["urls"]) == ("Fedora-40", {})
+    tell(directory, "distro-tree/2", TREE)
+    assert directory.tree_for(wants(family="Fedora")) == 2
+
+
+# Lab controllers
+
+
+def test_lab_controller__silent_and_heard_again__says_so_and_stays_enabled() -> None:
+    directory = told(("lab-controller/lab-1", {"enabled": True}))
+    for version, event in enumerate((happened.LabControllerSilent(), happened.LabControllerHeard()), 2):
+        hear(directory, "lab-controller/lab-1", event, version)
+        entry = directory.get("lab-controller", "lab-1")
+        assert entry is not None
+        assert entry.document["silent"] == isinstance(event, happened.LabControllerSilent)
+        assert directory.is_enabled("lab-1")
+
+
+def test_lab_controller__disabled_and_enabled__follows() -> None:
+    directory = told(("lab-controller/lab-1", {"enabled": True}))
+    hear(directory, "lab-controller/lab-1", happened.LabControllerDisabled(), 2)
+    assert not directory.is_enabled("lab-1")
+    hear(directory, "lab-controller/lab-1", happened.LabControllerEnabled(), 3)
+    assert directory.is_enabled("lab-1")
+    assert not directory.is_enabled("lab-9")

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from datetime import UTC, datetime
+
 import pytest
 
 from domain.events import Event
 from domain.system import events as happened
-from domain.system.state import evolve
+from domain.system.state import Reservation, evolve
 from tests.domain.recipe.made import moment, system_in
 
 USAGES = [
@@ -16,6 +19,10 @@ USAGES = [
     (happened.SystemWaiting(recipe_id=4), "waiting", 4),
     (happened.SystemInstalling(recipe_id=4), "installing", 4),
     (happened.SystemRunning(recipe_id=4), "running", 4),
+    # A person has it.
+    (happened.SystemWaiting(recipe_id=None), "waiting", None),
+    (happened.SystemInstalling(recipe_id=None), "installing", None),
+    (happened.SystemRunning(recipe_id=None), "running", None),
 ]
 
 
@@ -28,7 +35,9 @@ def test_registered__first_event__is_idle_since_then() -> None:
     assert (system.condition, system.owner, system.inventory) == ("Manual", "ada", {"memory_mb": 1024})
 
 
-@pytest.mark.parametrize(("event", "usage", "recipe_id"), USAGES, ids=[row[1] for row in USAGES])
+@pytest.mark.parametrize(
+    ("event", "usage", "recipe_id"), USAGES, ids=[f"{row[1]}-{row[2]}" for row in USAGES]
+)
 def test_usage__any_event__tells_recipe_and_position(event: Event, usage: str, recipe_id: int | None) -> None:
     system = evolve(system_in("running"), "a", event, moment(8, 30))
     assert (system.usage, system.recipe_id, system.since, system.version) == (usage, recipe_id, 30, 8)
@@ -38,6 +47,35 @@ def test_usage__changes__condition_and_inventory_stay() -> None:
     before = system_in("running", "Manual")
     after = evolve(before, "a", happened.SystemIdle(), moment(8, 30))
     assert (after.condition, after.inventory) == (before.condition, before.inventory)
+
+
+CHANGES: list[tuple[Event, dict[str, object]]] = [
+    (happened.SystemConditionChanged(condition="Broken", reason="fan"), {"condition": "Broken"}),
+    (happened.SystemInventoryChanged(inventory={"memory_mb": 1}), {"inventory": {"memory_mb": 1}}),
+    (happened.SystemLabControllerChanged(lab_controller="lab-2"), {"lab_controller": "lab-2"}),
+    (happened.SystemOwnerChanged(owner="eve"), {"owner": "eve"}),
+    (happened.SystemDrained(reason="new disks"), {"draining": True}),
+    (happened.SystemUndrained(), {"draining": False}),
+    (
+        happened.SystemReservationBegun(user="eve", until="2024-01-02T00:00:00Z", distro_tree_id=4),
+        {"reservation": Reservation("eve", datetime(2024, 1, 2, tzinfo=UTC), 4)},
+    ),
+    (
+        happened.SystemReservationBegun(user="eve", until=None, distro_tree_id=None),
+        {"reservation": Reservation("eve", None, None)},
+    ),
+    (happened.SystemReservationEnded(reason="returned"), {"reservation": None}),
+]
+
+
+@pytest.mark.parametrize(("event", "changed"), CHANGES, ids=lambda value: getattr(value, "TOPIC", ""))
+def test_change__any_event_without_a_usage__changes_that_and_not_its_usage(
+    event: Event, changed: dict[str, object]
+) -> None:
+    held = Reservation("ada", None, None)
+    before = replace(system_in("running"), draining=event != CHANGES[4][0], reservation=held)
+    after = evolve(before, "a", event, moment(8, 30))
+    assert after == replace(before, version=8, **changed)  # type: ignore[arg-type]
 
 
 def test_evolve__events_before_registration__is_a_fault_of_the_log() -> None:
