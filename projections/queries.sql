@@ -196,6 +196,10 @@ GROUP BY state ORDER BY state
 SELECT coalesce(extract(epoch FROM clock_timestamp() - min(d.since)), 0)::double precision AS seconds
 FROM read.queue q JOIN read.recipe_details d USING (recipe_id) WHERE q.until_position = 9223372036854775807
 
+-- name: counted
+-- By a process that serves no HTTP itself, since it was started.
+SELECT name, value FROM live.counters WHERE process = %s ORDER BY name
+
 -- name: log_end
 SELECT coalesce(max(notification_id), 0) AS position FROM log.events
 

@@ -55,7 +55,7 @@ class Health:
 
     async def on_get_metrics(self, req: Request, resp: Response) -> None:
         registry = CollectorRegistry(auto_describe=False)
-        registry.register(_Once([*await self._measured(), *self._counted()]))
+        registry.register(_Once([*await self._measured(), *self._counted(), await self._found()]))
         resp.content_type = "text/plain; version=0.0.4; charset=utf-8"
         resp.data = generate_latest(registry)
 
@@ -101,6 +101,17 @@ class Health:
             rows.append(("labledger_tailer_backstop_finds", "Pages only the backstop poll found", found))
             rows.append(("labledger_tailer_reconnects", "Times the log connection was renewed", lost))
         return [CounterMetricFamily(name, text, value) for name, text, value in rows]
+
+    async def _found(self) -> Metric:
+        """By the scheduler's consistency loop; nothing until it has run once."""
+        found = CounterMetricFamily(
+            "labledger_consistency_findings",
+            "What the consistency loop found; out_of_step and idle_but_wanted never happen",
+            labels=("finding",),
+        )
+        for row in await self._services.reader.rows("counted", ("consistency",)):
+            found.add_metric((row["name"],), row["value"])
+        return found
 
 
 class _Once:
