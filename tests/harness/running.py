@@ -9,7 +9,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -33,6 +33,8 @@ class Running:
     url: str
     token: str
     processes: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict)
+    # LABLEDGER_* for every process.
+    settings: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def environment(self) -> dict[str, str]:
@@ -43,6 +45,7 @@ class Running:
             "LABLEDGER_URL": self.url,
             "LABLEDGER_TOKEN": self.token,
             "LABLEDGER_LOG_LEVEL": "warning",
+            **self.settings,
         }
 
     @property
@@ -117,12 +120,12 @@ class Running:
 
 
 @contextmanager
-def running(database: TestDatabase, *services: str) -> Iterator[Running]:
-    """Start the services (all, unless named) and wait until they are ready."""
+def running(database: TestDatabase, *services: str, **settings: str) -> Iterator[Running]:
+    """Start the services (all, unless named) with these LABLEDGER_* and wait until they are ready."""
     token = root.first_admin_token(database.settings)
     assert token is not None
     with ExitStack() as stack:
-        line = Running(database, f"http://127.0.0.1:{_free_port()}", token)
+        line = Running(database, f"http://127.0.0.1:{_free_port()}", token, settings=settings)
         stack.callback(line.stop)
         for service in services or ("serve", "scheduler", "projector"):
             line.start(service)
