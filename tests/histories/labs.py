@@ -1,0 +1,92 @@
+"""Random labs: lab controllers, distro trees, pools and systems, small enough to be fought over."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from hypothesis import strategies as st
+
+from domain.directory import events as directory
+from domain.events import Decided
+from domain.system.registration import register
+
+LABS = ("lab-1", "lab-2", "lab-3")
+POOLS = ("net", "gpu")
+NAMES = tuple(f"m{number}" for number in range(1, 9))
+ARCHES = ("x86_64", "aarch64")
+TREES = {1: "x86_64", 2: "x86_64", 3: "aarch64"}
+USERS = ("admin", "ada", "bob")
+CONDITIONS = ("Automated", "Manual", "Broken", "Removed")
+
+MEMORY_MB = (1024, 16384)
+EXCLUDED = {"arch": "x86_64", "family": "Fedora", "version": None}
+
+memory_mb = st.sampled_from(MEMORY_MB)
+some_labs = st.lists(st.sampled_from(LABS), unique=True)
+systems = st.fixed_dictionaries(
+    {
+        "lab_controller": st.sampled_from((*LABS[:1] * 5, *LABS)),
+        "condition": st.sampled_from(("Automated",) * 12 + CONDITIONS),
+        "pools": st.lists(st.sampled_from(POOLS), unique=True),
+        "memory_mb": memory_mb,
+        "arches": st.sampled_from(
+            (["x86_64"], ["x86_64"], ["x86_64"], ["x86_64"], list(ARCHES), list(ARCHES), ["aarch64"])
+        ),
+        "excluded_families": st.sampled_from(([], [], [], [EXCLUDED])),
+        "owner": st.sampled_from(USERS),
+    }
+)
+
+
+SOUGHT_AFTER = {
+    "lab_controller": "lab-1",
+    "condition": "Automated",
+    "pools": list(POOLS),
+    "memory_mb": max(MEMORY_MB),
+    "arches": list(ARCHES),
+    "excluded_families": [],
+    "owner": "admin",
+}
+
+
+def document(number: int, drawn: Mapping[str, Any]) -> dict[str, Any]:
+    """The document of a new system, the so manieth of its lab."""
+    return {**drawn, "fqdn": NAMES[number], "type": "Machine"}
+
+
+def tree(tree_id: int, labs: Sequence[str]) -> dict[str, Any]:
+    """The document of a distro tree that is in these labs."""
+    return {
+        "name": f"tree-{tree_id}",
+        "family": "Fedora" if tree_id == 2 else "RHEL",
+        "version": "9",
+        "arch": TREES[tree_id],
+        "variant": "Server",
+        "tags": [],
+        "urls": {lab: [f"http://{lab}/"] for lab in labs},
+        "added_at": "2026-01-01T00:00:00Z",
+    }
+
+
+def _beginning(disabled: str | None, places: Sequence[Sequence[str]], drawn: Sequence[Any]) -> Decided:
+    decided: Decided = [(f"user/{name}", directory.UserRegistered()) for name in USERS]
+    for name in LABS:
+        registered = directory.LabControllerRegistered(enabled=name != disabled)
+        decided.append((f"lab-controller/{name}", registered))
+    for tree_id, labs in zip(TREES, (LABS, *places), strict=True):
+        registered = directory.DistroTreeRegistered(**tree(tree_id, labs))
+        decided.append((f"distro-tree/{tree_id}", registered))
+    decided += [(f"pool/{name}", directory.PoolRegistered(owner_group=None)) for name in POOLS]
+    # One that most recipes could use: else most jobs would be given up at once.
+    for number, system in enumerate([SOUGHT_AFTER, *drawn]):
+        decided += register(document(number, system))
+    return decided
+
+
+beginnings = st.builds(
+    _beginning,
+    st.sampled_from((None,) * 7 + LABS),
+    st.tuples(some_labs, some_labs),
+    st.lists(systems, min_size=1, max_size=4),
+)

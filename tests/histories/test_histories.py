@@ -1,0 +1,30 @@
+"""Random histories over the real store leave a log in which nothing is wrong."""
+
+from __future__ import annotations
+
+import os
+import secrets
+
+import pytest
+from hypothesis import seed
+from hypothesis.stateful import run_state_machine_as_test
+
+from tests.histories.bounds import bounds
+from tests.histories.machine import Histories
+from tests.inside.bench import Bench
+
+SEED = "LABLEDGER_SOAK_SEED"
+EXAMPLES = "LABLEDGER_SOAK_EXAMPLES"
+
+
+def test_log__after_random_histories__nothing_wrong(bench: Bench) -> None:
+    run_state_machine_as_test(lambda: Histories(bench), settings=bounds(60, derandomize=True))
+
+
+@pytest.mark.soak
+def test_log__after_many_long_random_histories__nothing_wrong(bench: Bench) -> None:
+    """Shown with the failure, the seed repeats it; so does pytest's `--hypothesis-seed`."""
+    number = int(os.environ.get(SEED, secrets.randbelow(2**32)))
+    print(f"{SEED}={number}")
+    histories = seed(number)(lambda: Histories(bench))
+    run_state_machine_as_test(histories, settings=bounds(int(os.environ.get(EXAMPLES, "600")), steps=80))

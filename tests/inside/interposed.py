@@ -1,0 +1,32 @@
+"""The real log, and what somebody else does between a decision and its append."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+
+from api.store.event_log import EventLog
+from api.store.requests import Append, Outcome
+
+
+class InterposedLog(EventLog):
+    """All appends are real. What is told to happen before one happens once, in the thread that appends."""
+
+    def __init__(self, url: str, pool_size: int = 1) -> None:
+        super().__init__(url, pool_size)
+        self._before: Callable[[], None] | None = None
+
+    @contextmanager
+    def preceded(self, act: Callable[[], None]) -> Iterator[None]:
+        """The next append is decided on what is true before `act`, if there is one within the block."""
+        self._before = act
+        try:
+            yield
+        finally:
+            self._before = None
+
+    def append(self, requests: Sequence[Append]) -> list[Outcome]:
+        act, self._before = self._before, None
+        if act is not None:
+            act()
+        return super().append(requests)
