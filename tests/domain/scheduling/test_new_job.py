@@ -6,7 +6,8 @@ import pytest
 
 from domain.recipe.events import RecipeQueued
 from domain.scheduling.reasons import NO_IDLE_SYSTEM
-from tests.domain.scheduling.wants import ANYTHING, HUGE, forces
+from tests.domain.scheduling.labs import occupy, wanting
+from tests.domain.scheduling.wants import ANYTHING, HUGE, forces, named
 from tests.domain.scheduling.world import World
 
 
@@ -148,3 +149,21 @@ def test_new_job__idle_system_that_a_later_wake_up_will_ask__leaves_it_to_who_wa
     world.enable("lab-1", True)
     assert [decision.trigger.kind for decision in world.settle()] == ["new-job", "wake-up"]
     assert (world.system_of(waiting), world.states(newcomer)) == ("a", ["queued"])
+
+
+def test_new_job__wake_up_will_come_of_a_decision_of_the_same_commit__leaves_it_to_who_waits(
+    world: World,
+) -> None:
+    world.add_idle("a", "b", "x")
+    occupy(world, "x")
+    stuck = wanting(world, "a", "x")
+    waiting = world.submit_set([named("b"), named("a")])
+    world.set_condition("x", "Broken")
+    world.commit_decisions(world.decide(limit=1), world.position)
+    assert world.states(*waiting) == ["queued", "queued"]
+    # The stuck one lets go first; that it did, and what it eases, is in the log only after the new job.
+    newcomer = world.submit(named("b"))
+    decided = [decision.trigger.kind for decision in world.decide(limit=500)]
+    assert decided == ["let-go", "new-job"]
+    world.settle()
+    assert world.states(*stuck, *waiting, newcomer) == ["queued"] * 2 + ["scheduled", "assigned"] + ["queued"]

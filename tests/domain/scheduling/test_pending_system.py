@@ -50,6 +50,28 @@ def test_pending_system__lab_disabled_meanwhile__goes_idle_whoever_waits(world: 
     assert decision.events == (("system/a", SystemIdle()),)
 
 
+def test_pending_system__lab_disabled_meanwhile__does_not_serve_who_forces_it_either(world: World) -> None:
+    world.add_idle("a")
+    runs = occupy(world, "a")
+    forcing = world.submit(forces("a"))
+    world.settle()
+    world.enable("lab-1", False)
+    finish(world, runs["a"])
+    assert (world.systems["a"].usage, world.states(forcing)) == ("idle", ["queued"])
+
+
+def test_triggers__system_pending_again_before_it_was_asked_about__stands_where_it_last_became_so(
+    world: World,
+) -> None:
+    world.add_system("a")
+    recipe_id = world.submit(ANYTHING.text)
+    world.drain("a")
+    world.undrain("a")
+    answered = [decision.trigger.kind for decision in world.settle()]
+    assert answered == ["new-job", "pending-system"]
+    assert world.system_of(recipe_id) == "a"
+
+
 def test_pending_system__registered_in_the_pool_a_queued_recipe_wants__serves_it(world: World) -> None:
     world.add_system("broken", condition="Broken", pools=["net"])
     wanting = world.submit(IN_POOL.text)

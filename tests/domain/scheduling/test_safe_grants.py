@@ -72,28 +72,38 @@ def decide_one(world: World) -> None:
     world.commit_decisions(world.decide(limit=1), world.position)
 
 
-def test_grant__completes_its_set_beside_an_unsafe_holder__needs_no_check(world: World) -> None:
+def stuck_holder(world: World) -> tuple[int, ...]:
+    """A set holds a and waits for x; when x breaks it is stuck, and until it is asked the state is unsafe."""
     world.add_idle("a", "b", "c", "x")
     occupy(world, "x")
-    holder = wanting(world, "a", "x")
-    pair = world.submit_set([named("b"), named("c")])
-    world.set_condition("x", "Broken")
-    decide_one(world)
-    # The state is unsafe, and the one that has to let go still holds.
-    assert world.states(*holder) == ["scheduled", "assigned"]
-    assert world.states(*pair) == ["waiting", "waiting"]
+    return wanting(world, "a", "x")
 
 
-def test_single_recipe_set__somebody_elses_holder_is_stuck_and_not_asked_yet__gets_its_system(
-    world: World,
+@pytest.mark.parametrize("wants", [["b"], ["b", "c"]])
+def test_new_set__can_start_at_once_beside_an_unsafe_holder__needs_no_check(
+    world: World, wants: list[str]
 ) -> None:
-    world.add_idle("a", "b", "x")
-    occupy(world, "x")
-    holder = wanting(world, "a", "x")
-    single = world.submit(named("b"))
+    holder = stuck_holder(world)
+    ids = world.submit_set([named(want) for want in wants])
     world.set_condition("x", "Broken")
     decide_one(world)
-    assert world.states(*holder, single) == ["scheduled", "assigned", "waiting"]
+    # The one that has to let go still holds.
+    assert world.states(*holder) == ["scheduled", "assigned"]
+    assert set(world.states(*ids)) == {"waiting"}
+
+
+@pytest.mark.parametrize("wants", [["b"], ["c", "b"]])
+def test_pending_system__completes_a_set_beside_an_unsafe_holder__needs_no_check(
+    world: World, wants: list[str]
+) -> None:
+    holder = stuck_holder(world)
+    runs = occupy(world, "b")
+    ids = wanting(world, *wants)
+    world.complete(runs["b"])
+    world.set_condition("x", "Broken")
+    decide_one(world)
+    assert world.states(*holder) == ["scheduled", "assigned"]
+    assert set(world.states(*ids)) == {"waiting"}
 
 
 def test_new_set__somebody_elses_holder_is_stuck_and_not_asked_yet__does_not_begin(world: World) -> None:

@@ -126,7 +126,9 @@ def test_watchdog__guest_and_host_expire_together__the_guest_ends_once(world: Wo
     world.settle()
     world.report(host, ReportInstalling())
     world.report(host + 1, ReportInstalling())
-    tick(world, 10_800)
+    found = tick(world, 10_800)
+    assert found.causes == [f"timer/watchdog/{host}"]
+    assert found.findings.watchdogs_expired == 1
     assert world.states(host, host + 1) == ["aborted", "aborted"]
     assert_sound(from_recorded(world.log))
 

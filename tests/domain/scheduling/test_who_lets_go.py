@@ -80,6 +80,25 @@ def test_let_go__holders_in_each_others_way__the_least_urgent_latest_does_and_no
     assert_sound(from_recorded(world.log))
 
 
+def test_let_go__two_circles_made_by_one_breakage__one_of_each_does(world: World) -> None:
+    world.add_idle("a", "b", "c", "d", "x")
+    occupy(world, "x")
+    pools = {"a": "b", "b": "a", "c": "d", "d": "c"}
+    for pool in pools:
+        world.set_pool(pool, "x", True)
+    firsts = [world.submit_set([named(fqdn), in_pool(fqdn)])[0] for fqdn in pools]
+    world.settle()
+    for pool, following in pools.items():
+        world.set_pool(pool, following, True)
+    assert world.settle() == []
+    world.set_condition("x", "Broken")
+    (decision, *_) = world.settle()
+    queued = [subject for subject, event in decision.events if event.TOPIC == "recipe.queued"]
+    # The latest first, then whoever is the latest of those left over.
+    gone = [firsts[3], firsts[3] + 1, firsts[1], firsts[1] + 1]
+    assert queued == [f"recipe/{recipe_id}" for recipe_id in gone]
+
+
 def test_let_go__one_that_nothing_could_complete__goes_before_any_less_urgent_one(world: World) -> None:
     world.add_idle("a", "b", "x", "y")
     occupy(world, "x", "y")
