@@ -166,4 +166,4 @@ def test_new_job__wake_up_will_come_of_a_decision_of_the_same_commit__leaves_it_
     decided = [decision.trigger.kind for decision in world.decide(limit=500)]
     assert decided == ["let-go", "new-job"]
     world.settle()
-    assert world.states(*stuck, *waiting, newcomer) == ["queued"] * 2 + ["scheduled", "assigned"] + ["queued"]
+    assert world.states(*stuck, *waiting, newcomer) == ["queued"] * 2 + ["waiting"] * 2 + ["queued"]
