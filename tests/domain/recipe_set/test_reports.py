@@ -36,7 +36,7 @@ TO_RUNNING = [
 ]
 TO_COMPLETED = [happened.RecipeCompleted(), system_happened.SystemPending()]
 TO_ABORTED = [happened.RecipeAborted(reason="no power"), system_happened.SystemPending()]
-TO_SIX_HUNDRED = [happened.WatchdogSet(seconds=600)]
+TO_SIX_HUNDRED: list[Event] = [happened.WatchdogSet(seconds=600)]
 NOTHING: list[Event] = []
 
 REPORTS: dict[str, Report] = {

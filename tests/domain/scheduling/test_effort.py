@@ -18,7 +18,8 @@ from tests.domain.scheduling import effort
 from tests.domain.scheduling.effort import FILTERS, Cost, cost_of, lab_of, with_forcing, with_holder
 from tests.domain.scheduling.world import World
 
-Build, Trigger = Callable[[int], World], Callable[[World], None]
+Build = Callable[[int], World]
+Trigger = Callable[[World], None]
 
 # The filters there are: those of the many, and a few beside them. A changed system is held against each.
 EVALUATIONS = len(FILTERS) + 4

@@ -15,10 +15,10 @@ from tests.domain.scheduling.world import World
 # Each case makes a holder, of which it answers a recipe with a system; then something happens to it.
 
 
-def _holder(world: World, other: str = named("x"), **new: int) -> int:
+def _holder(world: World, other: str = named("x"), tree_id: int = 1) -> int:
     """A set that holds a, and wants x as well, which runs something else."""
     occupy(world, "x")
-    first, _ = world.submit_set([named("a"), other], **new)
+    first, _ = world.submit_set([named("a"), other], tree_id)
     world.settle()
     assert world.states(first) == ["scheduled"]
     return first

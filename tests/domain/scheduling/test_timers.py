@@ -195,7 +195,7 @@ def test_loop__several_things_at_once__are_one_commit_of_numbered_decisions(worl
         row.commit_end for row in world.log if row.position > before and row.stamp.cause[:6] == "timer/"
     }
     numbers = [row.stamp.number for row in world.log if row.commit_end == end]
-    assert sorted(set(numbers)) == [0, 1, 2]
+    assert set(numbers) == {0, 1, 2}
 
 
 def test_loop__commit_refused__finds_the_same_again(world: World, running: int) -> None:
