@@ -53,7 +53,7 @@ class Door:
         return self._run(asked())
 
     def catch_up(self) -> None:
-        """Know every name that is in the log; what other doors make known comes by itself, some time later."""
+        """Know every name that is in the log: what others make known comes by itself, some time later."""
         self._run(self.services.feed.catch_up())
 
     def close(self) -> None:

@@ -1,0 +1,124 @@
+"""Where a race takes place: systems and a recipe set of its own, which are gone when the next one begins."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import orjson
+
+from api.use_cases.cancel import cancel_job
+from api.use_cases.change_system import SystemChange, change_system
+from api.use_cases.report_progress import Answer, Item, report_progress
+from api.use_cases.submit_job import submit_job
+from domain.directory import events as directory
+from domain.job.spec import RecipeSetSpec
+from domain.priority import Priority
+from domain.recipe.state import Recipe
+from domain.recipe_set.reports import Report
+from domain.system.registration import register
+from domain.system.state import System
+from tests.checker.world import World
+from tests.histories.jobs import job, named, recipe
+from tests.histories.labs import POOLS, SOUGHT_AFTER, USERS, tree
+from tests.histories.reporting import to_the_end as to_the_end_of
+from tests.inside.bench import Scene
+from tests.inside.door import Door
+
+LABS = ("lab-1", "lab-2")
+
+
+def furnish(scene: Scene) -> None:
+    """Labs, a tree and people, for all rounds."""
+    labs = [(f"lab-controller/{name}", directory.LabControllerRegistered(enabled=True)) for name in LABS]
+    trees = [("distro-tree/1", directory.DistroTreeRegistered(**tree(1, LABS)))]
+    pools = [(f"pool/{name}", directory.PoolRegistered(owner_group=None)) for name in POOLS]
+    people = [(f"user/{name}", directory.UserRegistered()) for name in USERS]
+    scene.put([*labs, *trees, *pools, *people])
+
+
+class Stage:
+    """`recipe_ids` are those of the set that is raced about, `fqdn` is its first system."""
+
+    def __init__(self, scene: Scene, number: int) -> None:
+        self.scene = scene
+        self.began_at = scene.log.end()
+        self.names: list[str] = []
+        self.job_ids: list[int] = []
+        self.recipe_set_id = 0
+        self.recipe_ids: list[int] = []
+        self._number = number
+
+    @property
+    def fqdn(self) -> str:
+        return self.names[0]
+
+    @property
+    def recipe_id(self) -> int:
+        return self.recipe_ids[0]
+
+    # How it comes to the race
+
+    def add_system(self, condition: str = "Automated") -> str:
+        fqdn = f"m{self._number}-{len(self.names)}"
+        described = {**SOUGHT_AFTER, "type": "Machine", "pools": [], "condition": condition, "fqdn": fqdn}
+        self.scene.put(register(described))
+        self.names.append(fqdn)
+        self.settle()
+        return fqdn
+
+    def submit(self, *wants: Any) -> None:
+        """A set with a recipe for each, or one that wants the first system; nobody has looked at it yet."""
+        recipes = tuple(recipe(want) for want in wants or [named(self.fqdn)])
+        spec = job([RecipeSetSpec(Priority.Normal, recipes)])
+        done = self.scene.door.ask(lambda services, request: submit_job(services, request, spec))
+        ids = orjson.loads(done.answer or b"")
+        self.job_ids.append(ids["job_id"])
+        self.recipe_set_id = ids["recipe_set_ids"][0]
+        self.recipe_ids = ids["recipe_ids"]
+
+    def settle(self) -> None:
+        self.scene.desk.settle()
+
+    def report(self, door: Door, *reports: Report) -> list[Answer]:
+        items = [Item(self.recipe_id, report) for report in reports]
+        return door.ask(lambda services, request: report_progress(services, request, None, items))
+
+    def run(self, *, to_the_end: bool) -> None:
+        """The first recipe, which is waiting."""
+        reports = to_the_end_of(self.recipe())
+        self.report(self.scene.door, *(reports if to_the_end else reports[:-1]))
+
+    # What has become of it
+
+    def recipe(self, place: int = 0) -> Recipe:
+        return self._state(f"recipe/{self.recipe_ids[place]}")
+
+    def system(self) -> System:
+        return self._state(f"system/{self.fqdn}")
+
+    def _state(self, subject: str) -> Any:
+        return self.scene.door.services.aggregates.load([subject])[subject]
+
+    def story(self, subject: str | None = None) -> list[str]:
+        """What has happened to a subject since the stage was set, by default to the first recipe."""
+        wanted = subject or f"recipe/{self.recipe_id}"
+        past = self.scene.log.load({wanted: 0})[wanted]
+        return [each.event.TOPIC.partition(".")[2] for each in past if each.position > self.began_at]
+
+    # The end
+
+    def clear(self) -> World:
+        """Everything is given up and taken away; what is left then was left over."""
+        for job_id in self.job_ids:
+            self.scene.door.ask(
+                lambda services, request, job_id=job_id: cancel_job(services, request, job_id, "over")
+            )
+        removed = SystemChange(condition="Removed", reason="over")
+        for fqdn in self.names:
+            self.scene.door.ask(
+                lambda services, request, fqdn=fqdn: change_system(
+                    services, request, fqdn, removed, lambda _: None
+                )
+            )
+        self.settle()
+        return self.scene.watched.look()
