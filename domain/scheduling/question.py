@@ -10,7 +10,9 @@ from domain.scheduling.filters import QUEUED
 from domain.scheduling.granting import grant, is_safe
 from domain.scheduling.partition import Partition
 from domain.scheduling.triggers import Trigger
+from domain.scheduling.wanted import wanted
 from domain.system.events import SystemIdle
+from domain.system.state import System
 
 EVERY_SYSTEM = -1
 
@@ -37,8 +39,7 @@ def ask_all(partition: Partition, trigger: Trigger) -> Iterator[Decision]:
 
 def _ask_idle(partition: Partition, trigger: Trigger, asked: int) -> Iterator[Decision]:
     """Only those are asked that somebody could use, by name."""
-    wanted = partition.wanted(asked)
-    for fqdn in sorted(partition.lab.names[number] for number in numbers_in(wanted)):
+    for fqdn in sorted(partition.lab.names[number] for number in numbers_in(wanted(partition, asked))):
         draft = Draft(partition, trigger)
         _ask(draft, fqdn)
         if draft:
@@ -46,16 +47,21 @@ def _ask_idle(partition: Partition, trigger: Trigger, asked: int) -> Iterator[De
 
 
 def _ask(draft: Draft, fqdn: str) -> None:
-    """First the assigned recipes of its lab, then the queued ones, each in rank order."""
+    """Line by line, each in rank order, the first that may have it."""
     partition = draft.partition
     system, number = partition.systems[fqdn], partition.lab.number(fqdn)
     bit = 1 << number
     if not partition.available.usable(forced=True) & bit:
         return
     forced_only = not partition.available.usable(forced=False) & bit
-    for line in (system.lab_controller, QUEUED):
+    for line in _lines(system):
         for rank in partition.filters.takers(fqdn, line, forced_only=forced_only):
             host = partition.sets.recipes[rank[-1]]
             if is_safe(partition, host, number):
                 grant(draft, host, system)
                 return
+
+
+def _lines(system: System) -> tuple[str, ...]:
+    """First the assigned recipes of its lab, then the queued ones."""
+    return system.lab_controller, QUEUED

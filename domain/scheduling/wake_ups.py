@@ -63,6 +63,12 @@ def _usable_for_forced(happened: Happened, partition: Partition) -> Iterator[str
         yield from _lab_of(happened, partition)
 
 
+def _back_for_forced(happened: Happened, partition: Partition) -> Iterator[str]:
+    """Who forces a system may have it in any condition but Removed."""
+    if happened.before.condition == "Removed":
+        yield from _usable_for_forced(happened, partition)
+
+
 def _free_for_forced(happened: Happened, _: Partition) -> Iterator[str]:
     """Nobody asks a system that is not Automated, but for the recipes that force it."""
     changed: System = happened.after
@@ -117,7 +123,7 @@ WAKE_UPS: tuple[Row, ...] = (
     Row("system returned by a person", (system.SystemReservationEnded,), _lab_of),
     # A system that only forced recipes may have came free, or is there again.
     Row("system free for who forces it", (system.SystemIdle,), _free_for_forced),
-    Row("condition changed, for who forces it", (system.SystemConditionChanged,), _usable_for_forced),
+    Row("removed system is back, for who forces it", (system.SystemConditionChanged,), _back_for_forced),
     Row("undrained, for who forces it", (system.SystemUndrained,), _usable_for_forced),
     # A recipe lost its system, or its set let go: it may have another, and others what it held.
     Row("recipe lost its system", (recipe.RecipeAssigned, recipe.RecipeQueued), _lost),
