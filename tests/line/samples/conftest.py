@@ -1,0 +1,37 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.checker import assert_at_rest, assert_sound, from_json
+from tests.harness.pool import ServerPool
+from tests.harness.running import SAMPLES, Running, running
+from tests.line.agreeing import assert_shown_as_logged
+from tests.line.knowing import could_run
+from tests.line.people import people_of
+from tests.line.stage import Stage
+
+
+@pytest.fixture(scope="package")
+def line(servers: ServerPool) -> Iterator[Running]:
+    """One running Labledger with the sample lab; every test leaves it idle."""
+    with servers.databases("embedded").fresh() as database, running(database) as started:
+        started.labledger("lab", "load", str(SAMPLES / "lab.json"))
+        yield started
+
+
+@pytest.fixture
+def stage(line: Running) -> Iterator[Stage]:
+    """The whole log goes through the checker behind every test, and the read models beside it."""
+    with people_of(line) as people:
+        stage = Stage(line, people, ".example.com")
+        stage.at_rest()
+        stage.begin()
+        yield stage
+        assert stage.untold() == []
+    log = list(from_json(line.events()))
+    assert_sound(log, could_run)
+    assert_at_rest(log, could_run)
+    world = assert_shown_as_logged(line, log)
+    assert not world.recipes and all(system.usage == "idle" for system in world.systems.values())
