@@ -20,7 +20,9 @@ class Availability:
         self._lab_of: dict[str, str] = {}
         self._in_enabled_labs: int | None = 0
 
-    def put(self, system: System) -> None:
+    def put(self, system: System) -> bool:
+        """Take in a new state of a system; whether it changed who may have it, whenever it comes free."""
+        before = (self._open, self._automated, self._lab_of.get(system.fqdn))
         bit = 1 << self._labs.number(system.fqdn)
         self._idle = _with(self._idle, bit, system.usage == "idle")
         # Whether the lab is enabled is asked when it matters: it changes for all of them at once.
@@ -29,6 +31,7 @@ class Availability:
         if self._lab_of.get(system.fqdn) != system.lab_controller:
             self._lab_of[system.fqdn] = system.lab_controller
             self._in_enabled_labs = None
+        return before != (self._open, self._automated, system.lab_controller)
 
     def enable(self, lab_controller: str, enabled: bool) -> None:
         if enabled:

@@ -155,16 +155,12 @@ class Filters:
             self._evaluate(self._by_number[number])
         return self._takers.least(among)
 
-    def lines(self) -> tuple[str, ...]:
-        """The lines in which somebody stands."""
-        return tuple(line for line, wanting in self._wanting.items() if wanting)
-
-    def wanting(self, line: str) -> Iterator[tuple[FilterKey, int]]:
-        """The filters of a line, each with its viable systems."""
+    def wanting(self, line: str) -> Iterator[Entry]:
+        """The filters of a line, evaluated."""
         for number in numbers_in(self._wanting.get(line, 0)):
             self._effort.rows += 1
-            entry = self._by_number[number]
-            yield entry.key, self._evaluate(entry)
+            self._evaluate(self._by_number[number])
+            yield self._by_number[number]
 
     def takers(self, fqdn: str, line: str, *, forced_only: bool) -> Iterator[Rank]:
         """The recipes of a line that the system is viable for, in rank order.

@@ -9,10 +9,10 @@ from domain.recipe.events import RecipeAssigned, RecipeScheduled, RecipeWaiting
 from domain.recipe.state import Recipe
 from domain.scheduling.bitmaps import union
 from domain.scheduling.draft import Draft
-from domain.scheduling.matching import match
 from domain.scheduling.partition import Partition
 from domain.scheduling.safety import Holder, completable, stuck
 from domain.scheduling.triggers import LET_GO
+from domain.scheduling.wanted import hopeless
 from domain.system.events import SystemScheduled, SystemWaiting
 from domain.system.state import System
 
@@ -20,11 +20,15 @@ from domain.system.state import System
 def is_safe(partition: Partition, host: Recipe, number: int) -> bool:
     """Whether a recipe may have a system: it is the last of its set, or all holders can still be
     completed."""
-    hosts = partition.sets.hosts(host.recipe_set_id)
-    rest = [other for other in hosts if other.recipe_id != host.recipe_id and other.state != "scheduled"]
+    rest = [
+        other for other in partition.sets.missing(host.recipe_set_id) if other.recipe_id != host.recipe_id
+    ]
     if not rest:
         return True
-    lab_controller = partition.systems[partition.lab.names[number]].lab_controller
+    lab_controller = partition.system(number).lab_controller
+    if hopeless(partition, host.recipe_set_id, lab_controller):
+        return False
+    hosts = partition.sets.hosts(host.recipe_set_id)
     held = _held(partition, hosts) | 1 << number
     holder = Holder(host.recipe_set_id, held, _wants(partition, rest, lab_controller))
     others = [
@@ -62,11 +66,6 @@ def _held(partition: Partition, hosts: Iterable[Recipe]) -> int:
 def _wants(partition: Partition, hosts: Iterable[Recipe], lab_controller: str) -> tuple[int, ...]:
     of_lab = partition.lab.lab_controller[lab_controller]
     return tuple(partition.usable(host) & of_lab for host in hosts)
-
-
-def could_be_completed(partition: Partition, hosts: Sequence[Recipe], lab_controller: str) -> bool:
-    """Whether a lab has enough usable systems for the recipes of a set that have none, whoever has them."""
-    return match(_wants(partition, hosts, lab_controller)) is not None
 
 
 def grant(draft: Draft, host: Recipe, system: System) -> None:

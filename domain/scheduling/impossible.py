@@ -31,8 +31,7 @@ def why_never(partition: Partition, recipe_set_id: int) -> dict[int, str]:
 
 
 def _some_lab_serves(partition: Partition, viable: list[int]) -> bool:
-    labs = (partition.lab.lab_controller[name] for name, _ in partition.directory.items("lab-controller"))
-    return any(match([each & lab for each in viable]) is not None for lab in labs)
+    return any(match([each & lab for each in viable]) is not None for _, lab in partition.lab.each())
 
 
 def _why_none(partition: Partition, host: Recipe) -> str:

@@ -5,13 +5,15 @@ A system keeps its number for as long as the process lives: numbers ascend in th
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
-from typing import Any, NamedTuple
+from collections.abc import Hashable, Iterable, Iterator, Mapping
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from domain.requirements import Columns
 from domain.scheduling.bitmaps import union
 from domain.scheduling.planes import Planes
 from domain.system.state import System
+
+K = TypeVar("K", bound=Hashable)
 
 
 class Distro(NamedTuple):
@@ -24,14 +26,14 @@ class Distro(NamedTuple):
     version: str
 
 
-class Index:
+class Index(Generic[K]):
     """Bitmaps of systems by some property."""
 
     def __init__(self) -> None:
-        self._bitmaps: dict[Hashable, int] = {}
-        self._keys: dict[int, tuple[Hashable, ...]] = {}
+        self._bitmaps: dict[K, int] = {}
+        self._keys: dict[int, tuple[K, ...]] = {}
 
-    def put(self, number: int, *keys: Hashable) -> None:
+    def put(self, number: int, *keys: K) -> None:
         """From now on the system has these values of the property, and no others."""
         bit = 1 << number
         for key in self._keys.get(number, ()):
@@ -40,8 +42,11 @@ class Index:
         for key in keys:
             self._bitmaps[key] = self._bitmaps.get(key, 0) | bit
 
-    def __getitem__(self, key: Hashable) -> int:
+    def __getitem__(self, key: K) -> int:
         return self._bitmaps.get(key, 0)
+
+    def items(self) -> Iterable[tuple[K, int]]:
+        return self._bitmaps.items()
 
 
 class Labs:
@@ -51,11 +56,11 @@ class Labs:
         self.columns = Columns()
         self.registered = 0
         self.names: list[str] = []
-        self.lab_controller = Index()
-        self.pool = Index()
-        self.owner = Index()
-        self._arch = Index()
-        self._excluded = Index()
+        self.lab_controller: Index[str] = Index()
+        self.pool: Index[str] = Index()
+        self.owner: Index[str] = Index()
+        self._arch: Index[str] = Index()
+        self._excluded: Index[tuple[str, str, str | None]] = Index()
         self._numbers: dict[str, int] = {}
         self._trees: dict[int, Mapping[str, Any]] = {}
         self._places: Planes | None = None
@@ -97,6 +102,10 @@ class Labs:
             for place, number in enumerate(sorted(range(len(self.names)), key=self.names.__getitem__)):
                 self._places.add(1 << number, place)
         return self._places.least(among).bit_length() - 1
+
+    def each(self) -> Iterator[tuple[str, int]]:
+        """Every lab controller that has systems, with their bitmap."""
+        yield from self.lab_controller.items()
 
     # Distro trees
 

@@ -10,12 +10,13 @@ from domain.recipe_set.ending import abort_set
 from domain.scheduling.bitmaps import union
 from domain.scheduling.choice import choices
 from domain.scheduling.draft import Decision, Draft
-from domain.scheduling.granting import could_be_completed, grant, is_safe
+from domain.scheduling.granting import grant, is_safe
 from domain.scheduling.impossible import why_never
 from domain.scheduling.matching import match
 from domain.scheduling.partition import Partition
-from domain.scheduling.reasons import NO_IDLE_SYSTEM, UNSAFE
+from domain.scheduling.reasons import NO_IDLE_SYSTEM, SET_INCOMPLETE, UNSAFE
 from domain.scheduling.triggers import Trigger
+from domain.scheduling.wanted import hopeless, wanted
 
 
 def new_job(partition: Partition, trigger: Trigger) -> Iterator[Decision]:
@@ -35,7 +36,7 @@ def _place(draft: Draft, recipe_set_id: int) -> None:
     hosts = partition.sets.hosts(recipe_set_id)
     # A wanted system that a wake-up is about to ask is as good as pending: the queue looks first.
     asked = union(partition.asked_by(subject) for subject in partition.triggers.to_be_asked())
-    free = ~partition.wanted(asked)
+    free = ~wanted(partition, asked)
     reach = _where_all_start(partition, hosts, free)
     reasons: dict[int, str] = {}
     for host in sorted(hosts, key=lambda host: (partition.viable(host).bit_count(), host.recipe_id)):
@@ -56,14 +57,16 @@ def _place_one(draft: Draft, recipe_id: int, free: int, reach: int) -> str | Non
     partition = draft.partition
     host = partition.sets.recipes[recipe_id]
     candidates = partition.idle(host) & free
-    if host.state == "assigned":
+    if host.lab_controller is not None:
         candidates &= partition.lab.lab_controller[host.lab_controller]
     if not candidates:
         return NO_IDLE_SYSTEM
     fits = candidates & reach or _of_sufficient_labs(partition, host, candidates)
+    if not fits:
+        return SET_INCOMPLETE
     for number in choices(partition, host, fits, draft.trigger.cause):
         if _rest_can_start(partition, host, number, free) if reach else is_safe(partition, host, number):
-            grant(draft, host, partition.systems[partition.lab.names[number]])
+            grant(draft, host, partition.system(number))
             return None
     return UNSAFE
 
@@ -73,30 +76,26 @@ def _where_all_start(partition: Partition, hosts: Sequence[Recipe], free: int) -
     idle = [partition.idle(host) & free for host in hosts]
     if len(hosts) == 1 or not all(idle):
         return idle[0] if len(hosts) == 1 else 0
-    labs = (partition.lab.lab_controller[name] for name, _ in partition.directory.items("lab-controller"))
+    labs = (lab for _, lab in partition.lab.each())
     return union(lab for lab in labs if match([each & lab for each in idle]) is not None)
 
 
 def _rest_can_start(partition: Partition, host: Recipe, number: int, free: int) -> bool:
     """Whether its siblings still have an idle system each, in the same lab, if it takes this one."""
-    lab_controller = partition.systems[partition.lab.names[number]].lab_controller
+    lab_controller = partition.system(number).lab_controller
     others = partition.lab.lab_controller[lab_controller] & free & ~(1 << number)
     rest = [
         sibling
-        for sibling in partition.sets.hosts(host.recipe_set_id)
-        if sibling.recipe_id != host.recipe_id and sibling.state != "scheduled"
+        for sibling in partition.sets.missing(host.recipe_set_id)
+        if sibling.recipe_id != host.recipe_id
     ]
     return match([partition.idle(sibling) & others for sibling in rest]) is not None
 
 
 def _of_sufficient_labs(partition: Partition, host: Recipe, candidates: int) -> int:
     """Those candidates whose lab could serve all that the set still wants, if everything came free."""
-    rest = [each for each in partition.sets.hosts(host.recipe_set_id) if each.state != "scheduled"]
-    labs = (
-        (name, partition.lab.lab_controller[name]) for name, _ in partition.directory.items("lab-controller")
-    )
-    return union(
-        candidates & lab
-        for name, lab in labs
-        if candidates & lab and could_be_completed(partition, rest, name)
+    return candidates & union(
+        lab
+        for name, lab in partition.lab.each()
+        if candidates & lab and not hopeless(partition, host.recipe_set_id, name)
     )

@@ -20,7 +20,7 @@ from domain.recipe_set.state import RecipeSet
 from domain.recipe_set.state import evolve as evolve_recipe_set
 from domain.scheduling.availability import Availability
 from domain.scheduling.bitmaps import union
-from domain.scheduling.filters import QUEUED, Effort, Filters
+from domain.scheduling.filters import Effort, Filters
 from domain.scheduling.labs import Labs
 from domain.scheduling.recipe_sets import RecipeSets
 from domain.scheduling.triggers import LET_GO, NEW_JOB, PENDING_SYSTEM, WAKE_UP, Trigger, Triggers
@@ -48,6 +48,8 @@ class Partition:
         self.systems: dict[str, System] = {}
         # Systems that a person has.
         self.reserved: dict[str, None] = {}
+        # What `wanted.hopeless` found, until what is usable changes.
+        self.hopeless: dict[tuple[object, ...], bool] = {}
         # The commit that is being read, and the quiet questions that it has raised.
         self._commit_end = 0
         self._raised_by_commit: dict[tuple[str, str], None] = {}
@@ -105,15 +107,18 @@ class Partition:
             assert entry is not None, f"{kind} {name} is in the directory"
             self.lab.put_tree(int(name), entry.document)
             self.filters.tree_changed(int(name))
+            self.hopeless.clear()
         elif kind == "lab-controller":
             self.available.enable(name, self.directory.is_enabled(name))
+            self.hopeless.clear()
 
     def _put_system(self, system: System) -> None:
         before = self.systems.get(system.fqdn)
         self.systems[system.fqdn] = system
         if before is None or _description(before) != _description(system):
             self._describe(system)
-        self.available.put(system)
+        if self.available.put(system):
+            self.hopeless.clear()
         if system.reservation is None:
             self.reserved.pop(system.fqdn, None)
         else:
@@ -124,6 +129,7 @@ class Partition:
         pools = self.directory.pools_of(system.fqdn)
         self.lab.put(system, pools)
         self.filters.system_changed(system.fqdn, self.lab.alone(system, pools))
+        self.hopeless.clear()
 
     def restore(
         self,
@@ -192,23 +198,14 @@ class Partition:
             return union(self.viable(host) for host in self.sets.hosts(int(name)))
         return self.lab.lab_controller[name]
 
-    def wanted(self, asked: int) -> int:
-        """Those of the asked systems that are idle and that some waiting recipe could use."""
-        asked &= self.available.idle(forced=True)
-        return asked & union(self._wanted_by_line(line) for line in self.filters.lines()) if asked else 0
-
-    def _wanted_by_line(self, line: str) -> int:
-        wanted = union(
-            viable & self.available.idle(forced=key.forced is not None)
-            for key, viable in self.filters.wanting(line)
-        )
-        return wanted if line == QUEUED else wanted & self.lab.lab_controller[line]
-
     # Questions
 
     def state_of(self, subject: str) -> System | Recipe:
         kind, name = split_subject(subject)
         return self.systems[name] if kind == "system" else self.sets.recipes[int(name)]
+
+    def system(self, number: int) -> System:
+        return self.systems[self.lab.names[number]]
 
     def members(self, recipe_set_id: int) -> Members:
         recipes = self.sets.members(recipe_set_id)

@@ -6,6 +6,7 @@ from typing import Final
 
 # Why it waits.
 NO_IDLE_SYSTEM: Final = "no idle system is viable"
+SET_INCOMPLETE: Final = "no lab has usable systems for its whole set now, busy ones included"
 UNSAFE: Final = "unsafe: with this system its set and others could wait for each other for ever"
 LET_GO: Final = "its set let go: it could not be completed, or stood in the way of others"
 

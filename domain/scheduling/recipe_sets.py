@@ -129,6 +129,10 @@ class RecipeSets:
         """Those of them that need a system of their own."""
         return tuple(recipe for recipe in self.members(recipe_set_id) if not recipe.is_guest)
 
+    def missing(self, recipe_set_id: int) -> tuple[Recipe, ...]:
+        """Those hosts that have no system yet."""
+        return tuple(host for host in self.hosts(recipe_set_id) if host.state != "scheduled")
+
     def holders(self, lab_controller: str) -> tuple[int, ...]:
         """The sets that hold some but not all of their systems, which are of this lab."""
         return tuple(sorted(self._bound.get(lab_controller, ())))

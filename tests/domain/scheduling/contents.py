@@ -1,7 +1,7 @@
 """All that a partition holds, private parts included, as one comparable value; and whether it hangs together.
 
 Left out is what may differ without ever showing: the order inside heaps, what is thrown out of them when it
-comes up, entries that no recipe has, and whether an entry was evaluated yet.
+comes up, entries that no recipe has, whether an entry was evaluated yet, and who was found hopeless.
 """
 
 from __future__ import annotations
@@ -12,13 +12,14 @@ from typing import Any
 from domain.recipe.lifecycle import UNPLACED
 from domain.scheduling.bitmaps import numbers_in
 from domain.scheduling.filters import QUEUED, Filters
+from domain.scheduling.matching import match
 from domain.scheduling.partition import Partition
 from domain.scheduling.recipe_sets import RecipeSets
 
 
 def contents(partition: Partition) -> dict[str, Any]:
     held = dict(vars(partition))
-    for part in ("effort", "directory", "lab", "filters", "sets", "triggers", "available"):
+    for part in ("effort", "directory", "lab", "filters", "sets", "triggers", "available", "hopeless"):
         del held[part]
     return {
         **{name: _plain(value) for name, value in held.items()},
@@ -68,7 +69,18 @@ def check_indexes(partition: Partition) -> None:
         assert set(sets.holders(lab)) == holders, f"holders of {lab}"
     deadlines = {recipe.recipe_id for recipe in sets.recipes.values() if recipe.deadline is not None}
     assert set(sets.on_clock) == deadlines
+    _check_hopeless(partition)
     assert set(partition.reserved) == {name for name, each in partition.systems.items() if each.reservation}
+
+
+def _check_hopeless(partition: Partition) -> None:
+    """What is kept of recipes that still wait is what would be found now."""
+    for (lab, *recipe_ids), kept in partition.hopeless.items():
+        hosts = [partition.sets.recipes.get(recipe_id) for recipe_id in recipe_ids]
+        of_lab = partition.lab.lab_controller[str(lab)]
+        wants = [partition.usable(host) & of_lab for host in hosts if host is not None]
+        if len(wants) == len(hosts):
+            assert kept == (match(wants) is None), f"{recipe_ids} in {lab}"
 
 
 def _hosts(partition: Partition) -> Iterator[Any]:

@@ -90,6 +90,17 @@ def with_forcing(world: World) -> World:
     return world
 
 
+def with_blocked(world: World) -> World:
+    """Sets that could take an idle system, but have to wait until few-y is repaired."""
+    world = with_holder(world)
+    world.add_system("few-y", memory_mb=4096, condition="Broken")
+    for number in range(5):
+        world.submit_set([FILTERS[number], named("few-y")])
+    world.settle()
+    assert len(world.in_state("queued")) == 10
+    return world
+
+
 # Triggers
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from domain.recipe.state import Recipe
+from domain.scheduling import question, wanted
 from domain.scheduling.bitmaps import numbers_in, union
 from domain.scheduling.filters import Filters, Rank
 from domain.scheduling.labs import Labs
@@ -15,7 +16,15 @@ from domain.scheduling.partition import Partition
 from domain.scheduling.planes import Planes
 from domain.scheduling.recipe_sets import RecipeSets
 from tests.domain.scheduling import effort
-from tests.domain.scheduling.effort import FILTERS, Cost, cost_of, lab_of, with_forcing, with_holder
+from tests.domain.scheduling.effort import (
+    FILTERS,
+    Cost,
+    cost_of,
+    lab_of,
+    with_blocked,
+    with_forcing,
+    with_holder,
+)
 from tests.domain.scheduling.world import World
 
 Build = Callable[[int], World]
@@ -25,7 +34,7 @@ Trigger = Callable[[World], None]
 EVALUATIONS = len(FILTERS) + 4
 # A system may be wanted by every filter, and a trigger may lead to a handful of questions, each of which is
 # asked twice: what was decided is supposed, taken back and then read.
-ROWS = 4 * EVALUATIONS
+ROWS = 5 * EVALUATIONS
 # Lines may differ a little, by the length of way through heaps and the like.
 TOLERANCE = 1.1
 
@@ -63,6 +72,7 @@ CASES: list[tuple[str, Build, Trigger]] = [
     ("wake-up-of-idle-lab-for-nobody", lambda k: with_holder(idle(k)), effort.system_changed),
     ("let-go-busy-lab", lambda k: with_holder(busy(k)), effort.lets_go_and_holds_again),
     ("let-go-idle-lab", lambda k: with_holder(idle(k)), effort.lets_go_and_holds_again),
+    ("wake-up-of-idle-lab-that-blocked-sets-want", lambda k: with_blocked(idle(k)), effort.system_changed),
     ("wake-up-of-set-busy-lab", lambda k: with_holder(busy(k)), effort.loses_its_system_and_gets_it_again),
     ("wake-up-of-set-idle-lab", lambda k: with_holder(idle(k)), effort.loses_its_system_and_gets_it_again),
 ]
@@ -118,9 +128,9 @@ def _takers_by_scan(self: Filters, fqdn: str, line: str, *, forced_only: bool) -
     return iter(sorted(found))
 
 
-def _wanted_by_scan(self: Partition, asked: int) -> int:
-    waiting = [recipe for recipe in self.sets.recipes.values() if recipe.state in ("queued", "assigned")]
-    return asked & union(self.idle(host) for host in waiting if not host.is_guest)
+def _wanted_by_scan(partition: Partition, asked: int) -> int:
+    waiting = [recipe for recipe in partition.sets.recipes.values() if recipe.state in ("queued", "assigned")]
+    return asked & union(partition.idle(host) for host in waiting if not host.is_guest)
 
 
 def _holders_by_scan(self: RecipeSets, lab_controller: str) -> tuple[int, ...]:
@@ -141,15 +151,17 @@ SCANNING: list[tuple[type[Any], str, Callable[..., Any], str]] = [
     (Planes, "least", _least_by_scan, "new-set-idle-lab"),
     # Every queued recipe is.
     (Filters, "takers", _takers_by_scan, "pending-system-deep-queue"),
-    (Partition, "wanted", _wanted_by_scan, "wake-up-of-lab-for-nobody"),
-    (Partition, "wanted", _wanted_by_scan, "wake-up-of-set-busy-lab"),
+    (question, "wanted", _wanted_by_scan, "wake-up-of-lab-for-nobody"),
+    (question, "wanted", _wanted_by_scan, "wake-up-of-set-busy-lab"),
+    # Every idle system is asked about sets that could do nothing with it.
+    (wanted, "hopeless", lambda *_: False, "wake-up-of-idle-lab-that-blocked-sets-want"),
     (RecipeSets, "holders", _holders_by_scan, "let-go-busy-lab"),
 ]
 
 
 @pytest.mark.parametrize(("of", "method", "scanning", "name"), SCANNING)
 def test_bounds__planted_scan__are_broken(
-    monkeypatch: pytest.MonkeyPatch, of: type[Any], method: str, scanning: Callable[..., Any], name: str
+    monkeypatch: pytest.MonkeyPatch, of: Any, method: str, scanning: Callable[..., Any], name: str
 ) -> None:
     build, trigger = BY_NAME[name]
     small, large = build(1), build(10)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from domain.scheduling import granting
-from domain.scheduling.reasons import NO_IDLE_SYSTEM, UNSAFE
+from domain.scheduling.reasons import NO_IDLE_SYSTEM, SET_INCOMPLETE
 from tests.checker import assert_at_rest, assert_sound, at_rest, from_recorded
 from tests.domain.scheduling.labs import finish, occupy, wanting
 from tests.domain.scheduling.wants import named
@@ -53,7 +53,7 @@ def test_grant__first_of_a_set_whose_rest_is_away__is_not_made(world: World) -> 
     first, second = world.submit_set([named("a"), named("b")])
     (decision,) = world.settle()
     reasons = {subject: event.reason for subject, event in decision.events}  # type: ignore[attr-defined]
-    assert reasons == {f"recipe/{first}": UNSAFE, f"recipe/{second}": NO_IDLE_SYSTEM}
+    assert reasons == {f"recipe/{first}": SET_INCOMPLETE, f"recipe/{second}": NO_IDLE_SYSTEM}
     assert world.systems["a"].usage == "idle"
 
 
