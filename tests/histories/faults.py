@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import pytest
 
@@ -11,7 +11,6 @@ from api.store.event_log import EventLog
 from api.store.requests import Append, Outcome
 from domain.scheduling import new_job, partition, question
 from domain.scheduling.recipe_sets import RecipeSets
-from tests.inside.interposed import InterposedLog
 
 Plant = Callable[[pytest.MonkeyPatch], None]
 
@@ -39,32 +38,44 @@ def nobody_lets_go(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(partition, "LET_GOES", ())
 
 
-def versions_of_the_moment(patch: pytest.MonkeyPatch) -> None:
-    """What was decided goes into the log whatever has happened to whom it is about."""
-    append = EventLog.append
+def not_expected(kind: str) -> Plant:
+    """What was decided goes into the log whatever has happened meanwhile to aggregates of this kind."""
 
-    def unexpecting(self: InterposedLog, requests: Sequence[Append]) -> list[Outcome]:
-        return append(self, [_as_of_now(self, request) for request in requests])
+    def plant(patch: pytest.MonkeyPatch) -> None:
+        append = EventLog.append
 
-    patch.setattr(EventLog, "append", unexpecting)
+        def unexpecting(self: EventLog, requests: Sequence[Append]) -> list[Outcome]:
+            return append(self, [_as_of_now(self, request, kind) for request in requests])
 
+        patch.setattr(EventLog, "append", unexpecting)
 
-def _as_of_now(log: EventLog, request: Append) -> Append:
-    if request.fence is None:
-        return request
-    past = log.load(dict.fromkeys(request.expected, 0))
-    return replace(request, expected={subject: len(events) for subject, events in past.items()})
+    return plant
 
 
-# The fault, and what is wrong then: by name of the invariant, or as whoever reads that log says it.
-FAULTS: Mapping[str, tuple[Plant, str]] = {
-    "safety": (everything_is_safe, "no_unsafe_grant|no_holder_stuck|no_deadlock"),
-    "rank": (last_come_first_served, "nobody_jumped"),
+def _as_of_now(log: EventLog, request: Append, kind: str) -> Append:
+    concerned = [subject for subject in request.expected if subject.startswith(f"{kind}/")]
+    now = {subject: len(past) for subject, past in log.load(dict.fromkeys(concerned, 0)).items()}
+    return replace(request, expected={**request.expected, **now})
+
+
+@dataclass(frozen=True)
+class Fault:
+    """`found` is what is wrong then: an invariant, or what the next reader of that log says. `seed` is one
+    that comes to it soon."""
+
+    plant: Plant
+    found: str
+    seed: int
+
+
+FAULTS: Mapping[str, Fault] = {
+    "safety": Fault(everything_is_safe, "no_unsafe_grant|no_holder_stuck|no_deadlock", 1),
+    "rank": Fault(last_come_first_served, "nobody_jumped", 3),
     # Who sleeps is passed by a later one, or found beside an idle system.
-    "wake-ups": (nobody_wakes_up, "no_idle_system_wanted|nobody_jumped"),
-    "let-go": (nobody_lets_go, "no_holder_stuck|no_unsafe_grant"),
-    "versions": (
-        versions_of_the_moment,
-        "legal_transitions|in_step|one_recipe_per_system|one_lab_per_set|has events before it was new",
+    "wake-ups": Fault(nobody_wakes_up, "no_idle_system_wanted|nobody_jumped", 3),
+    "let-go": Fault(nobody_lets_go, "no_holder_stuck|no_unsafe_grant", 5),
+    "versions of systems": Fault(not_expected("system"), "in_step|legal_transitions|one_lab_per_set", 3),
+    "versions of recipes": Fault(
+        not_expected("recipe"), "legal_transitions|in_step|starts_together|has events before it was new", 1
     ),
 }

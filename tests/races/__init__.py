@@ -1,1 +1,1 @@
-"""Two act in the same moment on the real store, in both orders, many times: one wins, nothing is left over."""
+"""Two act at once on the real store, in both orders, many times: one wins, and nothing is left over."""

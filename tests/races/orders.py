@@ -1,0 +1,79 @@
+"""Who acts first: one after the other, one between the other's decision and its append, or both at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
+
+from tests.checker.tables import FREE
+from tests.inside.bench import Scene
+from tests.races.stage import Stage
+from tests.races.table import Outcome, Race
+
+Act = Callable[[], Outcome]
+Order = Callable[[Scene, Act, Act, bool], tuple[Outcome, Outcome]]
+"""(scene, one, other, whether the other is the scheduler) -> what one got, what the other got."""
+
+
+def play(scene: Scene, number: int, race: Race, order: Order) -> None:
+    """One round, and what must be true of it whoever was first."""
+    stage = Stage(scene, number)
+    race.prepare(stage)
+    outcomes = order(scene, *_actors(stage, race), race.other is None)
+    stage.settle()
+    scene.watched.at_rest()
+    race.judge(stage, *outcomes)
+    world = stage.clear()
+    assert not world.recipes, "a recipe is left over"
+    assert {system.usage for system in world.systems.values()} <= set(FREE), "a system is left over"
+
+
+def _actors(stage: Stage, race: Race) -> tuple[Act, Act]:
+    one, other, desk = *stage.scene.doors, stage.scene.desk
+    if race.other is None:
+        return lambda: race.one(stage, one), desk.settle
+    return lambda: race.one(stage, one), lambda: race.other(stage, other)
+
+
+def _one_first(scene: Scene, one: Act, other: Act, _: bool) -> tuple[Outcome, Outcome]:
+    return one(), other()
+
+
+def _other_first(scene: Scene, one: Act, other: Act, _: bool) -> tuple[Outcome, Outcome]:
+    theirs = other()
+    return one(), theirs
+
+
+def one_in_between(scene: Scene, one: Act, other: Act, is_scheduler: bool) -> tuple[Outcome, Outcome]:
+    """The other decides, one acts, the other appends."""
+    appended = scene.desk.log if is_scheduler else scene.doors[1].appended
+    between: list[Outcome] = []
+    with appended.preceded(lambda: between.append(one())):
+        theirs = other()
+    (ours,) = between
+    return ours, theirs
+
+
+def _other_in_between(scene: Scene, one: Act, other: Act, _: bool) -> tuple[Outcome, Outcome]:
+    between: list[Outcome] = []
+    with scene.doors[0].appended.preceded(lambda: between.append(other())):
+        ours = one()
+    (theirs,) = between
+    return ours, theirs
+
+
+ORDERS: tuple[Order, ...] = (_one_first, _other_first, one_in_between, _other_in_between)
+
+
+def at_once(scene: Scene, one: Act, other: Act, _: bool) -> tuple[Outcome, Outcome]:
+    start = Barrier(2)
+
+    def started(act: Act) -> Outcome:
+        start.wait(10)
+        return act()
+
+    with ThreadPoolExecutor(2) as pool:
+        both = [pool.submit(started, act) for act in (one, other)]
+        ours, theirs = (future.result(30) for future in both)
+    return ours, theirs
