@@ -156,11 +156,11 @@ def _with_task(tasks: tuple[Task, ...], event: Event) -> tuple[Task, ...]:
 
 def _task_after(task: Task, event: Event) -> Task:
     if isinstance(event, happened.TaskResult):
-        return replace(task, results=(*task.results, result_of(event)))
+        return replace(task, results=(*task.results, content_of(event)))
     state = _TASK_STATES.get(type(event))
     return replace(task, state=state) if state else task
 
 
-def result_of(event: happened.TaskResult) -> tuple[str, str, float | None, tuple[str, ...]]:
+def content_of(event: happened.TaskResult) -> tuple[str, str, float | None, tuple[str, ...]]:
     """A result by its content, which is how a repeated message is known."""
     return event.result, event.message, event.score, tuple(event.log_urls)

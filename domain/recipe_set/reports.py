@@ -14,7 +14,7 @@ from domain.errors import Refused
 from domain.events import Decided, Event
 from domain.recipe import events as happened
 from domain.recipe.lifecycle import RECIPE, TASK
-from domain.recipe.state import Recipe, Task, result_of
+from domain.recipe.state import Recipe, Task, content_of
 from domain.recipe_set.ending import abort, end_one
 from domain.recipe_set.keeping import kept_seconds
 from domain.recipe_set.members import Members
@@ -122,7 +122,7 @@ def _task_result(_: Members, recipe: Recipe, message: ReportTaskResult) -> Decid
         score=message.score,
         log_urls=message.log_urls,
     )
-    if result_of(event) in task.results:
+    if content_of(event) in task.results:
         return []
     if task.state != "running":
         raise Refused(f"task {task.task_id} of {recipe.subject} is {task.state}: it takes no result now")
