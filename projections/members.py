@@ -8,25 +8,7 @@ from typing import Any, NamedTuple
 from psycopg import Cursor
 
 from domain.roll_up import state_of
-
-# Those that the page touches, their hosts, and all of the sets that it touches.
-RECIPES = b"""
-SELECT d.recipe_id, r.state,
-       ARRAY (SELECT t.task_id FROM read.tasks t
-              WHERE t.recipe_id = d.recipe_id AND t.until_position = 9223372036854775807 ORDER BY t.task_id),
-       d.job_id, d.recipe_set_id, d.since_position, d.distro_tree_id, d.host_recipe_id
-FROM read.recipe_details d
-JOIN read.recipes r ON r.recipe_id = d.recipe_id AND r.until_position = 9223372036854775807
-WHERE d.recipe_id = ANY (%(recipes)s) OR d.recipe_set_id = ANY (%(sets)s)
-   OR d.recipe_id IN (SELECT host_recipe_id FROM read.recipe_details WHERE recipe_id = ANY (%(recipes)s))
-ORDER BY d.recipe_id
-"""
-STATES = b"""
-SELECT d.job_id, d.recipe_set_id, r.state, count(*)
-FROM read.recipe_details d
-JOIN read.recipes r ON r.recipe_id = d.recipe_id AND r.until_position = 9223372036854775807
-WHERE d.job_id = ANY (%s) GROUP BY d.job_id, d.recipe_set_id, r.state
-"""
+from projections.sql import SQL
 
 
 class Member(NamedTuple):
@@ -79,12 +61,12 @@ class Members:
         self._start()
         if not recipe_ids and not set_ids:
             return
-        found = cursor.execute(RECIPES, {"recipes": recipe_ids, "sets": set_ids}).fetchall()
+        found = cursor.execute(SQL["members"], {"recipes": recipe_ids, "sets": set_ids}).fetchall()
         for recipe_id, state, task_ids, *member in found:
             self.add(recipe_id, Member._make(member), task_ids)
             self.state[recipe_id] = state
         jobs = list({member.job_id: None for member in self.recipes.values()})
-        for job_id, set_id, state, count in cursor.execute(STATES, (jobs,)).fetchall():
+        for job_id, set_id, state, count in cursor.execute(SQL["states_of_jobs"], (jobs,)).fetchall():
             self.sets[set_id].add(state, count)
             self.jobs[job_id].add(state, count)
 

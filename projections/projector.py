@@ -15,6 +15,7 @@ from domain.errors import LabledgerError
 from domain.events import Recorded
 from projections.folding import fold
 from projections.read_models import ReadModels
+from projections.sql import SQL
 
 CHANNEL = "labledger_read"
 
@@ -28,7 +29,7 @@ class Projector:
         self.position = self._stored_position()
 
     def _stored_position(self) -> int:
-        row = self._connection.execute(b"SELECT position FROM read.progress WHERE name = 'all'").fetchone()
+        row = self._connection.execute(SQL["stored_position"]).fetchone()
         assert row is not None, "the read models were never migrated"
         return int(row[0])
 
@@ -41,15 +42,12 @@ class Projector:
             for recorded in page:
                 fold(self._models, recorded)
             self._models.flush(cursor)
-            cursor.execute(b"SELECT pg_notify(%s, %s)", (CHANNEL, str(last.position)))
+            cursor.execute(SQL["tell"], (CHANNEL, str(last.position)))
         self.position = last.position
 
     def _move(self, cursor: Cursor[Any], last: Recorded) -> None:
         """First of all, so that a second projector waits here, and folds nothing over another's rows."""
-        moved = cursor.execute(
-            b"UPDATE read.progress SET position = %s, recorded_at = %s WHERE name = 'all' AND position = %s",
-            (last.position, last.recorded_at, self.position),
-        )
+        moved = cursor.execute(SQL["move"], (last.position, last.recorded_at, self.position))
         if moved.rowcount != 1:
             raise OutOfStep(f"the read models are not at position {self.position}")
 

@@ -1,8 +1,9 @@
 -- Questions to the read models, by name. A row has the columns that the query selects, under their names.
 --
 -- `at` is a log position, as `Reader.as_of` gives it: answers are what was true then. What has not ended has no
--- end (null). A `version` is that of the aggregate; it comes from the log where the aggregate also moves without
--- its row here. Guest recipes are in every list of recipes but the queue, and name their host.
+-- end (null): its interval is open, which tables write as an `until_position` of 9223372036854775807. A `version`
+-- is that of the aggregate; it comes from the log where the aggregate also moves without its row here. Guest
+-- recipes are in every list of recipes but the queue, and name their host.
 
 -- name: progress
 SELECT position, recorded_at FROM read.progress WHERE name = 'all'

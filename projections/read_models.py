@@ -11,14 +11,8 @@ from domain.events import Recorded, split_subject
 from projections import rows
 from projections.intervals import Facts, Intervals
 from projections.members import Members
+from projections.sql import SQL
 from projections.touched import Touched
-
-# Systems that go into the idle pool, or out of it, with their lab: all others of it are not idle.
-IDLE_OF_LABS = b"""
-SELECT s.fqdn FROM read.systems s
-JOIN read.system_usage u ON u.fqdn = s.fqdn AND u.until_position = 9223372036854775807 AND u.usage = 'idle'
-WHERE s.lab_controller = ANY (%s) AND s.until_position = 9223372036854775807
-"""
 
 
 class ReadModels:
@@ -70,7 +64,7 @@ class ReadModels:
     def _begin_systems(self, cursor: Cursor[Any], touched: Touched) -> None:
         fqdns = touched.names("system")
         if touched.enabled_labs:
-            found = cursor.execute(IDLE_OF_LABS, (touched.enabled_labs,)).fetchall()
+            found = cursor.execute(SQL["idle_of_labs"], (touched.enabled_labs,)).fetchall()
             fqdns += [fqdn for (fqdn,) in found]
         for table in (self.idle_pool, self.system_usage, self.systems):
             table.load(cursor, _keys(fqdns))
