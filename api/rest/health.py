@@ -16,6 +16,11 @@ from api.store.lease import NAMESPACE, SCHEDULER
 from projections.database import DatabaseAway
 
 MAX_LAG_EVENTS = 10_000
+DECIDED = {
+    "decisions": "Decisions that the scheduler committed",
+    "commits": "Commits of the scheduler",
+    "conflicts": "Commits of the scheduler refused because something had moved",
+}
 
 
 class Health:
@@ -55,7 +60,8 @@ class Health:
 
     async def on_get_metrics(self, req: Request, resp: Response) -> None:
         registry = CollectorRegistry(auto_describe=False)
-        registry.register(_Once([*await self._measured(), *self._counted(), await self._found()]))
+        elsewhere = [await self._found(), *await self._decided()]
+        registry.register(_Once([*await self._measured(), *self._counted(), *elsewhere]))
         resp.content_type = "text/plain; version=0.0.4; charset=utf-8"
         resp.data = generate_latest(registry)
 
@@ -112,6 +118,16 @@ class Health:
         for row in await self._services.reader.rows("counted", ("consistency",)):
             found.add_metric((row["name"],), row["value"])
         return found
+
+    async def _decided(self) -> Iterable[Metric]:
+        """By the scheduler; nothing until its consistency loop has run once."""
+        rows = await self._services.reader.rows("counted", ("scheduler",))
+        counted = {row["name"]: row["value"] for row in rows}
+        return [
+            CounterMetricFamily(f"labledger_scheduler_{name}", text, counted[name])
+            for name, text in DECIDED.items()
+            if name in counted
+        ]
 
 
 class _Once:

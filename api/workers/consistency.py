@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Mapping
 from datetime import datetime
 
 from api.store.contacts import Contacts
@@ -39,3 +40,7 @@ class ConsistencyLoop:
             logger.error("consistency: something that never happens was found: %s", self.findings)
         self._counters.show("consistency", self.findings.by_name())
         return decisions
+
+    def show(self, counted: Mapping[str, int]) -> None:
+        """What the scheduler has counted meanwhile, shown as often. Blocking; raises DatabaseAway."""
+        self._counters.show("scheduler", counted)

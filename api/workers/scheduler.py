@@ -10,7 +10,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime
 
 from api.store.event_log import EventLog
@@ -37,6 +37,8 @@ logger = logging.getLogger(__name__)
 
 @dataclass
 class SchedulerCounters:
+    """Since it was started; conflicts are commits that were refused because something had moved."""
+
     decisions: int = 0
     commits: int = 0
     conflicts: int = 0
@@ -110,6 +112,7 @@ class Scheduler:
         elif self._consistency is not None and self._consistency.is_due(time.monotonic()):
             now = self._clock()
             self._commit(now, self._consistency.correct(self.partition, now))
+            self._consistency.show(asdict(self.counters))
         elif self._snapshot_is_due():
             self._keep()
 
