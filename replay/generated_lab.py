@@ -30,41 +30,50 @@ DISTROS = (
 ARCHES = ("x86_64", "aarch64", "ppc64le", "s390x")
 # Percent of distro trees, but for the first, that a lab has mirrored.
 MIRRORED_PERCENT = 80
+# Ids below are for trees that people name; each seed has some of its own above.
+FIRST_TREE_ID, TREES_OF_A_SEED, SEEDS = 1000, 20, 1_000_000
 
 
 def generate_lab(seed: int, labs: int, systems: int) -> Document:
     """A lab document: lab controllers, users, groups, pools, distro trees, systems.
 
-    Every lab controller has some of the systems (with at least as many systems as labs); all names differ.
+    Every lab controller has some of the systems (with at least as many systems as labs). All names differ,
+    also from those of other seeds and of the sample lab, to be loaded beside them. People are shared.
     """
     chance = Random(f"lab/{seed}")
-    fqdns = [f"lab.site-{number:02}.example.com" for number in range(1, labs + 1)]
+    site = f"s{seed % SEEDS}"
+    fqdns = [f"lab.{site}-{number:02}.example.com" for number in range(1, labs + 1)]
     # No two groups have the same members.
     teams = [team for size in (1, 2) for team in combinations(PEOPLE, size)]
     return {
         "lab_controllers": [{"fqdn": fqdn, "enabled": True} for fqdn in fqdns],
         "users": [{"name": name} for name in (*PEOPLE, "lab-ops")],
         "groups": [
-            _group(name, chance.sample(team, len(team)))
+            _group(f"{site}-{name}", chance.sample(team, len(team)))
             for name, team in zip(GROUPS, chance.sample(teams, len(GROUPS)), strict=True)
         ],
-        "pools": [_pool(name) for name in POOLS],
-        "distro_trees": _trees(fqdns, chance),
+        "pools": [_pool(site, name) for name in POOLS],
+        "distro_trees": _trees(seed, site, fqdns, chance),
         "systems": [
-            machine(number, fqdns[number % labs], PEOPLE, Random(f"lab/{seed}/{number}"))
+            _system(site, machine(number, fqdns[number % labs], PEOPLE, Random(f"lab/{seed}/{number}")))
             for number in range(systems)
         ],
     }
+
+
+def _system(site: str, made: Document) -> Document:
+    return {**made, "pools": [f"{site}-{pool}" for pool in made["pools"]]}
 
 
 def _group(name: str, members: list[str]) -> Document:
     return {"name": name, "owners": members[:1], "members": members}
 
 
-def _pool(name: str) -> Document:
-    owner, everybody = POOLS[name]
+def _pool(site: str, name: str) -> Document:
+    group, everybody = POOLS[name]
+    owner = f"{site}-{group}"
     return {
-        "name": name,
+        "name": f"{site}-{name}",
         "owner_group": owner,
         "access_policy": [
             {"permission": "submit", "group": owner, "maximum_effective_priority": "Urgent"},
@@ -73,23 +82,27 @@ def _pool(name: str) -> Document:
     }
 
 
-def _trees(fqdns: list[str], chance: Random) -> list[Document]:
+def _trees(seed: int, site: str, fqdns: list[str], chance: Random) -> list[Document]:
     kinds = [(distro, arch) for distro in DISTROS for arch in ARCHES]
-    return [_tree(number, *kind, fqdns, chance) for number, kind in enumerate(kinds, start=1)]
+    first = FIRST_TREE_ID + seed % SEEDS * TREES_OF_A_SEED
+    return [_tree(number, site, *kind, fqdns, chance) for number, kind in enumerate(kinds, start=first)]
 
 
-def _tree(number: int, distro: tuple[str, str, str], arch: str, fqdns: list[str], chance: Random) -> Document:
+def _tree(
+    number: int, site: str, distro: tuple[str, str, str], arch: str, fqdns: list[str], chance: Random
+) -> Document:
+    """Not released: jobs that ask for what is released should not get what only made-up labs have."""
     name, family, version = distro
     kept = distro == DISTROS[0]
     mirrors = [fqdn for fqdn in fqdns if kept or chance.random() * 100 < MIRRORED_PERCENT]
     return {
         "id": number,
-        "name": name,
+        "name": f"{name}-{site}",
         "family": family,
         "version": version,
         "arch": arch,
         "variant": "Server",
-        "tags": ["RELEASED"] if name.startswith("RHEL") else [],
+        "tags": ["MADE-UP"],
         "urls": {fqdn: [f"http://{fqdn}/distros/{name}/{arch}/"] for fqdn in mirrors},
         "added_at": f"2026-{1 + number % 9:02}-01T00:00:00Z",
     }

@@ -22,6 +22,7 @@ from tests.replay.commands import seeds
 
 LABS = st.tuples(seeds, st.integers(1, 5), st.integers(1, 60))
 BIG = generate_lab(7, 3, 200)
+SAMPLE = json.loads((SAMPLES / "lab.json").read_text(encoding="utf-8"))
 
 
 @given(LABS)
@@ -46,11 +47,27 @@ def test_lab__any__names_differ_and_are_all_known(asked: tuple[int, int, int]) -
     assert {name for group in lab["groups"] for name in group["members"]} <= users
 
 
+def names(lab: dict[str, Any], section: str) -> set[str]:
+    """What tells the items of a section apart; of a distro tree also what jobs ask for."""
+    keys = ("id", "name") if section == "distro_trees" else ("name", "fqdn")
+    return {str(item[key]) for item in lab[section] for key in keys if key in item}
+
+
+@pytest.mark.parametrize("section", ["groups", "pools", "lab_controllers", "distro_trees", "systems"])
+def test_lab__loaded_beside_others__has_no_name_of_theirs(section: str) -> None:
+    others = [names(lab, section) for lab in (SAMPLE, generate_lab(8, 3, 200))]
+    assert all(names(BIG, section).isdisjoint(other) for other in others)
+
+
+def test_jobs__of_the_samples__never_get_a_made_up_tree() -> None:
+    tags = {tag for tree in BIG["distro_trees"] for tag in tree["tags"]}
+    assert tags.isdisjoint(tag for tree in SAMPLE["distro_trees"] for tag in tree["tags"])
+
+
 def test_lab__any__has_the_shape_of_the_sample() -> None:
-    sample = json.loads((SAMPLES / "lab.json").read_text(encoding="utf-8"))
-    assert set(BIG) == set(sample)
-    for section in sample:
-        known = {name for item in sample[section] for name in item} | {"excluded_families"}
+    assert set(BIG) == set(SAMPLE)
+    for section in SAMPLE:
+        known = {name for item in SAMPLE[section] for name in item} | {"excluded_families"}
         assert {name for item in BIG[section] for name in item} <= known
 
 
