@@ -10,9 +10,14 @@ from api.client import Client
 from api.client.connection_file import Connection
 
 
-def load(connection: Connection) -> None:
-    """Load the sample lab, and return when what reads the server next will see it."""
-    lab = json.loads((files("replay") / "samples" / "lab.json").read_text(encoding="utf-8"))
+def load(connection: Connection) -> bool:
+    """Load the sample lab, and return when what reads the server next will see it.
+
+    False, and nothing is loaded, where systems were ever registered: people may have changed them since.
+    """
     with Client(connection.url, connection.token) as client:
-        load_lab(client, lab)
+        if client.get("/events", types="system.registered", limit=1)["events"]:
+            return False
+        load_lab(client, json.loads((files("replay") / "samples" / "lab.json").read_text(encoding="utf-8")))
         client.get("/systems", limit=1, min_position=client.position)
+    return True

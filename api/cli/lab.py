@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
 from typing import IO, TYPE_CHECKING, Any
 
 import click
@@ -17,7 +18,8 @@ if TYPE_CHECKING:
 
 LOADED_COLUMNS = (
     Column("section", lambda row: str(row["section"]).replace("_", " ")),
-    Column("loaded", "loaded", right=True),
+    Column("added", "added", right=True),
+    Column("changed", "changed", right=True),
     Column("kept", "kept", right=True),
 )
 
@@ -33,8 +35,8 @@ def lab() -> None:
 def load(client: Client, output: Output, file: IO[bytes]) -> None:
     """Load a lab FILE: users, groups, lab controllers, pools, distro trees, systems.
 
-    Loading it again is harmless: what is as the file says does not change, and systems that are there are
-    kept as they are.
+    What is there under the same name becomes as the file says, and is told as changed. Systems that are there
+    are kept as they are. Loading a file again changes nothing.
     """
     from api.cli.lab_file import left_out
     from api.cli.lab_file import load as load_lab
@@ -46,7 +48,7 @@ def load(client: Client, output: Output, file: IO[bytes]) -> None:
         raise Unreadable([Fault(file.name, f"is not JSON: {error}")]) from None
     if not isinstance(document, dict):
         raise Unreadable([Fault(file.name, "must be an object")])
-    sections = [section.document() for section in load_lab(client, document)]
+    sections = [asdict(section) for section in load_lab(client, document)]
     output.rows({"sections": sections}, "sections", LOADED_COLUMNS, empty="")
     for what in left_out(document):
         click.echo(f"not loaded: {what}", err=True)

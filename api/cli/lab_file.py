@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -41,14 +41,18 @@ CONFLICT = 409
 
 @dataclass(frozen=True)
 class Loaded:
-    """How many items of a section were loaded, and how many were there and stay as they are."""
+    """How many items of a section are new, became another, and stay as they were."""
 
     section: str
-    loaded: int = 0
+    added: int = 0
+    changed: int = 0
     kept: int = 0
 
-    def document(self) -> dict[str, Any]:
-        return {"section": self.section, "loaded": self.loaded, "kept": self.kept}
+    @classmethod
+    def of(cls, section: str, answers: Sequence[Mapping[str, Any]]) -> Loaded:
+        added = sum(bool(answer.get("added")) for answer in answers)
+        changed = sum(bool(answer.get("changed")) for answer in answers)
+        return cls(section, added, changed, len(answers) - added - changed)
 
 
 def load(client: Client, lab: Mapping[str, Any]) -> list[Loaded]:
@@ -68,21 +72,20 @@ def left_out(lab: Mapping[str, Any]) -> list[str]:
 
 
 def _put_all(client: Client, section: Section, lab: Mapping[str, Any]) -> Loaded:
-    items = lab.get(section.name, [])
-    for item in advancing(f"loading {section.name}", items):
-        _put(client, section, item)
-    return Loaded(section.name, loaded=len(items))
+    items = advancing(f"loading {section.name}", lab.get(section.name, []))
+    return Loaded.of(section.name, [_put(client, section, item) for item in items])
 
 
 def _post_systems(client: Client, lab: Mapping[str, Any]) -> Loaded:
-    added = [_post(client, system) for system in advancing("loading systems", lab.get("systems", []))]
-    return Loaded("systems", loaded=added.count(True), kept=added.count(False))
+    items = advancing("loading systems", lab.get("systems", []))
+    return Loaded.of("systems", [{"added": _post(client, system)} for system in items])
 
 
-def _put(client: Client, section: Section, item: Mapping[str, Any]) -> None:
+def _put(client: Client, section: Section, item: Mapping[str, Any]) -> dict[str, Any]:
     body = {name: value for name, value in item.items() if name != section.key and name not in section.apart}
     with _placed(section.name, item[section.key]):
-        client.put(f"{section.path}/{quote(str(item[section.key]), safe='')}", body)
+        answer: dict[str, Any] = client.put(f"{section.path}/{quote(str(item[section.key]), safe='')}", body)
+    return answer
 
 
 def _post(client: Client, system: Mapping[str, Any]) -> bool:

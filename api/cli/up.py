@@ -128,5 +128,6 @@ def _start_demo(settings: Settings, connection: Connection, supervisor: Supervis
         raise click.ClickException(say.demo_without_token(settings))
     from api.cli import demo
 
-    demo.load(connection)
+    if not demo.load(connection):
+        click.echo(say.DEMO_NOT_LOADED)
     supervisor.start(program(SIMULATOR, replace(settings, token=connection.token)))

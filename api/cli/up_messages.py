@@ -11,6 +11,10 @@ from pathlib import Path
 from api.client.connection_file import Connection, connection_file
 from api.settings import Settings, default_data
 
+DEMO_NOT_LOADED = (
+    "this data has systems already: the demo lab is not loaded over them, its machines are simulated"
+)
+
 
 def already_running(url: str) -> str:
     return f"Labledger already runs on this data at {url}" if url else "Labledger already starts on this data"

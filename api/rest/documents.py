@@ -64,8 +64,10 @@ class Documents:
         document = model.model_dump(mode="json")
         if "added_at" in document and document["added_at"] is None:
             document["added_at"] = self._added_at(name)
+        known = self._services.feed.directory.get(self._kind, name) is not None
         done = await put_document(self._services, request_of(req), self._kind, name, document)
-        answer = {self._key: _key(self._key, name), **document}
+        told = {"added": done is not None and not known, "changed": done is not None and known}
+        answer = {self._key: _key(self._key, name), **document, **told}
         await reading.answer_write(resp, self._services, done, answer)
 
     def _added_at(self, name: str) -> str:

@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 from click.testing import Result
 
-from api.cli import lab_agent
+from api.cli import demo, lab_agent
+from api.client.connection_file import Connection
 from tests.cli.loopback import Answer, Asked, Server
 
 Run = Callable[..., Result]
@@ -50,9 +51,25 @@ def test_load__a_lab__everything_in_the_order_it_is_named(server: Server, run: R
     assert [first.exit_code, second.exit_code] == [0, 0]
     assert {asked.path: asked.json() for asked in server.asked[:5]} == PUTS
     assert [asked.path for asked in server.asked[:6]] == [*PUTS, "/systems"]
-    assert json.loads(first.stdout)["sections"][-1] == {"section": "systems", "loaded": 1, "kept": 0}
-    assert json.loads(second.stdout)["sections"][-1] == {"section": "systems", "loaded": 0, "kept": 1}
+    counts = [json.loads(result.stdout)["sections"][-1] for result in (first, second)]
+    assert counts[0] == {"section": "systems", "added": 1, "changed": 0, "kept": 0}
+    assert counts[1] == {"section": "systems", "added": 0, "changed": 0, "kept": 1}
     assert first.stderr == "not loaded: access_policy of pools\n"
+
+
+def test_load__over_what_others_made__tells_what_became_another(server: Server, run: Run, file: Path) -> None:
+    for path in PUTS:
+        server.on("PUT", path, Answer({"added": False, "changed": path == "/pools/big"}))
+    server.on("POST", "/systems", Answer({}, 201))
+    sections = json.loads(run("lab", "load", str(file), "--json").stdout)["sections"]
+    assert [each["section"] for each in sections if each["changed"]] == ["pools"]
+    assert [each["section"] for each in sections if each["added"]] == ["systems"]
+
+
+def test_demo__systems_there_already__nothing_is_loaded(server: Server) -> None:
+    server.on("GET", "/events", Answer({"events": [{"position": 4}], "next": None}))
+    assert not demo.load(Connection(server.url, "ll_test"))
+    assert {asked.method for asked in server.asked} == {"GET"}
 
 
 def test_load__item_refused__is_named(server: Server, run: Run, file: Path) -> None:

@@ -32,7 +32,7 @@ def test_generate__same_options__same_lab_that_can_be_loaded(server: Server, run
     server.on("POST", "/systems", Answer({}, 201))
     loaded = run("lab", "load", "-", "--json", input=first.stdout)
     assert loaded.exit_code == 0, loaded.output
-    assert json.loads(loaded.stdout)["sections"][-1]["loaded"] == 9
+    assert json.loads(loaded.stdout)["sections"][-1]["added"] == 9
 
 
 def test_generate__jobs__one_a_line_for_submit(server: Server, run: Run) -> None:

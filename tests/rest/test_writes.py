@@ -86,6 +86,8 @@ def test_document__put_twice__second_changes_nothing(client: httpx.Client, line:
     again = client.put("/pools/twice", json={"owner_group": "net-qe"})
     assert (first.status_code, again.status_code) == (200, 200)
     changed = client.put("/pools/twice", json={"owner_group": "kernel-qe"})
+    told = [(answer.json()["added"], answer.json()["changed"]) for answer in (first, again, changed)]
+    assert told == [(True, False), (False, False), (False, True)]
     position = changed.headers["labledger-position"]
     read = client.get("/pools/twice", params={"min_position": position})
     assert read.json()["owner_group"] == "kernel-qe"
