@@ -5,6 +5,7 @@ from __future__ import annotations
 from domain.lifecycle import Lifecycle, fan_in
 
 UNPLACED = ("new", "queued", "assigned")
+BEFORE_START = (*UNPLACED, "scheduled")
 STARTED = ("waiting", "installing", "running", "reserved")
 PLACED = ("scheduled", *STARTED)
 FINISHED = ("completed", "cancelled", "aborted")

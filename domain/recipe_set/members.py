@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from domain.events import Decided, Event
+from domain.recipe.lifecycle import BEFORE_START
 from domain.recipe.state import Recipe
 from domain.system.state import System
 from domain.system.usage import freed
@@ -36,7 +37,7 @@ class Members:
     @cached_property
     def started(self) -> bool:
         """Whether the set has started; from then on each recipe ends for itself."""
-        return not any(recipe.state in ("new", "queued", "assigned", "scheduled") for recipe in self.recipes)
+        return not any(recipe.state in BEFORE_START for recipe in self.recipes)
 
     def recipe(self, recipe_id: int) -> Recipe:
         return next(recipe for recipe in self.recipes if recipe.recipe_id == recipe_id)

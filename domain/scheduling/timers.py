@@ -22,17 +22,10 @@ from domain.scheduling.partition import Partition
 from domain.scheduling.question import ask_all
 from domain.scheduling.reasons import DISTRO_LEFT, RESERVATION_OVER, SIBLING_IMPOSSIBLE, WATCHDOG_EXPIRED
 from domain.scheduling.triggers import TIMER, Trigger
+from domain.system.lifecycle import MIRRORED
 from domain.upkeep.reservation import end as end_reservation
 
 SILENT_AFTER_SECONDS: Final = 300
-
-USAGE_OF_STATE: Final = {
-    "scheduled": "scheduled",
-    "waiting": "waiting",
-    "installing": "installing",
-    "running": "running",
-    "reserved": "running",
-}
 
 
 @dataclass(frozen=True)
@@ -140,7 +133,7 @@ def _lab_controllers(partition: Partition, clock: Clock, findings: Findings) -> 
 def _out_of_step(partition: Partition, _: Clock, findings: Findings) -> Iterator[Decision]:
     """Recipe and system that disagree are counted only: which of them is right, a person has to say."""
     findings.out_of_step += sum(
-        (system.usage, system.recipe_id) != (USAGE_OF_STATE[recipe.state], recipe.recipe_id)
+        (system.usage, system.recipe_id) != (MIRRORED[recipe.state], recipe.recipe_id)
         for recipe in partition.sets.recipes.values()
         if not recipe.is_guest and not recipe.finished and recipe.system is not None
         for system in [partition.systems[recipe.system]]

@@ -6,6 +6,8 @@ from domain.lifecycle import Lifecycle, fan_in
 
 CONDITIONS = ("Automated", "Manual", "Broken", "Removed")
 WITH_RECIPE = ("scheduled", "waiting", "installing", "running")
+# State of a placed recipe -> usage of its system.
+MIRRORED = {**{usage: usage for usage in WITH_RECIPE}, "reserved": "running"}
 
 USAGE = Lifecycle(
     name="system usage",
