@@ -90,7 +90,7 @@ class RecipeSets:
         if line is not None:
             self._filters.enqueue(key, line, self.rank(host))
         if host.state in BOUND:
-            bound = self._bound.setdefault(host.lab_controller or "", {})
+            bound = self._bound.setdefault(lab_of(host), {})
             bound[host.recipe_set_id] = bound.get(host.recipe_set_id, 0) + 1
 
     def _unindex(self, host: Recipe) -> None:
@@ -101,7 +101,7 @@ class RecipeSets:
         if line is not None:
             self._filters.dequeue(key, line, self.rank(host))
         if host.state in BOUND:
-            bound = self._bound[host.lab_controller or ""]
+            bound = self._bound[lab_of(host)]
             bound[host.recipe_set_id] -= 1
             if not bound[host.recipe_set_id]:
                 del bound[host.recipe_set_id]
@@ -143,3 +143,9 @@ def line_of(host: Recipe) -> str | None:
     if host.state == "assigned":
         return host.lab_controller
     return QUEUED if host.state == "queued" else None
+
+
+def lab_of(host: Recipe) -> str:
+    """The lab that a bound recipe keeps its set in."""
+    assert host.lab_controller is not None, f"{host.subject} is {host.state} in no lab"
+    return host.lab_controller

@@ -44,13 +44,13 @@ class Trigger:
 
 
 class Triggers:
-    """Mutable. `stands` says of a new job or pending system whether the log still waits for its answer.
+    """Mutable. `log_wants` says of a new job or pending system whether the log still waits for its answer.
 
     What waits follows from the log alone: a quiet question waits until a trigger behind it is answered.
     """
 
-    def __init__(self, stands: Callable[[Trigger], bool]) -> None:
-        self._log_wants = stands
+    def __init__(self, log_wants: Callable[[Trigger], bool]) -> None:
+        self._log_wants = log_wants
         self._heap: list[Trigger] = []
         self._aside: list[Trigger] = []
         # How often each quiet question waits; the subjects of wake-ups that supposed events will raise.
