@@ -1,0 +1,157 @@
+"""What people and labs can do in a state, by the production commands: one row for each verb."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, NamedTuple
+
+from domain.recipe.lifecycle import STARTED
+from domain.system.state import System
+from tests.model_check.case import BIG_MB, POOL
+from tests.model_check.model import Model
+
+
+class Action(NamedTuple):
+    verb: str
+    what: Any
+
+    def __str__(self) -> str:
+        what = self.what if isinstance(self.what, tuple) else (self.what,)
+        return " ".join([self.verb, *map(str, what)])
+
+
+class Verb(NamedTuple):
+    """`choices` are what it can be done to, as things are; `do` does it, in one commit."""
+
+    choices: Callable[[Model], Iterable[Any]]
+    do: Callable[[Model, Any], None]
+
+
+def actions(world: Model, verbs: Iterable[str]) -> list[Action]:
+    return [Action(verb, what) for verb in verbs for what in VERBS[verb].choices(world)]
+
+
+def act(world: Model, action: Action) -> None:
+    VERBS[action.verb].do(world, action.what)
+
+
+def _jobs(world: Model, there: bool) -> Iterator[int]:
+    return (number for number in range(len(world.case.jobs)) if bool(world.recipes_of(number)) == there)
+
+
+def _started(world: Model) -> Iterator[tuple[int, int]]:
+    """Job and place of each recipe that runs."""
+    for number in _jobs(world, there=True):
+        for place, recipe in enumerate(world.recipes_of(number)):
+            if recipe.state in STARTED:
+                yield number, place
+
+
+def _recipe_id(world: Model, what: tuple[int, int]) -> int:
+    number, place = what
+    return world.recipes_of(number)[place].recipe_id
+
+
+def _unstarted(world: Model, priority: str) -> Iterator[int]:
+    for number in _jobs(world, there=True):
+        recipes = world.recipes_of(number)
+        changes = world.sets[recipes[0].recipe_set_id].priority.name != priority
+        if changes and not world.members(recipes[0].recipe_id).started:
+            yield number
+
+
+def _systems(*conditions: str) -> Callable[[Model], list[str]]:
+    return lambda world: [name for name, system in world.systems.items() if system.condition in conditions]
+
+
+def _such(test: Callable[[System], bool]) -> Callable[[Model], list[str]]:
+    return lambda world: [name for name, system in world.systems.items() if test(system)]
+
+
+def _into(condition: str) -> Callable[[Model, str], None]:
+    return lambda world, name: world.set_condition(name, condition)
+
+
+def _may_reserve(system: System) -> bool:
+    return system.condition == "Manual" and system.reservation is None and system.recipe_id is None
+
+
+def _moves(world: Model) -> list[tuple[str, str]]:
+    return [
+        (system.fqdn, lab)
+        for system in world.systems.values()
+        for lab in world.case.labs
+        if system.recipe_id is None and system.reservation is None and lab != system.lab_controller
+    ]
+
+
+def _absent(world: Model) -> list[tuple[str, str]]:
+    return [(name, lab) for name, lab, _ in world.case.systems if name not in world.systems]
+
+
+def _in_pool(member: bool) -> Callable[[Model], list[str]]:
+    return lambda world: [name for name in world.systems if world.directory.pool_has(POOL, name) == member]
+
+
+def _labs(enabled: bool) -> Callable[[Model], list[str]]:
+    return lambda world: [lab for lab in world.case.labs if world.directory.is_enabled(lab) == enabled]
+
+
+def tree_labs(world: Model) -> list[str]:
+    return [lab for _, tree in world.directory.trees() for lab in tree["urls"]]
+
+
+def _tree(there: bool) -> Callable[[Model], list[str]]:
+    return lambda world: [lab for lab in world.case.labs if (lab in tree_labs(world)) == there]
+
+
+def _tree_moves(world: Model, lab: str) -> None:
+    world.put_tree(
+        1, "x86_64", [each for each in world.case.labs if (each in tree_labs(world)) != (each == lab)]
+    )
+
+
+VERBS: dict[str, Verb] = {
+    "submit": Verb(lambda world: _jobs(world, there=False), Model.submit_job),
+    # The lab controller gives the recipe up: for the scheduler one end is as good as another.
+    "finish": Verb(_started, lambda world, what: world.abort(_recipe_id(world, what))),
+    # With every report that comes before.
+    "complete": Verb(_started, lambda world, what: world.complete(_recipe_id(world, what))),
+    "cancel": Verb(
+        lambda world: _jobs(world, there=True),
+        lambda world, number: world.cancel(_recipe_id(world, (number, 0))),
+    ),
+    "add": Verb(_absent, lambda world, what: world.add_system(*what)),
+    "break": Verb(_systems("Automated", "Manual"), _into("Broken")),
+    "repair": Verb(_systems("Broken"), _into("Automated")),
+    "make manual": Verb(_systems("Automated", "Broken", "Removed"), _into("Manual")),
+    "automate": Verb(_systems("Manual", "Removed"), _into("Automated")),
+    "remove": Verb(_systems("Automated", "Manual", "Broken"), _into("Removed")),
+    "drain": Verb(_such(lambda system: not system.draining), Model.drain),
+    "undrain": Verb(_such(lambda system: system.draining), Model.undrain),
+    "reserve": Verb(_such(_may_reserve), Model.reserve),
+    "give back": Verb(_such(lambda system: system.reservation is not None), Model.give_back),
+    "disable": Verb(_labs(enabled=True), lambda world, lab: world.enable(lab, False)),
+    "enable": Verb(_labs(enabled=False), lambda world, lab: world.enable(lab, True)),
+    "move": Verb(_moves, lambda world, what: world.move(*what)),
+    "shrink": Verb(
+        _such(lambda system: system.inventory["memory_mb"] >= BIG_MB),
+        lambda world, name: world.describe(name, memory_mb=1),
+    ),
+    "grow": Verb(
+        _such(lambda system: system.inventory["memory_mb"] < BIG_MB),
+        lambda world, name: world.describe(name, memory_mb=BIG_MB),
+    ),
+    "join": Verb(_in_pool(False), lambda world, name: world.set_pool(POOL, name, True)),
+    "leave": Verb(_in_pool(True), lambda world, name: world.set_pool(POOL, name, False)),
+    "tree arrives": Verb(_tree(there=False), _tree_moves),
+    "tree leaves": Verb(_tree(there=True), _tree_moves),
+    "raise": Verb(
+        lambda world: _unstarted(world, "Urgent"),
+        lambda world, number: world.change_priority(_recipe_id(world, (number, 0)), "Urgent"),
+    ),
+    "lower": Verb(
+        lambda world: _unstarted(world, "Low"),
+        lambda world, number: world.change_priority(_recipe_id(world, (number, 0)), "Low"),
+    ),
+}

@@ -1,0 +1,102 @@
+"""A case: systems in labs, and the jobs that may come there, of one recipe set each."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from domain.requirements.host import HOST
+
+BIG_MB = 8_192
+POOL = "net"
+
+
+@dataclass(frozen=True, order=True)
+class Want:
+    """The systems that one recipe can use, by name; with `needs` ("big", "pool") only while they are that.
+
+    With `force` it names its one system by force.
+    """
+
+    names: tuple[str, ...]
+    force: bool = False
+    needs: str = ""
+
+    @property
+    def text(self) -> str:
+        return _canonical(self)
+
+    def __str__(self) -> str:
+        text = "".join(self.names) if all(len(name) == 1 for name in self.names) else ",".join(self.names)
+        return ("force " if self.force else "") + text + (f" if {self.needs}" if self.needs else "")
+
+
+@dataclass(frozen=True, order=True)
+class Job:
+    """A recipe set with a recipe for each want."""
+
+    wants: tuple[Want, ...]
+    priority: str = "Normal"
+
+    def __str__(self) -> str:
+        text = " + ".join(f"{{{want}}}" for want in self.wants)
+        return text if self.priority == "Normal" else f"{text} ({self.priority})"
+
+
+@dataclass(frozen=True, order=True)
+class Case:
+    """`systems` are (name, lab controller, condition at first); an Absent one is not there yet."""
+
+    systems: tuple[tuple[str, str, str], ...]
+    jobs: tuple[Job, ...]
+
+    @property
+    def labs(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(lab for _, lab, _ in self.systems))
+
+    def __str__(self) -> str:
+        systems = " ".join(
+            f"{name}@{lab}" + ("" if condition == "Automated" else f"[{condition}]")
+            for name, lab, condition in self.systems
+        )
+        return f"{systems}; " + "; ".join(f"job {number}: {job}" for number, job in enumerate(self.jobs))
+
+
+def case(systems: str, *jobs: str) -> Case:
+    """`case("a@1 b@1 c@2:Manual", "ab b", "High: !c a~big")`: ! is force, ~ what the systems must be."""
+    return Case(tuple(_system(text) for text in systems.split()), tuple(_job(text) for text in jobs))
+
+
+def _system(text: str) -> tuple[str, str, str]:
+    place, _, condition = text.partition(":")
+    name, _, lab = place.partition("@")
+    return name, f"lab-{lab or 1}", condition or "Automated"
+
+
+def _job(text: str) -> Job:
+    priority, _, wants = text.rpartition(":")
+    return Job(tuple(_want(want) for want in wants.split()), priority or "Normal")
+
+
+def _want(text: str) -> Want:
+    names, _, needs = text.removeprefix("!").partition("~")
+    return Want(tuple(names), text.startswith("!"), needs)
+
+
+@lru_cache(None)
+def _canonical(want: Want) -> str:
+    form: dict[str, Any] = {"force": want.names[0]}
+    if not want.force:
+        form = {"or": [{"element": "hostname", "op": "==", "value": name} for name in want.names]}
+        form = {"and": [form, *_NEEDS[want.needs]]}
+    reading = HOST.examine(form)
+    assert not reading.findings, reading.findings
+    return reading.text
+
+
+_NEEDS: dict[str, list[dict[str, Any]]] = {
+    "": [],
+    "big": [{"element": "memory", "op": ">=", "value": BIG_MB}],
+    "pool": [{"element": "pool", "op": "==", "value": POOL}],
+}

@@ -1,0 +1,67 @@
+"""What the scheduler decides, judged at its basis: no queue jump, no unsafe grant, nobody given up who may
+hope."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from domain.events import Event, split_subject
+from domain.scheduling.draft import Decision
+from tests.model_check.model import Model
+from tests.model_check.safety import can_be_given, could_take, is_safe
+from tests.model_check.view import View, view_of
+
+
+def faults(world: Model, decisions: Iterable[Decision]) -> Iterator[str]:
+    """What is wrong with the decisions of one commit, each seeing those before it; the world is as at their
+    basis."""
+    view = view_of(world)
+    for decision in decisions:
+        partial: list[int] = []
+        for subject, event in decision.events:
+            if event.TOPIC == "recipe.scheduled":
+                number = int(split_subject(subject)[1])
+                partial.append(number)
+                yield from _grant(view, number, event)
+            elif event.TOPIC == "recipe.aborted":
+                yield from _given_up(view, int(split_subject(subject)[1]))
+            view.apply(subject, event)
+        yield from _unsafe(view, partial)
+
+
+def _grant(view: View, number: int, event: Event) -> Iterator[str]:
+    name: str = event.system  # type: ignore[attr-defined]
+    lab = view.lab[name]
+    if view.usage[name] not in ("idle", "pending"):
+        yield f"double booking: recipe {number} got {name}, which is {view.usage[name]}"
+    if name not in view.usable[number] or view.lab_of(view.set_of[number]) not in (None, lab):
+        yield f"recipe {number} got {name}, which it may not have"
+    place = _place(view, number)
+    for other, state in view.state.items():
+        stands_before = state in ("queued", "assigned") and _place(view, other) < place
+        if stands_before and view.set_of[other] != view.set_of[number] and could_take(view, other, name):
+            yield f"queue jump: recipe {number} got {name}, and recipe {other} stands before it"
+
+
+def _place(view: View, number: int) -> tuple[int, int, int, int]:
+    """Where it stands: the assigned come first, then the others; who is new comes as if it were queued."""
+    return (0 if view.state[number] == "assigned" else 1, *view.rank[number])
+
+
+def _unsafe(view: View, granted: list[int]) -> Iterator[str]:
+    for number in granted:
+        if view.wanting(view.set_of[number]):
+            lab = view.lab_of(view.set_of[number])
+            assert lab is not None, f"recipe {number} has a system"
+            if not is_safe(view, lab):
+                yield f"unsafe grant: recipe {number} has {view.on[number]}, and {lab} is unsafe now"
+
+
+def _given_up(view: View, number: int) -> Iterator[str]:
+    """Only what no lab could serve, whatever is repaired, is given up; judged once, by its first recipe."""
+    members = view.sets[view.set_of[number]]
+    if number != members[0]:
+        return
+    for lab in sorted(set(view.lab.values())):
+        if can_be_given([frozenset(n for n in view.viable[each] if view.lab[n] == lab) for each in members]):
+            yield f"recipe {number} was given up, and {lab} could serve its set"

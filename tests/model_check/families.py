@@ -1,0 +1,139 @@
+"""What is gone through: a family is a list of cases, each with the manner in which it is explored."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import product
+from random import Random
+
+from tests.model_check.case import Case, case
+from tests.model_check.enumeration import all_cases
+from tests.model_check.steps import Manner
+
+JOBS = ("submit", "finish", "cancel")
+BREAKING = (*JOBS, "break", "repair")
+
+Task = tuple[Case, Manner]
+
+
+@dataclass(frozen=True)
+class Family:
+    name: str
+    about: str
+    tasks: Callable[[], list[Task]]
+
+    def sample(self, size: int, seed: int) -> list[Task]:
+        """So many of them by chance, in order; all if there are no more."""
+        tasks = self.tasks()
+        if size >= len(tasks):
+            return tasks
+        chosen = sorted(Random(seed).sample(range(len(tasks)), size))
+        return [tasks[number] for number in chosen]
+
+
+def _small(systems: int) -> list[Case]:
+    """One or two sets of up to three recipes, three of up to two, with all priorities."""
+    shapes = ((1, 3, ("Normal",)), (2, 3, ("Normal", "High")), (3, 2, ("Normal",)))
+    return [
+        found
+        for (sets, recipes, priorities), number in product(shapes, range(1, systems + 1))
+        for found in all_cases(number, sets, recipes, priorities)
+    ]
+
+
+def _with_priorities() -> list[Case]:
+    """Two sets of which one is more urgent."""
+    cases = all_cases(3, 2, 3, ("Normal", "High"))
+    return [each for each in cases if len({job.priority for job in each.jobs}) > 1]
+
+
+def _all(cases: list[Case], manner: Manner) -> list[Task]:
+    return [(each, manner) for each in cases]
+
+
+# What people do beside jobs, and cases in which it matters.
+PEOPLE: tuple[tuple[str, Case], ...] = (
+    ("drain, undrain", case("a b", "a b", "b a")),
+    ("drain, undrain", case("a:Manual b", "!a b", "High:!a")),
+    ("drain, undrain, break", case("a b c", "ab c", "bc")),
+    ("reserve, give back, automate, make manual", case("a:Manual b", "!a b", "ab")),
+    ("reserve, give back", case("a:Manual b", "!a b", "High:!a")),
+    ("remove, automate", case("a b", "a b", "b a")),
+    ("remove, make manual, break", case("a b", "!a b", "High:!a")),
+    ("break, repair, make manual", case("a b", "!a b", "a b")),
+    ("disable, enable", case("a b@2", "a", "ab")),
+    ("disable, enable", case("a b c@2", "a b", "ac")),
+    ("grow, shrink", case("a b", "a~big b", "ab")),
+    ("join, leave", case("a b", "a~pool b", "ab")),
+    ("move", case("a b c@2", "a b", "bc ac")),
+    ("move, repair", case("a b:Broken c@2", "a b", "a")),
+    ("tree arrives, tree leaves", case("a b@2", "a", "ab")),
+    ("tree arrives, tree leaves", case("a b", "a b", "b a")),
+    ("raise, lower", case("a b", "a b", "ab b")),
+    ("add, break, repair", case("a b:Broken c:Absent", "a bc", "High:bc")),
+)
+
+# Small enough that something else is done between any two commits of the scheduler.
+RACING: tuple[tuple[str, Case], ...] = (
+    ("break, repair", case("a b", "a b", "b")),
+    ("break, repair", case("a b@2", "a", "ab")),
+    ("drain, undrain", case("a:Manual b", "!a b", "High:!a")),
+    ("disable, enable", case("a b@2", "a", "a")),
+    ("reserve, give back", case("a:Manual b", "!a b", "!a")),
+    ("raise, lower", case("a b", "a", "ab")),
+)
+
+
+def _people(rows: tuple[tuple[str, Case], ...], races: int = 0) -> list[Task]:
+    return [
+        (each, Manner((*JOBS, *verbs.split(", ")), races=races, restarts=bool(races))) for verbs, each in rows
+    ]
+
+
+FAMILIES = {
+    family.name: family
+    for family in (
+        Family(
+            "two-systems",
+            "all cases of up to 2 systems; systems break and are repaired",
+            lambda: _all(_small(2), Manner(BREAKING)),
+        ),
+        Family(
+            "two-sets",
+            "3 systems, up to 2 sets of up to 3 recipes; systems break and are repaired",
+            lambda: _all(all_cases(3, 1, 3) + all_cases(3, 2, 3), Manner(BREAKING)),
+        ),
+        Family(
+            "two-sets-ranked",
+            "the same with one set more urgent; nothing breaks",
+            lambda: _all(_with_priorities(), Manner(JOBS)),
+        ),
+        Family(
+            "two-sets-ranked-breaking",
+            "the same; systems break and are repaired",
+            lambda: _all(_with_priorities(), Manner(BREAKING)),
+        ),
+        Family(
+            "three-sets",
+            "3 systems, 3 sets of up to 2 recipes; nothing breaks",
+            lambda: _all(all_cases(3, 3, 2), Manner(JOBS)),
+        ),
+        Family(
+            "three-sets-breaking",
+            "the same; systems break and are repaired",
+            lambda: _all(all_cases(3, 3, 2), Manner(BREAKING)),
+        ),
+        Family("people", "everything that people do to systems and labs", lambda: _people(PEOPLE)),
+        Family(
+            "races",
+            "something else is done between any two commits of the scheduler, or it starts again",
+            lambda: _people(RACING, races=1),
+        ),
+        Family(
+            "people-races",
+            "the same for everything that people do",
+            lambda: _people(PEOPLE, races=1),
+        ),
+    )
+}

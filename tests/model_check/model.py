@@ -1,0 +1,90 @@
+"""The world of one case: a log in memory, the production partition, and which job is which recipe set."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from domain.events import Recorded
+from domain.recipe.lifecycle import FINISHED
+from domain.recipe.state import Recipe
+from domain.scheduling.wake_ups import WAKE_UPS, Row
+from tests.domain.scheduling.world import World
+from tests.model_check.case import Case, Want
+
+
+class Model(World):
+    """Mutable; `Copier` copies it. `sets_of` is the recipe set that each job was last submitted as."""
+
+    def __init__(self, case: Case, wake_ups: Iterable[Row] = WAKE_UPS) -> None:
+        super().__init__(wake_ups)
+        self.case = case
+        self.wants: dict[int, Want] = {}
+        self.sets_of: dict[int, int] = {}
+        self.story: tuple[Any, ...] = ()
+        for lab in case.labs:
+            self.add_lab(lab)
+        self.put_tree(1, "x86_64", case.labs)
+        for name, lab, condition in case.systems:
+            if condition != "Absent":
+                self.add_system(name, lab, condition)
+        self.settle()
+
+    def submit_job(self, number: int) -> None:
+        job = self.case.jobs[number]
+        ids = self.submit_set([want.text for want in job.wants], 1, job.priority)
+        self.wants.update(zip(ids, job.wants, strict=True))
+        self.sets_of[number] = self.recipes[ids[0]].recipe_set_id
+
+    def recipes_of(self, number: int) -> list[Recipe]:
+        """The recipes of a job, in order; none where it is not there, or has ended."""
+        set_id = self.sets_of.get(number)
+        recipes = [self.recipes[each] for each in self.sets[set_id].recipe_ids] if set_id else []
+        return [] if all(recipe.state in FINISHED for recipe in recipes) else recipes
+
+    def unread(self) -> Unread:
+        """From now on the scheduler reads nothing, until what this gives is read."""
+        held = Unread(self.partition)
+        self.partition = held  # type: ignore[assignment]
+        return held
+
+    def read(self, held: Unread) -> None:
+        self.partition = held.partition
+        for recorded in held.rows:
+            self.partition.apply(recorded)
+
+
+class Unread:
+    """In the place of a partition while its process waits for an answer of the log."""
+
+    def __init__(self, partition: Any) -> None:
+        self.partition = partition
+        self.rows: list[Recorded] = []
+
+    def apply(self, recorded: Recorded) -> None:
+        self.rows.append(recorded)
+
+
+def key_of(world: Model) -> tuple[Any, ...]:
+    """All that matters of a quiet world for what can happen in it: two with the same key are one state."""
+    jobs = [world.recipes_of(number) for number in range(len(world.case.jobs))]
+    there = [world.sets[recipes[0].recipe_set_id] for recipes in jobs if recipes]
+    order = sorted(range(len(there)), key=lambda place: there[place].submission)
+    systems = world.systems.values()
+    return (
+        tuple(
+            tuple((_state(recipe), recipe.system, recipe.lab_controller) for recipe in job) for job in jobs
+        ),
+        tuple(order),
+        tuple(recipe_set.priority for recipe_set in there),
+        tuple((each.usage, each.condition, each.lab_controller) for each in systems),
+        tuple((each.draining, each.reservation is None) for each in systems),
+        tuple(each.inventory["memory_mb"] for each in systems),
+        tuple(world.directory.pools_of(each.fqdn) for each in systems),
+        tuple(world.directory.is_enabled(lab) for lab in world.case.labs),
+        tuple(sorted(lab for _, tree in world.directory.trees() for lab in tree["urls"])),
+    )
+
+
+def _state(recipe: Recipe) -> str:
+    return "finished" if recipe.state in FINISHED else recipe.state

@@ -1,0 +1,78 @@
+"""What must hold in every state, and what when the scheduler has nothing left to answer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tests.model_check.model import Model
+from tests.model_check.safety import could_take, holders, is_safe, some_lab_has_all
+from tests.model_check.view import View, view_of
+
+USAGE = {"scheduled": "scheduled", "waiting": "waiting", "installing": "installing", "running": "running"}
+
+
+def always(world: Model) -> Iterator[str]:
+    """No double booking; recipe and system in step; a set in one lab."""
+    taken: dict[str, int] = {}
+    for number, recipe in world.recipes.items():
+        usage = USAGE.get(recipe.state)
+        if usage is None:
+            continue
+        system = world.systems[recipe.system or ""]
+        if system.fqdn in taken:
+            yield f"double booking: recipes {taken[system.fqdn]} and {number} are on {system.fqdn}"
+        taken[system.fqdn] = number
+        if (system.usage, system.recipe_id) != (usage, number):
+            yield f"out of step: recipe {number} is {usage}, {system.fqdn} {system.usage}"
+        if recipe.state == "scheduled" and system.lab_controller != recipe.lab_controller:
+            yield f"recipe {number} is bound to {recipe.lab_controller}, {system.fqdn} is not there"
+    for system in world.systems.values():
+        if system.recipe_id is not None and taken.get(system.fqdn) != system.recipe_id:
+            yield f"{system.fqdn} is left with recipe {system.recipe_id}"
+
+
+def quiet(world: Model) -> Iterator[str]:
+    """No lost wake-up, nobody stuck: asked when the scheduler is done."""
+    view = view_of(world)
+    yield from _answered(view)
+    for lab in dict.fromkeys(view.lab.values()):
+        if not is_safe(view, lab):
+            yield f"unsafe: {holders(view, lab)} in {lab} wait for each other, or for what never comes"
+    yield from _sets(view)
+    yield from _overlooked(view)
+    if not any(state in ("waiting", "installing", "running") for state in view.state.values()):
+        yield from _deadlocked(view)
+
+
+def _answered(view: View) -> Iterator[str]:
+    yield from (f"recipe {number} is still new" for number, state in view.state.items() if state == "new")
+    yield from (f"{name} is still pending" for name, usage in view.usage.items() if usage == "pending")
+
+
+def _sets(view: View) -> Iterator[str]:
+    for set_id, members in view.sets.items():
+        if len({view.bound[number] for number in members if view.bound[number]}) > 1:
+            yield f"set {set_id} is in two labs"
+        states = {view.state[number] for number in members}
+        if states & {"queued"} and len(states) > 1:
+            yield f"set {set_id} is {states}"
+        if "assigned" in states and not view.holding(set_id):
+            yield f"set {set_id} is bound to a lab where it holds nothing"
+        if states == {"scheduled"}:
+            yield f"set {set_id} has all its systems and has not started"
+
+
+def _overlooked(view: View) -> Iterator[str]:
+    for name, usage in view.usage.items():
+        for number, state in view.state.items() if usage == "idle" else ():
+            if state in ("queued", "assigned") and could_take(view, number, name):
+                yield f"lost wake-up: {name} is idle, and recipe {number} could take it"
+
+
+def _deadlocked(view: View) -> Iterator[str]:
+    """Nothing runs, so nothing comes free any more. Every end of all that runs is among the states."""
+    for set_id in view.sets:
+        if view.holding(set_id):
+            yield f"deadlock: set {set_id} holds {sorted(view.held(set_id))} for ever"
+        elif view.wanting(set_id) and some_lab_has_all(view, set_id, dict(view.usable)):
+            yield f"deadlock: set {set_id} waits for ever, and all it wants is there"

@@ -1,0 +1,180 @@
+"""Parts of the scheduler that can be taken out, and a small case in which each is missed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from dataclasses import dataclass
+from unittest.mock import patch
+
+from domain.scheduling import decide, granting, new_job, question
+from domain.scheduling.draft import Decision
+from domain.scheduling.filters import QUEUED
+from domain.scheduling.partition import Partition
+from domain.scheduling.triggers import LET_GO, Trigger, Triggers
+from domain.scheduling.wake_ups import WAKE_UPS, Row
+from domain.system.state import System
+from tests.model_check.actions import Action
+from tests.model_check.case import Case, case
+from tests.model_check.explore import Found, explore
+from tests.model_check.steps import Manner
+from tests.model_check.walk import Move, retrace
+
+BASIC = ("submit", "finish", "cancel")
+
+Taking = Callable[[], AbstractContextManager[object]]
+
+
+@dataclass(frozen=True)
+class TakenOut:
+    """`missed_in` is a case that goes wrong without the part, if it is explored in this `manner`.
+
+    `says` is what is found then. `moves` are one history that goes wrong, where it takes too long to find one.
+    """
+
+    name: str
+    missed_in: Case
+    manner: Manner
+    says: str = "lost wake-up"
+    taking: Taking = ExitStack
+    row: str | None = None
+    moves: tuple[Move, ...] = ()
+
+    @property
+    def wake_ups(self) -> tuple[Row, ...]:
+        return tuple(row for row in WAKE_UPS if row.name != self.row)
+
+    def without(self) -> Found:
+        """What is found when it is taken out."""
+        with self.taking():
+            return self._look(self.wake_ups)
+
+    def with_it(self) -> Found:
+        """What is found in the same place when all is there."""
+        return self._look(WAKE_UPS)
+
+    def _look(self, wake_ups: tuple[Row, ...]) -> Found:
+        if self.moves:
+            return retrace(self.missed_in, self.moves, wake_ups)
+        return explore(self.missed_in, self.manner, wake_ups=wake_ups)
+
+
+@contextmanager
+def _without_safety() -> Iterator[None]:
+    """Every grant is thought safe."""
+    with ExitStack() as stack:
+        for module in (granting, new_job, question):
+            stack.enter_context(patch.object(module, "is_safe", lambda *_: True))
+        yield
+
+
+def _keeps(partition: Partition, trigger: Trigger) -> Iterator[Decision]:
+    partition.triggers.take_quiet()
+    return iter(())
+
+
+def _without_let_go() -> AbstractContextManager[object]:
+    """Who is asked to let go keeps what it has."""
+    return patch.dict(decide.ANSWERS, {LET_GO: _keeps})
+
+
+def _queued_first(system: System) -> tuple[str, ...]:
+    return QUEUED, system.lab_controller
+
+
+def _without_assigned_first() -> AbstractContextManager[object]:
+    return patch.object(question, "_lines", _queued_first)
+
+
+def _without_looking_first() -> AbstractContextManager[object]:
+    """A new job takes what a wake-up is about to ask the queue about."""
+    return patch.object(Triggers, "to_be_asked", lambda _: iter(()))
+
+
+def _row(name: str, missed_in: Case, verbs: str, races: int = 0) -> TakenOut:
+    manner = Manner((*BASIC, *verbs.split(", ")), races)
+    return TakenOut(f"wake-up: {name}", missed_in, manner, row=name)
+
+
+def _history(name: str, missed_in: Case, *moves: Move) -> TakenOut:
+    """All jobs are submitted in order; then that is what happens."""
+    submitted = [
+        move
+        for number in range(len(missed_in.jobs))
+        for move in (Move("do", Action("submit", number)), Move("settle"))
+    ]
+    return TakenOut(f"wake-up: {name}", missed_in, Manner(()), row=name, moves=(*submitted, *moves))
+
+
+def _do(verb: str, what: object) -> Move:
+    return Move("do", Action(verb, what))
+
+
+PARTS: tuple[TakenOut, ...] = (
+    # The smallest deadlock of design 4.3.
+    TakenOut(
+        "the safety rule",
+        case("a b c", "a b", "High:c a b", "a"),
+        Manner(BASIC),
+        "unsafe grant",
+        _without_safety,
+    ),
+    # A holder waits for what is broken, and others for what it holds.
+    TakenOut("let-go", case("a b", "a b", "b"), Manner((*BASIC, "break")), "unsafe", _without_let_go),
+    TakenOut(
+        "assigned before queued",
+        case("a b", "a b", "b", "b"),
+        Manner(BASIC),
+        "queue jump",
+        _without_assigned_first,
+    ),
+    # The lab is enabled right behind a new job that could use what somebody in the queue waits for.
+    TakenOut(
+        "the queue looks first",
+        case("a b@2", "a", "a"),
+        Manner((*BASIC, "disable", "enable"), races=1),
+        "queue jump",
+        _without_looking_first,
+    ),
+    # c is busy as soon as it is there, but comes free some day: a is safe now.
+    _row("system added", case("a b:Broken c:Absent", "a bc", "High:bc"), "add"),
+    _row("system repaired", case("a b", "a b", "High:b"), "break, repair"),
+    _row("system undrained", case("a b", "a b", "b a"), "drain, undrain"),
+    _row("system returned by a person", case("a:Manual b", "!a b", "High:!a"), "reserve, give back"),
+    _row("system free for who forces it", case("a:Manual", "!a", "!a"), "break"),
+    _row("removed system is back, for who forces it", case("a", "!a", "!a"), "remove, make manual"),
+    _row("undrained, for who forces it", case("a:Manual b", "!a b", "High:!a"), "drain, undrain"),
+    # The set keeps its lab, since it holds another system; nobody else is asked then.
+    _row("recipe lost its system", case("a b c d", "ab c d", "d"), "break"),
+    _row("inventory changed", case("a b", "a~big", "ab"), "grow, shrink"),
+    _row("pools changed", case("a b", "a~pool", "ab"), "join, leave"),
+    _row("lab of a system changed", case("a b:Broken c@2", "a b"), "move, repair"),
+    _row("distro tree arrived", case("a b@2", "a", "ab"), "tree arrives, tree leaves"),
+    _row("lab enabled", case("a b@2", "a", "ab"), "disable, enable"),
+    # c comes free, and nobody may have it while job 1 waits for b, which is broken. Then that holds nothing.
+    _history("set let go", case("a b c d", "b c d", "a b", "c d"), _do("finish", (0, 1)), _do("break", "b")),
+    _history(
+        "holder ended",
+        case("a b c d", "b c d", "a b", "c d"),
+        _do("finish", (0, 1)),
+        _do("break", "b"),
+        Move("race", Action("cancel", 1), limit=1),
+    ),
+    # Jobs 1 and 2 wait for each other as c breaks, and f comes free. Then d breaks: job 1, which forces it,
+    # starts.
+    _history(
+        "set got a system",
+        case("a b c d e f", "c d e f", "b !d", "High:a de bc", "f e"),
+        _do("finish", (0, 1)),
+        Move("settle"),
+        _do("finish", (0, 3)),
+        _do("break", "c"),
+        Move("race", Action("break", "d"), limit=1),
+    ),
+)
+
+# While rank is all that a priority decides, a change of it eases nothing: whoever could take an idle system
+# has it. With effective priorities per group this row must be missed, and move up.
+NOT_MISSED_YET = _row("priority changed", case("a b", "a b", "ab b"), "raise, lower")
+
+ALL_PARTS = {part.name: part for part in (*PARTS, NOT_MISSED_YET)}

@@ -1,0 +1,61 @@
+"""The model check sees what it says it sees: faults planted into the scheduler, or into its other checks."""
+
+from __future__ import annotations
+
+from unittest.mock import patch
+
+from domain.scheduling.partition import Partition
+from tests.model_check import decisions, rest
+from tests.model_check.case import case
+from tests.model_check.copying import Copier
+from tests.model_check.explore import explore
+from tests.model_check.families import JOBS
+from tests.model_check.model import Model
+from tests.model_check.steps import Manner
+from tests.model_check.taken_out import ALL_PARTS
+from tests.model_check.walk import walk
+
+JUST_JOBS = Manner(JOBS)
+
+
+def test_busy_systems_thought_idle__two_jobs_for_one_system__is_a_double_booking() -> None:
+    with patch.object(Partition, "idle", Partition.usable):
+        violation = explore(case("a", "a", "a"), JUST_JOBS).violation
+    assert violation is not None
+    assert "double booking" in violation.what
+    assert violation.story[0] in ("submit 0", "submit 1")
+
+
+def test_safety_taken_out__and_not_looked_at__ends_in_a_deadlock() -> None:
+    """The sets do wait for ever; that is seen even by who knows nothing of safety."""
+    part = ALL_PARTS["the safety rule"]
+    with part.taking(), patch.object(decisions, "is_safe", _yes), patch.object(rest, "is_safe", _yes):
+        violation = explore(part.missed_in, part.manner).violation
+    assert violation is not None
+    assert violation.what.startswith("deadlock")
+
+
+def _yes(*_: object) -> bool:
+    return True
+
+
+def test_walk__of_one_seed__is_the_same_each_time() -> None:
+    part = ALL_PARTS["wake-up: lab enabled"]
+    first = next(found for seed in range(200) if (found := walk(seed, part.wake_ups)).violation)
+    again = next(found for seed in range(200) if (found := walk(seed, part.wake_ups)).violation)
+    assert first.violation is not None and again.violation is not None
+    assert (first.violation.what, first.violation.story) == (again.violation.what, again.violation.story)
+
+
+def test_copy__of_a_world__goes_its_own_way() -> None:
+    world = Model(case("a b", "a b", "ab"))
+    world.submit_job(1)
+    copied = Copier().copy(world)
+    copied.settle()
+    copied.submit_job(0)
+    copied.settle()
+    assert copied.states() == ["waiting", "assigned", "scheduled"]
+    assert world.states() == ["new"]
+    assert len(world.partition.triggers.waiting()) == 1
+    world.settle()
+    assert world.states() == ["waiting"]

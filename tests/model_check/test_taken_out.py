@@ -1,0 +1,37 @@
+"""Each part of the scheduler is needed: where it is taken out, the model check finds what goes wrong."""
+
+from __future__ import annotations
+
+import pytest
+
+from domain.scheduling.wake_ups import WAKE_UPS
+from tests.model_check.explore import story
+from tests.model_check.taken_out import NOT_MISSED_YET, PARTS, TakenOut
+
+
+def _name(part: TakenOut) -> str:
+    return part.name
+
+
+@pytest.mark.parametrize("part", PARTS, ids=_name)
+def test_taken_out__in_a_case_that_needs_it__is_missed(part: TakenOut) -> None:
+    violation = part.without().violation
+    assert violation is not None
+    assert violation.what.startswith(part.says), story(violation)
+
+
+@pytest.mark.parametrize("part", PARTS, ids=_name)
+def test_nothing_taken_out__in_the_same_case__all_goes_well(part: TakenOut) -> None:
+    found = part.with_it()
+    assert found.violation is None, story(found.violation)
+
+
+def test_priority_changed__taken_out_while_rank_is_all_it_decides__changes_nothing() -> None:
+    with_it, without = NOT_MISSED_YET.with_it(), NOT_MISSED_YET.without()
+    assert without.violation is None
+    assert (without.states, without.steps) == (with_it.states, with_it.steps)
+
+
+def test_every_wake_up__is_taken_out_once() -> None:
+    taken = [part.row for part in (*PARTS, NOT_MISSED_YET) if part.row is not None]
+    assert sorted(taken) == sorted(row.name for row in WAKE_UPS)

@@ -1,0 +1,111 @@
+"""Who is where, as the judges see it: plain dictionaries, moved by the events of a decision.
+
+Nothing of `domain.scheduling` is used here, nor what it says of systems and recipes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from domain.events import Event, split_subject
+from domain.system.state import System
+from tests.model_check.actions import tree_labs
+from tests.model_check.case import BIG_MB, POOL, Want
+from tests.model_check.model import Model
+
+URGENCY = ("Urgent", "High", "Normal", "Medium", "Low")
+FINISHED = ("completed", "cancelled", "aborted")
+UNPLACED = ("new", "queued", "assigned")
+
+
+@dataclass
+class View:
+    """`viable` and `usable` are the systems of each recipe, `rank` its place in a line, low first."""
+
+    lab: Mapping[str, str]
+    viable: Mapping[int, frozenset[str]]
+    usable: Mapping[int, frozenset[str]]
+    rank: Mapping[int, tuple[int, int, int]]
+    set_of: Mapping[int, int]
+    sets: Mapping[int, tuple[int, ...]]
+    state: dict[int, str]
+    on: dict[int, str | None]
+    bound: dict[int, str | None]
+    usage: dict[str, str]
+
+    def apply(self, subject: str, event: Event) -> None:
+        kind, name = split_subject(subject)
+        if kind == "system":
+            self.usage[name] = event.TOPIC.removeprefix("system.")
+        elif kind == "recipe":
+            self._recipe(int(name), event)
+
+    def _recipe(self, number: int, event: Event) -> None:
+        state = self.state[number] = event.TOPIC.removeprefix("recipe.")
+        if state in ("scheduled", "assigned", "queued", *FINISHED):
+            self.on[number] = getattr(event, "system", None)
+            self.bound[number] = getattr(event, "lab_controller", None)
+
+    def wanting(self, set_id: int) -> list[int]:
+        """The recipes of a set that have no system."""
+        return [number for number in self.sets[set_id] if self.state[number] in UNPLACED]
+
+    def holding(self, set_id: int) -> list[int]:
+        return [number for number in self.sets[set_id] if self.state[number] == "scheduled"]
+
+    def held(self, set_id: int) -> frozenset[str]:
+        return frozenset(system for number in self.holding(set_id) if (system := self.on[number]))
+
+    def lab_of(self, set_id: int) -> str | None:
+        return next((lab for number in self.sets[set_id] if (lab := self.bound[number])), None)
+
+
+def view_of(world: Model) -> View:
+    """As the log says it now."""
+    there = {number: each for number, each in world.recipes.items() if each.state not in FINISHED}
+    sets: dict[int, tuple[int, ...]] = {}
+    for number, recipe in there.items():
+        sets[recipe.recipe_set_id] = (*sets.get(recipe.recipe_set_id, ()), number)
+    trees = tree_labs(world)
+    viable = {number: _viable(world, world.wants[number], trees) for number in there}
+    return View(
+        lab={name: system.lab_controller for name, system in world.systems.items()},
+        viable=viable,
+        usable={
+            number: frozenset(
+                name for name in names if _may_have(world, world.systems[name], world.wants[number].force)
+            )
+            for number, names in viable.items()
+        },
+        rank={number: _rank(world, each.recipe_set_id, number) for number, each in there.items()},
+        set_of={number: each.recipe_set_id for number, each in there.items()},
+        sets=sets,
+        state={number: each.state for number, each in there.items()},
+        on={number: each.system for number, each in there.items()},
+        bound={number: each.lab_controller for number, each in there.items()},
+        usage={name: system.usage for name, system in world.systems.items()},
+    )
+
+
+def _viable(world: Model, want: Want, trees: list[str]) -> frozenset[str]:
+    return frozenset(
+        name
+        for name in want.names
+        if (system := world.systems.get(name)) is not None
+        and system.condition != "Removed"
+        and system.lab_controller in trees
+        and (want.needs != "big" or system.inventory["memory_mb"] >= BIG_MB)
+        and (want.needs != "pool" or world.directory.pool_has(POOL, name))
+    )
+
+
+def _may_have(world: Model, system: System, force: bool) -> bool:
+    if system.draining or system.reservation is not None:
+        return False
+    return (force or system.condition == "Automated") and world.directory.is_enabled(system.lab_controller)
+
+
+def _rank(world: Model, set_id: int, number: int) -> tuple[int, int, int]:
+    recipe_set = world.sets[set_id]
+    return URGENCY.index(recipe_set.priority.name), recipe_set.submission, number

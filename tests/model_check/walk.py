@@ -1,0 +1,147 @@
+"""Larger labs, of which nobody can see every state: random histories from a seed, cut short on failure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from random import Random
+
+from domain.scheduling.wake_ups import WAKE_UPS, Row
+from tests.model_check import rest
+from tests.model_check.actions import VERBS, Action, act, actions
+from tests.model_check.case import Case, Job, Want
+from tests.model_check.explore import Found
+from tests.model_check.model import Model
+from tests.model_check.steps import MANY, Violation, commit_next, fail_on, restart, settle
+
+# How often each verb is chosen, beside once for all others.
+OFTEN = {"submit": 6, "complete": 4, "finish": 2, "repair": 3, "automate": 2, "undrain": 3, "enable": 3}
+OFTEN |= {"tree arrives": 3, "give back": 3, "grow": 3, "join": 3, "remove": 0.3, "move": 0.5}
+
+MOVES = 120
+
+
+@dataclass(frozen=True)
+class Move:
+    """Something is done ("do"); the scheduler commits once ("commit"), or while something is done ("race"),
+    or until it has nothing left to answer ("settle"); or it starts again ("restart")."""
+
+    kind: str
+    action: Action | None = None
+    limit: int = MANY
+
+
+def random_case(chance: Random) -> Case:
+    labs = chance.choice((1, 1, 2, 3))
+    names = "abcdefgh"[: chance.randrange(3, 7)]
+    conditions = ("Automated",) * 6 + ("Manual", "Broken", "Absent")
+    systems = tuple(
+        (name, f"lab-{number % labs + 1}", chance.choice(conditions)) for number, name in enumerate(names)
+    )
+    return Case(systems, tuple(_job(chance, names) for _ in range(chance.randrange(2, 6))))
+
+
+def _job(chance: Random, names: str) -> Job:
+    wants = tuple(_want(chance, names) for _ in range(chance.choice((1, 2, 2, 2, 3, 3, 4))))
+    return Job(wants, chance.choice(("Normal", "Normal", "Low", "High")))
+
+
+def _want(chance: Random, names: str) -> Want:
+    if chance.random() < 0.15:
+        return Want((chance.choice(names),), force=True)
+    chosen = chance.sample(names, min(len(names), chance.choice((1, 1, 2, 2, 3))))
+    return Want(tuple(sorted(chosen)), needs=chance.choice(("",) * 6 + ("big", "pool")))
+
+
+def walk(seed: int, wake_ups: Sequence[Row] = WAKE_UPS) -> Found:
+    """One history; a violation comes with the shortest one that was found to lead to it."""
+    chance = Random(seed)
+    case, found = random_case(chance), Found(labs=1)
+    moves: list[Move] = []
+    try:
+        world = Model(case, wake_ups)
+        for _ in range(MOVES):
+            moves.append(_choose(chance, world))
+            make(world, moves[-1])
+        wind_up(world)
+    except Violation as violation:
+        found.violation = shortest(case, moves, wake_ups) or violation
+    found.states = found.steps = len(moves)
+    return found
+
+
+def _choose(chance: Random, world: Model) -> Move:
+    (kind,) = chance.choices(("do", "commit", "race", "settle", "restart"), (10, 3, 2, 6, 0.5))
+    action = _action(chance, world) if kind in ("do", "race") else None
+    return Move(kind, action, chance.choice((1, MANY)))
+
+
+def _action(chance: Random, world: Model) -> Action | None:
+    verbs = [verb for verb in VERBS if actions(world, [verb])]
+    (verb,) = chance.choices(verbs, [OFTEN.get(verb, 1) for verb in verbs])
+    return chance.choice(actions(world, [verb]))
+
+
+def make(world: Model, move: Move) -> None:
+    """What cannot be done now is passed over."""
+    action = move.action
+    if action is not None and action not in actions(world, [action.verb]):
+        return
+    if move.kind == "do" and action is not None:
+        world.story += (str(action),)
+        act(world, action)
+        fail_on(rest.always(world), world)
+    elif move.kind in ("commit", "race"):
+        commit_next(world, move.limit, action)
+    elif move.kind == "settle":
+        settle(world, move.limit)
+    elif move.kind == "restart":
+        restart(world)
+
+
+def wind_up(world: Model) -> None:
+    """All that runs ends, again and again, until nothing runs: nobody may be left waiting for the others."""
+    settle(world, MANY)
+    while running := actions(world, ["finish"]):
+        world.story += (str(running[0]),)
+        act(world, running[0])
+        settle(world, 1)
+
+
+def shortest(case: Case, moves: Sequence[Move], wake_ups: Sequence[Row]) -> Violation | None:
+    """The violation of a history from which no more can be left out."""
+    best, size = _violation(case, moves, wake_ups), max(1, len(moves) // 2)
+    while best is not None and size:
+        for first in range(len(moves) - size, -1, -size):
+            less = [*moves[:first], *moves[first + size :]]
+            violation = _violation(case, less, wake_ups)
+            if violation is not None:
+                best, moves = violation, less
+        size //= 2
+    return best
+
+
+def retrace(case: Case, moves: Sequence[Move], wake_ups: Sequence[Row]) -> Found:
+    """One given history."""
+    return Found(1, len(moves), len(moves), _violation(case, moves, wake_ups))
+
+
+def _violation(case: Case, moves: Sequence[Move], wake_ups: Sequence[Row]) -> Violation | None:
+    world = Model(case, wake_ups)
+    try:
+        for move in moves:
+            make(world, move)
+        wind_up(world)
+    except Violation as violation:
+        return violation
+    return None
+
+
+def walk_all(seeds: Iterable[int], wake_ups: Sequence[Row] = WAKE_UPS) -> Found:
+    """History after history, up to the first violation."""
+    together = Found()
+    for seed in seeds:
+        together.add(walk(seed, wake_ups))
+        if together.violation is not None:
+            break
+    return together
