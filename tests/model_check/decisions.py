@@ -1,5 +1,5 @@
 """What the scheduler decides, judged at its basis: no queue jump, no unsafe grant, nobody given up who may
-hope."""
+hope, and only those let go who must."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from domain.events import Event, split_subject
 from domain.scheduling.draft import Decision
 from tests.model_check.model import Model
-from tests.model_check.safety import can_be_given, could_take, is_safe
+from tests.model_check.safety import can_be_given, could_take, is_safe, who_lets_go
 from tests.model_check.view import View, view_of
 
 
@@ -18,6 +18,8 @@ def faults(world: Model, decisions: Iterable[Decision]) -> Iterator[str]:
     view = view_of(world)
     for decision in decisions:
         partial: list[int] = []
+        if decision.trigger.kind == "let-go":
+            yield from _let_go(view, decision)
         for subject, event in decision.events:
             if event.TOPIC == "recipe.scheduled":
                 number = int(split_subject(subject)[1])
@@ -55,6 +57,17 @@ def _unsafe(view: View, granted: list[int]) -> Iterator[str]:
             assert lab is not None, f"recipe {number} has a system"
             if not is_safe(view, lab):
                 yield f"unsafe grant: recipe {number} has {view.on[number]}, and {lab} is unsafe now"
+
+
+def _let_go(view: View, decision: Decision) -> Iterator[str]:
+    gave_back = {
+        view.set_of[int(name)]
+        for kind, name in (split_subject(subject) for subject, _ in decision.events)
+        if kind == "recipe"
+    }
+    expected = who_lets_go(view, decision.trigger.name)
+    if gave_back != set(expected):
+        yield f"let go: sets {sorted(gave_back)} did, and {sorted(expected)} have to"
 
 
 def _given_up(view: View, number: int) -> Iterator[str]:

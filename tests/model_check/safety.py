@@ -26,6 +26,29 @@ def _works(view: View, lab: str, order: Sequence[int]) -> bool:
     return all(completable(view, lab, set_id, order[place:]) for place, set_id in enumerate(order))
 
 
+def who_lets_go(view: View, lab: str) -> list[int]:
+    """Those that nothing could complete; then, among those that are left over when all others are completed,
+    the least urgent, the latest."""
+    there = holders(view, lab)
+    gone = [
+        each for each in left_over(view, lab, there) if not completable(view, lab, each, still_there=[each])
+    ]
+    while left := left_over(view, lab, [each for each in there if each not in gone]):
+        gone.append(max(left, key=lambda each: view.rank[view.sets[each][0]]))
+    return gone
+
+
+def left_over(view: View, lab: str, there: Sequence[int]) -> list[int]:
+    """Those of the holders that no order completes, and it leaves as few as can be."""
+    orders = list(permutations(there))
+    done = [next(n for n in range(len(order) + 1) if not _goes_on(view, lab, order, n)) for order in orders]
+    return list(orders[done.index(max(done))][max(done) :])
+
+
+def _goes_on(view: View, lab: str, order: Sequence[int], place: int) -> bool:
+    return place < len(order) and completable(view, lab, order[place], order[place:])
+
+
 def completable(view: View, lab: str, set_id: int, still_there: Iterable[int]) -> bool:
     """Whether a set can have all it wants, when all comes free but what these sets hold."""
     held = frozenset[str]().union(*(view.held(each) for each in still_there))

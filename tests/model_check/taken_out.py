@@ -29,7 +29,7 @@ Taking = Callable[[], AbstractContextManager[object]]
 class TakenOut:
     """`missed_in` is a case that goes wrong without the part, if it is explored in this `manner`.
 
-    `says` is what is found then. `moves` are one history that goes wrong, where it takes too long to find one.
+    `says` is what is found then. `moves` are one history that goes wrong, where finding one takes too long.
     """
 
     name: str

@@ -15,7 +15,15 @@ from tests.model_check.model import Model
 from tests.model_check.steps import MANY, Violation, commit_next, fail_on, restart, settle
 
 # How often each verb is chosen, beside once for all others.
-OFTEN = {"submit": 6, "complete": 4, "finish": 2, "repair": 3, "automate": 2, "undrain": 3, "enable": 3}
+OFTEN: dict[str, float] = {
+    "submit": 6,
+    "complete": 4,
+    "finish": 2,
+    "repair": 3,
+    "automate": 2,
+    "undrain": 3,
+    "enable": 3,
+}
 OFTEN |= {"tree arrives": 3, "give back": 3, "grow": 3, "join": 3, "remove": 0.3, "move": 0.5}
 
 MOVES = 120
