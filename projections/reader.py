@@ -8,8 +8,10 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+import orjson
 from psycopg import AsyncConnection
 from psycopg.rows import dict_row
+from psycopg.types.json import set_json_loads
 from psycopg_pool import AsyncConnectionPool, PoolTimeout
 
 from domain.errors import LabledgerError
@@ -51,6 +53,8 @@ class Reader:
     async def _set_up(self, connection: AsyncConnection[Any]) -> None:
         await connection.execute(f"SET ROLE {self._role}".encode())
         await connection.execute(b"SET timezone = 'UTC'")
+        # Numbers that JSON allows and 64 bits do not hold are read as floats: what is read can be answered.
+        set_json_loads(orjson.loads, connection)
         await connection.execute(b"SET jit = off")
         # One question must not keep the others waiting.
         await connection.execute(b"SET statement_timeout = '10s'")

@@ -42,6 +42,9 @@ async def once(
             done = await _found(services, request)
             if done is None:
                 raise
+        if done is None:
+            # Or there was nothing left to do, because the first has just done it.
+            done = await _found(services, request)
     if done is not None and done.repeated and done.digest != request.digest:
         raise FaultyInput([Fault(KEY_HEADER, "this key was used for another request")])
     return done

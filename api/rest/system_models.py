@@ -21,7 +21,7 @@ class Cpu(Input):
     family: Count | None = None
     model: Count | None = None
     stepping: Count | None = None
-    speed_mhz: Annotated[float, Field(ge=0, allow_inf_nan=False)] | None = None
+    speed_mhz: Annotated[float, Field(ge=0, lt=2**31, allow_inf_nan=False)] | None = None
     vendor: Text | None = None
     model_name: Text | None = None
     hyper: bool | None = None

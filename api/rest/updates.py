@@ -5,10 +5,11 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
+import orjson
 from falcon.asgi import Request, Response
 
 from api.rest import reading
-from api.rest.body import MAX_BATCH_BYTES, check_model, read_model
+from api.rest.body import MAX_BATCH_BYTES, MAX_BODY_BYTES, check_model, read_model
 from api.rest.models import Updates
 from api.rest.principal import request_of
 from api.rest.problems import problem_of
@@ -18,9 +19,15 @@ from api.services import Request as Requested
 from api.services import Services
 from api.use_cases.change_system import SystemChange
 from api.use_cases.end_recipe import release_recipe
-from api.use_cases.lab_updates import Told, add_or_change_system, change_own_system, take_updates
+from api.use_cases.lab_updates import (
+    Released,
+    Told,
+    add_or_change_system,
+    change_own_system,
+    take_updates,
+)
 from api.use_cases.report_progress import Answer, Item
-from domain.errors import FaultyInput, LabledgerError, Unknown
+from domain.errors import Fault, FaultyInput, LabledgerError, Unknown
 
 DRAIN = SystemChange(draining=True, reason="drained by its lab controller")
 UNDRAIN = SystemChange(draining=False)
@@ -32,12 +39,15 @@ class LabUpdates:
         self._services = services
 
     async def on_post(self, req: Request, resp: Response, name: str) -> None:
-        if self._services.feed.directory.get("lab-controller", name) is None:
+        directory = self._services.feed.directory
+        if directory.get("lab-controller", name) is None:
+            await self._services.feed.catch_up()
+        if directory.get("lab-controller", name) is None:
             raise Unknown(f"lab controller {name}")
         message = await read_model(req, Updates, MAX_BATCH_BYTES)
         request = request_of(req)
         answers: dict[int, Answer] = {}
-        items: dict[int, Item | Told] = {}
+        items: dict[int, Item | Told | Released] = {}
         for number, item in enumerate(message.items):
             try:
                 items[number] = self._read(item, name, request)
@@ -52,8 +62,10 @@ class LabUpdates:
         end = await reading.position_of(self._services, None)
         reading.answer(resp, end, {"items": [_shown(answer, end) for answer in answers]})
 
-    def _read(self, item: dict[str, Any], name: str, request: Requested) -> Item | Told:
+    def _read(self, item: dict[str, Any], name: str, request: Requested) -> Item | Told | Released:
         """Raises FaultyInput with everything that is wrong with the item."""
+        if len(orjson.dumps(item)) > MAX_BODY_BYTES:
+            raise FaultyInput([Fault("item", f"is larger than {MAX_BODY_BYTES} bytes")])
         update = check_model(item, Update)
         if update.progress is not None:
             return Item(update.progress.recipe_id, read_report(update.progress))
@@ -61,7 +73,7 @@ class LabUpdates:
             recipe_id, reason = update.release.recipe_id, update.release.reason
             own = None if request.is_admin else name
             take = partial(release_recipe, self._services, request, own, recipe_id, reason)
-            return Told(f"recipe/{recipe_id}", take)
+            return Released(take)
         if update.system is not None:
             document = update.system.document(name, request.actor, self._services.moment())
             change = update.system.change()

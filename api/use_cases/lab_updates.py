@@ -15,23 +15,33 @@ from api.use_cases.change_system import SystemChange, change_system
 from api.use_cases.register_system import register_system
 from api.use_cases.report_progress import Answer, Item, report_progress
 from api.use_cases.rights import require_own_lab
-from domain.errors import LabledgerError, NotPermitted
+from domain.errors import Fault, FaultyInput, LabledgerError, NotPermitted, Refused
 from domain.system.state import System
 
 # So many items are under way at once; more would only wait for a database session.
 AT_ONCE = 16
 
 
+Take = Callable[[], Awaitable[Committed | None]]
+
+
 @dataclass(frozen=True)
 class Told:
-    """An item that is a commit of its own: the subject it is about, and what takes it."""
+    """An item that is a commit of its own: the system it is about, and what takes it."""
 
     about: str
-    take: Callable[[], Awaitable[Committed | None]]
+    take: Take
+
+
+@dataclass(frozen=True)
+class Released:
+    """The same for a recipe that leaves a system, whichever that is."""
+
+    take: Take
 
 
 async def take_updates(
-    services: Services, request: Request, lab_controller: str | None, items: Sequence[Item | Told]
+    services: Services, request: Request, lab_controller: str | None, items: Sequence[Item | Told | Released]
 ) -> list[Answer]:
     """Take items in the order given, each with its own answer; those about different things go side by side.
 
@@ -39,12 +49,15 @@ async def take_updates(
     admin.
     """
     answers: list[Answer] = []
-    for is_progress, run in groupby(items, key=lambda item: isinstance(item, Item)):
-        if is_progress:
+    for kind, run in groupby(items, key=type):
+        if kind is Item:
             reports = [item for item in run if isinstance(item, Item)]
             answers += await report_progress(services, request, lab_controller, reports)
-        else:
+        elif kind is Told:
             answers += await _side_by_side([item for item in run if isinstance(item, Told)])
+        else:
+            # A system that is drained before its recipe leaves it must be drained when it does.
+            answers += [await _answer(item) for item in run if isinstance(item, Released)]
     return answers
 
 
@@ -64,7 +77,7 @@ async def _side_by_side(items: Sequence[Told]) -> list[Answer]:
     return [answers[number] for number in range(len(items))]
 
 
-async def _answer(item: Told) -> Answer:
+async def _answer(item: Told | Released) -> Answer:
     try:
         return await item.take()
     except LabledgerError as error:
@@ -87,7 +100,13 @@ async def add_or_change_system(
     if services.feed.directory.get("system", document["fqdn"]) is None:
         await services.feed.catch_up()
     if services.feed.directory.get("system", document["fqdn"]) is None:
-        return await register_system(services, request, document)
+        if document["pools"] and not request.is_admin:
+            raise FaultyInput([Fault("pools", "are changed where they are: /pools/{name}/systems/{fqdn}")])
+        try:
+            return await register_system(services, request, document)
+        except Refused:
+            # Somebody has told the same meanwhile, unless it is refused for another reason again.
+            await services.feed.catch_up()
     return await change_own_system(services, request, lab_controller, document["fqdn"], change)
 
 

@@ -139,6 +139,10 @@ class Scheduler:
         logger.info("scheduler: lease %s taken, epoch %d", fence.lease, fence.epoch)
         # The holder before may have appended until the moment its lease was fenced.
         self._read_through(self._log.end())
+        if self._stopping():
+            # Perhaps not read to the end: nothing may be decided on that.
+            self._lease.release()
+            return False
         self._fence = fence
         return True
 

@@ -63,7 +63,8 @@ class Partition:
         assert not self._supposed, "the log is read only when nothing is supposed"
         self.position = recorded.position
         stamp = recorded.stamp
-        if stamp.basis is not None and stamp.cause.startswith("event/"):
+        # Policy 1 answered no wake-ups: its decisions say nothing of those before them.
+        if stamp.basis is not None and stamp.basis.policy_version > 1 and stamp.cause.startswith("event/"):
             self.triggers.answered_before(int(stamp.cause.removeprefix("event/")))
         if recorded.commit_end != self._commit_end:
             self._commit_end = recorded.commit_end

@@ -22,7 +22,8 @@ from domain.scheduling.partition import Partition
 from domain.scheduling.question import ask_all
 from domain.scheduling.reasons import DISTRO_LEFT, RESERVATION_OVER, SIBLING_IMPOSSIBLE, WATCHDOG_EXPIRED
 from domain.scheduling.triggers import TIMER, Trigger
-from domain.system.lifecycle import MIRRORED
+from domain.system.lifecycle import MIRRORED, WITH_RECIPE
+from domain.system.state import System
 from domain.upkeep.reservation import end as end_reservation
 
 SILENT_AFTER_SECONDS: Final = 300
@@ -132,13 +133,23 @@ def _lab_controllers(partition: Partition, clock: Clock, findings: Findings) -> 
 
 def _out_of_step(partition: Partition, _: Clock, findings: Findings) -> Iterator[Decision]:
     """Recipe and system that disagree are counted only: which of them is right, a person has to say."""
+    findings.out_of_step += sum(not _in_step(partition, system) for system in partition.systems.values())
     findings.out_of_step += sum(
-        (system.usage, system.recipe_id) != (MIRRORED[recipe.state], recipe.recipe_id)
+        partition.systems[recipe.system].recipe_id != recipe.recipe_id
         for recipe in partition.sets.recipes.values()
         if not recipe.is_guest and not recipe.finished and recipe.system is not None
-        for system in [partition.systems[recipe.system]]
     )
     return iter(())
+
+
+def _in_step(partition: Partition, system: System) -> bool:
+    """Whether it does what its recipe, or the person who has reserved it, lets it do."""
+    if system.recipe_id is None:
+        return system.usage not in WITH_RECIPE or system.reservation is not None
+    recipe = partition.sets.recipes.get(system.recipe_id)
+    if recipe is None or recipe.finished or recipe.system != system.fqdn:
+        return False
+    return system.usage == MIRRORED[recipe.state]
 
 
 def _idle_but_wanted(partition: Partition, _: Clock, findings: Findings) -> Iterator[Decision]:

@@ -28,6 +28,8 @@ def reserve(system: System, user: str, until: str | None, distro_tree_id: int | 
         raise Refused(f"{system.subject} is {system.usage} with recipe {system.recipe_id}")
     if system.condition != "Manual":
         raise Refused(f"{system.subject} is {system.condition}: only Manual systems are reserved by people")
+    if system.draining:
+        raise Refused(f"{system.subject} is draining: it takes nothing new")
     begun = SystemReservationBegun(user=user, until=until, distro_tree_id=distro_tree_id)
     first = SystemRunning(recipe_id=None) if distro_tree_id is None else SystemWaiting(recipe_id=None)
     return [(system.subject, begun), (system.subject, first)]

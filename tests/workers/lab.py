@@ -53,10 +53,11 @@ def _submit(log: EventLog) -> Iterator[int]:
     yield from ids.recipes
 
 
-def put(log: EventLog, decided: list[tuple[str, Event]]) -> None:
+def put(log: EventLog, decided: list[tuple[str, Event]], after: int = 0) -> None:
+    """Events of subjects that all have the version `after`."""
     changes = tuple(Change(subject, event, STAMP) for subject, event in decided)
     (outcome,) = log.append(
-        [Append(f"put/{log.end()}/{decided[0][0]}", changes, dict.fromkeys((s for s, _ in decided), 0))]
+        [Append(f"put/{log.end()}/{decided[0][0]}", changes, dict.fromkeys((s for s, _ in decided), after))]
     )
     positions(outcome)
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from domain.events import Basis, Stamp
 from domain.scheduling.decide import decide
 from domain.scheduling.partition import Partition
+from domain.system.events import SystemIdle
 from tests.domain.scheduling.labs import occupy, wanting
 from tests.domain.scheduling.wants import ANYTHING, named
 from tests.domain.scheduling.world import World
@@ -112,3 +114,20 @@ def test_restart__everything_was_answered__decides_nothing(world: World) -> None
     _must_let_go(world)
     world.settle()
     assert decide(world.refolded(), 500) == []
+
+
+def test_restart__decisions_of_the_first_policy__answered_no_wake_ups(world: World) -> None:
+    world.add_lab("lab-2")
+    world.add_system("a")
+    world.enable("lab-1", False)
+    world.settle()
+    recipe_id = world.submit(ANYTHING.text)
+    world.settle()
+    world.enable("lab-1", True)
+    # Which only knew new jobs and pending systems, and so left the recipe waiting beside an idle system.
+    world.add_system("b", lab="lab-2")
+    basis = Basis(world.position, world.now, epoch=1, policy_version=1)
+    stamp = Stamp(world.now, "scheduler", f"event/{world.position}", basis, 0)
+    world.append([("system/b", SystemIdle(), stamp)])
+    (decision,) = decide(world.refolded(), 500)
+    assert decision.events[0][0] == f"recipe/{recipe_id}"

@@ -10,6 +10,7 @@ import pytest
 from domain.directory.events import LabControllerHeard, LabControllerSilent
 from domain.scheduling.reasons import DISTRO_LEFT, RESERVATION_OVER, SIBLING_IMPOSSIBLE
 from domain.scheduling.timers import Clock, Findings, correct
+from domain.system.state import Reservation
 from tests.domain.scheduling.labs import occupy, wanting
 from tests.domain.scheduling.ticking import Tick, nothing_expires, tick
 from tests.domain.scheduling.wants import ANYTHING, BIG, named
@@ -180,7 +181,17 @@ def test_out_of_step__planted__is_counted_and_left_to_a_person(world: World, run
     found = tick(world)
     assert (found.findings.out_of_step, found.decisions) == (1, [])
     world.partition.systems["a"] = replace(world.partition.systems["a"], usage="waiting", recipe_id=99)
+    # The system is for a recipe that nobody knows, and the recipe is on a system that is for another.
+    assert tick(world).findings.out_of_step == 2
+
+
+def test_out_of_step__system_left_over__is_counted(world: World) -> None:
+    world.add_idle("a")
+    left_over = replace(world.partition.systems["a"], usage="running")
+    world.partition.systems["a"] = left_over
     assert tick(world).findings.out_of_step == 1
+    world.partition.systems["a"] = replace(left_over, reservation=Reservation("alice", None, None))
+    assert tick(world).findings.out_of_step == 0
 
 
 def test_loop__several_things_at_once__are_one_commit_of_numbered_decisions(world: World) -> None:

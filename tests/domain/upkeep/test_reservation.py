@@ -62,6 +62,7 @@ REFUSED = [
     (reserved(), "system/a is reserved by ada"),
     (system_in("running", "Manual"), "system/a is running with recipe 1"),
     (system_in("idle", "Automated"), "system/a is Automated: only Manual systems are reserved by people"),
+    (replace(system_in("idle", "Manual"), draining=True), "system/a is draining: it takes nothing new"),
     (system_in("idle", "Broken"), "system/a is Broken: only Manual systems are reserved by people"),
 ]
 

@@ -1,0 +1,46 @@
+"""A scheduler that is told to stop while it takes over decides nothing on what it has not read."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from datetime import UTC, datetime
+
+from api.store.event_log import EventLog
+from api.store.tailer import Tailer
+from api.workers.scheduler import Scheduler, lease_for
+from domain.directory.events import LabControllerDisabled
+from tests.harness.databases import TestDatabase
+from tests.store.making import whole_log
+from tests.workers.lab import equip, put, submit_jobs
+
+
+class StoppedMeanwhile(Tailer):
+    """Hands out one page, and is asked for the next only after the scheduler was told to stop."""
+
+    pages = 0
+
+    def next_page(self, timeout_seconds: float) -> list[object]:  # type: ignore[override]
+        self.pages += 1
+        return [*super().next_page(timeout_seconds)] if self.pages == 1 else []
+
+
+def test_scheduler__told_to_stop_before_it_has_read_to_the_end__decides_nothing(
+    database: TestDatabase, log: EventLog
+) -> None:
+    equip(log, systems=1)
+    submit_jobs(log, 1)
+    lease = lease_for(database.service_url, "test")
+    with closing(StoppedMeanwhile(database.service_url)) as tailer:
+        scheduler = Scheduler(log, tailer, lease, lambda: datetime.now(UTC))
+        # It has read that far, and no further: the next page comes too late.
+        for row in tailer.next_page(5.0):
+            scheduler.partition.apply(log.mapper.recorded(row))  # type: ignore[arg-type]
+        put(log, [("lab-controller/lab", LabControllerDisabled())], after=1)
+        scheduler.run(_after(2))
+    assert [recorded for recorded in whole_log(log) if recorded.stamp.basis] == []
+
+
+def _after(questions: int):  # type: ignore[no-untyped-def]
+    """Not stopping when asked so many times, stopping from then on."""
+    left = iter([False] * questions)
+    return lambda: next(left, True)
