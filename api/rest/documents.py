@@ -17,6 +17,7 @@ from api.rest.principal import request_of
 from api.services import Services
 from api.use_cases.put_document import enable_lab_controller, move_system, put_document, remove_tree
 from domain.errors import Fault, FaultyInput, Unknown
+from domain.names import called
 
 NAME: TypeAdapter[Any] = TypeAdapter(Name)
 FQDN: TypeAdapter[Any] = TypeAdapter(Fqdn)
@@ -53,10 +54,10 @@ class Documents:
         at = await reading.read_at(req, self._services.reader)
         row = await self._services.reader.row("document", {"kind": self._kind, "name": name, "at": at})
         if row is None:
-            raise Unknown(f"{self._kind} {name}")
+            raise Unknown(called(self._kind, name))
         resp.etag = str(row["version"])
         beside = await self._beside(req)
-        reading.answer(resp, at, {**beside(name), **self._shown(row)})
+        reading.answer_read(req, resp, at, {**beside(name), **self._shown(row)})
 
     async def on_put(self, req: Request, resp: Response, name: str) -> None:
         self._check_name(name)

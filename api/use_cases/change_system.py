@@ -14,6 +14,7 @@ from api.use_cases.commit import commit_gathered
 from domain.directory.state import Directory
 from domain.errors import Fault, FaultyInput, Unknown
 from domain.events import Decided
+from domain.names import unknown_name
 from domain.system.state import System
 from domain.upkeep.condition import change_condition
 from domain.upkeep.draining import drain, undrain
@@ -96,7 +97,7 @@ def _system_after(system: System, decided: Decided) -> System:
 def _faults(directory: Directory, fqdn: str, change: SystemChange) -> list[Fault]:
     """Names that nobody knows; and pools are changed by what is in them."""
     faults = [
-        Fault(field, f"no {kind} is called {name!r}")
+        Fault(field, unknown_name(kind, name))
         for field, kind, name in (
             ("lab_controller", "lab-controller", change.lab_controller),
             ("owner", "user", change.owner),

@@ -14,6 +14,7 @@ from api.use_cases.rights import require_own_system
 from domain.directory.state import Entry
 from domain.errors import Fault, FaultyInput, NotPermitted, Refused, Unknown
 from domain.events import Decided
+from domain.names import unknown_name
 from domain.system.state import Reservation, System
 from domain.upkeep.reservation import end, reserve
 
@@ -70,11 +71,11 @@ def _tree(services: Services, tree_id: int | None) -> Entry | None:
 def _faults(services: Services, user: str, wanted: Wanted) -> list[Fault]:
     faults = []
     if services.feed.directory.get("user", user) is None:
-        faults.append(Fault("user", f"no user is called {user!r}"))
+        faults.append(Fault("user", unknown_name("user", user)))
     if wanted.until is not None and wanted.until <= services.clock():
         faults.append(Fault("until", "is over"))
     if wanted.distro_tree_id is not None and _tree(services, wanted.distro_tree_id) is None:
-        faults.append(Fault("distro_tree", f"there is no distro tree {wanted.distro_tree_id}"))
+        faults.append(Fault("distro_tree", unknown_name("distro-tree", wanted.distro_tree_id)))
     return faults
 
 

@@ -10,6 +10,7 @@ from api.store.requests import committed
 from api.use_cases.commit import append_of
 from domain.directory.events import TokenCreated
 from domain.errors import Fault, FaultyInput
+from domain.names import unknown_name
 
 ROLES = ("admin", "submitter", "lab-controller", "auditor", "metrics")
 
@@ -43,11 +44,12 @@ def _faults(services: Services, user: str, role: str, lab_controller: str | None
     known = services.feed.directory.get
     faults = []
     if known("user", user) is None:
-        faults.append(Fault("user", f"no user is called {user!r}"))
+        faults.append(Fault("user", unknown_name("user", user)))
     if role not in ROLES:
         faults.append(Fault("role", f"{role!r} is none of {', '.join(ROLES)}"))
-    if role == "lab-controller" and (
-        lab_controller is None or known("lab-controller", lab_controller) is None
-    ):
-        faults.append(Fault("lab_controller", f"no lab controller is called {lab_controller!r}"))
+    if role == "lab-controller":
+        if lab_controller is None:
+            faults.append(Fault("lab_controller", "is needed for this role"))
+        elif known("lab-controller", lab_controller) is None:
+            faults.append(Fault("lab_controller", unknown_name("lab-controller", lab_controller)))
     return faults

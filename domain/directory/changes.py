@@ -9,6 +9,7 @@ from domain.directory import events as happened
 from domain.directory.state import Directory, Entry, document_after
 from domain.errors import Fault
 from domain.events import Event
+from domain.names import unknown_name
 
 Document = Mapping[str, Any]
 
@@ -42,7 +43,7 @@ def _enable(before: Entry, document: Document) -> Event | None:
 
 def _users(directory: Directory, document: Document) -> list[Fault]:
     return [
-        Fault(f"{field}[{number}]", f"no user is called {name!r}")
+        Fault(f"{field}[{number}]", unknown_name("user", name))
         for field in ("owners", "members")
         for number, name in enumerate(document[field])
         if directory.get("user", name) is None
@@ -53,12 +54,12 @@ def _owner_group(directory: Directory, document: Document) -> list[Fault]:
     group = document["owner_group"]
     if group is None or directory.get("group", group) is not None:
         return []
-    return [Fault("owner_group", f"no group is called {group!r}")]
+    return [Fault("owner_group", unknown_name("group", group))]
 
 
 def _labs(directory: Directory, document: Document) -> list[Fault]:
     return [
-        Fault(f"urls.{name}", f"no lab controller is called {name!r}")
+        Fault(f"urls.{name}", unknown_name("lab-controller", name))
         for name in document["urls"]
         if directory.get("lab-controller", name) is None
     ]

@@ -6,10 +6,11 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from domain.job.spec import KnownNames
+from domain.names import unknown_name
 from domain.requirements.findings import Finding, Path
 from domain.requirements.host import HOST
 
-_SINGULAR: Final = {"pools": "pool", "arches": "architecture", "keys": "key", "systems": "system"}
+_KINDS: Final = {"pools": "pool", "arches": "arch", "keys": "key", "systems": "system"}
 
 
 def check_names(
@@ -45,7 +46,7 @@ def _owner(user: Any, known: KnownNames, submitter: str, *, is_admin: bool) -> I
     if not isinstance(user, str) or user == submitter:
         return
     if user not in known.users:
-        yield Finding(("user",), f'there is no user "{user}"')
+        yield Finding(("user",), unknown_name("user", user))
     elif not is_admin:
         yield Finding(("user",), f'only an admin may submit a job for "{user}"')
 
@@ -54,7 +55,7 @@ def _group(group: Any, known: KnownNames, submitter: str, *, is_admin: bool) -> 
     if not isinstance(group, str):
         return
     if group not in known.groups:
-        yield Finding(("group",), f'there is no group "{group}"')
+        yield Finding(("group",), unknown_name("group", group))
     elif not is_admin and submitter not in known.groups[group]:
         yield Finding(("group",), f'{submitter} is not a member of group "{group}"')
 
@@ -65,18 +66,18 @@ def _filter_names(path: Path, form: Any, known: KnownNames) -> Iterator[Finding]
     for mention in HOST.examine(form).mentions:
         if not known.knows(mention.kind, mention.name):
             where = (*path, "host_requires", *mention.path)
-            yield Finding(where, f'there is no {_SINGULAR[mention.kind]} "{mention.name}"')
+            yield Finding(where, unknown_name(_KINDS[mention.kind], mention.name))
 
 
 def _pool_names(path: Path, autopick: Any, known: KnownNames) -> Iterator[Finding]:
     pools = autopick.get("pools") if isinstance(autopick, Mapping) else None
     for index, pool in enumerate(pools if isinstance(pools, list) else ()):
         if isinstance(pool, str) and pool not in known.pools:
-            yield Finding((*path, "autopick", "pools", index), f'there is no pool "{pool}"')
+            yield Finding((*path, "autopick", "pools", index), unknown_name("pool", pool))
 
 
 def _distro_names(path: Path, distro: Any, known: KnownNames) -> Iterator[Finding]:
     """A distro of one's own is for an architecture that some system has."""
     arch = distro.get("arch") if isinstance(distro, Mapping) else None
     if isinstance(arch, str) and arch and not known.knows("arches", arch):
-        yield Finding((*path, "distro", "arch"), f'there is no architecture "{arch}"')
+        yield Finding((*path, "distro", "arch"), unknown_name("arch", arch))

@@ -9,6 +9,7 @@ from domain.directory.events import PoolSystemAdded
 from domain.directory.state import Directory
 from domain.errors import Fault
 from domain.events import Decided
+from domain.names import unknown_name
 from domain.system.events import SystemPending, SystemRegistered
 from domain.system.usage import is_automated
 
@@ -19,12 +20,12 @@ BESIDE = ("fqdn", "lab_controller", "owner", "condition", "pools")
 def unknown_names(directory: Directory, document: Mapping[str, Any]) -> list[Fault]:
     """Names in a system's document that nobody knows."""
     faults = [
-        Fault(field, f"no {kind} is called {document[field]!r}")
+        Fault(field, unknown_name(kind, document[field]))
         for field, kind in (("lab_controller", "lab-controller"), ("owner", "user"))
         if directory.get(kind, document[field]) is None
     ]
     faults += [
-        Fault(f"pools[{number}]", f"no pool is called {name!r}")
+        Fault(f"pools[{number}]", unknown_name("pool", name))
         for number, name in enumerate(document["pools"])
         if directory.get("pool", name) is None
     ]

@@ -85,15 +85,15 @@ UNKNOWN = [
         "group",
         {"owners": ["eve"], "members": ["ada", "mallory"]},
         [
-            Fault("owners[0]", "no user is called 'eve'"),
-            Fault("members[1]", "no user is called 'mallory'"),
+            Fault("owners[0]", 'there is no user "eve"'),
+            Fault("members[1]", 'there is no user "mallory"'),
         ],
     ),
-    ("pool", {"owner_group": "dev"}, [Fault("owner_group", "no group is called 'dev'")]),
+    ("pool", {"owner_group": "dev"}, [Fault("owner_group", 'there is no group "dev"')]),
     (
         "distro-tree",
         {**TREE, "urls": {"lab-1": ["http://lab-1/"], "lab-2": ["http://lab-2/"]}},
-        [Fault("urls.lab-2", "no lab controller is called 'lab-2'")],
+        [Fault("urls.lab-2", 'there is no lab controller "lab-2"')],
     ),
     # Nothing to get wrong: a pool of nobody, a group that is known, a user.
     ("pool", {"owner_group": None}, []),

@@ -54,10 +54,10 @@ def directory() -> Directory:
 
 
 UNKNOWN = [
-    ({"lab_controller": "lab-9"}, Fault("lab_controller", "no lab-controller is called 'lab-9'")),
-    ({"owner": "eve"}, Fault("owner", "no user is called 'eve'")),
+    ({"lab_controller": "lab-9"}, Fault("lab_controller", 'there is no lab controller "lab-9"')),
+    ({"owner": "eve"}, Fault("owner", 'there is no user "eve"')),
     # The place in the list, so that the right one can be mended.
-    ({"pools": ["net", "gpu"]}, Fault("pools[1]", "no pool is called 'gpu'")),
+    ({"pools": ["net", "gpu"]}, Fault("pools[1]", 'there is no pool "gpu"')),
 ]
 
 
