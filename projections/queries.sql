@@ -19,6 +19,13 @@ SELECT coalesce(max(last_position), 0) AS position FROM (
     SELECT last_position FROM log.commits
     WHERE recorded_at <= %s ORDER BY recorded_at DESC, last_position DESC LIMIT 1) AS last
 
+-- name: moment_at_position
+SELECT max(recorded_at) AS moment FROM log.events WHERE notification_id = %s
+
+-- name: moment_at_time
+-- Nothing is known of what is still to come.
+SELECT least(%s::timestamptz, clock_timestamp()) AS moment
+
 -- name: queue
 -- Unplaced recipes, guests left out. `since` is that of the state: a priority that changed does not move it.
 SELECT q.recipe_id, d.recipe_set_id, d.job_id, q.state, q.priority, q.lab_controller, q.submission,
@@ -52,11 +59,13 @@ WHERE s.since_position <= %(at)s AND s.until_position > %(at)s AND s.fqdn > %(af
 ORDER BY s.fqdn LIMIT %(limit)s
 
 -- name: usage_of_system
-SELECT condition, usage, recipe_id, since, nullif(until, 'infinity') AS until, since_position,
-       nullif(until_position, 9223372036854775807) AS until_position
+-- What ended later had no end then.
+SELECT condition, usage, recipe_id, since, CASE WHEN until_position <= %(at)s THEN until END AS until,
+       since_position, CASE WHEN until_position <= %(at)s THEN until_position END AS until_position
 FROM read.system_usage
 WHERE fqdn = %(fqdn)s AND since_position <= %(at)s
-  AND since < coalesce(%(until)s::timestamptz, 'infinity') AND until > coalesce(%(since)s::timestamptz, '-infinity')
+  AND since < coalesce(%(until)s::timestamptz, 'infinity')
+  AND (until_position > %(at)s OR until > coalesce(%(since)s::timestamptz, '-infinity'))
 ORDER BY since_position
 
 -- name: system_usage
@@ -72,7 +81,7 @@ CROSS JOIN LATERAL (
     UNION ALL SELECT jsonb_array_elements_text(s.pools) WHERE %(group_by)s = 'pool'
     UNION ALL SELECT jsonb_array_elements_text(s.inventory -> 'arches') WHERE %(group_by)s = 'arch'
 ) AS g
-WHERE u.since_position <= %(at)s
+WHERE u.since_position <= %(at)s AND %(since)s::timestamptz < %(until)s::timestamptz
   AND u.since < %(until)s::timestamptz AND u.until > %(since)s::timestamptz
 GROUP BY g.key, u.condition, u.usage ORDER BY g.key, u.condition, u.usage
 
@@ -133,8 +142,9 @@ SELECT task_id, result, message, score, log_urls, since AS at, since_position AS
 FROM read.task_results WHERE recipe_id = %(recipe_id)s AND since_position <= %(at)s ORDER BY since_position
 
 -- name: history_of_recipe
-SELECT state, system, lab_controller, reason, since, nullif(until, 'infinity') AS until, since_position,
-       nullif(until_position, 9223372036854775807) AS until_position
+-- What ended later had no end then.
+SELECT state, system, lab_controller, reason, since, CASE WHEN until_position <= %(at)s THEN until END AS until,
+       since_position, CASE WHEN until_position <= %(at)s THEN until_position END AS until_position
 FROM read.recipes WHERE recipe_id = %(recipe_id)s AND since_position <= %(at)s ORDER BY since_position
 
 -- name: documents

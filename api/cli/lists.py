@@ -23,7 +23,7 @@ def limit(rows: int | None) -> Callable[[Any], Any]:
 
 
 def _since(row: Row) -> str:
-    return elapsed(row.get("since"))
+    return elapsed(row.get("since"), row.get("as_of"))
 
 
 def _weight(row: Row) -> str:

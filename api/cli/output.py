@@ -63,7 +63,9 @@ class Output:
         if self.as_json:
             self.document(document)
         elif document[name]:
-            console().print(table(columns, document[name]))
+            # A row of the past is read as of then: nothing in it lasted until today.
+            then = document.get("as_of")
+            console().print(table(columns, [{**row, "as_of": then} for row in document[name]]))
         else:
             click.echo(empty)
 

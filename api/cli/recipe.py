@@ -25,7 +25,7 @@ def _lasted(interval: Row) -> str:
     """Of a state that nothing leaves, none is told: it would only grow."""
     if interval["state"] in FINISHED:
         return ""
-    return elapsed(interval.get("since"), interval.get("until"))
+    return elapsed(interval.get("since"), interval.get("until") or interval.get("as_of"))
 
 
 HISTORY_COLUMNS = (
@@ -67,4 +67,4 @@ def _show(recipe: Row) -> None:
     for columns, name in ((HISTORY_COLUMNS, "history"), (TASK_COLUMNS, "tasks")):
         if recipe.get(name):
             shown.print()
-            shown.print(table(columns, recipe[name]))
+            shown.print(table(columns, [{**row, "as_of": recipe.get("as_of")} for row in recipe[name]]))

@@ -104,4 +104,4 @@ class Jobs:
         recipe_sets = await reader.rows("recipe_sets_of_job", asked)
         recipes = await reader.rows("recipes", asked)
         tasks = await reader.rows("tasks", asked)
-        reading.answer(resp, at, job_document(job, recipe_sets, recipes, tasks))
+        reading.answer_read(req, resp, at, job_document(job, recipe_sets, recipes, tasks))

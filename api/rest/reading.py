@@ -44,7 +44,16 @@ async def read_at(req: Request, reader: Reader) -> int:
     await reader.reach(least, MIN_POSITION_WAIT_SECONDS)
     at = await reader.as_of(moment)
     await reader.reach(at, MIN_POSITION_WAIT_SECONDS)
+    req.context.as_of = None if moment is None else await _moment_at(reader, moment, at)
     return at
+
+
+async def _moment_at(reader: Reader, asked: int | datetime, at: int) -> datetime | None:
+    """The moment a read of the past is about; None before the first event."""
+    by_time = isinstance(asked, datetime)
+    row = await reader.row(*(("moment_at_time", (asked,)) if by_time else ("moment_at_position", (at,))))
+    moment: datetime | None = row["moment"] if row else None
+    return moment
 
 
 async def read_page(req: Request, reader: Reader, first: Any) -> Page:
@@ -102,8 +111,14 @@ async def position_of(services: Services, done: Committed | None) -> int:
     return done.position if done else await asyncio.to_thread(services.log.end)
 
 
+def answer_read(req: Request, resp: Response, at: int, body: Mapping[str, Any]) -> None:
+    """A read's answer. One of the past has its moment: what had not ended lasted until then, not until now."""
+    moment = req.context.as_of
+    answer(resp, at, body if moment is None else {"as_of": moment, **body})
+
+
 def answer(resp: Response, at: int, body: Mapping[str, Any]) -> None:
-    """A read's answer, with the position it reflects."""
+    """An answer, with the position it reflects."""
     resp.set_header(POSITION_HEADER, str(at))
     resp.content_type = "application/json"
     resp.data = orjson.dumps({"position": at, **body}, option=orjson.OPT_UTC_Z)
@@ -118,7 +133,7 @@ def answer_list(
         params = {**req.params, "cursor": _encode(key)}
         following = f"{req.path}?{urlencode(params, doseq=True)}"
         resp.append_header("Link", f'<{following}>; rel="next"')
-    answer(resp, page.at, {name: rows, "next": following})
+    answer_read(req, resp, page.at, {name: rows, "next": following})
 
 
 def _as_of(req: Request, faults: list[Fault]) -> int | datetime | None:

@@ -33,7 +33,7 @@ class RecipeSets:
         recipes = await reader.rows("recipes", of_set)
         tasks = await reader.rows("tasks", of_set)
         resp.etag = str(recipe_set["version"])
-        reading.answer(resp, at, recipe_set_document(recipe_set, recipes, tasks))
+        reading.answer_read(req, resp, at, recipe_set_document(recipe_set, recipes, tasks))
 
     async def on_patch(self, req: Request, resp: Response, recipe_set_id: int) -> None:
         change = await read_model(req, PriorityChange)

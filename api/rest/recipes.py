@@ -46,7 +46,7 @@ class Recipes:
             "history": await reader.rows("history_of_recipe", asked),
             "results": await reader.rows("results_of_recipe", asked),
         }
-        reading.answer(resp, at, body)
+        reading.answer_read(req, resp, at, body)
 
     async def _deadline(self, recipe: dict[str, Any], at: int) -> datetime | None:
         """No row has it: it moves with every task, and only who looks at one recipe asks for it."""

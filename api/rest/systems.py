@@ -50,7 +50,7 @@ class Systems:
         if row is None:
             raise Unknown(f"system {fqdn}")
         resp.etag = str(row["version"])
-        reading.answer(resp, at, system_document(row))
+        reading.answer_read(req, resp, at, system_document(row))
 
     async def on_patch_one(self, req: Request, resp: Response, fqdn: str) -> None:
         patch = await read_model(req, SystemPatch)

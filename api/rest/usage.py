@@ -30,7 +30,7 @@ class Usage:
             and await self._services.reader.row("document_of_system", {"at": at, "fqdn": fqdn}) is None
         ):
             raise Unknown(f"system {fqdn}")
-        reading.answer(resp, at, {"intervals": rows})
+        reading.answer_read(req, resp, at, {"intervals": rows})
 
     async def on_get_idle_pool(self, req: Request, resp: Response) -> None:
         page = await reading.read_page(req, self._services.reader, first="")
@@ -38,15 +38,23 @@ class Usage:
         rows = await self._services.reader.rows("idle_pool", params)
         reading.answer_list(req, resp, page, "systems", rows, rows[-1]["fqdn"] if rows else None)
 
+    def _until(self, req: Request, asked: datetime | None) -> datetime:
+        """As of then, nobody knows how it went on."""
+        then: datetime | None = req.context.as_of
+        if then is None:
+            return asked or self._services.clock()
+        return min(asked or then, then)
+
     async def on_get_summed(self, req: Request, resp: Response) -> None:
         faults: list[Fault] = []
         since = reading.time_param(req, "since", faults) or datetime(1970, 1, 1, tzinfo=UTC)
-        until = reading.time_param(req, "until", faults) or self._services.clock()
+        until = reading.time_param(req, "until", faults)
         group_by = req.get_param("group_by") or "system"
         if group_by not in GROUPS:
             faults.append(Fault("group_by", f"{group_by!r} is none of {', '.join(GROUPS)}"))
         reading.check_params(faults)
         at = await reading.read_at(req, self._services.reader)
+        until = self._until(req, until)
         asked = {"at": at, "since": since, "until": until, "group_by": group_by}
         rows = await self._services.reader.rows("system_usage", asked)
         groups: dict[str, dict[str, dict[str, float]]] = {}
@@ -58,4 +66,4 @@ class Usage:
             "until": until,
             "groups": [{"key": key, "seconds": seconds} for key, seconds in groups.items()],
         }
-        reading.answer(resp, at, body)
+        reading.answer_read(req, resp, at, body)

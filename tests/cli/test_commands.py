@@ -71,6 +71,18 @@ def test_list__as_of__is_asked_as_of_then(server: Server, run: Run) -> None:
     assert server.asked[0].query["as_of"] == ["9"]
 
 
+def test_list__as_of__lasted_until_then(server: Server, run: Run) -> None:
+    idle = {"fqdn": "a.example.com", "since": "2026-01-01T00:00:00Z"}
+    then = {"position": 9, "as_of": "2026-01-01T00:01:15Z", "next": None}
+    server.on("GET", "/idle-pool", Answer({**then, "systems": [idle]}))
+    assert "1m 15s" in run("idle", "--as-of", "9").stdout
+    server.on("GET", "/queue", Answer({**then, "recipes": [{**RECIPE, "since": idle["since"]}]}))
+    assert "1m 15s" in run("queue", "--as-of", "9").stdout
+    history = [{"state": "queued", "since": idle["since"], "until": None}]
+    server.on("GET", "/recipes/12", Answer({**RECIPE, **then, "history": history, "tasks": []}))
+    assert "1m 15s" in run("recipe", "12", "--as-of", "9").stdout
+
+
 def test_refused__each_fault_on_its_own_line(server: Server, run: Run) -> None:
     errors = [{"where": "job/a", "message": "is wrong"}, {"where": "job/b", "message": "too"}]
     server.on("GET", "/queue", Answer({"title": "The input is wrong", "errors": errors}, 422))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 
 import httpx
@@ -88,6 +88,45 @@ def test_read__as_of_inside_a_commit__rounds_to_the_end_before(client: httpx.Cli
     inside = next(positions for positions in commits.values() if len(positions) > 2)
     answer = client.get("/systems", params={"as_of": inside[1]})
     assert answer.json()["position"] == inside[0] - 1
+
+
+def test_read__as_of_then__nothing_of_what_came_later(client: httpx.Client, line: Running) -> None:
+    start = client.get("/queue").json()["position"]
+    recipe_id = _submit(client, b"Normal")
+    _wait_placed_then_abort(client, recipe_id)
+    events = [event for event in line.events(start) if event["subject"] == f"recipe/{recipe_id}"]
+    placed = next(event for event in events if event["topic"] == "recipe.waiting")
+    then = {"as_of": placed["commit_end"]}
+    recipe = client.get(f"/recipes/{recipe_id}", params=then).json()
+    assert recipe["as_of"] == placed["recorded_at"]
+    *before, last = recipe["history"]
+    assert all(entry["until_position"] <= placed["commit_end"] for entry in before)
+    assert (last["state"], last["until"], last["until_position"]) == ("waiting", None, None)
+    path = "/systems/x86-08.west.example.com/usage"
+    last = client.get(path, params=then).json()["intervals"][-1]
+    assert (last["usage"], last["until"], last["until_position"]) == ("waiting", None, None)
+    assert client.get(path, params={**then, "since": placed["recorded_at"]}).json()["intervals"] == [last]
+    assert "as_of" not in client.get(f"/recipes/{recipe_id}").json()
+
+
+def test_system_usage__as_of_then__is_counted_up_to_it(client: httpx.Client, line: Running) -> None:
+    registered = [event for event in line.events() if event["topic"] == "system.registered"]
+    last = registered[-1]
+    then = {"as_of": last["commit_end"], "until": "2999-01-01T00:00:00Z"}
+    answer = client.get("/system-usage", params=then).json()
+    assert answer["until"] == answer["as_of"] == last["recorded_at"]
+    first = datetime.fromisoformat(registered[0]["recorded_at"])
+    longest = (datetime.fromisoformat(last["recorded_at"]) - first).total_seconds()
+    seconds = [sum(s.values()) for group in answer["groups"] for s in group["seconds"].values()]
+    assert seconds and max(seconds) <= longest + 1e-3
+    assert (
+        client.get("/system-usage", params={**then, "since": "2998-01-01T00:00:00Z"}).json()["groups"] == []
+    )
+
+
+def test_read__as_of_a_moment_to_come__is_about_now(client: httpx.Client) -> None:
+    answer = client.get("/idle-pool", params={"as_of": "2999-01-01T00:00:00Z"}).json()
+    assert datetime.fromisoformat(answer["as_of"]) <= datetime.now(UTC)
 
 
 def test_read__min_position_beyond_the_log__504(client: httpx.Client) -> None:
