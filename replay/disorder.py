@@ -28,11 +28,12 @@ def disordered(steps: Sequence[Step], behaviour: Behaviour, *about: object) -> I
 
 def _may_swap(first: Step, second: Step) -> bool:
     """Two messages of one recipe, where the server refuses the second for as long as the first is missing,
-    or does not mind. An end that comes too early is taken, and what it cut off could never be said again.
+    or does not mind. An end that comes too early is taken, and what it cut off could never be said again. A
+    start that comes after its watchdog would set it anew.
     """
     if (first.kind, second.kind) != ("progress", "progress") or first.recipe_id != second.recipe_id:
         return False
-    return not _cuts_off(first.body, second.body)
+    return not (_cuts_off(first.body, second.body) or "watchdog_seconds" in second.body)
 
 
 def _cuts_off(first: Progress, second: Progress) -> bool:

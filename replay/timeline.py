@@ -57,14 +57,17 @@ def timeline(recipe_id: int, order: Command, behaviour: Behaviour, begin_seconds
 def strike(life: Life, faults: tuple[str, ...], behaviour: Behaviour, *about: object) -> Life:
     """The same life up to the moment at which a fault ends it; the whole of it where none does.
 
-    Something is always said first, so that the fault is one of a machine that was at work.
+    Something is always said first, so that the fault is one of a machine that was at work. What starts and its
+    watchdog are said in one breath: a machine that fell silent between them would be waited for as long as the
+    server gives a task.
     """
     fault = next((fault for fault in faults if behaviour.happens(fault, *about)), None)
     if fault is None:
         return life
     chance = behaviour.chance("struck", *about)
-    first = 1 if behaviour.watchdog_seconds is None else 2
-    last = chance.randint(min(first, len(life.said)), len(life.said))
+    last = chance.randint(1, len(life.said))
+    if last < len(life.said) and "watchdog_seconds" in life.said[last][1]:
+        last += 1
     following = [due for due, _ in life.said[last:]] + [life.end_seconds]
     return Life(life.said[:last], chance.uniform(life.said[last - 1][0], following[0]), fault)
 

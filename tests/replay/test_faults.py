@@ -25,6 +25,7 @@ from tests.replay.commands import (
 from tests.replay.listening import Listener, converse
 
 FOREVER = 10.0**9
+STARTS = ("installing", "running")
 
 
 def said(steps: tuple[Step, ...], recipe_id: int) -> list[Any]:
@@ -200,3 +201,18 @@ def test_watchdog__asked_for__is_set_with_the_installation_and_each_task() -> No
     bodies = said(steps, 12)
     assert bodies[:2] == [{"state": "installing"}, {"watchdog_seconds": 60}]
     assert bodies.count({"watchdog_seconds": 60}) == 3
+
+
+@given(provisions(), seeds, percents)
+def test_watchdog__machine_stalls_and_messages_overtake__set_behind_every_start(
+    command: dict[str, Any], seed: int, reorder_percent: float
+) -> None:
+    """A start sets it anew, so what is said before one counts for nothing."""
+    faults = {"stall_percent": 100, "reorder_percent": reorder_percent}
+    steps = agenda(command, seed, watchdog_seconds=60, **faults)
+    for recipe in (command, *command["guests"]):
+        bodies = said(steps, recipe["recipe_id"])
+        starts = [
+            place for place, body in enumerate(bodies) if body.get("state") in ("installing", "running")
+        ]
+        assert not starts or {"watchdog_seconds": 60} in bodies[max(starts) :]
