@@ -112,7 +112,7 @@ async def position_of(services: Services, done: Committed | None) -> int:
 
 
 def answer_read(req: Request, resp: Response, at: int, body: Mapping[str, Any]) -> None:
-    """A read's answer. One of the past has its moment: what had not ended lasted until then, not until now."""
+    """A read's answer. One of the past has its moment: what had not ended lasted until then."""
     moment = req.context.as_of
     answer(resp, at, body if moment is None else {"as_of": moment, **body})
 

@@ -6,7 +6,7 @@ import pytest
 
 from domain.errors import Refused
 from domain.priority import Priority
-from domain.recipe.lifecycle import STARTED
+from domain.recipe.lifecycle import FINISHED, STARTED
 from domain.recipe_set.events import RecipeSetPriorityChanged, RecipeSetSubmitted
 from domain.recipe_set.priority import change_priority
 from domain.recipe_set.state import RecipeSet, evolve
@@ -42,6 +42,12 @@ def test_change_priority__set_that_has_not_started__is_changed(recipe_set: Recip
 @pytest.mark.parametrize("state", STARTED)
 def test_change_priority__set_has_started__is_refused(recipe_set: RecipeSet, state: str) -> None:
     with pytest.raises(Refused, match="recipe-set/7 has started"):
+        change_priority(recipe_set, set_of(state), Priority.Urgent)
+
+
+@pytest.mark.parametrize("state", sorted(FINISHED))
+def test_change_priority__set_has_finished__is_refused_with_how(recipe_set: RecipeSet, state: str) -> None:
+    with pytest.raises(Refused, match=f"recipe-set/7 is {state}$"):
         change_priority(recipe_set, set_of(state), Priority.Urgent)
 
 
