@@ -57,8 +57,8 @@ def timeline(recipe_id: int, order: Command, behaviour: Behaviour, begin_seconds
 def strike(life: Life, faults: tuple[str, ...], behaviour: Behaviour, *about: object) -> Life:
     """The same life up to the moment at which a fault ends it; the whole of it where none does.
 
-    Something is always said first, so that the fault is one of a machine that was at work. What starts and its
-    watchdog are said in one breath: a machine that fell silent between them would be waited for as long as the
+    Something is always said first, so that the fault is one of a machine that was at work. What starts and
+    its watchdog are said in one breath: one that fell silent between them would be waited for as long as the
     server gives a task.
     """
     fault = next((fault for fault in faults if behaviour.happens(fault, *about)), None)
