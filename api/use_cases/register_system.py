@@ -22,8 +22,9 @@ async def register_system(services: Services, request: Request, document: Mappin
     decided = register(document)
 
     def decide() -> Append:
-        if directory.get("system", document["fqdn"]) is not None:
-            raise Refused(f"system {document['fqdn']} exists: change it, or its condition if it was removed")
+        known = directory.system_called(document["fqdn"])
+        if known is not None:
+            raise Refused(f"system {known} exists: change it, or its condition if it was removed")
         versions = {subject: directory.version(subject) for subject, _ in decided}
         return append_of(services, request, decided, versions)
 

@@ -59,6 +59,7 @@ class Directory:
         self._entries: dict[str, dict[str, Entry]] = {}
         self._pool_systems: dict[str, dict[str, None]] = {}
         self._system_pools: dict[str, dict[str, None]] = {}
+        self._folded: dict[str, str] = {}
         self._keys: dict[str, None] = {}
         self._arches: dict[str, None] = {}
         self._tokens: dict[str, str] = {}
@@ -73,6 +74,8 @@ class Directory:
             self._learn_names(event)
         elif not isinstance(event, happened.DirectoryEvent):
             return
+        if kind == "system":
+            self._folded[name.casefold()] = name
         entries = self._entries.setdefault(kind, {})
         before = entries.get(name)
         entries[name] = Entry(recorded.version, document_after(before.document if before else {}, event))
@@ -108,6 +111,7 @@ class Directory:
         }
         self._pool_systems = {pool: dict.fromkeys(systems) for pool, systems in values["pools"].items()}
         self._system_pools = {system: dict.fromkeys(pools) for system, pools in values["pools_of"].items()}
+        self._folded = {name.casefold(): name for name, _ in self.items("system")}
         self._keys = dict.fromkeys(values["keys"])
         self._arches = dict.fromkeys(values["arches"])
         self._tokens = {entry.document["digest"]: name for name, entry in self.items("token")}
@@ -127,6 +131,10 @@ class Directory:
 
     def pool_has(self, pool: str, system: str) -> bool:
         return system in self._pool_systems.get(pool, {})
+
+    def system_called(self, fqdn: str) -> str | None:
+        """The system of this name, whatever its case: jobs name systems without looking at it."""
+        return self._folded.get(fqdn.casefold())
 
     def pools_of(self, system: str) -> tuple[str, ...]:
         """The pools a system is in, in the order in which it joined them."""

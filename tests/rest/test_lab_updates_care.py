@@ -87,3 +87,11 @@ def test_cancel__same_key_at_once__same_answer(people: Any, machine: str, line: 
         with ThreadPoolExecutor(4) as pool:
             answers = list(pool.map(once, range(4)))
         assert all(answer == answers[0] for answer in answers), answers
+
+
+def test_system__name_that_differs_only_in_case__is_taken(client: Any, machine: str) -> None:
+    # A job that forces a system by name must mean one.
+    system = {"fqdn": machine.upper(), "lab_controller": EAST, "owner": "alice", "condition": "Manual"}
+    answer = client.post("/systems", json=system)
+    assert answer.status_code == 409
+    assert machine in answer.json()["detail"]
