@@ -40,5 +40,5 @@ COMMANDS = {
 def main() -> None:
     """Schedule test recipes onto the machines of hardware labs.
 
-    Exit status: 0 done, 1 refused or failed, 2 wrong usage.
+    Exit status: 0 done, 1 refused or failed, 2 wrong usage, 130 ended by Ctrl-C.
     """

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -43,10 +44,13 @@ def events(
     """Read the log in its order; with --json one event a line."""
     wanted = {"types": types.split(",") if types else None, "subject": subject}
     found = _live(client, after, wanted) if follow else _recorded(client, after, wanted)
-    for number, event in enumerate(found, 1):
-        output.line(event, line(event))
-        if number == limit:
-            break
+    try:
+        for event in islice(found, limit):
+            output.line(event, line(event))
+    except KeyboardInterrupt:
+        # So it is ended; what is recorded has an end of its own.
+        if not follow:
+            raise
 
 
 def _recorded(client: Client, after: int, wanted: dict[str, Any]) -> Iterator[dict[str, Any]]:

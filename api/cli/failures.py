@@ -15,6 +15,8 @@ from domain.errors import Fault, LabledgerError
 # Set in the context by the commands that have --json.
 AS_JSON = "labledger.as_json"
 TRACEBACK = "LABLEDGER_TRACEBACK"
+# What a shell takes for "ended by Ctrl-C".
+INTERRUPTED = 130
 
 # By the status of a problem, or the class of an error: what to do next.
 ADVICE: dict[int | str, str] = {
@@ -57,6 +59,10 @@ def failures_shown(ctx: click.Context) -> Iterator[None]:
         yield
     except (click.ClickException, click.Abort, click.exceptions.Exit, BrokenPipeError):
         raise
+    except KeyboardInterrupt:
+        # Behind the ^C that the terminal shows.
+        click.echo(err=True)
+        raise click.exceptions.Exit(INTERRUPTED) from None
     except Exception as error:
         if os.environ.get(TRACEBACK):
             raise

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from api.cli.failures import INTERRUPTED
 from api.cli.job_view import JobView
 from api.cli.output import Output, console
 from api.cli.remote import remote
@@ -32,7 +33,8 @@ if TYPE_CHECKING:
 def watch(client: Client, output: Output, job_id: int) -> None:
     """Follow a job until it is finished; with --json a line for every change.
 
-    Exit status 0 when every recipe completed and none with result Warn, Fail or Panic, else 1.
+    Exit status 0 when every recipe completed and none with result Warn, Fail or Panic, else 1. Ctrl-C leaves
+    the job as it is, with status 130.
     """
     if not follow(client, output, job_id):
         raise click.exceptions.Exit(1)
@@ -42,12 +44,20 @@ def follow(client: Client, output: Output, job_id: int) -> bool:
     """Show a job until it is finished. True when it passed."""
     view = JobView(client, job_id)
     view.read(client.position)
-    if output.as_json:
-        for _ in changes(view):
-            output.document(view.job)
-    else:
-        _on_screen(view)
+    try:
+        _show(view, output)
+    except KeyboardInterrupt:
+        click.echo(f"\njob {job_id} goes on: `labledger watch {job_id}` follows it again", err=True)
+        raise click.exceptions.Exit(INTERRUPTED) from None
     return view.passed()
+
+
+def _show(view: JobView, output: Output) -> None:
+    if not output.as_json:
+        _on_screen(view)
+        return
+    for _ in changes(view):
+        output.document(view.job)
 
 
 def _on_screen(view: JobView) -> None:

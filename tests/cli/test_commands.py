@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from click.testing import Result
 
+from api.client import Client
 from tests.cli.loopback import Answer, Server, sent_events
 
 Run = Callable[..., Result]
@@ -213,6 +214,18 @@ def test_events__followed__one_document_a_line(server: Server, run: Run) -> None
     server.on("GET", "/events", sent_events(_event(5), _event(6)))
     lines = run("events", "--follow", "--after", "4", "--limit", "2", "--json").stdout.splitlines()
     assert [json.loads(line)["position"] for line in lines] == [5, 6]
+
+
+@pytest.mark.parametrize(("flags", "called", "status"), [(["--follow"], "events", 0), ([], "get", 130)])
+def test_events__interrupted__ends_without_a_word(
+    run: Run, monkeypatch: pytest.MonkeyPatch, flags: list[str], called: str, status: int
+) -> None:
+    def interrupted(*_: Any, **__: Any) -> Any:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Client, called, interrupted)
+    result = run("events", *flags)
+    assert (result.exit_code, result.output.strip()) == (status, "")
 
 
 def test_start__no_command_talks_yet__nothing_heavy_is_imported() -> None:

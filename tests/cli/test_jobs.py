@@ -11,6 +11,7 @@ import pytest
 from click.testing import Result
 
 from api.cli.submit import content_type
+from api.client import Client
 from tests.cli.loopback import Answer, Asked, Server, sent_events
 
 Run = Callable[..., Result]
@@ -134,6 +135,23 @@ def test_watch__in_a_pipe__a_line_for_each_change_and_the_table(server: Server, 
     lines = run("watch", "7").stdout.splitlines()
     assert lines[:3] == [f"job 7 {state}: recipe 12 {state}" for state in ("queued", "running", "completed")]
     assert lines[3].strip() == "job 7: completed, Pass"
+
+
+@pytest.mark.parametrize("arguments", [["watch", "7"], ["watch", "7", "--json"], ["submit", "--wait"]])
+def test_watch__interrupted__says_how_to_go_on(
+    server: Server, run: Run, monkeypatch: pytest.MonkeyPatch, file: str, arguments: list[str]
+) -> None:
+    monkeypatch.setattr(Client, "events", _interrupted)
+    server.on("POST", "/jobs", Answer(SUBMITTED, 201))
+    server.on("GET", "/jobs/7", Answer(job("queued")))
+    server.on("GET", "/recipes/12", recipe)
+    result = run(*arguments, *([file] if arguments[0] == "submit" else []))
+    assert result.exit_code == 130
+    assert "labledger watch 7" in result.stderr and "Aborted" not in result.output
+
+
+def _interrupted(*_: Any, **__: Any) -> Any:
+    raise KeyboardInterrupt
 
 
 def test_watch__no_such_job__is_a_failure(run: Run) -> None:
