@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from api.cli.as_of import as_of
 from api.cli.output import Column, Output, Row
 from api.cli.remote import remote
 from api.cli.wording import clock, elapsed
 
 if TYPE_CHECKING:
     from api.client import Client
-
-as_of = click.option("--as-of", metavar="POSITION|TIME", help="As it was then.")
 
 
 def limit(rows: int | None) -> Callable[[Any], Any]:
@@ -66,14 +65,14 @@ LAB_CONTROLLER_COLUMNS = (
     Column("lab controller", "fqdn"),
     Column("enabled", "enabled"),
     Column("silent", "silent"),
-    Column("last heard", lambda row: clock(row.get("last_heard_at"))),
+    Column("last heard (UTC)", lambda row: clock(row.get("last_heard_at"))),
     Column("ago", lambda row: elapsed(row.get("last_heard_at")), right=True),
 )
 
 IDLE_COLUMNS = (
     Column("system", "fqdn"),
     Column("lab controller", "lab_controller"),
-    Column("idle since", lambda row: clock(row.get("since"))),
+    Column("idle since (UTC)", lambda row: clock(row.get("since"))),
     Column("for", _since, right=True),
 )
 

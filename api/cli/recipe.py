@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from api.cli.lists import as_of
+from api.cli.as_of import as_of
 from api.cli.output import Column, Output, Row, console, table
 from api.cli.remote import remote
 from api.cli.wording import clock, elapsed, plain
@@ -30,7 +30,7 @@ def _lasted(interval: Row) -> str:
 
 HISTORY_COLUMNS = (
     Column("state", "state"),
-    Column("since", lambda row: clock(row.get("since"))),
+    Column("since (UTC)", lambda row: clock(row.get("since"))),
     Column("for", _lasted, right=True),
     Column("position", "since_position", right=True),
     Column("system", "system"),
@@ -58,11 +58,15 @@ def recipe(client: Client, output: Output, recipe_id: int, as_of: str | None) ->
         _show(document)
 
 
+def _shown(fact: str, value: Any) -> str:
+    return f"{clock(value)} UTC" if fact == "deadline" else plain(value)
+
+
 def _show(recipe: Row) -> None:
     click.echo(f"recipe {recipe['recipe_id']}")
     for fact in FACTS:
         if recipe.get(fact) not in (None, []):
-            click.echo(f"  {fact.removesuffix('_id').replace('_', ' ')}: {plain(recipe[fact])}")
+            click.echo(f"  {fact.removesuffix('_id').replace('_', ' ')}: {_shown(fact, recipe[fact])}")
     shown = console()
     for columns, name in ((HISTORY_COLUMNS, "history"), (TASK_COLUMNS, "tasks")):
         if recipe.get(name):

@@ -72,6 +72,30 @@ def test_list__as_of__is_asked_as_of_then(server: Server, run: Run) -> None:
     assert server.asked[0].query["as_of"] == ["9"]
 
 
+@pytest.mark.parametrize(
+    ("given", "asked"),
+    [
+        ("2026-11-21 12:02:50", "2026-11-21T12:02:50+00:00"),  # as the tables print it
+        ("2026-11-21 12:02", "2026-11-21T12:02:00+00:00"),
+        ("2026-11-21", "2026-11-21T00:00:00+00:00"),
+        ("2026-11-21T12:02:50.5Z", "2026-11-21T12:02:50.500000+00:00"),  # as the API answers it
+        ("2026-11-21T12:02:50+02:00", "2026-11-21T12:02:50+02:00"),
+        ("20261121", "20261121"),  # a position
+    ],
+)
+def test_list__as_of_a_time__is_taken_as_it_is_printed(
+    server: Server, run: Run, given: str, asked: str
+) -> None:
+    server.on("GET", "/queue", Answer(QUEUE))
+    assert run("queue", "--as-of", given).exit_code == 0
+    assert server.asked[0].query["as_of"] == [asked]
+
+
+def test_list__as_of_no_time__shows_how_one_is_written(server: Server, run: Run) -> None:
+    assert "2026-11-21 12:02:50" in run("queue", "--as-of", "yesterday").stderr
+    assert not server.asked
+
+
 def test_list__as_of__lasted_until_then(server: Server, run: Run) -> None:
     idle = {"fqdn": "a.example.com", "since": "2026-01-01T00:00:00Z"}
     then = {"position": 9, "as_of": "2026-01-01T00:01:15Z", "next": None}
@@ -130,6 +154,7 @@ def test_answer__not_of_a_labledger__is_an_error_without_traceback(
         ["watch", "seven"],
         ["submit", "/no/such/file.xml"],
         ["queue", "--limit", "0"],
+        ["queue", "--as-of", "yesterday"],
         ["queue", "--url", "gopher://x"],  # a setting that cannot be
         ["lab", "simulate", "--speed", "0"],
     ],
