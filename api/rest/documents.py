@@ -12,7 +12,7 @@ from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from api.rest import reading
 from api.rest.body import read_model
-from api.rest.models import DistroTree, Fqdn, LabController, LabControllerChange, Name, Number, Pool
+from api.rest.models import DistroTree, Fqdn, LabController, Name, Number, Pool
 from api.rest.principal import request_of
 from api.services import Services
 from api.use_cases.put_document import enable_lab_controller, move_system, put_document, remove_tree
@@ -62,19 +62,16 @@ class Documents:
     async def on_put(self, req: Request, resp: Response, name: str) -> None:
         self._check_name(name)
         model = await read_model(req, self._model)
-        document = model.model_dump(mode="json")
-        if "added_at" in document and document["added_at"] is None:
-            document["added_at"] = self._added_at(name)
+        document = self._completed(name, model.model_dump(mode="json"))
         known = self._services.feed.directory.get(self._kind, name) is not None
         done = await put_document(self._services, request_of(req), self._kind, name, document)
         told = {"added": done is not None and not known, "changed": done is not None and known}
         answer = {self._key: _key(self._key, name), **document, **told}
         await reading.answer_write(resp, self._services, done, answer)
 
-    def _added_at(self, name: str) -> str:
-        """When it was first given, which later documents need not repeat."""
-        entry = self._services.feed.directory.get(self._kind, name)
-        return str(entry.document["added_at"]) if entry else self._services.moment()
+    def _completed(self, name: str, document: dict[str, Any]) -> dict[str, Any]:
+        """The document with what it need not say."""
+        return document
 
     def _check_name(self, name: str) -> None:
         try:
@@ -115,6 +112,14 @@ class DistroTrees(Documents):
     def __init__(self, services: Services) -> None:
         super().__init__(services, "distro-tree", DistroTree, "id", NUMBER)
 
+    def _completed(self, name: str, document: dict[str, Any]) -> dict[str, Any]:
+        """When it was first given, later documents need not repeat."""
+        if document["added_at"] is not None:
+            return document
+        entry = self._services.feed.directory.get("distro-tree", name)
+        added_at = entry.document["added_at"] if entry else self._services.moment()
+        return {**document, "added_at": added_at}
+
     async def on_delete(self, req: Request, resp: Response, name: str) -> None:
         self._check_name(name)
         done = await remove_tree(self._services, request_of(req), name)
@@ -128,7 +133,7 @@ class LabControllers(Documents):
         super().__init__(services, "lab-controller", LabController, "fqdn", FQDN)
 
     async def on_patch(self, req: Request, resp: Response, name: str) -> None:
-        change = await read_model(req, LabControllerChange)
+        change = await read_model(req, LabController)
         wanted = change.enabled if change.model_fields_set else None
         done = await enable_lab_controller(self._services, request_of(req), name, wanted)
         await reading.answer_write(resp, self._services, done, {"fqdn": name, "changed": done is not None})

@@ -79,10 +79,6 @@ class LabController(Input):
     enabled: bool = True
 
 
-class LabControllerChange(Input):
-    enabled: bool = True
-
-
 class DistroTree(Input):
     name: Name
     family: Name
