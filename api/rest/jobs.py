@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from functools import partial
 
 import falcon
 import orjson
@@ -73,11 +74,8 @@ class Jobs:
     async def on_post_cancel(self, req: Request, resp: Response, job_id: int) -> None:
         body = await read_json_bytes(req)
         reason = parse_model(body, Cancel).reason
-
-        async def write(request: Requested) -> Committed | None:
-            return await cancel_job(self._services, request, job_id, reason)
-
-        done = await once(self._services, req, body, write)
+        cancel = partial(cancel_job, self._services, job_id=job_id, reason=reason)
+        done = await once(self._services, req, body, cancel)
         answer = {"job_id": job_id, "cancelled": done is not None}
         await reading.answer_write(resp, self._services, done, answer)
 

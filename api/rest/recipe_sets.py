@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from falcon.asgi import Request, Response
 
 from api.rest import reading
@@ -10,9 +12,7 @@ from api.rest.idempotency import once
 from api.rest.models import Cancel, PriorityChange
 from api.rest.principal import request_of
 from api.rest.shapes import recipe_set_document
-from api.services import Request as Requested
 from api.services import Services
-from api.store.requests import Committed
 from api.use_cases.cancel import cancel_recipe_set
 from api.use_cases.change_priority import change_priority
 from domain.errors import Unknown
@@ -47,10 +47,7 @@ class RecipeSets:
     async def on_post_cancel(self, req: Request, resp: Response, recipe_set_id: int) -> None:
         body = await read_json_bytes(req)
         reason = parse_model(body, Cancel).reason
-
-        async def write(request: Requested) -> Committed | None:
-            return await cancel_recipe_set(self._services, request, recipe_set_id, reason)
-
-        done = await once(self._services, req, body, write)
+        cancel = partial(cancel_recipe_set, self._services, recipe_set_id=recipe_set_id, reason=reason)
+        done = await once(self._services, req, body, cancel)
         answer = {"recipe_set_id": recipe_set_id, "cancelled": done is not None}
         await reading.answer_write(resp, self._services, done, answer)
