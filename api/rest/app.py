@@ -9,12 +9,12 @@ import falcon
 import falcon.asgi
 
 from api.rest import problems
+from api.rest.commands import Commands
 from api.rest.documents import DistroTrees, Documents, LabControllers, Pools
 from api.rest.events import Events
 from api.rest.gate import Gate
 from api.rest.health import Health
 from api.rest.jobs import Jobs
-from api.rest.lab import Lab
 from api.rest.models import Group, User
 from api.rest.recipe_sets import RecipeSets
 from api.rest.recipes import Recipes
@@ -56,7 +56,7 @@ def resources(services: Services) -> dict[str, Any]:
         "pools": Pools(services),
         "users": Documents(services, "user", User),
         "groups": Documents(services, "group", Group),
-        "lab": Lab(services),
+        "commands": Commands(services),
         "updates": LabUpdates(services),
         "tokens": Tokens(services),
         "events": Events(services),

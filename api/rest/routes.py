@@ -58,9 +58,9 @@ ROUTES: dict[str, Route] = {
     "/systems/{fqdn}/usage": Route("usage", LIST),
     "/lab-controllers": Route("lab_controllers", LIST, "list"),
     "/lab-controllers/{name}": Route("lab_controllers", {**DOCUMENT, "PATCH": ADMIN}),
-    "/lab-controllers/{name}/commands": Route("lab", {"GET": LAB}, "commands", own_lab=True),
+    "/lab-controllers/{name}/commands": Route("commands", {"GET": LAB}, own_lab=True),
     "/lab-controllers/{name}/commands/{command_id:int(min=1)}": Route(
-        "lab", {"PATCH": LAB}, "command", own_lab=True
+        "commands", {"PATCH": LAB}, "one", own_lab=True
     ),
     "/lab-controllers/{name}/updates": Route("updates", {"POST": LAB}, own_lab=True),
     "/distro-trees": Route("distro_trees", LIST, "list"),

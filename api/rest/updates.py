@@ -28,6 +28,7 @@ from api.use_cases.lab_updates import (
 )
 from api.use_cases.report_progress import Answer, Item
 from domain.errors import Fault, FaultyInput, LabledgerError, Unknown
+from domain.names import called
 
 DRAIN = SystemChange(draining=True, reason="drained by its lab controller")
 UNDRAIN = SystemChange(draining=False)
@@ -43,7 +44,7 @@ class LabUpdates:
         if directory.get("lab-controller", name) is None:
             await self._services.feed.catch_up()
         if directory.get("lab-controller", name) is None:
-            raise Unknown(f"lab controller {name}")
+            raise Unknown(called("lab-controller", name))
         message = await read_model(req, Updates, MAX_BATCH_BYTES)
         request = request_of(req)
         answers: dict[int, Answer] = {}

@@ -14,16 +14,17 @@ from api.rest.shapes import lab_command
 from api.services import Services
 from api.use_cases.report_command import report_command
 from domain.errors import Fault, Unknown
+from domain.names import called
 
 MAX_WAIT_SECONDS = 60
 MAX_COMMANDS = 500
 
 
-class Lab:
+class Commands:
     def __init__(self, services: Services) -> None:
         self._services = services
 
-    async def on_get_commands(self, req: Request, resp: Response, name: str) -> None:
+    async def on_get(self, req: Request, resp: Response, name: str) -> None:
         faults: list[Fault] = []
         after = reading.integer(req, "after", 0, reading.MAX_POSITION, 0, faults)
         wait = reading.integer(req, "wait_seconds", 0, MAX_WAIT_SECONDS, 0, faults)
@@ -42,7 +43,7 @@ class Lab:
             await reader.changed(at, min(left, 1.0))
         reading.answer(resp, at, {"commands": [lab_command(row, name) for row in rows]})
 
-    async def on_patch_command(self, req: Request, resp: Response, name: str, command_id: int) -> None:
+    async def on_patch_one(self, req: Request, resp: Response, name: str, command_id: int) -> None:
         report = await read_model(req, CommandReport)
         done = await report_command(
             self._services, request_of(req), name, command_id, report.state, report.reason
@@ -52,4 +53,4 @@ class Lab:
 
     def _require(self, lab_controller: str) -> None:
         if self._services.feed.directory.get("lab-controller", lab_controller) is None:
-            raise Unknown(f"lab controller {lab_controller}")
+            raise Unknown(called("lab-controller", lab_controller))
