@@ -43,10 +43,15 @@ class Services:
 
     def moment(self) -> str:
         """Now, as moments are written."""
-        return self.clock().isoformat().replace("+00:00", "Z")
+        return written(self.clock())
 
     def stamp(self, request: Request) -> Stamp:
         return Stamp(at=self.clock(), actor=request.actor, cause=f"request/{request.request_id}")
 
     async def append(self, append: Append) -> Outcome:
         return await asyncio.wrap_future(self.commits.submit(append))
+
+
+def written(moment: datetime) -> str:
+    """As events and answers have it."""
+    return moment.isoformat().replace("+00:00", "Z")

@@ -6,7 +6,7 @@ import asyncio
 from dataclasses import dataclass
 from datetime import datetime
 
-from api.services import Request, Services
+from api.services import Request, Services, written
 from api.store.gathered import Gathered
 from api.store.requests import Append, Committed
 from api.use_cases.commit import append_of, commit, commit_gathered
@@ -21,9 +21,9 @@ from domain.upkeep.reservation import end, reserve
 
 @dataclass(frozen=True)
 class Wanted:
-    """`user` None: whoever asks. `until` None: without an end. A tree is provisioned first."""
+    """`until` None: without an end. A tree is provisioned first."""
 
-    user: str | None
+    user: str
     until: datetime | None
     distro_tree_id: int | None
 
@@ -34,14 +34,13 @@ async def reserve_system(services: Services, request: Request, fqdn: str, wanted
     Raises FaultyInput for names nobody knows and a time that is over, NotPermitted for who reserves for
     others and is no admin, Unknown, and Refused for a system that cannot be reserved, or has no such tree.
     """
-    user = wanted.user or request.actor
-    if user != request.actor and not request.is_admin:
+    if wanted.user != request.actor and not request.is_admin:
         raise NotPermitted("only an admin reserves a system for others")
-    if _faults(services, user, wanted):
+    if _faults(services, wanted):
         await services.feed.catch_up()
-    if faults := _faults(services, user, wanted):
+    if faults := _faults(services, wanted):
         raise FaultyInput(faults)
-    asked = Reservation(user, wanted.until, wanted.distro_tree_id)
+    asked = Reservation(wanted.user, wanted.until, wanted.distro_tree_id)
     return await commit(services, lambda: _reserve(services, request, fqdn, asked))
 
 
@@ -55,7 +54,7 @@ async def _reserve(services: Services, request: Request, fqdn: str, asked: Reser
         return None
     if tree is not None and not tree.document["urls"].get(system.lab_controller):
         raise Refused(f"distro tree {asked.distro_tree_id} is not in the lab of {system.lab_controller}")
-    until = None if asked.until is None else asked.until.isoformat().replace("+00:00", "Z")
+    until = None if asked.until is None else written(asked.until)
     decided = reserve(system, asked.user, until, asked.distro_tree_id)
     # A tree that leaves the lab at this moment must not be promised.
     trees = {} if tree is None else {f"distro-tree/{asked.distro_tree_id}": tree.version}
@@ -68,10 +67,10 @@ def _tree(services: Services, tree_id: int | None) -> Entry | None:
     return None if tree is None or tree.document.get("removed") else tree
 
 
-def _faults(services: Services, user: str, wanted: Wanted) -> list[Fault]:
+def _faults(services: Services, wanted: Wanted) -> list[Fault]:
     faults = []
-    if services.feed.directory.get("user", user) is None:
-        faults.append(Fault("user", unknown_name("user", user)))
+    if services.feed.directory.get("user", wanted.user) is None:
+        faults.append(Fault("user", unknown_name("user", wanted.user)))
     if wanted.until is not None and wanted.until <= services.clock():
         faults.append(Fault("until", "is over"))
     if wanted.distro_tree_id is not None and _tree(services, wanted.distro_tree_id) is None:
