@@ -7,7 +7,8 @@ recorder and its absence here through the same calls.
 from __future__ import annotations
 
 import uuid
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import psycopg
@@ -29,24 +30,16 @@ from api.store.sql import SQL
 from api.store.subscription import TailedSubscription
 
 
+@dataclass(frozen=True)
 class StoredAppend:
     """One append request with its events already mapped to rows."""
 
-    def __init__(
-        self,
-        command_id: str,
-        events: Sequence[StoredEvent],
-        expected: dict[str, int],
-        fence: Fence | None = None,
-        digest: bytes | None = None,
-        answer: bytes | None = None,
-    ) -> None:
-        self.command_id = command_id
-        self.events = events
-        self.expected = expected
-        self.fence = fence
-        self.digest = digest
-        self.answer = answer
+    command_id: str
+    events: Sequence[StoredEvent]
+    expected: Mapping[str, int]
+    fence: Fence | None = None
+    digest: bytes | None = None
+    answer: bytes | None = None
 
 
 class Recorder(PostgresApplicationRecorder):
