@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from api.services import Request, Services
@@ -10,7 +10,10 @@ from api.store.requests import Append, Committed
 from api.use_cases.commit import append_of, commit_named
 from domain.directory.changes import put, unknown_names
 from domain.directory.events import DistroTreeRemoved, PoolSystemAdded, PoolSystemRemoved
+from domain.directory.state import Entry
 from domain.errors import FaultyInput, Unknown
+from domain.events import Event
+from domain.names import called
 
 
 async def put_document(
@@ -38,38 +41,21 @@ async def enable_lab_controller(
     services: Services, request: Request, name: str, enabled: bool | None
 ) -> Committed | None:
     """None when it is so already, or nothing is asked. Raises Unknown."""
-    if services.feed.directory.get("lab-controller", name) is None:
-        await services.feed.catch_up()
 
-    def decide() -> Append | None:
-        entry = services.feed.directory.get("lab-controller", name)
-        if entry is None:
-            raise Unknown(f"lab controller {name}")
+    def decide(entry: Entry) -> Event | None:
         wanted = entry.document["enabled"] if enabled is None else enabled
-        event = put("lab-controller", entry, {**entry.document, "enabled": wanted})
-        if event is None:
-            return None
-        subject = f"lab-controller/{name}"
-        return append_of(services, request, [(subject, event)], {subject: entry.version})
+        return put("lab-controller", entry, {**entry.document, "enabled": wanted})
 
-    return await commit_named(services, decide)
+    return await _change(services, request, "lab-controller", name, decide)
 
 
 async def remove_tree(services: Services, request: Request, name: str) -> Committed | None:
     """A distro tree leaves every lab; a later PUT brings it back. None when it has. Raises Unknown."""
-    if services.feed.directory.get("distro-tree", name) is None:
-        await services.feed.catch_up()
 
-    def decide() -> Append | None:
-        entry = services.feed.directory.get("distro-tree", name)
-        if entry is None:
-            raise Unknown(f"distro tree {name}")
-        if entry.document.get("removed"):
-            return None
-        subject = f"distro-tree/{name}"
-        return append_of(services, request, [(subject, DistroTreeRemoved())], {subject: entry.version})
+    def decide(entry: Entry) -> Event | None:
+        return None if entry.document.get("removed") else DistroTreeRemoved()
 
-    return await commit_named(services, decide)
+    return await _change(services, request, "distro-tree", name, decide)
 
 
 async def move_system(
@@ -77,18 +63,34 @@ async def move_system(
 ) -> Committed | None:
     """Put a system into a pool or take it out; None when it is there already. Raises Unknown."""
     directory = services.feed.directory
-    if directory.get("pool", pool) is None or directory.get("system", system) is None:
+    if directory.get("system", system) is None:
         await services.feed.catch_up()
     if directory.get("system", system) is None:
-        raise Unknown(f"system {system}")
+        raise Unknown(called("system", system))
 
-    def decide() -> Append | None:
-        entry = directory.get("pool", pool)
-        if entry is None:
-            raise Unknown(f"pool {pool}")
+    def decide(_: Entry) -> Event | None:
         if directory.pool_has(pool, system) == member:
             return None
-        event = PoolSystemAdded(system=system) if member else PoolSystemRemoved(system=system)
-        return append_of(services, request, [(f"pool/{pool}", event)], {f"pool/{pool}": entry.version})
+        return PoolSystemAdded(system=system) if member else PoolSystemRemoved(system=system)
 
-    return await commit_named(services, decide)
+    return await _change(services, request, "pool", pool, decide)
+
+
+async def _change(
+    services: Services, request: Request, kind: str, name: str, decide: Callable[[Entry], Event | None]
+) -> Committed | None:
+    """What `decide` says of a thing that is there. A name that is new here may be in the log."""
+    directory, subject = services.feed.directory, f"{kind}/{name}"
+    if directory.get(kind, name) is None:
+        await services.feed.catch_up()
+
+    def change() -> Append | None:
+        entry = directory.get(kind, name)
+        if entry is None:
+            raise Unknown(called(kind, name))
+        event = decide(entry)
+        if event is None:
+            return None
+        return append_of(services, request, [(subject, event)], {subject: entry.version})
+
+    return await commit_named(services, change)
