@@ -86,7 +86,9 @@ WHERE u.since_position <= %(at)s AND %(since)s::timestamptz < %(until)s::timesta
 GROUP BY g.key, u.condition, u.usage ORDER BY g.key, u.condition, u.usage
 
 -- name: jobs
-SELECT d.job_id, j.state, j.result, d.whiteboard, d.owner, d.group_name AS "group", d.since AS submitted_at
+SELECT d.job_id, j.state, j.result, d.whiteboard, d.owner, d.group_name AS "group", d.since AS submitted_at,
+       ARRAY (SELECT s.recipe_set_id FROM read.recipe_sets s WHERE s.job_id = d.job_id
+                 AND s.since_position <= %(at)s AND s.until_position > %(at)s ORDER BY s.recipe_set_id) AS recipe_set_ids
 FROM read.job_documents d JOIN read.jobs j
   ON j.job_id = d.job_id AND j.since_position <= %(at)s AND j.until_position > %(at)s
 WHERE d.job_id < %(before)s

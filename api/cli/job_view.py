@@ -33,6 +33,7 @@ def _result(row: Row) -> str:
 
 RECIPE_COLUMNS = (
     Column("recipe", "recipe_id", right=True),
+    Column("set", "recipe_set_id", right=True),
     Column("state", "state"),
     Column("system", "system"),
     Column("result", _result),
@@ -83,7 +84,8 @@ class JobView:
 
     def _rows(self) -> Iterator[dict[str, Any]]:
         for recipe_set in self.job["recipe_sets"]:
-            yield from recipe_set["recipes"]
+            for row in recipe_set["recipes"]:
+                yield {**row, "recipe_set_id": recipe_set["recipe_set_id"]}
 
 
 def _less_position(job: Row) -> dict[str, Any]:

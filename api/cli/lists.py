@@ -43,6 +43,7 @@ JOB_COLUMNS = (
     Column("job", "job_id", right=True),
     Column("state", "state"),
     Column("result", "result"),
+    Column("sets", "recipe_set_ids"),
     Column("owner", "owner"),
     Column("group", "group"),
     Column("whiteboard", "whiteboard"),
@@ -50,6 +51,7 @@ JOB_COLUMNS = (
 
 QUEUE_COLUMNS = (
     Column("recipe", "recipe_id", right=True),
+    Column("set", "recipe_set_id", right=True),
     Column("job", "job_id", right=True),
     Column("state", "state"),
     Column("priority", _priority),

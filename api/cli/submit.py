@@ -55,11 +55,14 @@ def _submit(client: Client, output: Output, file: IO[bytes]) -> dict[str, Any] |
         click.echo(f"{name}:", err=True)
         Failure(problem, as_json=output.as_json).show()
         return None
-    recipes = ", ".join(map(str, job["recipe_ids"]))
-    word = "recipe" if len(job["recipe_ids"]) == 1 else "recipes"
+    made = f"{_numbered('recipe set', job['recipe_set_ids'])}, {_numbered('recipe', job['recipe_ids'])}"
     number = job["job_id"]
-    output.line({"file": name, **job}, f"job {number} submitted: {word} {recipes} (labledger watch {number})")
+    output.line({"file": name, **job}, f"job {number} submitted: {made} (labledger watch {number})")
     return job
+
+
+def _numbered(what: str, ids: list[int]) -> str:
+    return f"{what if len(ids) == 1 else f'{what}s'} {', '.join(map(str, ids))}"
 
 
 def content_type(name: str, content: bytes) -> str:

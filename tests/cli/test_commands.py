@@ -17,7 +17,14 @@ from tests.cli.loopback import Answer, Server, sent_events
 
 Run = Callable[..., Result]
 
-RECIPE = {"recipe_id": 12, "job_id": 7, "state": "queued", "priority": "High", "owner": "alice"}
+RECIPE = {
+    "recipe_id": 12,
+    "recipe_set_id": 3,
+    "job_id": 7,
+    "state": "queued",
+    "priority": "High",
+    "owner": "alice",
+}
 QUEUE = {"position": 4, "recipes": [RECIPE], "next": None}
 SYSTEM = {"fqdn": "a.example.com", "condition": "Broken", "pools": ["big", "small"], "recipe_id": None}
 
@@ -27,8 +34,8 @@ def test_list__for_people__is_a_table(server: Server, run: Run) -> None:
     result = run("queue")
     assert result.exit_code == 0
     heading, _, row = result.stdout.strip().splitlines()
-    assert heading.split()[:3] == ["recipe", "job", "state"]
-    assert row.split()[:4] == ["12", "7", "queued", "High"]
+    assert heading.split()[:4] == ["recipe", "set", "job", "state"]
+    assert row.split()[:5] == ["12", "3", "7", "queued", "High"]
 
 
 def test_list__for_machines__is_the_document(server: Server, run: Run) -> None:

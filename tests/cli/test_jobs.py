@@ -54,7 +54,8 @@ def test_content_type__of_a_file(name: str, content: bytes, kind: str) -> None:
 def test_submit__accepted__tells_where_to_look(server: Server, run: Run, file: str) -> None:
     server.on("POST", "/jobs", Answer(SUBMITTED, 201))
     result = run("submit", file)
-    assert (result.exit_code, result.stdout) == (0, "job 7 submitted: recipe 12 (labledger watch 7)\n")
+    said = "job 7 submitted: recipe set 3, recipe 12 (labledger watch 7)\n"
+    assert (result.exit_code, result.stdout) == (0, said)
     (asked,) = server.asked
     assert (asked.body, asked.headers["Content-Type"]) == (b"<job/>", "application/xml")
     assert asked.headers["Idempotency-Key"]
@@ -135,6 +136,7 @@ def test_watch__in_a_pipe__a_line_for_each_change_and_the_table(server: Server, 
     lines = run("watch", "7").stdout.splitlines()
     assert lines[:3] == [f"job 7 {state}: recipe 12 {state}" for state in ("queued", "running", "completed")]
     assert lines[3].strip() == "job 7: completed, Pass"
+    assert lines[-1].split()[:3] == ["12", "3", "completed"]
 
 
 @pytest.mark.parametrize("arguments", [["watch", "7"], ["watch", "7", "--json"], ["submit", "--wait"]])

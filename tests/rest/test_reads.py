@@ -66,6 +66,14 @@ def test_queue__recipes_wait__in_rank_order_page_by_page(client: httpx.Client) -
     assert _queued(client) == []
 
 
+def test_jobs__listed__with_their_sets(client: httpx.Client) -> None:
+    recipe_id = _submit(client, b"Low")
+    _wait_placed_then_abort(client, recipe_id)
+    of_it = client.get(f"/recipes/{recipe_id}").json()
+    (job,) = client.get("/jobs", params={"limit": 1}).json()["jobs"]
+    assert (job["job_id"], job["recipe_set_ids"]) == (of_it["job_id"], [of_it["recipe_set_id"]])
+
+
 def test_read__as_of_each_position__is_what_it_was_then(client: httpx.Client, line: Running) -> None:
     start = client.get("/queue").json()["position"]
     recipe_id = _submit(client, b"Normal")
