@@ -7,8 +7,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from api.embedded.home import make_folder, write_private
-from api.settings import Settings
-from domain.errors import Fault, FaultyInput
+from api.settings import Settings, default_data
+from domain.errors import Fault, FaultyInput, LabledgerError
 
 
 @dataclass(frozen=True)
@@ -22,9 +22,13 @@ class Connection:
     def load(cls, settings: Settings) -> Connection:
         """What flags and variables say wins over the file, each of the two for itself.
 
-        The file's token is never sent to a URL that is not the file's.
+        The file's token is never sent to a URL that is not the file's. Raises NoConnectionFile where a folder
+        was named that has none, and no URL: a server found elsewhere would not be the one that was meant.
         """
-        kept = cls._kept(connection_file(settings.data))
+        file = connection_file(settings.data)
+        kept = cls._kept(file)
+        if kept is None and settings.url is None and settings.data != default_data():
+            raise NoConnectionFile(f"{file} cannot be read: is this the data folder of a `labledger up`?")
         url = settings.url or (kept.url if kept else f"http://127.0.0.1:{settings.port}")
         token = kept.token if kept and kept.url == url else None
         return cls(url, settings.token or token)
@@ -57,3 +61,7 @@ def connection_file(data: Path) -> Path:
 
 class BadConnectionFile(FaultyInput):
     """The connection file cannot be used."""
+
+
+class NoConnectionFile(LabledgerError):
+    """There is no connection file that could be read."""

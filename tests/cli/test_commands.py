@@ -178,6 +178,12 @@ def test_connection_file__no_flags__is_used(server: Server, run: Run, tmp_path: 
     assert server.asked[0].headers["Authorization"] == "Bearer ll_kept"
 
 
+def test_data__without_connection_file__is_not_looked_for_elsewhere(run: Run) -> None:
+    result = run("queue", "--data", "/nonexistent", env={"LABLEDGER_URL": None})
+    assert result.exit_code == 1
+    assert result.stderr.startswith("Error: /nonexistent/connection.json cannot be read")
+
+
 def test_token_create__standard_output_is_the_token_alone(server: Server, run: Run) -> None:
     server.on("POST", "/tokens", Answer({"token": "ll_new", "token_id": "1"}, 201))
     result = run("token", "create", "lab", "--role", "lab-controller", "--lab-controller", "l.example.com")

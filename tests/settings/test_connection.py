@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from api.client.connection_file import BadConnectionFile, Connection, connection_file
+from api.client import connection_file as connection_module
+from api.client.connection_file import BadConnectionFile, Connection, NoConnectionFile, connection_file
 from api.settings import Settings
 
 URL = "http://127.0.0.1:8080"
@@ -31,8 +32,17 @@ def test_load__other_url_given__does_not_send_it_the_token(tmp_path: Path) -> No
     assert Connection.load(settings(tmp_path, url="http://elsewhere.example.com")).token is None
 
 
-def test_load__no_file__is_the_default_address_without_token(tmp_path: Path) -> None:
+def test_load__no_folder_named_and_no_file__is_the_default_address_without_token(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(connection_module, "default_data", lambda: tmp_path)
     assert Connection.load(settings(tmp_path)) == Connection(URL, None)
+
+
+def test_load__folder_named_without_file__says_so(tmp_path: Path) -> None:
+    with pytest.raises(NoConnectionFile, match=str(tmp_path)):
+        Connection.load(settings(tmp_path))
+    assert Connection.load(settings(tmp_path, url=URL)) == Connection(URL, None)
 
 
 def test_load__broken_file__says_which(tmp_path: Path) -> None:
