@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from api.rest.models import ProgressItem
 from domain.errors import Fault, FaultyInput
-from domain.recipe_set.reports import (
+from domain.recipe_set.messages import (
     Report,
     ReportAborted,
     ReportCompleted,

@@ -12,7 +12,7 @@ from api.use_cases.rights import own_recipe, require_own_lab
 from domain.errors import Refused, Unknown
 from domain.events import Decided
 from domain.recipe_set.ending import abort
-from domain.recipe_set.reports import give_back
+from domain.recipe_set.keeping import give_back
 
 
 async def return_recipe(services: Services, request: Request, recipe_id: int) -> Committed | None:

@@ -16,7 +16,8 @@ from api.use_cases.commit import PATIENCE_SECONDS, append_of
 from api.use_cases.rights import require_own_lab
 from domain.errors import LabledgerError, NotPermitted, Refused, Unknown
 from domain.events import Decided
-from domain.recipe_set.reports import Report, report
+from domain.recipe_set.messages import Report
+from domain.recipe_set.reports import report
 
 
 @dataclass(frozen=True)

@@ -1,11 +1,16 @@
-"""Whether a recipe keeps its system after its last task (`reservesys`; notes on Beaker, section 2)."""
+"""A recipe keeps its system after its last task, or returns it (`reservesys`; notes on Beaker, section 2)."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Final
 
+from domain.errors import Refused
+from domain.events import Decided
+from domain.recipe.events import RecipeCompleted
 from domain.recipe.state import Recipe
+from domain.recipe_set.ending import end_one
+from domain.recipe_set.members import Members
 from domain.roll_up import RESULT_ORDER, result_of
 
 DEFAULT_SECONDS: Final = 86_400
@@ -35,3 +40,12 @@ def kept_seconds(recipe: Recipe) -> int | None:
     if asked is None or not WHEN[asked["when"]](recipe):
         return None
     return int(asked["duration_seconds"])
+
+
+def give_back(members: Members, recipe: Recipe) -> Decided:
+    """A recipe that keeps its system returns it; nothing if it has ended. Raises Refused for any other."""
+    if recipe.finished:
+        return []
+    if recipe.state != "reserved":
+        raise Refused(f"{recipe.subject} is {recipe.state}: it is not keeping its system")
+    return end_one(members, recipe, RecipeCompleted())

@@ -7,7 +7,6 @@ together: the events of both are decided here, for one commit. A host that ends 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 from domain.errors import Refused
@@ -18,72 +17,21 @@ from domain.recipe.state import Recipe, Task, content_of
 from domain.recipe_set.ending import abort, end_one
 from domain.recipe_set.keeping import kept_seconds
 from domain.recipe_set.members import Members
+from domain.recipe_set.messages import (
+    Report,
+    ReportAborted,
+    ReportCompleted,
+    ReportInstalling,
+    ReportTaskEnded,
+    ReportTaskResult,
+    ReportTaskRunning,
+    ReportWatchdog,
+)
 from domain.system import events as system_happened
 from domain.system.lifecycle import USAGE
 
 # Nobody gets there without having been installing: that report can only be one that comes again.
 AFTER_INSTALLING = ("running", "reserved", "completed")
-
-
-@dataclass(frozen=True)
-class ReportInstalling:
-    """The lab controller has begun to provision."""
-
-
-@dataclass(frozen=True)
-class ReportTaskRunning:
-    """A task has started; the first one makes the recipe running."""
-
-    task_id: int
-
-
-@dataclass(frozen=True)
-class ReportTaskResult:
-    """A task has one more result."""
-
-    task_id: int
-    result: str
-    message: str = ""
-    score: float | None = None
-    log_urls: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
-class ReportTaskEnded:
-    """A task has ended, as `state` says: completed or aborted."""
-
-    task_id: int
-    state: str
-
-
-@dataclass(frozen=True)
-class ReportCompleted:
-    """The last task has ended."""
-
-
-@dataclass(frozen=True)
-class ReportAborted:
-    """The lab controller gives the recipe up."""
-
-    reason: str
-
-
-@dataclass(frozen=True)
-class ReportWatchdog:
-    """From now on the recipe has so many seconds."""
-
-    seconds: int
-
-
-Report = (
-    ReportInstalling
-    | ReportTaskRunning
-    | ReportTaskResult
-    | ReportTaskEnded
-    | ReportCompleted
-    | ReportAborted
-    | ReportWatchdog
-)
 
 
 def report(members: Members, recipe: Recipe, message: Report) -> Decided:
@@ -163,15 +111,6 @@ def _watchdog(_: Members, recipe: Recipe, message: ReportWatchdog) -> Decided:
     if not recipe.started:
         raise Refused(f"{recipe.subject} is {recipe.state}: no watchdog is running")
     return [(recipe.subject, happened.WatchdogSet(seconds=message.seconds))]
-
-
-def give_back(members: Members, recipe: Recipe) -> Decided:
-    """A recipe that keeps its system returns it; nothing if it has ended. Raises Refused for any other."""
-    if recipe.finished:
-        return []
-    if recipe.state != "reserved":
-        raise Refused(f"{recipe.subject} is {recipe.state}: it is not keeping its system")
-    return end_one(members, recipe, happened.RecipeCompleted())
 
 
 def _on(recipe: Recipe) -> str:

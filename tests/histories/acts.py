@@ -20,7 +20,7 @@ from api.use_cases.reserve_system import Wanted, reserve_system, return_system
 from api.use_cases.submit_job import submit_job
 from domain.errors import Refused
 from domain.recipe.state import Recipe
-from domain.recipe_set.reports import Report, ReportAborted
+from domain.recipe_set.messages import Report, ReportAborted
 from domain.upkeep.reservation import provisioning
 from tests.histories import jobs, labs, reporting
 from tests.inside.bench import Scene
@@ -35,8 +35,9 @@ def submit(scene: Scene, draw: Draw) -> None:
     """Most sets are for systems of one lab."""
     named: dict[str, list[str]] = {}
     for fqdn, system in scene.watched.look().systems.items():
-        named.setdefault(system.lab, []).append(fqdn)
-    spec = draw(jobs.jobs([*named.values()]))
+        if system.condition != "Removed":
+            named.setdefault(system.lab, []).append(fqdn)
+    spec = draw(jobs.jobs([*named.values()] or [labs.NAMES]))
     scene.door.ask(lambda services, request: submit_job(services, request, spec))
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from domain.recipe.state import Recipe
-from domain.recipe_set.reports import (
+from domain.recipe_set.messages import (
     Report,
     ReportCompleted,
     ReportInstalling,

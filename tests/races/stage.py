@@ -14,7 +14,7 @@ from domain.directory import events as directory
 from domain.job.spec import RecipeSetSpec
 from domain.priority import Priority
 from domain.recipe.state import Recipe
-from domain.recipe_set.reports import Report
+from domain.recipe_set.messages import Report
 from domain.system.registration import register
 from domain.system.state import System
 from tests.checker.world import World

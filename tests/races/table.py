@@ -13,7 +13,7 @@ from api.use_cases.change_system import SystemChange, change_system
 from api.use_cases.reserve_system import Wanted, reserve_system
 from domain.errors import Refused
 from domain.priority import Priority
-from domain.recipe_set.reports import ReportCompleted, ReportInstalling
+from domain.recipe_set.messages import ReportCompleted, ReportInstalling
 from tests.histories.jobs import named
 from tests.inside.door import Door
 from tests.races.stage import Stage

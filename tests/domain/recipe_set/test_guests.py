@@ -11,7 +11,7 @@ from domain.recipe import events as happened
 from domain.recipe.lifecycle import FINISHED, STARTED
 from domain.recipe_set.ending import HOST_ENDED
 from domain.recipe_set.members import Members
-from domain.recipe_set.reports import (
+from domain.recipe_set.messages import (
     Report,
     ReportAborted,
     ReportCompleted,
@@ -19,8 +19,8 @@ from domain.recipe_set.reports import (
     ReportTaskEnded,
     ReportTaskRunning,
     ReportWatchdog,
-    report,
 )
+from domain.recipe_set.reports import report
 from domain.system.events import SystemPending
 from tests.domain.recipe_set.made import guest_of, set_of
 

@@ -11,7 +11,9 @@ from domain.errors import Refused
 from domain.recipe.events import RecipeCompleted, RecipeReserved
 from domain.recipe.lifecycle import FINISHED, UNFINISHED
 from domain.recipe.state import Recipe, Task
-from domain.recipe_set.reports import ReportCompleted, give_back, report
+from domain.recipe_set.keeping import give_back
+from domain.recipe_set.messages import ReportCompleted
+from domain.recipe_set.reports import report
 from domain.system.events import SystemIdle, SystemPending
 from tests.domain.recipe.made import recipe_in, system_in
 from tests.domain.recipe_set.made import members_of, set_of

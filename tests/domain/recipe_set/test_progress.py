@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from domain.errors import Refused
 from domain.recipe.state import Recipe
 from domain.recipe.state import evolve as evolve_recipe
-from domain.recipe_set.reports import (
+from domain.recipe_set.messages import (
     Report,
     ReportAborted,
     ReportCompleted,
@@ -19,8 +19,8 @@ from domain.recipe_set.reports import (
     ReportTaskEnded,
     ReportTaskResult,
     ReportTaskRunning,
-    report,
 )
+from domain.recipe_set.reports import report
 from domain.system.state import System
 from domain.system.state import evolve as evolve_system
 from tests.domain.recipe.made import moment, recipe_in, system_in

@@ -12,7 +12,7 @@ from domain.events import Decided, Event
 from domain.recipe import events as happened
 from domain.recipe.lifecycle import FINISHED, RECIPE
 from domain.recipe.state import Recipe
-from domain.recipe_set.reports import (
+from domain.recipe_set.messages import (
     Report,
     ReportAborted,
     ReportCompleted,
@@ -21,8 +21,8 @@ from domain.recipe_set.reports import (
     ReportTaskResult,
     ReportTaskRunning,
     ReportWatchdog,
-    report,
 )
+from domain.recipe_set.reports import report
 from domain.system import events as system_happened
 from tests.domain.recipe.made import recipe_in, system_in
 from tests.domain.recipe_set.made import members_of

@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 
 from domain.recipe.watchdog import OVERRIDE
-from domain.recipe_set.reports import (
+from domain.recipe_set.keeping import give_back
+from domain.recipe_set.messages import (
     ReportCompleted,
     ReportInstalling,
     ReportTaskEnded,
     ReportTaskRunning,
     ReportWatchdog,
-    give_back,
 )
 from domain.scheduling.reasons import WATCHDOG_EXPIRED
 from tests.checker import assert_sound, from_recorded

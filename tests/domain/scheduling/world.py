@@ -21,16 +21,16 @@ from domain.recipe.state import evolve as evolve_recipe
 from domain.recipe_set.ending import cancel_set
 from domain.recipe_set.events import RecipeSetSubmitted
 from domain.recipe_set.members import Members
-from domain.recipe_set.priority import change_priority
-from domain.recipe_set.reports import (
+from domain.recipe_set.messages import (
     Report,
     ReportAborted,
     ReportCompleted,
     ReportInstalling,
     ReportTaskEnded,
     ReportTaskRunning,
-    report,
 )
+from domain.recipe_set.priority import change_priority
+from domain.recipe_set.reports import report
 from domain.recipe_set.state import RecipeSet
 from domain.recipe_set.state import evolve as evolve_recipe_set
 from domain.scheduling.decide import POLICY_VERSION, decide

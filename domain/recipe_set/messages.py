@@ -1,0 +1,66 @@
+"""What a lab controller may report of a recipe; `reports.py` says what follows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class ReportInstalling:
+    """The lab controller has begun to provision."""
+
+
+@dataclass(frozen=True)
+class ReportTaskRunning:
+    """A task has started; the first one makes the recipe running."""
+
+    task_id: int
+
+
+@dataclass(frozen=True)
+class ReportTaskResult:
+    """A task has one more result."""
+
+    task_id: int
+    result: str
+    message: str = ""
+    score: float | None = None
+    log_urls: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class ReportTaskEnded:
+    """A task has ended, as `state` says: completed or aborted."""
+
+    task_id: int
+    state: str
+
+
+@dataclass(frozen=True)
+class ReportCompleted:
+    """The last task has ended."""
+
+
+@dataclass(frozen=True)
+class ReportAborted:
+    """The lab controller gives the recipe up."""
+
+    reason: str
+
+
+@dataclass(frozen=True)
+class ReportWatchdog:
+    """From now on the recipe has so many seconds."""
+
+    seconds: int
+
+
+Report = (
+    ReportInstalling
+    | ReportTaskRunning
+    | ReportTaskResult
+    | ReportTaskEnded
+    | ReportCompleted
+    | ReportAborted
+    | ReportWatchdog
+)
