@@ -1,0 +1,102 @@
+"""Labs under every fault there is: every job finishes, and what never happens does not happen.
+
+The simulated machines stall, fail, break; lab controllers vanish, repeat and reorder what they say; processes
+are killed and started again; people do their chores meanwhile. No job is cancelled to get done.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from replay.generated_jobs import generate_jobs
+from replay.generated_lab import generate_lab
+from tests.checker import assert_at_rest, assert_sound, from_json
+from tests.harness.databases import TestDatabase
+from tests.harness.running import SAMPLES, Running, running, wait_for
+from tests.line.agreeing import assert_shown_as_logged, pages
+from tests.line.chores import Chores
+from tests.line.faults import FaultyLab, Plan
+from tests.line.knowing import could_run
+
+SAMPLE_JOBS = ("kernel-smoke.xml", "guests.xml", "nfs-multihost.xml", "pinned.xml")
+MANY_JOBS = 100_000
+ABORTS = ("its watchdog expired", "the simulated machine failed", "the simulated machine broke")
+
+
+@pytest.fixture
+def line(database: TestDatabase) -> Iterator[Running]:
+    with running(database, LABLEDGER_CONSISTENCY_SECONDS="1") as started:
+        yield started
+
+
+def test_demo__every_fault_for_a_moment__every_job_finishes(line: Running, tmp_path: Path) -> None:
+    plan = Plan(
+        seed=4,
+        seconds=10,
+        longest_seconds=90,
+        queue=20,
+        killed=("scheduler", "lab"),
+        kill_every_seconds=2.5,
+    )
+    demo = json.loads((SAMPLES / "lab.json").read_text("utf-8"))
+    faulty = FaultyLab(line, plan, tmp_path, Chores(line, plan.seed))
+    faulty.load(demo)
+    for name in SAMPLE_JOBS:
+        line.labledger("submit", str(SAMPLES / name))
+    faulty.run(generate_jobs(demo, plan.seed, MANY_JOBS))
+    _is_done(faulty, jobs=faulty.submitted + len(SAMPLE_JOBS))
+    assert faulty.kills >= 2
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("seed", [1, 2])
+def test_generated_lab__every_fault_for_a_while__every_job_finishes(
+    line: Running, tmp_path: Path, seed: int
+) -> None:
+    plan = Plan(
+        seed=seed,
+        seconds=75,
+        longest_seconds=150,
+        queue=90,
+        killed=("scheduler", "lab", "projector", "scheduler", "serve"),
+        kill_every_seconds=8,
+    )
+    lab = generate_lab(seed, labs=3, systems=40)
+    faulty = FaultyLab(line, plan, tmp_path, Chores(line, seed))
+    faulty.load(lab)
+    faulty.run(generate_jobs(lab, seed, MANY_JOBS))
+    events = _is_done(faulty, jobs=faulty.submitted)
+    reasons = "\n".join(event["data"]["reason"] for event in events if event["topic"] == "recipe.aborted")
+    assert [reason for reason in ABORTS if reason not in reasons] == []
+
+
+def _is_done(faulty: FaultyLab, jobs: int) -> list[dict[str, Any]]:
+    line = faulty.line
+    with line.client() as client:
+        wait_for(lambda: not _pending(line), "every pending system to be asked for")
+        shown = pages(client, "/jobs", "jobs", line.events()[-1]["position"])
+    assert len(shown) == jobs
+    assert {job["state"] for job in shown} <= {"completed", "aborted"}
+    events = line.events()
+    records = list(from_json(events))
+    assert_sound(records, could_run)
+    assert_at_rest(records, could_run)
+    world = assert_shown_as_logged(line, records)
+    assert not world.recipes, "nobody is on a system or in the queue any more"
+    faulty.nothing_that_never_happens()
+    # The loop mends an idle system that was wanted: then the log says so, whoever was killed since.
+    assert not [event for event in events if event["cause"] == "timer/consistency"]
+    assert {event["epoch"] for event in events if event["basis"]} > {1}, "a scheduler took over"
+    assert any(event["topic"] == "recipe.aborted" for event in events)
+    return events
+
+
+def _pending(line: Running) -> list[dict[str, Any]]:
+    with line.client() as client:
+        systems = pages(client, "/systems", "systems", line.events()[-1]["position"])
+    return [row for row in systems if row["usage"] == "pending"]
