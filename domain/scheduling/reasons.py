@@ -27,3 +27,13 @@ NO_LAB_HAS_THE_GUESTS: Final = "no lab has the distro trees of its guests as wel
 NO_SYSTEM_OF_THE_ARCH: Final = "no system has the architecture of the distro tree"
 ALL_EXCLUDE_THE_FAMILY: Final = "every system excludes the distro family"
 NO_SYSTEM_MATCHES: Final = "no system matches the host requirements"
+# The same where some do match the host requirements: what each of them lacks beside.
+NO_MATCH_HAS_THE_TREE: Final = "no system that matches the host requirements is in a lab with the distro tree"
+NO_MATCH_HAS_THE_GUESTS: Final = (
+    "no system that matches the host requirements is in a lab with the distro trees of its guests"
+)
+NO_MATCH_OF_THE_ARCH: Final = (
+    "no system that matches the host requirements has the architecture of the distro tree"
+)
+ALL_MATCHES_EXCLUDE: Final = "every system that matches the host requirements excludes the distro family"
+NO_MATCH_FITS: Final = "no system that matches the host requirements can install the distro tree"

@@ -23,11 +23,15 @@ Predicate = Callable[["Labs", "FilterKey"], int]
 
 @dataclass(frozen=True)
 class Rule:
-    """One row: a name for people, who passes, and what is said of a recipe whom it leaves nobody."""
+    """One row: a name for people, who passes, and what is said of a recipe whom it leaves nobody.
+
+    `of_matches` is said where it lets nobody through of those that match the host requirements.
+    """
 
     name: str
     passes: Predicate
     reason: str
+    of_matches: str = reasons.NO_MATCH_FITS
 
 
 def _registered(lab: Labs, _: FilterKey) -> int:
@@ -58,12 +62,12 @@ VIABLE: tuple[Rule, ...] = (
     # A removed system serves nobody, whatever else holds.
     Rule("registered", _registered, reasons.NOT_REGISTERED),
     # Seed 000: a distro tree must be in the lab that would install it.
-    Rule("distro", _distro_in_lab, reasons.NO_LAB_HAS_THE_TREE),
+    Rule("distro", _distro_in_lab, reasons.NO_LAB_HAS_THE_TREE, reasons.NO_MATCH_HAS_THE_TREE),
     # Guests are installed from the same lab as their host.
-    Rule("guests", _guests_in_lab, reasons.NO_LAB_HAS_THE_GUESTS),
-    Rule("arch", _arch_of_distro, reasons.NO_SYSTEM_OF_THE_ARCH),
+    Rule("guests", _guests_in_lab, reasons.NO_LAB_HAS_THE_GUESTS, reasons.NO_MATCH_HAS_THE_GUESTS),
+    Rule("arch", _arch_of_distro, reasons.NO_SYSTEM_OF_THE_ARCH, reasons.NO_MATCH_OF_THE_ARCH),
     # Owners exclude distro families that are known not to run on their machine.
-    Rule("exclusion", _not_excluded, reasons.ALL_EXCLUDE_THE_FAMILY),
+    Rule("exclusion", _not_excluded, reasons.ALL_EXCLUDE_THE_FAMILY, reasons.ALL_MATCHES_EXCLUDE),
     # Last, because it is the one the submitter wrote and can change. One that forces a system names just it.
     Rule("requirement", _requirement, reasons.NO_SYSTEM_MATCHES),
 )
@@ -75,10 +79,23 @@ def viable(lab: Labs, key: FilterKey) -> int:
 
 
 def why_none(lab: Labs, key: FilterKey) -> str:
-    """The reason of the first rule that leaves nobody, for a filter that nobody is viable for."""
+    """The reason of the first rule that leaves nobody, for a filter that nobody is viable for.
+
+    Where the last one does, what the submitter asked for may exist: then it is said what all of it lacks.
+    """
     left = lab.registered
     for rule in VIABLE:
         left &= rule.passes(lab, key)
         if not left:
-            return rule.reason
+            return _of_matches(lab, key) if rule is VIABLE[-1] else rule.reason
     raise AssertionError(f"{key} has viable systems")
+
+
+def _of_matches(lab: Labs, key: FilterKey) -> str:
+    matches = lab.registered & _requirement(lab, key)
+    if not matches:
+        return reasons.NO_SYSTEM_MATCHES
+    for rule in VIABLE:
+        if not matches & rule.passes(lab, key):
+            return rule.of_matches
+    return reasons.NO_MATCH_FITS

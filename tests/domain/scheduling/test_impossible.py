@@ -8,7 +8,16 @@ from typing import Any
 import pytest
 
 from domain.recipe.events import RecipeAborted
-from domain.scheduling.reasons import NO_DISTRO_TREE, NO_LAB_FOR_ALL, SIBLING_IMPOSSIBLE
+from domain.scheduling.reasons import (
+    ALL_MATCHES_EXCLUDE,
+    NO_DISTRO_TREE,
+    NO_LAB_FOR_ALL,
+    NO_MATCH_FITS,
+    NO_MATCH_HAS_THE_GUESTS,
+    NO_MATCH_HAS_THE_TREE,
+    NO_MATCH_OF_THE_ARCH,
+    SIBLING_IMPOSSIBLE,
+)
 from domain.scheduling.rules import VIABLE
 from tests.domain.scheduling.wants import ANYTHING, HUGE, forces, named
 from tests.domain.scheduling.world import World
@@ -55,11 +64,11 @@ def _own_distro_of_other_arch(world: World) -> int:
     return world.submit(ANYTHING.text, None, distro=OWN)
 
 
-def _excluding(family: str, version: str | None) -> Callable[[World], None]:
+def _excluding(family: str, version: str | None, fqdn: str = "a") -> Callable[[World], None]:
     rows = [{"arch": "x86_64", "family": family, "version": version}]
 
     def add(world: World) -> None:
-        world.add_system("a", excluded_families=rows)
+        world.add_system(fqdn, excluded_families=rows)
         world.settle()
 
     return add
@@ -92,6 +101,50 @@ def _guests_elsewhere(world: World) -> int:
 def _too_small(world: World) -> int:
     world.add_idle("a")
     return world.submit(HUGE.text)
+
+
+def _match_elsewhere(world: World) -> None:
+    world.add_lab("lab-2")
+    world.add_system("b", lab="lab-2")
+
+
+def _match_of_other_arch(world: World) -> None:
+    world.add_system("b", arches=["ppc64le"])
+
+
+def _match_without_the_guests(world: World) -> None:
+    world.add_lab("lab-2")
+    world.put_tree(1, "x86_64", ["lab-1", "lab-2"])
+    world.put_tree(2, "x86_64", ["lab-1"])
+    world.add_system("b", lab="lab-2")
+
+
+def _match_elsewhere_or_of_other_arch(world: World) -> None:
+    _match_elsewhere(world)
+    world.add_system("c", arches=["ppc64le"])
+
+
+MATCHING = [
+    # The machine that was asked for stands in a lab without the tree.
+    (_match_elsewhere, "b", (), NO_MATCH_HAS_THE_TREE),
+    (_match_without_the_guests, "b", (2,), NO_MATCH_HAS_THE_GUESTS),
+    (_match_of_other_arch, "b", (), NO_MATCH_OF_THE_ARCH),
+    (_excluding("Fedora", None, "b"), "b", (), ALL_MATCHES_EXCLUDE),
+    # One lacks this, the other that.
+    (_match_elsewhere_or_of_other_arch, "bc", (), NO_MATCH_FITS),
+]
+
+
+@pytest.mark.parametrize(("prepare", "wanted", "guests", "reason"), MATCHING)
+def test_new_job__some_match_but_none_of_them_could__is_aborted_with_what_they_lack(
+    world: World, prepare: Callable[[World], None], wanted: str, guests: tuple[int, ...], reason: str
+) -> None:
+    # Somebody is there for every other rule.
+    world.add_system("a")
+    prepare(world)
+    world.settle()
+    world.submit_set([named(*wanted)], guests={0: list(guests)})
+    assert set(reasons(world).values()) == {reason}
 
 
 HOPELESS = [
