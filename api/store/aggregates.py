@@ -4,18 +4,12 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 
 from api.store.event_log import EventLog
-from api.store.gathered import Gathered, State, neighbours
-from domain.events import Decided, Event, Moment, split_subject
-from domain.recipe.state import Recipe
-from domain.recipe.state import evolve as evolve_recipe
-from domain.recipe_set.members import Members
-from domain.recipe_set.state import RecipeSet
-from domain.recipe_set.state import evolve as evolve_recipe_set
-from domain.system.state import System
-from domain.system.state import evolve as evolve_system
+from domain.events import Moment
+from domain.gathered import Gathered, neighbours
+from domain.subjects import State, evolve
 
 REMEMBERED = 20_000
 
@@ -37,7 +31,7 @@ class Aggregates:
         for subject, events in news.items():
             state = known[subject]
             for recorded in events:
-                state = after(subject, state, recorded.event, Moment.of(recorded))
+                state = evolve(subject, state, recorded.event, Moment.of(recorded))
             known[subject] = state
         found = {subject: state for subject, state in known.items() if state is not None}
         self._remember(found)
@@ -48,7 +42,7 @@ class Aggregates:
         state: State | None = None
         for recorded in self._log.load({subject: 0})[subject]:
             if recorded.position <= position:
-                state = after(subject, state, recorded.event, Moment.of(recorded))
+                state = evolve(subject, state, recorded.event, Moment.of(recorded))
         return state
 
     def gather(self, subjects: Iterable[str]) -> Gathered:
@@ -84,47 +78,3 @@ class Aggregates:
                 self._states.move_to_end(subject)
             while len(self._states) > self._remembered:
                 self._states.popitem(last=False)
-
-
-def after(subject: str, state: State | None, event: Event, moment: Moment) -> State:
-    """A recipe, recipe set or system after one more event."""
-    kind, name = split_subject(subject)
-    return _EVOLVE[kind](state, name, event, moment)
-
-
-def supposed(subject: str, state: State, event: Event) -> State:
-    """The same after an event that was decided: not in the log yet, it has no position there and no time."""
-    return after(subject, state, event, Moment(state.version + 1, 0, None))
-
-
-def members_after(members: Members, decided: Decided) -> Members:
-    """A recipe set as it will be when what is decided has happened."""
-    every: tuple[State, ...] = (*members.recipes, *members.systems.values())
-    states = {state.subject: state for state in every}
-    for subject, event in decided:
-        states[subject] = supposed(subject, states[subject], event)
-    recipes = tuple(state for state in states.values() if isinstance(state, Recipe))
-    systems = {state.fqdn: state for state in states.values() if isinstance(state, System)}
-    return Members(recipes, systems)
-
-
-def _recipe(state: State | None, name: str, event: Event, moment: Moment) -> State:
-    assert state is None or isinstance(state, Recipe)
-    return evolve_recipe(state, int(name), event, moment)
-
-
-def _recipe_set(state: State | None, name: str, event: Event, moment: Moment) -> State:
-    assert state is None or isinstance(state, RecipeSet)
-    return evolve_recipe_set(state, int(name), event, moment)
-
-
-def _system(state: State | None, name: str, event: Event, moment: Moment) -> State:
-    assert state is None or isinstance(state, System)
-    return evolve_system(state, name, event, moment)
-
-
-_EVOLVE: dict[str, Callable[[State | None, str, Event, Moment], State]] = {
-    "recipe": _recipe,
-    "recipe-set": _recipe_set,
-    "system": _system,
-}

@@ -6,11 +6,11 @@ import asyncio
 from collections.abc import Iterable
 
 from api.services import Request, Services
-from api.store.gathered import Gathered
 from api.store.requests import Committed
 from api.use_cases.commit import commit_gathered
 from api.use_cases.rights import own_job, own_recipe_set
 from domain.events import Decided
+from domain.gathered import Gathered
 from domain.recipe_set.ending import cancel_set
 
 

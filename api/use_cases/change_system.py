@@ -7,14 +7,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from api.services import Request, Services
-from api.store.aggregates import supposed
-from api.store.gathered import Gathered
 from api.store.requests import Committed
 from api.use_cases.commit import commit_gathered
 from domain.directory.state import Directory
 from domain.errors import Fault, FaultyInput, Unknown
 from domain.events import Decided
+from domain.gathered import Gathered
 from domain.names import unknown_name
+from domain.subjects import supposed
 from domain.system.state import System
 from domain.upkeep.condition import change_condition
 from domain.upkeep.draining import drain, undrain

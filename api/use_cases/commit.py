@@ -7,9 +7,9 @@ import time
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 
 from api.services import Request, Services
-from api.store.gathered import Gathered
 from api.store.requests import Append, Committed, Conflict, Outcome, committed, new_command_id
 from domain.events import Change, Decided
+from domain.gathered import Gathered
 
 PATIENCE_SECONDS = 10.0
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import asyncio
 
 from api.services import Request, Services
-from api.store.gathered import Gathered
 from api.store.requests import Committed
 from api.use_cases.commit import commit_gathered
 from api.use_cases.rights import own_recipe, require_own_lab
 from domain.errors import Refused, Unknown
 from domain.events import Decided
+from domain.gathered import Gathered
 from domain.recipe_set.ending import abort
 from domain.recipe_set.keeping import give_back
 

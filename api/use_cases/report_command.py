@@ -7,12 +7,12 @@ from typing import Any
 
 from api.services import Request, Services
 from api.store.event_log import EventLog
-from api.store.gathered import Gathered
 from api.store.requests import Append, Committed
 from api.use_cases.commit import append_of, commit
 from domain.command.lifecycle import report
 from domain.errors import Unknown
 from domain.events import Decided
+from domain.gathered import Gathered
 from domain.recipe.events import RecipeAssigned, RecipeQueued, RecipeScheduled
 from domain.recipe_set.ending import abort
 from domain.system.events import SystemReservationEnded

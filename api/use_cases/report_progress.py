@@ -9,13 +9,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from api.services import Request, Services
-from api.store.aggregates import members_after
-from api.store.gathered import Gathered
 from api.store.requests import Append, Committed, Conflict, Outcome, committed
 from api.use_cases.commit import PATIENCE_SECONDS, append_of
 from api.use_cases.rights import require_own_lab
 from domain.errors import LabledgerError, NotPermitted, Refused, Unknown
 from domain.events import Decided
+from domain.gathered import Gathered, members_after
 from domain.recipe_set.messages import Report
 from domain.recipe_set.reports import report
 

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from api.services import Request, Services, written
-from api.store.gathered import Gathered
 from api.store.requests import Append, Committed
 from api.use_cases.commit import append_of, commit, commit_gathered
 from api.use_cases.rights import require_own_system
 from domain.directory.state import Entry
 from domain.errors import Fault, FaultyInput, NotPermitted, Refused, Unknown
 from domain.events import Decided
+from domain.gathered import Gathered
 from domain.names import unknown_name
 from domain.system.state import Reservation, System
 from domain.upkeep.reservation import end, reserve

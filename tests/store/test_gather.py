@@ -6,10 +6,11 @@ from collections.abc import Iterator, Mapping
 
 import pytest
 
-from api.store.aggregates import Aggregates, members_after
+from api.store.aggregates import Aggregates
 from api.store.event_log import EventLog
 from api.store.requests import Append
 from domain.events import Change, Decided, Event, Recorded
+from domain.gathered import members_after
 from domain.recipe.events import RecipeCancelled, RecipeNew, RecipeQueued, RecipeScheduled
 from domain.recipe_set.ending import cancel_set
 from domain.recipe_set.events import RecipeSetSubmitted

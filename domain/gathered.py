@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
+from domain.events import Decided
 from domain.recipe.state import Recipe
 from domain.recipe_set.members import Members
 from domain.recipe_set.state import RecipeSet
+from domain.subjects import State, supposed
 from domain.system.state import System
-
-State = Recipe | RecipeSet | System
 
 
 @dataclass(frozen=True)
@@ -49,6 +49,17 @@ class Gathered:
         """The set of the recipe that has a system, None where no recipe has it."""
         recipe = None if system.recipe_id is None else self.recipe(system.recipe_id)
         return None if recipe is None else self.members(recipe.recipe_set_id)
+
+
+def members_after(members: Members, decided: Decided) -> Members:
+    """A recipe set as it will be when what is decided has happened."""
+    every: tuple[State, ...] = (*members.recipes, *members.systems.values())
+    states = {state.subject: state for state in every}
+    for subject, event in decided:
+        states[subject] = supposed(subject, states[subject], event)
+    recipes = tuple(state for state in states.values() if isinstance(state, Recipe))
+    systems = {state.fqdn: state for state in states.values() if isinstance(state, System)}
+    return Members(recipes, systems)
 
 
 def neighbours(state: State) -> list[str]:
