@@ -69,13 +69,13 @@ class Fault:
 
 
 FAULTS: Mapping[str, Fault] = {
-    "safety": Fault(everything_is_safe, "no_unsafe_grant|no_holder_stuck|no_deadlock", 1),
-    "rank": Fault(last_come_first_served, "nobody_jumped", 3),
+    "safety": Fault(everything_is_safe, "no_unsafe_grant|no_holder_stuck|no_deadlock", 5),
+    "rank": Fault(last_come_first_served, "nobody_jumped", 5),
     # Who sleeps is passed by a later one, or found beside an idle system.
-    "wake-ups": Fault(nobody_wakes_up, "no_idle_system_wanted|nobody_jumped", 3),
-    "let-go": Fault(nobody_lets_go, "no_holder_stuck|no_unsafe_grant", 5),
-    "versions of systems": Fault(not_expected("system"), "in_step|legal_transitions|one_lab_per_set", 3),
+    "wake-ups": Fault(nobody_wakes_up, "no_idle_system_wanted|nobody_jumped", 5),
+    "let-go": Fault(nobody_lets_go, "no_holder_stuck|no_unsafe_grant", 1),
+    "versions of systems": Fault(not_expected("system"), "in_step|legal_transitions|one_lab_per_set", 5),
     "versions of recipes": Fault(
-        not_expected("recipe"), "legal_transitions|in_step|starts_together|has events before it was new", 1
+        not_expected("recipe"), "legal_transitions|in_step|starts_together|has events before it was new", 6
     ),
 }

@@ -32,15 +32,14 @@ def distro_requires(tree: str) -> str:
     return DISTRO.examine({"element": "name", "op": "==", "value": tree}).text
 
 
-def _seldom(strategy: st.SearchStrategy[Any], usual: Any, one_in: int) -> st.SearchStrategy[Any]:
-    return st.integers(1, one_in).flatmap(lambda dice: strategy if dice == one_in else st.just(usual))
-
-
-trees = _seldom(st.sampled_from(("tree-1", "tree-2", "tree-3", "tree-9")), "tree-1", 8)
-keeping = st.sampled_from(
-    ({"when": "always", "duration_seconds": 600}, {"when": "onfail", "duration_seconds": 60})
+# Most can be placed: the others are given up at once, and nothing more happens to them.
+TREES = ("tree-1",) * 36 + ("tree-2", "tree-2", "tree-3", "tree-9")
+KEPT = (None,) * 6 + (
+    {"when": "always", "duration_seconds": 600},
+    {"when": "onfail", "duration_seconds": 60},
 )
-anything = st.sampled_from(({"and": []}, _BIG, _NET, {"or": [_BIG, _NET]}, {"not": [_NET]}))
+# Perhaps of another lab, and then not to be had together with the others.
+ELSEWHERE = (_BIG, _NET, {"or": [_BIG, _NET]}, {"not": [_NET]})
 
 
 def recipe(want: Any, tree: str = "tree-1", **more: Any) -> RecipeSpec:
@@ -70,47 +69,59 @@ def job(recipe_sets: Sequence[RecipeSetSpec]) -> JobSpec:
     )
 
 
-def _guest(tree: str) -> RecipeSpec:
-    return recipe({"and": []}, tree, guestname="guest", guestargs="--ram=1")
-
-
-def _recipes(want: Any) -> st.SearchStrategy[RecipeSpec]:
-    return st.builds(
-        recipe,
-        st.just(want),
-        trees,
-        guests=_seldom(st.lists(trees.map(_guest), min_size=1, max_size=2).map(tuple), (), 4),
-        reservesys=_seldom(keeping, None, 4),
-        autopick_random=st.booleans(),
-        autopick_pools=st.lists(st.sampled_from(POOLS), unique=True, max_size=1).map(tuple),
-        tasks=st.sampled_from((_tasks(1), _tasks(1), _tasks(2))),
-    )
-
-
 def _tasks(number: int) -> tuple[TaskSpec, ...]:
     return tuple(TaskSpec(f"/task-{place}", None, ()) for place in range(number))
 
 
-def _wants(own: str, others: Sequence[str]) -> st.SearchStrategy[Any]:
-    """Mostly a few systems, by name: who wants the same ones is in the way of others."""
-    narrow = st.lists(st.sampled_from(others), max_size=1).map(lambda more: named(own, *more))
-    return st.integers(0, 9).flatmap(
-        lambda dice: anything if dice == 8 else st.just({"force": own}) if dice == 9 else narrow
+def _guests(*trees: str) -> tuple[RecipeSpec, ...]:
+    return tuple(recipe({"and": []}, tree, guestname="guest", guestargs="--ram=1") for tree in trees)
+
+
+trees = st.sampled_from(TREES)
+kept = st.sampled_from(KEPT)
+guests = st.sampled_from(
+    (_guests(),) * 8
+    + (
+        _guests("tree-1"),
+        _guests("tree-1"),
+        _guests("tree-1", "tree-1"),
+        _guests("tree-1", "tree-2"),
+        _guests("tree-3"),
     )
+)
+tasks = st.sampled_from((_tasks(1), _tasks(1), _tasks(2)))
+autopick_pools = st.sampled_from(((), (), *((pool,) for pool in POOLS)))
+priorities = st.sampled_from(list(Priority))
+sizes = st.sampled_from((1, 1, 2, 2, 2, 3, 3, 4))
+
+
+def _wants(own: str, others: Sequence[str]) -> list[Any]:
+    """Mostly a few systems, by name: who wants the same ones is in the way of others."""
+    narrow = [named(own), *(named(own, other) for other in others)]
+    return [*narrow * 4, {"force": own}, {"force": own}, {"and": []}, *ELSEWHERE]
 
 
 @st.composite
-def _recipe_sets(draw: Any, names: Sequence[str]) -> RecipeSetSpec:
-    size = draw(st.sampled_from((1, 1, 2, 2, 2, 3, 3, 4)))
-    owns = draw(st.permutations(names))[:size]
-    recipes = tuple(draw(_recipes(draw(_wants(own, names)))) for own in owns)
-    return RecipeSetSpec(draw(priorities), recipes)
-
-
-def jobs(labs: Sequence[Sequence[str]]) -> st.SearchStrategy[JobSpec]:
+def jobs(draw: Any, labs: Sequence[Sequence[str]]) -> JobSpec:
     """Of one or two sets, each for the systems of one of the labs."""
-    recipe_sets = st.sampled_from(labs).flatmap(_recipe_sets)
-    return st.lists(recipe_sets, min_size=1, max_size=2).map(job)
+    return job(
+        [_recipe_set(draw, draw(st.sampled_from(labs))) for _ in range(draw(st.sampled_from((1, 1, 2))))]
+    )
 
 
-priorities = st.sampled_from(list(Priority))
+def _recipe_set(draw: Any, names: Sequence[str]) -> RecipeSetSpec:
+    """Each recipe wants a system of its own, and may take another."""
+    owns = draw(st.permutations(names))[: draw(sizes)]
+    return RecipeSetSpec(draw(priorities), tuple(_recipe(draw, own, names) for own in owns))
+
+
+def _recipe(draw: Any, own: str, names: Sequence[str]) -> RecipeSpec:
+    return recipe(
+        draw(st.sampled_from(_wants(own, names))),
+        draw(trees),
+        guests=draw(guests),
+        reservesys=draw(kept),
+        tasks=draw(tasks),
+        autopick_random=draw(st.booleans()),
+        autopick_pools=draw(autopick_pools),
+    )

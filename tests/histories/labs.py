@@ -87,6 +87,6 @@ def _beginning(disabled: str | None, places: Sequence[Sequence[str]], drawn: Seq
 beginnings = st.builds(
     _beginning,
     st.sampled_from((None,) * 7 + LABS),
-    st.tuples(some_labs, some_labs),
+    st.tuples(*(some_labs.map(lambda labs: ["lab-1", *labs]) for _ in range(2))),
     st.lists(systems, min_size=1, max_size=4),
 )

@@ -56,6 +56,11 @@ class Histories(RuleBasedStateMachine):
         for act in which:
             act(self.scene, data.draw)
 
+    @rule(data=several)
+    def holder_cannot_go_on(self, data: Any) -> None:
+        self.desk.settle()
+        acts.hit_a_holder(self.scene, data.draw)
+
     # The scheduler
 
     @rule(

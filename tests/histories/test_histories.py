@@ -18,7 +18,7 @@ EXAMPLES = "LABLEDGER_SOAK_EXAMPLES"
 
 
 def test_log__after_random_histories__nothing_wrong(bench: Bench) -> None:
-    run_state_machine_as_test(lambda: Histories(bench), settings=bounds(60, derandomize=True))
+    run_state_machine_as_test(lambda: Histories(bench), settings=bounds(40, derandomize=True))
 
 
 @pytest.mark.soak
@@ -27,4 +27,4 @@ def test_log__after_many_long_random_histories__nothing_wrong(bench: Bench) -> N
     number = int(os.environ.get(SEED, secrets.randbelow(2**32)))
     print(f"{SEED}={number}")
     histories = seed(number)(lambda: Histories(bench))
-    run_state_machine_as_test(histories, settings=bounds(int(os.environ.get(EXAMPLES, "600")), steps=80))
+    run_state_machine_as_test(histories, settings=bounds(int(os.environ.get(EXAMPLES, "200")), steps=80))

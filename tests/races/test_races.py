@@ -9,8 +9,8 @@ from tests.inside.bench import Scene
 from tests.races.orders import ORDERS, at_once, one_in_between, play
 from tests.races.table import RACES, Race
 
-ROUNDS = 40
-SOAKED_ROUNDS = 400
+ROUNDS = 30
+SOAKED_ROUNDS = 300
 
 every_race = pytest.mark.parametrize("race", RACES.values(), ids=RACES.keys())
 
