@@ -121,8 +121,10 @@ SELECT d.recipe_id, d.recipe_set_id, d.job_id, d.owner, d.group_name AS "group",
        d.distro_tree_id, d.distro, d.host_recipe_id, d.guestname, d.guestargs, d.reservesys,
        ARRAY (SELECT g.recipe_id FROM read.recipe_details g
               WHERE g.host_recipe_id = d.recipe_id ORDER BY g.recipe_id) AS guests,
-       r.state, r.system, r.lab_controller, r.reason, r.since, r.since_position
-FROM read.recipe_details d JOIN read.recipes r
+       r.state, r.system, r.lab_controller, r.reason, r.since, r.since_position, s.priority
+FROM read.recipe_details d JOIN read.recipe_sets s
+  ON s.recipe_set_id = d.recipe_set_id AND s.since_position <= %(at)s AND s.until_position > %(at)s
+JOIN read.recipes r
   ON r.recipe_id = d.recipe_id AND r.since_position <= %(at)s AND r.until_position > %(at)s
 WHERE d.job_id = %(job_id)s::integer OR d.recipe_set_id = %(recipe_set_id)s::integer
    OR d.recipe_id = %(recipe_id)s::integer

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from api.client import Client
 
 FACTS = (
-    *("job_id", "recipe_set_id", "host_recipe_id", "guests", "state", "result", "system", "lab_controller"),
-    "deadline",
+    *("job_id", "recipe_set_id", "priority", "owner", "group", "whiteboard", "distro_tree", "distro"),
+    *("host_recipe_id", "guests", "state", "result", "system", "lab_controller", "deadline"),
 )
 
 
@@ -59,13 +59,16 @@ def recipe(client: Client, output: Output, recipe_id: int, as_of: str | None) ->
 
 
 def _shown(fact: str, value: Any) -> str:
+    if fact == "distro_tree":
+        named = (value["name"], value.get("variant"), value["arch"], f"({value['id']})")
+        return plain(" ".join(filter(None, named)))
     return f"{clock(value)} UTC" if fact == "deadline" else plain(value)
 
 
 def _show(recipe: Row) -> None:
     click.echo(f"recipe {recipe['recipe_id']}")
     for fact in FACTS:
-        if recipe.get(fact) not in (None, []):
+        if recipe.get(fact) not in (None, [], ""):
             click.echo(f"  {fact.removesuffix('_id').replace('_', ' ')}: {_shown(fact, recipe[fact])}")
     shown = console()
     for columns, name in ((HISTORY_COLUMNS, "history"), (TASK_COLUMNS, "tasks")):

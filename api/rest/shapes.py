@@ -46,7 +46,7 @@ def recipe_summary(recipe: Row, tasks: list[Row]) -> Row:
 
 def recipe_document(recipe: Row, tasks: list[Row], deadline: datetime | None) -> Row:
     """`guests` are the ids of its guest recipes; `deadline` is when its watchdog expires."""
-    of_it = ("job_id", "recipe_set_id", "owner", "group")
+    of_it = ("job_id", "recipe_set_id", "priority", "owner", "group")
     return {
         **{name: recipe[name] for name in of_it},
         **recipe_summary(recipe, tasks),

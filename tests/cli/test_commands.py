@@ -232,6 +232,22 @@ def test_recipe__shows_its_history(server: Server, run: Run) -> None:
     assert "no such distro" in output
 
 
+def test_recipe__shows_what_it_asked_for_and_what_it_installs(server: Server, run: Run) -> None:
+    tree = {"id": 4, "name": "Fedora-44", "variant": "Server", "arch": "aarch64", "urls": {}}
+    shown = {**RECIPE, "group": None, "whiteboard": "smoke", "distro_tree": tree}
+    server.on("GET", "/recipes/12", Answer({**shown, "deadline": "2026-01-01T00:00:00Z"}))
+    lines = run("recipe", "12").stdout.splitlines()
+    assert lines[2:] == [
+        "  recipe set: 3",
+        "  priority: High",
+        "  owner: alice",
+        "  whiteboard: smoke",
+        "  distro tree: Fedora-44 Server aarch64 (4)",
+        "  state: queued",
+        "  deadline: 2026-01-01 00:00:00 UTC",
+    ]
+
+
 def _event(position: int, **data: Any) -> dict[str, Any]:
     event = {"position": position, "topic": "recipe.scheduled", "subject": "recipe/12", "data": data}
     return {**event, "at": "2026-01-01T00:00:00Z"}

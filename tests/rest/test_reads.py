@@ -70,6 +70,7 @@ def test_jobs__listed__with_their_sets(client: httpx.Client) -> None:
     recipe_id = _submit(client, b"Low")
     _wait_placed_then_abort(client, recipe_id)
     of_it = client.get(f"/recipes/{recipe_id}").json()
+    assert (of_it["priority"], of_it["distro_tree"]["name"]) == ("Low", "RHEL-9.6")
     (job,) = client.get("/jobs", params={"limit": 1}).json()["jobs"]
     assert (job["job_id"], job["recipe_set_ids"]) == (of_it["job_id"], [of_it["recipe_set_id"]])
 
