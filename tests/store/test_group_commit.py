@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
@@ -21,17 +20,24 @@ from tests.store.making import STAMP, append_to, positions
 
 
 class Log(EventLog):
-    """The real log behind a door that the test opens; it remembers how many requests each append had."""
+    """The real log behind a door that the test opens; it remembers how many requests each append had.
+
+    `knocked` and `refused` tell that a request has come, and that one was sent away.
+    """
 
     def __init__(self, url: str) -> None:
         super().__init__(url)
         self.door = threading.Event()
         self.away = threading.Event()
+        self.knocked = threading.Event()
+        self.refused = threading.Event()
         self.appends: list[int] = []
 
     def append(self, requests: Sequence[Append]) -> list[Outcome]:
+        self.knocked.set()
         self.door.wait(20)
         if self.away.is_set():
+            self.refused.set()
             raise DatabaseAway("away")
         self.appends.append(len(requests))
         return super().append(requests)
@@ -130,7 +136,7 @@ def test_submit__database_away_then_back__committed(log: Log, commits: GroupComm
     log.away.set()
     log.door.set()
     future = commits.submit(append_to("a"))
-    time.sleep(0.3)
+    assert log.refused.wait(20)
     assert not future.done()
     log.away.clear()
 
@@ -163,7 +169,7 @@ def test_close__requests_handed_in__committed_before_it_returns(log: Log) -> Non
 def answers(log: Log, commits: GroupCommit, *appends: Append) -> list[Outcome]:
     """The first is on its way alone while the others queue up; then the door opens."""
     futures = [commits.submit(appends[0])]
-    time.sleep(0.2)
+    assert log.knocked.wait(20)
     futures += [commits.submit(append) for append in appends[1:]]
     log.door.set()
     return [future.result(20) for future in futures]
