@@ -218,5 +218,5 @@ SELECT name, value FROM live.counters WHERE process = %s ORDER BY name
 -- name: log_end
 SELECT coalesce(max(notification_id), 0) AS position FROM log.events
 
--- name: document_of_system
+-- name: system_is_known
 SELECT fqdn FROM read.systems WHERE fqdn = %(fqdn)s AND since_position <= %(at)s AND until_position > %(at)s

@@ -8,11 +8,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-READERS = ("admin", "submitter", "lab-controller", "auditor")
-SUBMITTERS = ("admin", "submitter")
-ADMIN = ("admin",)
-LAB = ("admin", "lab-controller")
-SCRAPERS = ("admin", "auditor", "metrics")
+from domain.directory import roles
+
+READERS = (roles.ADMIN, roles.SUBMITTER, roles.LAB_CONTROLLER, roles.AUDITOR)
+SUBMITTERS = (roles.ADMIN, roles.SUBMITTER)
+ADMIN = (roles.ADMIN,)
+LAB = (roles.ADMIN, roles.LAB_CONTROLLER)
+SCRAPERS = (roles.ADMIN, roles.AUDITOR, roles.METRICS)
 EVERYBODY: tuple[str, ...] = ()
 
 

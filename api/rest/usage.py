@@ -18,17 +18,15 @@ class Usage:
         self._services = services
 
     async def on_get(self, req: Request, resp: Response, fqdn: str) -> None:
-        faults: list[Fault] = []
+        faults = reading.unknown_params(req, *reading.POSITIONS, "since", "until")
         since = reading.time_param(req, "since", faults)
         until = reading.time_param(req, "until", faults)
         reading.check_params(faults)
         at = await reading.read_at(req, self._services.reader)
         asked = {"at": at, "fqdn": fqdn, "since": since, "until": until}
         rows = await self._services.reader.rows("usage_of_system", asked)
-        if (
-            not rows
-            and await self._services.reader.row("document_of_system", {"at": at, "fqdn": fqdn}) is None
-        ):
+        known = rows or await self._services.reader.row("system_is_known", {"at": at, "fqdn": fqdn})
+        if not known:
             raise Unknown(f"system {fqdn}")
         reading.answer_read(req, resp, at, {"intervals": rows})
 
@@ -46,7 +44,7 @@ class Usage:
         return min(asked or then, then)
 
     async def on_get_summed(self, req: Request, resp: Response) -> None:
-        faults: list[Fault] = []
+        faults = reading.unknown_params(req, *reading.POSITIONS, "since", "until", "group_by")
         since = reading.time_param(req, "since", faults) or datetime(1970, 1, 1, tzinfo=UTC)
         until = reading.time_param(req, "until", faults)
         group_by = req.get_param("group_by") or "system"

@@ -9,10 +9,9 @@ from api.services import Request, Services
 from api.store.requests import committed
 from api.use_cases.commit import append_of
 from domain.directory.events import TokenCreated
+from domain.directory.roles import LAB_CONTROLLER, ROLES
 from domain.errors import Fault, FaultyInput
 from domain.names import unknown_name
-
-ROLES = ("admin", "submitter", "lab-controller", "auditor", "metrics")
 
 
 def digest_of(token: str) -> str:
@@ -47,7 +46,7 @@ def _faults(services: Services, user: str, role: str, lab_controller: str | None
         faults.append(Fault("user", unknown_name("user", user)))
     if role not in ROLES:
         faults.append(Fault("role", f"{role!r} is none of {', '.join(ROLES)}"))
-    if role == "lab-controller":
+    if role == LAB_CONTROLLER:
         if lab_controller is None:
             faults.append(Fault("lab_controller", "is needed for this role"))
         elif known("lab-controller", lab_controller) is None:
