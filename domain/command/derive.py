@@ -71,7 +71,7 @@ def _runs_on_host(guest: PlacedRecipe) -> bool:
 
 
 def of_system(before: System, event: Event) -> Command | None:
-    """`event` is of a system that a person has reserved, or will be passed over."""
+    """What `event` asks of the lab where a person has reserved the system; None for every other."""
     rule = _PERSON.get(type(event))
     if rule is None or before.reservation is None or not rule[1](before, event):
         return None

@@ -1,7 +1,7 @@
 """A log in memory, and what follows from it: once in a partition, once in plain dictionaries without indexes.
 
-The dictionaries are what the reference scheduler and the invariants look at, so that a fault in an index of
-the partition cannot hide itself.
+The dictionaries are what tests compare a partition with, so that a fault in an index of it cannot hide
+itself.
 """
 
 from __future__ import annotations
