@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
+from domain.errors import Refused
 from domain.recipe.lifecycle import STARTED
 from domain.system.state import System
+from domain.upkeep.reservation import reserve
 from tests.model_check.case import BIG_MB, POOL
 from tests.model_check.model import Model
 
@@ -73,7 +75,11 @@ def _into(condition: str) -> Callable[[Model, str], None]:
 
 
 def _may_reserve(system: System) -> bool:
-    return system.condition == "Manual" and system.reservation is None and system.recipe_id is None
+    try:
+        reserve(system, "ada", None, None)
+    except Refused:
+        return False
+    return True
 
 
 def _moves(world: Model) -> list[tuple[str, str]]:

@@ -56,7 +56,7 @@ def _all(cases: list[Case], manner: Manner) -> list[Task]:
 PEOPLE: tuple[tuple[str, Case], ...] = (
     ("drain, undrain", case("a b", "a b", "b a")),
     ("drain, undrain", case("a:Manual b", "!a b", "High:!a")),
-    ("drain, undrain, break", case("a b c", "ab c", "bc")),
+    ("drain, undrain, break", case("a b", "ab", "a b")),
     ("reserve, give back, automate, make manual", case("a:Manual b", "!a b", "ab")),
     ("reserve, give back", case("a:Manual b", "!a b", "High:!a")),
     ("remove, automate", case("a b", "a b", "b a")),

@@ -17,10 +17,10 @@ SAMPLES = {
     "two-systems": 200,
     "people": 100,
     "races": 100,
-    "two-sets": 16,
+    "two-sets": 12,
     "two-sets-ranked-breaking": 8,
     "three-sets": 16,
-    "three-sets-breaking": 4,
+    "three-sets-breaking": 3,
 }
 WALKS = 150
 
@@ -29,10 +29,10 @@ LONG = {
     "two-sets": None,
     "two-sets-ranked": None,
     "three-sets": None,
-    "three-sets-breaking": 80,
+    "three-sets-breaking": 40,
     "people-races": None,
 }
-LONG_WALKS = 3_000
+LONG_WALKS = 1_500
 
 
 def _gone_through(name: str, sample: int | None, processes: int) -> Found:
