@@ -13,7 +13,7 @@ from api.rest.principal import request_of
 from api.rest.shapes import lab_command
 from api.services import Services
 from api.use_cases.report_command import report_command
-from domain.errors import Fault, Unknown
+from domain.errors import Unknown
 from domain.names import called
 
 MAX_WAIT_SECONDS = 60
@@ -25,7 +25,7 @@ class Commands:
         self._services = services
 
     async def on_get(self, req: Request, resp: Response, name: str) -> None:
-        faults: list[Fault] = []
+        faults = reading.unknown_params(req, "after", "wait_seconds", "unfinished", "min_position")
         after = reading.integer(req, "after", 0, reading.MAX_POSITION, 0, faults)
         wait = reading.integer(req, "wait_seconds", 0, MAX_WAIT_SECONDS, 0, faults)
         reading.check_params(faults)

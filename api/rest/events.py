@@ -10,10 +10,11 @@ from typing import Any
 import orjson
 from falcon.asgi import Request, Response, SSEvent
 
+from api.intake.limits import WORDS_LENGTH
 from api.rest import reading
 from api.services import Services
 from domain.errors import Fault
-from domain.events import Recorded, data_of
+from domain.events import TOPICS, Recorded, data_of
 
 PING_SECONDS = 15.0
 BATCH = 100
@@ -37,7 +38,7 @@ class Events:
         self._services = services
 
     async def on_get(self, req: Request, resp: Response) -> None:
-        faults: list[Fault] = []
+        faults = reading.unknown_params(req, "after", "limit", "types", "subject", "min_position")
         last_id = req.get_header("Last-Event-ID")
         after = reading.integer(req, "after", 0, reading.MAX_POSITION, 0, faults)
         limit = reading.integer(req, "limit", 1, reading.MAX_LIMIT, reading.DEFAULT_LIMIT, faults)
@@ -45,8 +46,11 @@ class Events:
             after = int(last_id)
         elif last_id is not None:
             faults.append(Fault("Last-Event-ID", f"{last_id!r} is no position"))
-        reading.check_params(faults)
         topics = req.get_param_as_list("types", delimiter=",") or ()
+        faults += [
+            Fault("types", f"{topic[:WORDS_LENGTH]!r} is no topic") for topic in topics if topic not in TOPICS
+        ]
+        reading.check_params(faults)
         selection = Selection(tuple(topics) or None, req.get_param("subject"))
         if "text/event-stream" in (req.accept or ""):
             resp.sse = self._stream(after, selection)

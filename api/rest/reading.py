@@ -14,6 +14,7 @@ from urllib.parse import urlencode
 import orjson
 from falcon.asgi import Request, Response
 
+from api.intake.limits import WORDS_LENGTH
 from api.services import Services
 from api.store.requests import Committed
 from domain.errors import Fault, FaultyInput
@@ -24,6 +25,8 @@ DEFAULT_LIMIT = 100
 MAX_LIMIT = 1_000
 MAX_POSITION = 2**63 - 2
 MIN_POSITION_WAIT_SECONDS = 5.0
+# What every read of the read models takes.
+POSITIONS = ("as_of", "min_position")
 
 
 @dataclass(frozen=True)
@@ -58,7 +61,7 @@ async def _moment_at(reader: Reader, asked: int | datetime, at: int) -> datetime
 
 async def read_page(req: Request, reader: Reader, first: Any) -> Page:
     """`first` is the key before all others, for a list that is read from its start."""
-    faults: list[Fault] = []
+    faults = unknown_params(req, *POSITIONS, "limit", "cursor")
     limit = integer(req, "limit", 1, MAX_LIMIT, DEFAULT_LIMIT, faults)
     after = _cursor(req, first, faults)
     check_params(faults)
@@ -93,6 +96,12 @@ def time_param(req: Request, name: str, faults: list[Fault]) -> datetime | None:
     if when is None:
         faults.append(Fault(name, f"{text!r} is no RFC 3339 time with a zone"))
     return when
+
+
+def unknown_params(req: Request, *known: str) -> list[Fault]:
+    """A misspelt one must not be dropped in silence: the answer would look like what was asked for."""
+    words = f"is no parameter here; known are {', '.join(known)}"
+    return [Fault(name[:WORDS_LENGTH], words) for name in req.params if name not in known]
 
 
 def check_params(faults: list[Fault]) -> None:

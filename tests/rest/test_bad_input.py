@@ -56,6 +56,31 @@ REFUSED: list[tuple[str, bytes, dict[str, str], int]] = [
 ]
 
 
+@pytest.mark.parametrize(
+    ("path", "known"),
+    [
+        ("/jobs", "limit"),
+        ("/queue", "as_of"),
+        ("/users", "cursor"),
+        ("/events", "subject"),
+        ("/system-usage", "group_by"),
+        ("/systems/x86-01.east.example.com/usage", "since"),
+        ("/lab-controllers/lab.east.example.com/commands", "wait_seconds"),
+    ],
+)
+def test_list__parameter_nobody_knows__is_named(client: httpx.Client, path: str, known: str) -> None:
+    answer = client.get(path, params={"colour": "red"})
+    assert answer.status_code == 422
+    (fault,) = answer.json()["errors"]
+    assert fault["where"] == "colour" and known in fault["message"]
+
+
+def test_events__types_that_are_none__are_named(client: httpx.Client) -> None:
+    answer = client.get("/events", params={"types": "recipe.queued,recipe.qeued"})
+    assert answer.status_code == 422
+    assert [fault["message"] for fault in answer.json()["errors"]] == ["'recipe.qeued' is no topic"]
+
+
 def test_submission__five_planted_faults__exactly_five_with_lines(
     client: httpx.Client, line: Running
 ) -> None:
