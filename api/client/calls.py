@@ -7,6 +7,7 @@ import uuid
 from collections.abc import Callable, Iterator, Mapping
 from types import TracebackType
 from typing import Any, Self
+from urllib.parse import parse_qs, urlsplit
 
 import httpx
 
@@ -86,7 +87,7 @@ class Client:
         first, rows = page, list(page[name])
         while page.get("next") is not None and (limit is None or len(rows) < limit):
             most = PAGE if limit is None else min(limit - len(rows), PAGE)
-            page = self.get(path, limit=most, cursor=page["next"], **parameters)
+            page = self.get(path, limit=most, cursor=_cursor(page["next"]), **parameters)
             rows += page[name]
         return {**first, name: rows, "next": page.get("next")}
 
@@ -195,3 +196,9 @@ def _body(answer: httpx.Response) -> Any:
         raise Problem(
             answer.status_code, "This is not a Labledger server", "its answer is not JSON"
         ) from None
+
+
+def _cursor(following: str) -> str:
+    """The cursor in the path of a list's next page."""
+    (cursor,) = parse_qs(urlsplit(following).query)["cursor"]
+    return cursor

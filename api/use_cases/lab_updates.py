@@ -16,6 +16,7 @@ from api.use_cases.register_system import register_system
 from api.use_cases.report_progress import Answer, Item, report_progress
 from api.use_cases.rights import require_own_lab
 from domain.errors import Fault, FaultyInput, LabledgerError, NotPermitted, Refused
+from domain.system.registration import unknown_names
 from domain.system.state import System
 
 # So many items are under way at once; more would only wait for a database session.
@@ -101,7 +102,9 @@ async def add_or_change_system(
         await services.feed.catch_up()
     if services.feed.directory.get("system", document["fqdn"]) is None:
         if document["pools"] and not request.is_admin:
-            raise FaultyInput([Fault("pools", "are changed where they are: /pools/{name}/systems/{fqdn}")])
+            others = unknown_names(services.feed.directory, {**document, "pools": []})
+            where = "are changed where they are: /pools/{name}/systems/{fqdn}"
+            raise FaultyInput([Fault("pools", where), *others])
         try:
             return await register_system(services, request, document)
         except Refused:

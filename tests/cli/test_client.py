@@ -119,7 +119,13 @@ def _paged(asked: Asked) -> Answer:
     """Seven rows, at most three at once."""
     start = int(asked.query.get("cursor", ["0"])[0])
     end = min(start + min(int(asked.query["limit"][0]), 3), 7)
-    return Answer({"position": 1, "rows": list(range(start, end)), "next": str(end) if end < 7 else None})
+    return Answer(
+        {
+            "position": 1,
+            "rows": list(range(start, end)),
+            "next": f"/rows?limit=3&cursor={end}" if end < 7 else None,
+        }
+    )
 
 
 @pytest.mark.parametrize(
