@@ -8,8 +8,9 @@ from threading import Barrier
 
 from tests.checker.tables import FREE
 from tests.inside.bench import Scene
+from tests.races.judging import Outcome
 from tests.races.stage import Stage
-from tests.races.table import Outcome, Race
+from tests.races.table import Race
 
 Act = Callable[[], Outcome]
 Order = Callable[[Scene, Act, Act, bool], tuple[Outcome, Outcome]]

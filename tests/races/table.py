@@ -16,10 +16,9 @@ from domain.priority import Priority
 from domain.recipe_set.messages import ReportCompleted, ReportInstalling
 from tests.histories.jobs import named
 from tests.inside.door import Door
+from tests.races import judging
+from tests.races.judging import Outcome
 from tests.races.stage import Stage
-
-Outcome = Any
-"""What the one who acted got: the commit, None where nothing was left to do, or the refusal."""
 
 
 @dataclass(frozen=True)
@@ -129,100 +128,20 @@ def _completed(stage: Stage, door: Door) -> Outcome:
     return stage.report(door, ReportCompleted())[0]
 
 
-# What must be true afterwards
-
-
-def _is_cancelled(stage: Stage, cancelled: Outcome, _: Outcome) -> None:
-    """And got nothing after that."""
-    assert cancelled is not None
-    assert stage.story()[-1] == "cancelled"
-    assert stage.system().usage == "idle"
-
-
-def _broken_and_free(stage: Stage, _: Outcome, __: Outcome) -> None:
-    """Who had begun is given up; who had not keeps its place."""
-    had_begun = "waiting" in stage.story()
-    assert stage.recipe().state == ("aborted" if had_begun else "queued")
-    assert (stage.system().condition, stage.system().usage) == ("Broken", "idle")
-
-
-def _half_is_back(stage: Stage, _: Outcome, __: Outcome) -> None:
-    assert {stage.recipe(place).state for place in (0, 1)} == {"queued"}
-    assert stage.system().usage == "idle"
-
-
-def _granted_or_drained(stage: Stage, _: Outcome, __: Outcome) -> None:
-    """It keeps what it got, and gets nothing once the system drains."""
-    assert stage.system().draining
-    got = stage.story(f"system/{stage.fqdn}")
-    if "waiting" in stage.story():
-        assert got.index("scheduled") < got.index("drained")
-        assert stage.recipe().system == stage.fqdn
-    else:
-        assert stage.recipe().state == "queued"
-
-
-def _granted_or_moved(stage: Stage, moved: Outcome, _: Outcome) -> None:
-    """Moved or not, who may have it in either lab has it in the end."""
-    assert stage.recipe().lab_controller == ("lab-1" if isinstance(moved, Refused) else "lab-2")
-
-
-def _one_has_it(stage: Stage, reserved: Outcome, _: Outcome) -> None:
-    if isinstance(reserved, Refused):
-        assert stage.recipe().system == stage.fqdn
-        assert stage.system().reservation is None
-    else:
-        assert stage.recipe().state == "queued"
-        assert stage.system().reservation is not None
-
-
-def _no_change_after_the_start(stage: Stage, changed: Outcome, _: Outcome) -> None:
-    assert stage.recipe().state == "waiting"
-    story = stage.story(f"recipe-set/{stage.recipe_set_id}")
-    assert ("priority-changed" not in story) == isinstance(changed, Refused)
-
-
-def _ended_once(stage: Stage, cancelled: Outcome, reported: Outcome) -> None:
-    """Completed or cancelled: the other one is told so."""
-    if "completed" in stage.story():
-        assert cancelled is None
-    else:
-        assert isinstance(reported, Refused)
-    assert len({"completed", "cancelled"} & set(stage.story())) == 1
-
-
-def _reported_in_time(stage: Stage, cancelled: Outcome, reported: Outcome) -> None:
-    assert ("installing" in stage.story()) != isinstance(reported, Refused)
-    _is_cancelled(stage, cancelled, reported)
-
-
-def _cancelled_once(stage: Stage, one: Outcome, other: Outcome) -> None:
-    assert [one, other].count(None) == 1
-    assert stage.story().count("cancelled") == 1
-
-
-def _reserved_once(stage: Stage, one: Outcome, other: Outcome) -> None:
-    refused = [isinstance(outcome, Refused) for outcome in (one, other)]
-    assert sorted(refused) == [False, True]
-    reservation = stage.system().reservation
-    assert reservation is not None
-    assert reservation.user == ("bob" if refused[0] else "ada")
-
-
 RACES: Mapping[str, Race] = {
-    "cancel, grant to a new set": Race(_new_set, _cancel, None, _is_cancelled),
-    "cancel, grant of a pending system": Race(_pending_system, _cancel, None, _is_cancelled),
-    "cancel, grant of half a set": Race(_half_a_set, _cancel, None, _is_cancelled),
-    "break, grant to a new set": Race(_new_set, _break, None, _broken_and_free),
-    "break, grant of a pending system": Race(_pending_system, _break, None, _broken_and_free),
-    "break, grant of half a set": Race(_half_a_set, _break, None, _half_is_back),
-    "drain, grant": Race(_new_set, _drain, None, _granted_or_drained),
-    "move to another lab, grant": Race(_new_set, _move, None, _granted_or_moved),
-    "reserve, forced grant": Race(_forced, _reserve, None, _one_has_it),
-    "change priority, start": Race(_new_set, _urgent, None, _no_change_after_the_start),
-    "cancel, report installing": Race(_waiting, _cancel, _installing, _reported_in_time),
-    "cancel, report completed": Race(_tasks_ended, _cancel, _completed, _ended_once),
+    "cancel, grant to a new set": Race(_new_set, _cancel, None, judging.is_cancelled),
+    "cancel, grant of a pending system": Race(_pending_system, _cancel, None, judging.is_cancelled),
+    "cancel, grant of half a set": Race(_half_a_set, _cancel, None, judging.is_cancelled),
+    "break, grant to a new set": Race(_new_set, _break, None, judging.broken_and_free),
+    "break, grant of a pending system": Race(_pending_system, _break, None, judging.broken_and_free),
+    "break, grant of half a set": Race(_half_a_set, _break, None, judging.half_is_back),
+    "drain, grant": Race(_new_set, _drain, None, judging.granted_or_drained),
+    "move to another lab, grant": Race(_new_set, _move, None, judging.granted_or_moved),
+    "reserve, forced grant": Race(_forced, _reserve, None, judging.one_has_it),
+    "change priority, start": Race(_new_set, _urgent, None, judging.no_change_after_the_start),
+    "cancel, report installing": Race(_waiting, _cancel, _installing, judging.reported_in_time),
+    "cancel, report completed": Race(_tasks_ended, _cancel, _completed, judging.ended_once),
     "break, report completed": Race(_tasks_ended, _break, _completed, lambda *_: None),
-    "cancel, cancel": Race(_waiting, _cancel, _cancel, _cancelled_once),
-    "reserve, reserve": Race(_manual, _reserve, partial(_reserve, user="bob"), _reserved_once),
+    "cancel, cancel": Race(_waiting, _cancel, _cancel, judging.cancelled_once),
+    "reserve, reserve": Race(_manual, _reserve, partial(_reserve, user="bob"), judging.reserved_once),
 }

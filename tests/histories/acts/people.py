@@ -1,0 +1,72 @@
+"""People have systems of their own for a while; labs are switched off, and trees come and go."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+from hypothesis import strategies as st
+
+from api.use_cases.change_system import SystemChange
+from api.use_cases.commit import commit_gathered
+from api.use_cases.put_document import enable_lab_controller, put_document, remove_tree
+from api.use_cases.reserve_system import Wanted, reserve_system, return_system
+from domain.upkeep.reservation import provisioning
+from tests.histories import labs
+from tests.histories.acts.choosing import (
+    Draw,
+    ask,
+    of_condition,
+    one,
+    reserved,
+)
+from tests.histories.acts.systems import change_any
+from tests.inside.bench import Scene
+
+
+def reserve(scene: Scene, draw: Draw) -> None:
+    fqdn = one(draw, of_condition(scene, "Manual"))
+    if fqdn is None:
+        change_any(scene, draw, SystemChange(condition="Manual", reason="for people"))
+    else:
+        tree_id = draw(st.sampled_from((None, 1)))
+        wanted = Wanted(draw(st.sampled_from(labs.USERS)), None, tree_id)
+        ask(scene, lambda services, request: reserve_system(services, request, fqdn, wanted))
+
+
+def provision_for_a_person(scene: Scene, draw: Draw) -> None:
+    fqdn = one(draw, reserved(scene))
+    if fqdn is not None:
+        state = draw(st.sampled_from(("running", "completed", "completed", "failed")))
+        decide = partial(_provisioning, fqdn=fqdn, state=state)
+        ask(scene, lambda services, request: commit_gathered(services, request, [f"system/{fqdn}"], decide))
+
+
+def _provisioning(gathered: Any, fqdn: str, state: str) -> Any:
+    return provisioning(gathered.system(fqdn), state, "no disk")
+
+
+def return_reserved(scene: Scene, draw: Draw) -> None:
+    fqdn = one(draw, reserved(scene))
+    if fqdn is not None:
+        ask(scene, lambda services, request: return_system(services, request, fqdn))
+
+
+def enable_or_disable(scene: Scene, draw: Draw) -> None:
+    name, enabled = draw(st.sampled_from(labs.LABS)), draw(st.sampled_from((True, True, False)))
+    ask(scene, lambda services, request: enable_lab_controller(services, request, name, enabled))
+
+
+def put_tree(scene: Scene, draw: Draw) -> None:
+    tree_id, places = draw(st.sampled_from(list(labs.TREES))), ["lab-1", *draw(labs.some_labs)]
+    document = labs.tree(tree_id, places)
+    ask(
+        scene,
+        lambda services, request: put_document(services, request, "distro-tree", f"{tree_id}", document),
+    )
+
+
+def take_tree_away(scene: Scene, draw: Draw) -> None:
+    """Not the one that most recipes want."""
+    name = str(draw(st.sampled_from((2, 3))))
+    ask(scene, lambda services, request: remove_tree(services, request, name))

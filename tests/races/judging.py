@@ -1,0 +1,88 @@
+"""What must be true after a race, whoever was first."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from domain.errors import Refused
+from tests.races.stage import Stage
+
+Outcome = Any
+"""What the one who acted got: the commit, None where nothing was left to do, or the refusal."""
+
+
+def is_cancelled(stage: Stage, cancelled: Outcome, _: Outcome) -> None:
+    """And got nothing after that."""
+    assert cancelled is not None
+    assert stage.story()[-1] == "cancelled"
+    assert stage.system().usage == "idle"
+
+
+def broken_and_free(stage: Stage, _: Outcome, __: Outcome) -> None:
+    """Who had begun is given up; who had not keeps its place."""
+    had_begun = "waiting" in stage.story()
+    assert stage.recipe().state == ("aborted" if had_begun else "queued")
+    assert (stage.system().condition, stage.system().usage) == ("Broken", "idle")
+
+
+def half_is_back(stage: Stage, _: Outcome, __: Outcome) -> None:
+    assert {stage.recipe(place).state for place in (0, 1)} == {"queued"}
+    assert stage.system().usage == "idle"
+
+
+def granted_or_drained(stage: Stage, _: Outcome, __: Outcome) -> None:
+    """It keeps what it got, and gets nothing once the system drains."""
+    assert stage.system().draining
+    got = stage.story(f"system/{stage.fqdn}")
+    if "waiting" in stage.story():
+        assert got.index("scheduled") < got.index("drained")
+        assert stage.recipe().system == stage.fqdn
+    else:
+        assert stage.recipe().state == "queued"
+
+
+def granted_or_moved(stage: Stage, moved: Outcome, _: Outcome) -> None:
+    """Moved or not, who may have it in either lab has it in the end."""
+    assert stage.recipe().lab_controller == ("lab-1" if isinstance(moved, Refused) else "lab-2")
+
+
+def one_has_it(stage: Stage, reserved: Outcome, _: Outcome) -> None:
+    if isinstance(reserved, Refused):
+        assert stage.recipe().system == stage.fqdn
+        assert stage.system().reservation is None
+    else:
+        assert stage.recipe().state == "queued"
+        assert stage.system().reservation is not None
+
+
+def no_change_after_the_start(stage: Stage, changed: Outcome, _: Outcome) -> None:
+    assert stage.recipe().state == "waiting"
+    story = stage.story(f"recipe-set/{stage.recipe_set_id}")
+    assert ("priority-changed" not in story) == isinstance(changed, Refused)
+
+
+def ended_once(stage: Stage, cancelled: Outcome, reported: Outcome) -> None:
+    """Completed or cancelled: the other one is told so."""
+    if "completed" in stage.story():
+        assert cancelled is None
+    else:
+        assert isinstance(reported, Refused)
+    assert len({"completed", "cancelled"} & set(stage.story())) == 1
+
+
+def reported_in_time(stage: Stage, cancelled: Outcome, reported: Outcome) -> None:
+    assert ("installing" in stage.story()) != isinstance(reported, Refused)
+    is_cancelled(stage, cancelled, reported)
+
+
+def cancelled_once(stage: Stage, one: Outcome, other: Outcome) -> None:
+    assert [one, other].count(None) == 1
+    assert stage.story().count("cancelled") == 1
+
+
+def reserved_once(stage: Stage, one: Outcome, other: Outcome) -> None:
+    refused = [isinstance(outcome, Refused) for outcome in (one, other)]
+    assert sorted(refused) == [False, True]
+    reservation = stage.system().reservation
+    assert reservation is not None
+    assert reservation.user == ("bob" if refused[0] else "ada")
