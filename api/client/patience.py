@@ -35,4 +35,5 @@ class Patience:
 
 def _seconds(header: str | None) -> float | None:
     """`Retry-After` in its seconds form; the date form is left to our own pace."""
-    return float(header) if header and header.strip().isdecimal() else None
+    seconds = (header or "").strip()
+    return float(seconds) if seconds.isdecimal() else None

@@ -23,12 +23,13 @@ def test_updates__drained_and_then_released__takes_nothing_new(
 ) -> None:
     first = submit(people["alice"], recipe_for(machine))["recipe_ids"][0]
     start(people["east"], first)
-    second = submit(people["alice"], recipe_for(machine))["recipe_ids"][0]
-    in_state(client, second, "queued")
+    waiting = submit(people["alice"], recipe_for(machine))
+    in_state(client, waiting["recipe_ids"][0], "queued")
     before = end(line)
     told = tell(people["east"], {"drain": machine}, {"release": {"recipe_id": first}})
     assert [item["status"] for item in told] == [200, 200]
     topics = [topic for _, topic in happened(line, before, f"system/{machine}")]
+    people["alice"].post(f"/recipe-sets/{waiting['recipe_set_id']}/cancel", json={"reason": "not needed"})
     assert topics == ["system.drained", "system.idle"]
 
 
