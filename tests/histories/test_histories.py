@@ -23,8 +23,8 @@ def test_log__after_random_histories__nothing_wrong(bench: Bench) -> None:
 
 @pytest.mark.soak
 def test_log__after_many_long_random_histories__nothing_wrong(bench: Bench) -> None:
-    """Shown with the failure, the seed repeats it; so does pytest's `--hypothesis-seed`."""
+    """The seed is shown with the failure, and repeats it."""
     number = int(os.environ.get(SEED, secrets.randbelow(2**32)))
     print(f"{SEED}={number}")
     histories = seed(number)(lambda: Histories(bench))
-    run_state_machine_as_test(histories, settings=bounds(int(os.environ.get(EXAMPLES, "200")), steps=80))
+    run_state_machine_as_test(histories, settings=bounds(int(os.environ.get(EXAMPLES, "100")), steps=80))
