@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, TypeVar
 
 import falcon
@@ -66,10 +67,15 @@ def check_model(document: Any, model: type[M]) -> M:
 def faults_of(error: ValidationError) -> list[Fault]:
     """As many as a person reads."""
     found = error.errors(include_url=False, include_input=False, include_context=False)
-    faults = [Fault(_where(one["loc"])[:WORDS_LENGTH], one["msg"]) for one in found[:FAULT_LIMIT]]
+    faults = [Fault(_where(one["loc"])[:WORDS_LENGTH], _words(one)) for one in found[:FAULT_LIMIT]]
     if len(found) > FAULT_LIMIT:
         faults.append(Fault("body", f"and {len(found) - FAULT_LIMIT} more faults"))
     return faults
+
+
+def _words(found: Mapping[str, Any]) -> str:
+    """What pydantic says, where that speaks of inputs and models, in the words of the API."""
+    return "is not known here" if found["type"] == "extra_forbidden" else str(found["msg"])
 
 
 def _where(location: tuple[int | str, ...]) -> str:

@@ -45,7 +45,7 @@ class Gate:
             return
         principal = await self._principal(req)
         if principal.role not in allowed:
-            raise NotPermitted(f"{req.method} {req.uri_template} is for {', '.join(allowed)}")
+            raise NotPermitted(f"{req.method} {_plain(str(req.uri_template))} is for {', '.join(allowed)}")
         foreign = route.own_lab and params["name"] != principal.lab_controller
         if foreign and principal.role == "lab-controller":
             raise NotPermitted(f"this token is for the lab of {principal.lab_controller}")
@@ -83,3 +83,8 @@ class Gate:
             )
         document = found[1]
         return Principal(document["user"], document["role"], document["lab_controller"])
+
+
+def _plain(template: str) -> str:
+    """A path as people know it: `/jobs/{job_id}`, whatever is checked of the number."""
+    return re.sub(r":[^}]*(?=\})", "", template)
