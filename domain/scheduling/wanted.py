@@ -14,7 +14,10 @@ MOST_KEPT = 100_000
 def wanted(partition: Partition, asked: int) -> int:
     """Those of the asked systems that are idle and viable for a waiting recipe that is not hopeless there."""
     asked &= partition.available.idle(forced=True)
-    return union(_wanted_in(partition, name, asked & of_lab) for name, of_lab in partition.lab.each())
+    if not asked:
+        return 0
+    labs = ((name, asked & of_lab) for name, of_lab in partition.lab.each())
+    return union(_wanted_in(partition, name, of_lab) for name, of_lab in labs if of_lab)
 
 
 def _wanted_in(partition: Partition, lab_controller: str, asked: int) -> int:

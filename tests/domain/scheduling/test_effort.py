@@ -34,7 +34,7 @@ Trigger = Callable[[World], None]
 EVALUATIONS = len(FILTERS) + 4
 # A system may be wanted by every filter, and a trigger may lead to a handful of questions, each of which is
 # asked twice: what was decided is supposed, taken back and then read.
-ROWS = 5 * EVALUATIONS
+ROWS = 4 * EVALUATIONS
 # Lines may differ a little, by the length of way through heaps and the like.
 TOLERANCE = 1.1
 
