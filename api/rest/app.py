@@ -15,6 +15,7 @@ from api.rest.events import Events
 from api.rest.gate import Gate
 from api.rest.health import Health
 from api.rest.jobs import Jobs
+from api.rest.metrics import Metrics
 from api.rest.models import Group, User
 from api.rest.recipe_sets import RecipeSets
 from api.rest.recipes import Recipes
@@ -61,6 +62,7 @@ def resources(services: Services) -> dict[str, Any]:
         "tokens": Tokens(services),
         "events": Events(services),
         "health": Health(services),
+        "metrics": Metrics(services),
     }
 
 

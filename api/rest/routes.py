@@ -76,7 +76,7 @@ ROUTES: dict[str, Route] = {
     "/groups/{name}": Route("groups", DOCUMENT),
     "/tokens": Route("tokens", {"POST": ADMIN}),
     "/events": Route("events", LIST),
-    "/metrics": Route("health", {"GET": SCRAPERS}, "metrics"),
+    "/metrics": Route("metrics", {"GET": SCRAPERS}),
     "/healthz": Route("health", {"GET": EVERYBODY}, "alive"),
     "/readyz": Route("health", {"GET": EVERYBODY}, "ready"),
 }
