@@ -17,7 +17,7 @@ def choices(partition: Partition, host: Recipe, candidates: int, cause: str) -> 
     systems, then those that the fewest recipes could use, then by name.
     """
     pick = _by_chance(host, cause) if host.autopick_random else _by_preference(partition, host)
-    for group in (*(partition.lab.pool[name] for name in host.autopick_pools), candidates):
+    for group in (*(partition.labs.pool[name] for name in host.autopick_pools), candidates):
         left = candidates & group
         while left:
             number = pick(left)
@@ -33,10 +33,10 @@ def _by_chance(host: Recipe, cause: str) -> Callable[[int], int]:
 
 
 def _by_preference(partition: Partition, host: Recipe) -> Callable[[int], int]:
-    own = partition.lab.owner[host.owner]
+    own = partition.labs.owner[host.owner]
 
     def pick(left: int) -> int:
         fewest = partition.filters.fewest_takers(left & own or left)
-        return partition.lab.first_by_name(fewest)
+        return partition.labs.first_by_name(fewest)
 
     return pick

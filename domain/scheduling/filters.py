@@ -51,8 +51,8 @@ class Filters:
     # Entries without recipes are kept for the next recipe of the same filter, up to this many.
     SPARE = 4_096
 
-    def __init__(self, lab: Labs, effort: Effort) -> None:
-        self._lab = lab
+    def __init__(self, labs: Labs, effort: Effort) -> None:
+        self._labs = labs
         self._effort = effort
         self._entries: dict[FilterKey, Entry] = {}
         self._most = self.SPARE
@@ -122,7 +122,7 @@ class Filters:
 
     def system_changed(self, fqdn: str, alone: Labs) -> None:
         """Hold a new or changed system against the entries in use; `alone` is a lab of just that system."""
-        number = self._lab.number(fqdn)
+        number = self._labs.number(fqdn)
         bit = 1 << number
         self._signatures.pop(number, None)
         takers = 0
@@ -171,7 +171,7 @@ class Filters:
         for number in numbers_in(wanting & ~self._known):
             self._evaluate(self._by_number[number])
         queues = []
-        for number in numbers_in(self._signature(self._lab.number(fqdn)) & wanting):
+        for number in numbers_in(self._signature(self._labs.number(fqdn)) & wanting):
             self._effort.rows += 1
             entry = self._by_number[number]
             if not forced_only or entry.key.forced:
@@ -183,7 +183,7 @@ class Filters:
     def _evaluate(self, entry: Entry) -> int:
         if entry.viable is None:
             self._effort.evaluations += 1
-            entry.viable = viable(self._lab, entry.key)
+            entry.viable = viable(self._labs, entry.key)
             self._takers.add(entry.viable, entry.unplaced)
             self._evaluated.append(entry)
             self._known |= 1 << entry.number

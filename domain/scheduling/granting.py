@@ -59,12 +59,12 @@ def _holder(partition: Partition, hosts: Sequence[Recipe], lab_controller: str) 
 
 def _held(partition: Partition, hosts: Iterable[Recipe]) -> int:
     return union(
-        1 << partition.lab.number(host.system) for host in hosts if host.state == "scheduled" and host.system
+        1 << partition.labs.number(host.system) for host in hosts if host.state == "scheduled" and host.system
     )
 
 
 def _wants(partition: Partition, hosts: Iterable[Recipe], lab_controller: str) -> tuple[int, ...]:
-    of_lab = partition.lab.lab_controller[lab_controller]
+    of_lab = partition.labs.lab_controller[lab_controller]
     return tuple(partition.usable(host) & of_lab for host in hosts)
 
 

@@ -31,9 +31,9 @@ def why_never(partition: Partition, recipe_set_id: int) -> dict[int, str]:
 
 
 def _some_lab_serves(partition: Partition, viable: list[int]) -> bool:
-    return any(match([each & lab for each in viable]) is not None for _, lab in partition.lab.each())
+    return any(match([each & lab for each in viable]) is not None for _, lab in partition.labs.each())
 
 
 def _why_none(partition: Partition, host: Recipe) -> str:
     key = partition.sets.key(host)
-    return NO_DISTRO_TREE if None in key.tree_ids else why_none(partition.lab, key)
+    return NO_DISTRO_TREE if None in key.tree_ids else why_none(partition.labs, key)

@@ -58,7 +58,7 @@ def _place_one(draft: Draft, recipe_id: int, free: int, reach: int) -> str | Non
     host = partition.sets.recipes[recipe_id]
     candidates = partition.idle(host) & free
     if host.lab_controller is not None:
-        candidates &= partition.lab.lab_controller[host.lab_controller]
+        candidates &= partition.labs.lab_controller[host.lab_controller]
     if not candidates:
         return NO_IDLE_SYSTEM
     fits = candidates & reach or _of_sufficient_labs(partition, host, candidates)
@@ -76,14 +76,14 @@ def _where_all_start(partition: Partition, hosts: Sequence[Recipe], free: int) -
     idle = [partition.idle(host) & free for host in hosts]
     if len(hosts) == 1 or not all(idle):
         return idle[0] if len(hosts) == 1 else 0
-    labs = (lab for _, lab in partition.lab.each())
+    labs = (lab for _, lab in partition.labs.each())
     return union(lab for lab in labs if match([each & lab for each in idle]) is not None)
 
 
 def _rest_can_start(partition: Partition, host: Recipe, number: int, free: int) -> bool:
     """Whether its siblings still have an idle system each, in the same lab, if it takes this one."""
     lab_controller = partition.system(number).lab_controller
-    others = partition.lab.lab_controller[lab_controller] & free & ~(1 << number)
+    others = partition.labs.lab_controller[lab_controller] & free & ~(1 << number)
     rest = [
         sibling
         for sibling in partition.sets.missing(host.recipe_set_id)
@@ -96,6 +96,6 @@ def _of_sufficient_labs(partition: Partition, host: Recipe, candidates: int) -> 
     """Those candidates whose lab could serve all that the set still wants, if everything came free."""
     return candidates & union(
         lab
-        for name, lab in partition.lab.each()
+        for name, lab in partition.labs.each()
         if candidates & lab and not hopeless(partition, host.recipe_set_id, name)
     )

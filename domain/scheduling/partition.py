@@ -40,9 +40,9 @@ class Partition:
         self.position = 0
         self.effort = Effort()
         self.directory = Directory()
-        self.lab = Labs()
-        self.available = Availability(self.lab)
-        self.filters = Filters(self.lab, self.effort)
+        self.labs = Labs()
+        self.available = Availability(self.labs)
+        self.filters = Filters(self.labs, self.effort)
         self.sets = RecipeSets(self.filters)
         self.triggers = Triggers(self._log_wants)
         self.systems: dict[str, System] = {}
@@ -106,7 +106,7 @@ class Partition:
         elif kind == "distro-tree":
             entry = self.directory.get(kind, name)
             assert entry is not None, f"{kind} {name} is in the directory"
-            self.lab.put_tree(int(name), entry.document)
+            self.labs.put_tree(int(name), entry.document)
             self.filters.tree_changed(int(name))
             self.hopeless.clear()
         elif kind == "lab-controller":
@@ -128,8 +128,8 @@ class Partition:
     def _describe(self, system: System) -> None:
         """What is known of a system is new: it is held against the filters."""
         pools = self.directory.pools_of(system.fqdn)
-        self.lab.put(system, pools)
-        self.filters.system_changed(system.fqdn, self.lab.alone(system, pools))
+        self.labs.put(system, pools)
+        self.filters.system_changed(system.fqdn, self.labs.alone(system, pools))
         self.hopeless.clear()
 
     def restore(
@@ -142,7 +142,7 @@ class Partition:
         """Begin from what another partition knew at a position; the directory has been restored already."""
         self.position = position
         for tree_id, tree in self.directory.trees():
-            self.lab.put_tree(tree_id, tree)
+            self.labs.put_tree(tree_id, tree)
         for name, _ in self.directory.items("lab-controller"):
             self.available.enable(name, self.directory.is_enabled(name))
         for system in systems:
@@ -194,10 +194,10 @@ class Partition:
         """The systems that a wake-up of this subject asks, if they are idle then."""
         kind, name = split_subject(subject)
         if kind == "system":
-            return 1 << self.lab.number(name)
+            return 1 << self.labs.number(name)
         if kind == "recipe-set":
             return union(self.viable(host) for host in self.sets.hosts(int(name)))
-        return self.lab.lab_controller[name]
+        return self.labs.lab_controller[name]
 
     # Questions
 
@@ -206,7 +206,7 @@ class Partition:
         return self.systems[name] if kind == "system" else self.sets.recipes[int(name)]
 
     def system(self, number: int) -> System:
-        return self.systems[self.lab.names[number]]
+        return self.systems[self.labs.names[number]]
 
     def members(self, recipe_set_id: int) -> Members:
         recipes = self.sets.members(recipe_set_id)

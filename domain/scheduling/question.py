@@ -39,7 +39,7 @@ def ask_all(partition: Partition, trigger: Trigger) -> Iterator[Decision]:
 
 def _ask_idle(partition: Partition, trigger: Trigger, asked: int) -> Iterator[Decision]:
     """Only those are asked that somebody could use, by name."""
-    for fqdn in sorted(partition.lab.names[number] for number in numbers_in(wanted(partition, asked))):
+    for fqdn in sorted(partition.labs.names[number] for number in numbers_in(wanted(partition, asked))):
         draft = Draft(partition, trigger)
         _ask(draft, fqdn)
         if draft:
@@ -49,7 +49,7 @@ def _ask_idle(partition: Partition, trigger: Trigger, asked: int) -> Iterator[De
 def _ask(draft: Draft, fqdn: str) -> None:
     """Line by line, each in rank order, the first that may have it."""
     partition = draft.partition
-    system, number = partition.systems[fqdn], partition.lab.number(fqdn)
+    system, number = partition.systems[fqdn], partition.labs.number(fqdn)
     bit = 1 << number
     if not partition.available.usable(forced=True) & bit:
         return

@@ -34,28 +34,28 @@ class Rule:
     of_matches: str = reasons.NO_MATCH_FITS
 
 
-def _registered(lab: Labs, _: FilterKey) -> int:
-    return lab.registered
+def _registered(labs: Labs, _: FilterKey) -> int:
+    return labs.registered
 
 
-def _distro_in_lab(lab: Labs, key: FilterKey) -> int:
-    return lab.registered if key.own else lab.with_tree(key.distro_tree_id)
+def _distro_in_lab(labs: Labs, key: FilterKey) -> int:
+    return labs.registered if key.own else labs.with_tree(key.distro_tree_id)
 
 
-def _guests_in_lab(lab: Labs, key: FilterKey) -> int:
-    return reduce(lambda passed, tree_id: passed & lab.with_tree(tree_id), key.guest_tree_ids, lab.registered)
+def _guests_in_lab(labs: Labs, key: FilterKey) -> int:
+    return reduce(lambda passed, tree: passed & labs.with_tree(tree), key.guest_tree_ids, labs.registered)
 
 
-def _arch_of_distro(lab: Labs, key: FilterKey) -> int:
-    return lab.with_arch(key.own or lab.distro(key.distro_tree_id))
+def _arch_of_distro(labs: Labs, key: FilterKey) -> int:
+    return labs.with_arch(key.own or labs.distro(key.distro_tree_id))
 
 
-def _not_excluded(lab: Labs, key: FilterKey) -> int:
-    return lab.not_excluding(key.own or lab.distro(key.distro_tree_id))
+def _not_excluded(labs: Labs, key: FilterKey) -> int:
+    return labs.not_excluding(key.own or labs.distro(key.distro_tree_id))
 
 
-def _requirement(lab: Labs, key: FilterKey) -> int:
-    return matching(from_text(key.host_requires), lab.columns)
+def _requirement(labs: Labs, key: FilterKey) -> int:
+    return matching(from_text(key.host_requires), labs.columns)
 
 
 VIABLE: tuple[Rule, ...] = (
@@ -73,29 +73,29 @@ VIABLE: tuple[Rule, ...] = (
 )
 
 
-def viable(lab: Labs, key: FilterKey) -> int:
+def viable(labs: Labs, key: FilterKey) -> int:
     """The systems that could run a recipe with this filter, busy or not."""
-    return reduce(lambda passed, rule: passed & rule.passes(lab, key), VIABLE, lab.registered)
+    return reduce(lambda passed, rule: passed & rule.passes(labs, key), VIABLE, labs.registered)
 
 
-def why_none(lab: Labs, key: FilterKey) -> str:
+def why_none(labs: Labs, key: FilterKey) -> str:
     """The reason of the first rule that leaves nobody, for a filter that nobody is viable for.
 
     Where the last one does, what the submitter asked for may exist: then it is said what all of it lacks.
     """
-    left = lab.registered
+    left = labs.registered
     for rule in VIABLE:
-        left &= rule.passes(lab, key)
+        left &= rule.passes(labs, key)
         if not left:
-            return _of_matches(lab, key) if rule is VIABLE[-1] else rule.reason
+            return _of_matches(labs, key) if rule is VIABLE[-1] else rule.reason
     raise AssertionError(f"{key} has viable systems")
 
 
-def _of_matches(lab: Labs, key: FilterKey) -> str:
-    matches = lab.registered & _requirement(lab, key)
+def _of_matches(labs: Labs, key: FilterKey) -> str:
+    matches = labs.registered & _requirement(labs, key)
     if not matches:
         return reasons.NO_SYSTEM_MATCHES
     for rule in VIABLE:
-        if not matches & rule.passes(lab, key):
+        if not matches & rule.passes(labs, key):
             return rule.of_matches
     return reasons.NO_MATCH_FITS

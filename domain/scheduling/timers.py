@@ -113,7 +113,7 @@ def _distro_trees(partition: Partition, _: Clock, findings: Findings) -> Iterato
 
 
 def _tree_is_gone(partition: Partition, recipe: Recipe) -> bool:
-    return recipe.distro_tree_id is not None and not partition.lab.labs_with(recipe.distro_tree_id)
+    return recipe.distro_tree_id is not None and not partition.labs.labs_with(recipe.distro_tree_id)
 
 
 def _lab_controllers(partition: Partition, clock: Clock, findings: Findings) -> Iterator[Decision]:

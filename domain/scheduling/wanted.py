@@ -16,7 +16,7 @@ def wanted(partition: Partition, asked: int) -> int:
     asked &= partition.available.idle(forced=True)
     if not asked:
         return 0
-    labs = ((name, asked & of_lab) for name, of_lab in partition.lab.each())
+    labs = ((name, asked & of_lab) for name, of_lab in partition.labs.each())
     return union(_wanted_in(partition, name, of_lab) for name, of_lab in labs if of_lab)
 
 
@@ -46,6 +46,6 @@ def hopeless(partition: Partition, recipe_set_id: int, lab_controller: str) -> b
     if question not in partition.hopeless:
         if len(partition.hopeless) >= MOST_KEPT:
             partition.hopeless.clear()
-        of_lab = partition.lab.lab_controller[lab_controller]
+        of_lab = partition.labs.lab_controller[lab_controller]
         partition.hopeless[question] = match([partition.usable(host) & of_lab for host in missing]) is None
     return partition.hopeless[question]

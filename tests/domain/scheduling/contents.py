@@ -19,7 +19,7 @@ from domain.scheduling.recipe_sets import RecipeSets
 
 def contents(partition: Partition) -> dict[str, Any]:
     held = dict(vars(partition))
-    for part in ("effort", "directory", "lab", "filters", "sets", "triggers", "available", "hopeless"):
+    for part in ("effort", "directory", "labs", "filters", "sets", "triggers", "available", "hopeless"):
         del held[part]
     return {
         **{name: _plain(value) for name, value in held.items()},
@@ -30,7 +30,7 @@ def contents(partition: Partition) -> dict[str, Any]:
         ],
         "sets": _sets(partition.sets),
         "filters": _filters(partition.filters),
-        "lab": (list(partition.lab.names), partition.lab.registered),
+        "labs": (list(partition.labs.names), partition.labs.registered),
     }
 
 
@@ -77,7 +77,7 @@ def _check_hopeless(partition: Partition) -> None:
     """What is kept of recipes that still wait is what would be found now."""
     for (lab, *recipe_ids), kept in partition.hopeless.items():
         hosts = [partition.sets.recipes.get(recipe_id) for recipe_id in recipe_ids]
-        of_lab = partition.lab.lab_controller[str(lab)]
+        of_lab = partition.labs.lab_controller[str(lab)]
         wants = [partition.usable(host) & of_lab for host in hosts if host is not None]
         if len(wants) == len(hosts):
             assert kept == (match(wants) is None), f"{recipe_ids} in {lab}"
@@ -104,7 +104,7 @@ def _check_filters(partition: Partition) -> None:
         assert bool(filters._known >> number & 1) == (entry.viable is not None)
         for line in (QUEUED, *filters._wanting):
             assert bool(filters._wanting.get(line, 0) >> number & 1) == (line in entry.lines)
-    for number in range(len(partition.lab.names)):
+    for number in range(len(partition.labs.names)):
         evaluated = [entry for entry in filters._by_number if entry.viable is not None]
         takers = sum(entry.unplaced for entry in evaluated if number in numbers_in(entry.viable or 0))
-        assert filters._takers.value(number) == takers, f"takers of {partition.lab.names[number]}"
+        assert filters._takers.value(number) == takers, f"takers of {partition.labs.names[number]}"

@@ -18,7 +18,9 @@ def order(world: World, recipe_id: int, cause: str = "event/1", among: int = EVE
     """In which order a recipe would rather have the systems that it could run on."""
     host = world.partition.sets.recipes[recipe_id]
     candidates = world.partition.viable(host) & among
-    return [world.partition.lab.names[number] for number in choices(world.partition, host, candidates, cause)]
+    return [
+        world.partition.labs.names[number] for number in choices(world.partition, host, candidates, cause)
+    ]
 
 
 def idle(world: World, pools: dict[str, str], *fqdns: str) -> None:

@@ -118,7 +118,7 @@ def _fewest_by_scan(self: Filters, among: int) -> int:
 
 
 def _takers_by_scan(self: Filters, fqdn: str, line: str, *, forced_only: bool) -> Iterator[Rank]:
-    number = self._lab.number(fqdn)
+    number = self._labs.number(fqdn)
     found = []
     for entry in self._entries.values():
         for rank in entry.lines.get(line, ()):

@@ -23,26 +23,26 @@ class Fixture:
     """Systems of one lab, whose pools can be changed."""
 
     def __init__(self) -> None:
-        self.lab = Labs()
-        self.filters = Filters(self.lab, Effort())
+        self.labs = Labs()
+        self.filters = Filters(self.labs, Effort())
         self.put_tree(1, present=True)
 
     def put(self, fqdn: str, *pools: str) -> None:
         inventory = {"type": "Machine", "arches": ["x86_64"], "memory_mb": 1024}
         system = System(fqdn, 1, "lab-1", "ada", "Automated", inventory)
-        self.lab.put(system, pools)
-        self.filters.system_changed(fqdn, self.lab.alone(system, pools))
+        self.labs.put(system, pools)
+        self.filters.system_changed(fqdn, self.labs.alone(system, pools))
 
     def put_tree(self, tree_id: int, present: bool) -> None:
         urls = {"lab-1": ["http://lab-1/"]} if present else {}
-        self.lab.put_tree(tree_id, {"arch": "x86_64", "family": "Fedora", "version": "40", "urls": urls})
+        self.labs.put_tree(tree_id, {"arch": "x86_64", "family": "Fedora", "version": "40", "urls": urls})
         self.filters.tree_changed(tree_id)
 
     def viable(self, key: FilterKey) -> set[str]:
         return self.names(self.filters.viable(key))
 
     def names(self, systems: int) -> set[str]:
-        return {self.lab.names[number] for number in numbers_in(systems)}
+        return {self.labs.names[number] for number in numbers_in(systems)}
 
     def stand(self, key: FilterKey, rank: tuple[int, ...], line: str = QUEUED) -> None:
         self.filters.add(key)
@@ -170,7 +170,7 @@ class Indexes(RuleBasedStateMachine):
     @rule()
     def ask_for_the_fewest(self) -> None:
         counts = {fqdn: sum(len(self.standing(fqdn, line)) for line in LINES) for fqdn in self.pools}
-        every = sum(1 << self.fixture.lab.number(fqdn) for fqdn in self.pools)
+        every = sum(1 << self.fixture.labs.number(fqdn) for fqdn in self.pools)
         fewest = self.fixture.names(self.fixture.filters.fewest_takers(every))
         assert fewest == {fqdn for fqdn in self.pools if counts[fqdn] == min(counts.values())}
 
