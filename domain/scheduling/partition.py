@@ -13,11 +13,9 @@ from domain.directory import events as directory
 from domain.directory.state import Directory
 from domain.events import Event, Moment, Recorded, split_subject
 from domain.recipe.state import Recipe
-from domain.recipe.state import evolve as evolve_recipe
 from domain.recipe_set.events import RecipeSetSubmitted
 from domain.recipe_set.members import Members
 from domain.recipe_set.state import RecipeSet
-from domain.recipe_set.state import evolve as evolve_recipe_set
 from domain.scheduling.availability import Availability
 from domain.scheduling.bitmaps import union
 from domain.scheduling.filters import Effort, Filters
@@ -25,9 +23,9 @@ from domain.scheduling.labs import Labs
 from domain.scheduling.recipe_sets import RecipeSets
 from domain.scheduling.triggers import LET_GO, NEW_JOB, PENDING_SYSTEM, WAKE_UP, Trigger, Triggers
 from domain.scheduling.wake_ups import LET_GOES, WAKE_UPS, Happened, Row, by_event
+from domain.subjects import KINDS, State, evolve, supposed
 from domain.system.events import SystemPending
 from domain.system.state import System
-from domain.system.state import evolve as evolve_system
 
 
 class Partition:
@@ -53,7 +51,7 @@ class Partition:
         # The commit that is being read, and the quiet questions that it has raised.
         self._commit_end = 0
         self._raised_by_commit: dict[tuple[str, str], None] = {}
-        self._supposed: dict[str, System | Recipe] = {}
+        self._supposed: dict[str, State] = {}
         self._wake_ups = by_event(wake_ups)
         self._let_goes = by_event(LET_GOES)
 
@@ -76,29 +74,25 @@ class Partition:
                 self.triggers.push(trigger)
 
     def _take_in(self, recorded: Recorded) -> Happened:
-        kind, name = split_subject(recorded.subject)
-        event, moment = recorded.event, Moment.of(recorded)
-        if kind in ("recipe", "system"):
-            return self._move(recorded.subject, event, moment, forget=True)
-        if kind == "recipe-set":
-            before = self.sets.sets.get(int(name))
-            self.sets.put_set(evolve_recipe_set(before, int(name), event, moment))
-        elif isinstance(event, directory.DirectoryEvent):
+        subject, event = recorded.subject, recorded.event
+        kind, name = split_subject(subject)
+        if kind in KINDS:
+            before = self._known(subject)
+            after = evolve(subject, before, event, Moment.of(recorded))
+            self._put(after)
+            return Happened(subject, event, before, after)
+        if isinstance(event, directory.DirectoryEvent):
             self.directory.apply(recorded)
             self._document_changed(kind, name, event)
-        return Happened(recorded.subject, event)
+        return Happened(subject, event)
 
-    def _move(self, subject: str, event: Event, moment: Moment, *, forget: bool) -> Happened:
-        kind, name = split_subject(subject)
-        if kind == "recipe":
-            before = self.sets.recipes.get(int(name))
-            recipe = evolve_recipe(before, int(name), event, moment)
-            self.sets.put(recipe, forget=forget)
-            return Happened(subject, event, before, recipe)
-        known = self.systems.get(name)
-        system = evolve_system(known, name, event, moment)
-        self._put_system(system)
-        return Happened(subject, event, known, system)
+    def _put(self, state: State, *, forget: bool = True) -> None:
+        if isinstance(state, Recipe):
+            self.sets.put(state, forget=forget)
+        elif isinstance(state, RecipeSet):
+            self.sets.put_set(state)
+        else:
+            self._put_system(state)
 
     def _document_changed(self, kind: str, name: str, event: Event) -> None:
         if isinstance(event, directory.PoolSystemAdded | directory.PoolSystemRemoved):
@@ -152,20 +146,18 @@ class Partition:
     # Supposing
 
     def suppose(self, subject: str, event: Event) -> None:
-        """Let an event of a recipe or system have happened, until `take_back`."""
-        state = self.state_of(subject)
-        self._supposed.setdefault(subject, state)
-        happened = self._move(subject, event, Moment(state.version + 1, self.position, None), forget=False)
-        for name in self._asked(self._wake_ups, happened):
+        """Let an event have happened, until `take_back`."""
+        before = self.state_of(subject)
+        after = supposed(subject, before, event)
+        self._supposed.setdefault(subject, before)
+        self._put(after, forget=False)
+        for name in self._asked(self._wake_ups, Happened(subject, event, before, after)):
             self.triggers.suppose_raised(name)
 
     def take_back(self) -> None:
-        supposed, self._supposed = self._supposed, {}
-        for before in supposed.values():
-            if isinstance(before, Recipe):
-                self.sets.put(before)
-            else:
-                self._put_system(before)
+        states, self._supposed = self._supposed, {}
+        for before in states.values():
+            self._put(before)
 
     # Triggers
 
@@ -201,9 +193,17 @@ class Partition:
 
     # Questions
 
-    def state_of(self, subject: str) -> System | Recipe:
+    def state_of(self, subject: str) -> State:
+        """Of a system, or of a recipe or set that has not finished."""
+        state = self._known(subject)
+        assert state is not None, f"{subject} is known"
+        return state
+
+    def _known(self, subject: str) -> State | None:
         kind, name = split_subject(subject)
-        return self.systems[name] if kind == "system" else self.sets.recipes[int(name)]
+        if kind == "system":
+            return self.systems.get(name)
+        return self.sets.recipes.get(int(name)) if kind == "recipe" else self.sets.sets.get(int(name))
 
     def system(self, number: int) -> System:
         return self.systems[self.labs.names[number]]

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Happened:
-    """An event, and what its recipe or system was before and is after; None for other subjects."""
+    """An event, and what its recipe, set or system was before and is after; None for other subjects."""
 
     subject: str
     event: Event
