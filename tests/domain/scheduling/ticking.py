@@ -27,12 +27,18 @@ def tick(world: World, after_seconds: float = 0, heard: Mapping[str, datetime] |
     """So much later the loop runs, and the scheduler answers what follows."""
     world.now += timedelta(seconds=after_seconds)
     world.settle()
+    found = run_loop(world, heard)
+    world.settle()
+    return found
+
+
+def run_loop(world: World, heard: Mapping[str, datetime] | None = None) -> Tick:
+    """The loop alone, now, whatever waits for an answer."""
     findings = Findings()
     decisions = correct(world.partition, Clock(world.now, heard or {}), findings)
     world.partition.triggers.committed()
     if decisions:
         world.commit_decisions(decisions, world.position)
-    world.settle()
     return Tick(findings, decisions)
 
 
