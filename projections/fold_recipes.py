@@ -16,6 +16,7 @@ from domain.recipe import events as recipe
 from domain.recipe.lifecycle import UNPLACED
 from domain.roll_up import result_of
 from projections.fold_commands import command
+from projections.fold_durations import durations
 from projections.fold_jobs import roll_up
 from projections.intervals import Now
 from projections.members import Member
@@ -69,10 +70,12 @@ def recipe_state(models: ReadModels, recorded: Recorded, event: Any, now: Now) -
     before = models.recipes.get((recipe_id,))
     after = RecipeRow(str(event.STATE), *_place(before, event), getattr(event, "reason", None))
     models.recipes.put((recipe_id,), after, now)
-    models.members.move(recipe_id, after.state)
+    models.members.move(recipe_id, after.state, now[1])
     _index_queue(models, recipe_id, after, now)
     if after.state in ("aborted", "cancelled"):
         _end_tasks(models, recipe_id, after.state, now)
+    if before is not None:
+        durations(models, recipe_id, before.state, after.state, now)
     placed = before and _placed(models, recipe_id, before)
     if placed is not None:
         command(models, recorded, of_recipe(placed, event), now)

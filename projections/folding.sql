@@ -11,13 +11,19 @@ UPDATE read.progress SET position = %s, recorded_at = %s WHERE name = 'all' AND 
 SELECT pg_notify(%s, %s)
 
 -- name: members
--- The recipes that a page touches, their hosts, and all of the sets that it touches.
+-- The recipes that a page touches, their hosts, and all of the sets that it touches; when each was new, and when it
+-- last began to be waiting and running.
 SELECT d.recipe_id, r.state,
        ARRAY (SELECT t.task_id FROM read.tasks t
               WHERE t.recipe_id = d.recipe_id AND t.until_position = 9223372036854775807 ORDER BY t.task_id),
+       d.since, began.waiting, began.running,
        d.job_id, d.recipe_set_id, d.since_position, d.distro_tree_id, d.host_recipe_id
 FROM read.recipe_details d
 JOIN read.recipes r ON r.recipe_id = d.recipe_id AND r.until_position = 9223372036854775807
+CROSS JOIN LATERAL (
+    SELECT max(h.since) FILTER (WHERE h.state = 'waiting') AS waiting,
+           max(h.since) FILTER (WHERE h.state = 'running') AS running
+    FROM read.recipes h WHERE h.recipe_id = d.recipe_id) AS began
 WHERE d.recipe_id = ANY (%(recipes)s) OR d.recipe_set_id = ANY (%(sets)s)
    OR d.recipe_id IN (SELECT host_recipe_id FROM read.recipe_details WHERE recipe_id = ANY (%(recipes)s))
 ORDER BY d.recipe_id

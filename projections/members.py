@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from datetime import datetime
 from typing import Any, NamedTuple
 
 from psycopg import Cursor
@@ -44,7 +45,10 @@ class States:
 
 
 class Members:
-    """The recipes that a page touches, by id, and the states of their sets and jobs."""
+    """The recipes that a page touches, by id, and the states of their sets and jobs.
+
+    `began` is when a recipe last came into a state, where anybody asks.
+    """
 
     def __init__(self) -> None:
         self._start()
@@ -52,6 +56,7 @@ class Members:
     def _start(self) -> None:
         self.recipes: dict[int, Member] = {}
         self.state: dict[int, str] = {}
+        self.began: dict[int, dict[str, datetime]] = {}
         self.tasks: dict[int, list[int]] = {}
         self.of_set: dict[int, list[int]] = defaultdict(list)
         self.sets: dict[int, States] = defaultdict(States)
@@ -62,9 +67,10 @@ class Members:
         if not recipe_ids and not set_ids:
             return
         found = cursor.execute(SQL["members"], {"recipes": recipe_ids, "sets": set_ids}).fetchall()
-        for recipe_id, state, task_ids, *member in found:
+        for recipe_id, state, task_ids, new, waiting, running, *member in found:
             self.add(recipe_id, Member._make(member), task_ids)
             self.state[recipe_id] = state
+            self.began[recipe_id] = {"new": new, "waiting": waiting, "running": running}
         jobs = list({member.job_id: None for member in self.recipes.values()})
         for job_id, set_id, state, count in cursor.execute(SQL["states_of_jobs"], (jobs,)).fetchall():
             self.sets[set_id].add(state, count)
@@ -75,9 +81,11 @@ class Members:
         self.recipes[recipe_id] = member
         self.tasks[recipe_id] = task_ids
         self.of_set[member.recipe_set_id].append(recipe_id)
+        self.began[recipe_id] = {}
 
-    def move(self, recipe_id: int, state: str) -> None:
+    def move(self, recipe_id: int, state: str, moment: datetime) -> None:
         before, member = self.state.get(recipe_id), self.recipes[recipe_id]
         self.sets[member.recipe_set_id].move(before, state)
         self.jobs[member.job_id].move(before, state)
         self.state[recipe_id] = state
+        self.began[recipe_id][state] = moment

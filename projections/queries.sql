@@ -211,6 +211,11 @@ GROUP BY state ORDER BY state
 SELECT coalesce(extract(epoch FROM clock_timestamp() - min(d.since)), 0)::double precision AS seconds
 FROM read.queue q JOIN read.recipe_details d USING (recipe_id) WHERE q.until_position = 9223372036854775807
 
+-- name: durations
+-- How many recipes took so long, and their seconds together. `projections/durations.py` has the bounds of buckets.
+SELECT measure, bucket, count, seconds FROM read.durations
+WHERE until_position = 9223372036854775807 ORDER BY measure, bucket
+
 -- name: counted
 -- By a process that serves no HTTP itself, since it was started.
 SELECT name, value FROM live.counters WHERE process = %s ORDER BY name

@@ -9,10 +9,13 @@ from psycopg import Cursor
 
 from domain.events import Recorded, split_subject
 from projections import rows
+from projections.durations import BOUNDS
 from projections.intervals import Facts, Intervals
 from projections.members import Members
 from projections.sql import SQL
 from projections.touched import Touched
+
+_BUCKETS = [(measure, bucket) for measure, bounds in BOUNDS.items() for bucket in range(len(bounds) + 1)]
 
 
 class ReadModels:
@@ -37,6 +40,7 @@ class ReadModels:
             "documents", {"kind": text, "name": text}, rows.DocumentRow, json=("document",)
         )
         self.commands = Intervals("commands", {"command_id": "bigint"}, rows.CommandRow)
+        self.durations = Intervals("durations", {"measure": text, "bucket": number}, rows.DurationRow)
         self.members = Members()
 
     def begin(self, cursor: Cursor[Any], page: Sequence[Recorded]) -> None:
@@ -60,6 +64,7 @@ class ReadModels:
         # The priority of a set is that of all its recipes.
         moved = [recipe_id for set_id in sets for recipe_id in members.of_set[set_id]]
         self.queue.load(cursor, _keys((*recipe_ids, *moved)))
+        self.durations.load(cursor, _BUCKETS if known else ())
 
     def _begin_systems(self, cursor: Cursor[Any], touched: Touched) -> None:
         fqdns = touched.names("system")
@@ -74,7 +79,7 @@ class ReadModels:
     def flush(self, cursor: Cursor[Any]) -> None:
         for table in (
             *(self.job_documents, self.recipe_details, self.task_results),
-            *(self.jobs, self.recipe_sets, self.recipes, self.tasks, self.queue),
+            *(self.jobs, self.recipe_sets, self.recipes, self.tasks, self.queue, self.durations),
             *(self.idle_pool, self.system_usage, self.systems, self.documents, self.commands),
         ):
             table.flush(cursor)

@@ -113,6 +113,13 @@ class DocumentRow(NamedTuple):
     document: Mapping[str, Any]
 
 
+class DurationRow(NamedTuple):
+    """Recipes that took so long, and their seconds together. Named as in Prometheus, not as in `tuple`."""
+
+    count: int  # type: ignore[assignment]
+    seconds: float
+
+
 class CommandRow(NamedTuple):
     """As `domain.command.derive` makes it, and how far the lab controller is with it."""
 

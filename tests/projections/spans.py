@@ -1,0 +1,23 @@
+"""A story told at chosen moments: the log's own clock would make every wait a moment long."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+from tests.projections.happened import Happened
+from tests.projections.telling import Told
+
+BEGINNING = datetime(2026, 1, 1, tzinfo=UTC)
+
+
+def tell_at(told: Told, commits: Iterable[tuple[float, list[Happened]]], page: int = 1) -> None:
+    """Commits, each so many seconds after the beginning; `page` of them are folded at once."""
+    moments = list(commits)
+    for first in range(0, len(moments), page):
+        written = {}
+        for seconds, happened in moments[first : first + page]:
+            moment = BEGINNING + timedelta(seconds=seconds)
+            written |= dict.fromkeys(told.write(*happened), moment)
+        told.project([replace(one, recorded_at=written[one.position]) for one in told.unread()])

@@ -1,0 +1,136 @@
+"""Waits, provisioning and execution, counted once each when they are known."""
+
+from __future__ import annotations
+
+import pytest
+
+from domain.events import Event
+from domain.recipe import events as happened
+from projections.durations import BOUNDS, bucket_of
+from tests.projections.happened import (
+    Happened,
+    guest,
+    host,
+    of,
+    queued,
+    scheduled,
+    submitted,
+    waiting,
+)
+from tests.projections.spans import tell_at
+from tests.projections.telling import Told
+
+HOUR, DAY = 3_600, 86_400
+Commits = list[tuple[float, list[Happened]]]
+
+PLACED: Commits = [
+    (0, submitted(host(1))),
+    (1, queued(1)),
+    (2 * HOUR, scheduled("a", 1)),
+    (2 * HOUR + 30, waiting("a", 1)),
+]
+RUNS: Commits = [
+    *PLACED,
+    (3 * HOUR, of("recipe", 1, happened.RecipeInstalling("a"))),
+    (4 * HOUR, of("recipe", 1, happened.RecipeRunning("a"))),
+]
+COMPLETED: Commits = [*RUNS, (20 * DAY, of("recipe", 1, happened.RecipeCompleted()))]
+
+
+def counted(told: Told) -> dict[str, list[tuple[int, int, float]]]:
+    """Measure -> (bucket, count, seconds)."""
+    found: dict[str, list[tuple[int, int, float]]] = {}
+    for row in told.rows("durations"):
+        found.setdefault(row["measure"], []).append((row["bucket"], row["count"], row["seconds"]))
+    return found
+
+
+def in_bucket(measure: str, *seconds: float) -> list[tuple[int, int, float]]:
+    return [(bucket_of(measure, seconds[0]), len(seconds), sum(seconds))]
+
+
+def test_bucket_of__bound_itself__is_inside() -> None:
+    assert [bucket_of("wait", seconds) for seconds in (0, 1, 1.001, 14 * DAY, 15 * DAY)] == [0, 0, 1, 18, 19]
+
+
+@pytest.mark.parametrize("measure", BOUNDS)
+def test_bounds__of_a_measure__ascend(measure: str) -> None:
+    assert list(BOUNDS[measure]) == sorted(set(BOUNDS[measure]))
+
+
+@pytest.mark.parametrize("page", [1, 2, 99])
+def test_durations__recipe_completed__each_has_one_entry(told: Told, page: int) -> None:
+    tell_at(told, COMPLETED, page)
+    assert counted(told) == {
+        "wait": in_bucket("wait", 2 * HOUR + 30),
+        "provisioning": in_bucket("provisioning", 2 * HOUR - 30),
+        "execution": in_bucket("execution", 20 * DAY - 4 * HOUR),
+    }
+    assert counted(told)["execution"][0][0] == len(BOUNDS["execution"]), "longer than any bound"
+
+
+@pytest.mark.parametrize("page", [1, 99])
+def test_wait__withdrawn_while_waiting__is_one_that_lasts_until_it_is_placed_for_good(
+    told: Told, page: int
+) -> None:
+    again: Commits = [
+        (3 * HOUR, queued(1, reason="a is Broken")),
+        (5 * HOUR, [*scheduled("b", 1), *waiting("b", 1)]),
+    ]
+    tell_at(told, PLACED + again, page)
+    assert counted(told) == {}
+    tell_at(told, [(6 * HOUR, of("recipe", 1, happened.RecipeInstalling("b")))], page)
+    assert counted(told) == {"wait": in_bucket("wait", 5 * HOUR)}
+
+
+# What ends it -> what of it is counted.
+ENDED = [
+    # It never had a system.
+    (PLACED[:2], happened.RecipeCancelled("enough"), set()),
+    # Its system was its own, to the end.
+    (PLACED, happened.RecipeAborted("watchdog"), {"wait"}),
+    # It was never provisioned whole.
+    (RUNS[:-1], happened.RecipeAborted("watchdog"), {"wait"}),
+    (RUNS, happened.RecipeAborted("watchdog"), {"wait", "provisioning", "execution"}),
+    # To keep a system is not to run on it.
+    (RUNS, happened.RecipeReserved("a", 60), {"wait", "provisioning", "execution"}),
+    # Preempted: it has not run yet.
+    (RUNS, happened.RecipeQueued("preempted"), {"wait", "provisioning"}),
+]
+
+
+@pytest.mark.parametrize(("commits", "event", "measures"), ENDED)
+def test_durations__recipe_ends__what_was_whole_is_counted(
+    told: Told, commits: Commits, event: Event, measures: set[str]
+) -> None:
+    tell_at(told, [*commits, (5 * HOUR, of("recipe", 1, event))])
+    assert set(counted(told)) == measures
+
+
+def test_execution__kept_and_returned__is_counted_once(told: Told) -> None:
+    kept: Commits = [
+        (5 * HOUR, of("recipe", 1, happened.RecipeReserved("a", 60))),
+        (9 * HOUR, of("recipe", 1, happened.RecipeCompleted())),
+    ]
+    tell_at(told, RUNS + kept)
+    assert counted(told)["execution"] == in_bucket("execution", HOUR)
+
+
+def test_durations__guest__adds_nothing_to_those_of_its_host(told: Told) -> None:
+    both: Commits = [
+        (0, [*submitted(host(1), guest(2, host_id=1)), *queued(1, 2)]),
+        (60, [*scheduled("a", 1, 2), *waiting("a", 1, 2)]),
+    ]
+    tell_at(told, both)
+    for number in (2, 1):
+        moves = (happened.RecipeInstalling("a"), happened.RecipeRunning("a"), happened.RecipeCompleted())
+        tell_at(told, [(180, of("recipe", number, *moves))])
+    assert {measure: rows[0][1] for measure, rows in counted(told).items()} == dict.fromkeys(BOUNDS, 1)
+
+
+def test_durations__several_in_a_bucket__are_counted_and_summed(told: Told) -> None:
+    every = (1, 2, 3)
+    hosts = [host(number) for number in every]
+    tell_at(told, [(0, submitted(*hosts)), (10, [*scheduled("a", *every), *waiting("a", *every)])])
+    tell_at(told, [(20, [(f"recipe/{number}", happened.RecipeInstalling("a")) for number in every])])
+    assert counted(told) == {"wait": in_bucket("wait", 10, 10, 10)}
