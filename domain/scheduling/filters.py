@@ -155,6 +155,10 @@ class Filters:
             self._evaluate(self._by_number[number])
         return self._takers.least(among)
 
+    def in_use(self) -> Iterator[Entry]:
+        """The filters of unplaced recipes, whether evaluated or not."""
+        return (entry for entry in self._by_number if entry.unplaced)
+
     def wanting(self, line: str) -> Iterator[Entry]:
         """The filters of a line, evaluated."""
         for number in numbers_in(self._wanting.get(line, 0)):

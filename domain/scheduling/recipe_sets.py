@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from domain.recipe.lifecycle import UNPLACED
+from domain.recipe.lifecycle import PLACED, UNPLACED
 from domain.recipe.state import Recipe
 from domain.recipe_set.state import RecipeSet
 from domain.scheduling.filter_key import FilterKey, filter_key
@@ -24,8 +24,9 @@ class RecipeSets:
     def __init__(self, filters: Filters) -> None:
         self.sets: dict[int, RecipeSet] = {}
         self.recipes: dict[int, Recipe] = {}
-        # Recipes whose watchdog runs.
+        # Recipes whose watchdog runs, and recipes that have a system.
         self.on_clock: dict[int, None] = {}
+        self.placed: dict[int, None] = {}
         self._filters = filters
         self._keys: dict[int, FilterKey] = {}
         # Lab controller -> set -> how many of its hosts keep it there.
@@ -49,10 +50,7 @@ class RecipeSets:
         if indexed and before is not None:
             self._unindex(before)
         self.recipes[recipe.recipe_id] = recipe
-        if recipe.deadline is None:
-            self.on_clock.pop(recipe.recipe_id, None)
-        else:
-            self.on_clock[recipe.recipe_id] = None
+        self._note(recipe)
         if indexed:
             self._index(recipe)
         elif before is None and recipe.recipe_id == self.sets[recipe.recipe_set_id].recipe_ids[-1]:
@@ -64,9 +62,14 @@ class RecipeSets:
         """Begin with these, of which some have lost finished recipes."""
         self.sets = {recipe_set.recipe_set_id: recipe_set for recipe_set in recipe_sets}
         self.recipes = {recipe.recipe_id: recipe for recipe in recipes}
-        self.on_clock = dict.fromkeys(r.recipe_id for r in self.recipes.values() if r.deadline is not None)
+        for recipe in self.recipes.values():
+            self._note(recipe)
         for recipe_set_id in self.sets:
             self._complete(recipe_set_id)
+
+    def _note(self, recipe: Recipe) -> None:
+        _keep(self.on_clock, recipe, recipe.deadline is not None)
+        _keep(self.placed, recipe, recipe.state in PLACED)
 
     def _complete(self, recipe_set_id: int) -> None:
         """All recipes of a set are known: which systems its hosts want depends on their guests, too."""
@@ -136,6 +139,13 @@ class RecipeSets:
     def holders(self, lab_controller: str) -> tuple[int, ...]:
         """The sets that hold some but not all of their systems, which are of this lab."""
         return tuple(sorted(self._bound.get(lab_controller, ())))
+
+
+def _keep(index: dict[int, None], recipe: Recipe, belongs: bool) -> None:
+    if belongs:
+        index[recipe.recipe_id] = None
+    else:
+        index.pop(recipe.recipe_id, None)
 
 
 def line_of(host: Recipe) -> str | None:

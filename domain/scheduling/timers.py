@@ -15,15 +15,13 @@ from domain.directory.events import LabControllerHeard, LabControllerSilent
 from domain.events import Event
 from domain.recipe.events import RecipeCompleted
 from domain.recipe.lifecycle import UNPLACED
-from domain.recipe.state import Recipe
 from domain.recipe_set.ending import abort, abort_set, end_one
 from domain.scheduling.draft import Decision, Draft
+from domain.scheduling.out_of_step import out_of_step
 from domain.scheduling.partition import Partition
 from domain.scheduling.question import ask_all
 from domain.scheduling.reasons import DISTRO_LEFT, RESERVATION_OVER, SIBLING_IMPOSSIBLE, WATCHDOG_EXPIRED
 from domain.scheduling.triggers import TIMER, Trigger
-from domain.system.lifecycle import MIRRORED, WITH_RECIPE
-from domain.system.state import System
 from domain.upkeep.reservation import end as end_reservation
 
 SILENT_AFTER_SECONDS: Final = 300
@@ -99,12 +97,12 @@ def _reservations(partition: Partition, clock: Clock, findings: Findings) -> Ite
 
 def _distro_trees(partition: Partition, _: Clock, findings: Findings) -> Iterator[Decision]:
     """A set that waits for a tree which no lab has any more is given up."""
-    for recipe_set_id in sorted(partition.sets.sets):
+    for recipe_set_id in _without_tree(partition):
         members = partition.members(recipe_set_id)
-        gone = [recipe for recipe in members.recipes if _tree_is_gone(partition, recipe)]
-        if not gone or any(recipe.state not in UNPLACED for recipe in members.recipes):
+        if any(recipe.state not in UNPLACED for recipe in members.recipes):
             continue
         findings.distro_trees_left += 1
+        gone = [recipe for recipe in members.recipes if _is_gone(partition, recipe.distro_tree_id)]
         draft = _draft(partition, f"distro-tree/{gone[0].distro_tree_id}")
         own = {recipe.recipe_id: DISTRO_LEFT for recipe in gone}
         reasons = {r.recipe_id: own.get(r.recipe_id, SIBLING_IMPOSSIBLE) for r in members.recipes}
@@ -112,8 +110,21 @@ def _distro_trees(partition: Partition, _: Clock, findings: Findings) -> Iterato
         yield draft.decision()
 
 
-def _tree_is_gone(partition: Partition, recipe: Recipe) -> bool:
-    return recipe.distro_tree_id is not None and not partition.labs.labs_with(recipe.distro_tree_id)
+def _without_tree(partition: Partition) -> list[int]:
+    """The sets that stand in a line with a filter that names such a tree; mostly there is no such filter.
+
+    A new set stands in none: its own answer says why nobody can serve it.
+    """
+    found: dict[int, None] = {}
+    for entry in partition.filters.in_use():
+        if any(_is_gone(partition, tree_id) for tree_id in entry.key.tree_ids):
+            ranks = (rank for line in entry.lines.values() for rank in line)
+            found.update((partition.sets.recipes[rank[-1]].recipe_set_id, None) for rank in ranks)
+    return sorted(found)
+
+
+def _is_gone(partition: Partition, tree_id: int | None) -> bool:
+    return tree_id is not None and not partition.labs.labs_with(tree_id)
 
 
 def _lab_controllers(partition: Partition, clock: Clock, findings: Findings) -> Iterator[Decision]:
@@ -132,24 +143,9 @@ def _lab_controllers(partition: Partition, clock: Clock, findings: Findings) -> 
 
 
 def _out_of_step(partition: Partition, _: Clock, findings: Findings) -> Iterator[Decision]:
-    """Recipe and system that disagree are counted only: which of them is right, a person has to say."""
-    findings.out_of_step += sum(not _in_step(partition, system) for system in partition.systems.values())
-    findings.out_of_step += sum(
-        partition.systems[recipe.system].recipe_id != recipe.recipe_id
-        for recipe in partition.sets.recipes.values()
-        if not recipe.is_guest and not recipe.finished and recipe.system is not None
-    )
+    """Counted only: whether recipe or system is right, a person has to say."""
+    findings.out_of_step += out_of_step(partition)
     return iter(())
-
-
-def _in_step(partition: Partition, system: System) -> bool:
-    """Whether it does what its recipe, or the person who has reserved it, lets it do."""
-    if system.recipe_id is None:
-        return system.usage not in WITH_RECIPE or system.reservation is not None
-    recipe = partition.sets.recipes.get(system.recipe_id)
-    if recipe is None or recipe.finished or recipe.system != system.fqdn:
-        return False
-    return system.usage == MIRRORED[recipe.state]
 
 
 def _idle_but_wanted(partition: Partition, _: Clock, findings: Findings) -> Iterator[Decision]:

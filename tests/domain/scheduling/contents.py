@@ -42,11 +42,11 @@ def _plain(value: Any) -> Any:
 
 
 def _sets(sets: RecipeSets) -> dict[str, Any]:
-    """Holders, and who is on the clock, are always gone through in sorted order."""
+    """Holders, and who is on the clock, are always gone through in sorted order; who is placed is counted."""
     held = {name: value for name, value in vars(sets).items() if name != "_filters"}
     bound = {lab: dict(sorted(each.items())) for lab, each in sorted(held.pop("_bound").items()) if each}
-    on_clock = sorted(held.pop("on_clock"))
-    return {"bound": bound, "on_clock": on_clock, **{name: _plain(value) for name, value in held.items()}}
+    indexes = {name: sorted(held.pop(name)) for name in ("on_clock", "placed")}
+    return {"bound": bound, **indexes, **{name: _plain(value) for name, value in held.items()}}
 
 
 def _filters(filters: Filters) -> dict[str, Any]:
@@ -69,6 +69,8 @@ def check_indexes(partition: Partition) -> None:
         assert set(sets.holders(lab)) == holders, f"holders of {lab}"
     deadlines = {recipe.recipe_id for recipe in sets.recipes.values() if recipe.deadline is not None}
     assert set(sets.on_clock) == deadlines
+    with_system = {r.recipe_id for r in sets.recipes.values() if r.system is not None and not r.finished}
+    assert set(sets.placed) == with_system
     _check_hopeless(partition)
     assert set(partition.reserved) == {name for name, each in partition.systems.items() if each.reservation}
 

@@ -15,6 +15,8 @@ from typing import Any
 
 import domain
 from domain.scheduling.filters import Effort
+from domain.scheduling.timers import Findings
+from tests.domain.scheduling.ticking import run_loop
 from tests.domain.scheduling.wants import at_least, forces, named
 from tests.domain.scheduling.world import World
 
@@ -155,6 +157,11 @@ def loses_its_system_and_gets_it_again(world: World) -> None:
     world.set_condition("few-a", "Automated")
     world.settle()
     assert world.systems["few-a"].usage == "scheduled"
+
+
+def loop_runs(world: World) -> None:
+    """The consistency loop, which finds nothing."""
+    assert run_loop(world).findings == Findings()
 
 
 def _recipe_on(world: World, fqdn: str) -> int:

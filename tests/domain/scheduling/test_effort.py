@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from domain.recipe.state import Recipe
-from domain.scheduling import question, wanted
+from domain.scheduling import question, timers, wanted
 from domain.scheduling.bitmaps import numbers_in, union
 from domain.scheduling.filters import Filters, Rank
 from domain.scheduling.labs import Labs
@@ -54,6 +54,11 @@ def unwanted(k: int) -> World:
     return lab_of(100 * k, busy=True)
 
 
+def deep(k: int) -> World:
+    """The queue alone grows."""
+    return lab_of(50, busy=True, queued=100 * k)
+
+
 CASES: list[tuple[str, Build, Trigger]] = [
     ("new-job-idle-lab", idle, effort.new_job),
     ("new-job-busy-lab", busy, effort.new_job),
@@ -75,6 +80,8 @@ CASES: list[tuple[str, Build, Trigger]] = [
     ("wake-up-of-idle-lab-that-blocked-sets-want", lambda k: with_blocked(idle(k)), effort.system_changed),
     ("wake-up-of-set-busy-lab", lambda k: with_holder(busy(k)), effort.loses_its_system_and_gets_it_again),
     ("wake-up-of-set-idle-lab", lambda k: with_holder(idle(k)), effort.loses_its_system_and_gets_it_again),
+    # It looks at every system, and at nobody in the queue.
+    ("loop-that-finds-nothing", deep, effort.loop_runs),
 ]
 BY_NAME = {name: (build, trigger) for name, build, trigger in CASES}
 
@@ -144,6 +151,15 @@ def _holds(hosts: tuple[Recipe, ...], lab_controller: str) -> bool:
     )
 
 
+def _without_tree_by_scan(partition: Partition) -> list[int]:
+    waiting = (partition.members(number).recipes for number in partition.sets.sets)
+    return [each[0].recipe_set_id for each in waiting if not partition.labs.labs_with(each[0].distro_tree_id)]
+
+
+def _out_of_step_by_scan(partition: Partition) -> int:
+    return sum(recipe.system == "" for recipe in partition.sets.recipes.values())
+
+
 SCANNING: list[tuple[type[Any], str, Callable[..., Any], str]] = [
     # Every idle system is looked at.
     (Labs, "first_by_name", _first_by_scan, "new-job-idle-lab"),
@@ -156,6 +172,8 @@ SCANNING: list[tuple[type[Any], str, Callable[..., Any], str]] = [
     # Every idle system is asked about sets that could do nothing with it.
     (wanted, "hopeless", lambda *_: False, "wake-up-of-idle-lab-that-blocked-sets-want"),
     (RecipeSets, "holders", _holders_by_scan, "let-go-busy-lab"),
+    (timers, "_without_tree", _without_tree_by_scan, "loop-that-finds-nothing"),
+    (timers, "out_of_step", _out_of_step_by_scan, "loop-that-finds-nothing"),
 ]
 
 

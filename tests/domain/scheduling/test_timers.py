@@ -8,11 +8,11 @@ from datetime import timedelta
 import pytest
 
 from domain.directory.events import LabControllerHeard, LabControllerSilent
-from domain.scheduling.reasons import DISTRO_LEFT, RESERVATION_OVER, SIBLING_IMPOSSIBLE
+from domain.scheduling.reasons import RESERVATION_OVER
 from domain.scheduling.timers import Clock, Findings, correct
 from domain.system.state import Reservation
 from tests.domain.scheduling.labs import occupy, wanting
-from tests.domain.scheduling.ticking import Tick, nothing_expires, tick
+from tests.domain.scheduling.ticking import nothing_expires, tick
 from tests.domain.scheduling.wants import ANYTHING, BIG, named
 from tests.domain.scheduling.world import World
 
@@ -64,62 +64,6 @@ def test_reservation__returned_before__is_not_ended_again(world: World) -> None:
     world.reserve("m", until=(world.now + timedelta(hours=1)).isoformat())
     world.give_back("m")
     assert tick(world, 3_600).decisions == []
-
-
-# Distro trees
-
-
-def aborted(found: Tick) -> dict[str, str]:
-    events = [pair for decision in found.decisions for pair in decision.events]
-    return {subject: event.reason for subject, event in events}  # type: ignore[attr-defined]
-
-
-def test_distro_tree__left_every_lab__waiting_set_is_given_up(world: World) -> None:
-    world.put_tree(2, "x86_64", ["lab-1"])
-    world.add_idle("a")
-    runs = occupy(world, "a")
-    first, second = world.submit_set([ANY, ANY][:1], guests={0: [2]})[0], world.submit(ANY)
-    world.settle()
-    world.remove_tree(2)
-    found = tick(world)
-    assert aborted(found) == {f"recipe/{first}": SIBLING_IMPOSSIBLE, f"recipe/{first + 1}": DISTRO_LEFT}
-    assert (found.causes, found.findings.distro_trees_left) == (["timer/distro-tree/2"], 1)
-    assert world.states(runs["a"], second) == ["waiting", "queued"]
-
-
-def test_distro_tree__left_one_of_two_labs__set_waits_on(world: World) -> None:
-    world.add_lab("lab-2")
-    world.put_tree(1, "x86_64", ["lab-1", "lab-2"])
-    world.add_idle("a")
-    occupy(world, "a")
-    waiting = world.submit(ANY)
-    world.settle()
-    world.put_tree(1, "x86_64", ["lab-2"])
-    assert tick(world).decisions == []
-    assert world.states(waiting) == ["queued"]
-
-
-def test_distro_tree__left_while_a_set_holds_a_system__lets_go_first_and_is_given_up(world: World) -> None:
-    world.add_idle("a", "x")
-    runs = occupy(world, "x")
-    ids = wanting(world, "a", "x")
-    assert world.states(*ids) == ["scheduled", "assigned"]
-    world.remove_tree(1)
-    found = tick(world)
-    assert set(aborted(found).values()) == {DISTRO_LEFT}
-    assert world.states(*ids, runs["x"]) == ["aborted", "aborted", "waiting"]
-    assert world.systems["a"].usage == "idle"
-
-
-def test_distro_tree__left_and_the_set_brings_a_distro_of_its_own__waits_on(world: World) -> None:
-    world.add_idle("a")
-    occupy(world, "a")
-    own = {"arch": "x86_64", "osmajor": "Mine", "osminor": "1"}
-    waiting = world.submit(ANY, None, distro=own)
-    world.settle()
-    world.remove_tree(1)
-    assert aborted(tick(world)) == {}
-    assert world.states(waiting) == ["queued"]
 
 
 # Lab controllers
