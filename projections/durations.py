@@ -1,4 +1,4 @@
-"""How long recipes waited, were provisioned and ran: histograms that grow by one entry when it is known.
+"""How long recipes waited, were provisioned and ran: by what is counted, and in which phase a state is.
 
 Whoever changes `BOUNDS` writes a migration that empties the read models: counts of other buckets are no use.
 """
@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Mapping
+
+from domain.recipe.lifecycle import BEFORE_START
 
 _MINUTE, _HOUR, _DAY = 60.0, 3_600.0, 86_400.0
 
@@ -29,6 +31,16 @@ BOUNDS: Mapping[str, tuple[float, ...]] = {
     ),
 }
 """Measure -> upper bounds of its buckets in seconds, themselves included; one more bucket has no bound."""
+
+PHASES: Mapping[str, tuple[str, ...]] = {
+    "queueing": BEFORE_START,
+    "provisioning": ("waiting", "installing"),
+    "execution": ("running",),
+    "reserved": ("reserved",),
+}
+"""Phase -> the states it is made of. Unlike the measure "wait", queueing leaves out what a recipe spent on a
+system that was withdrawn before it was provisioned.
+"""
 
 
 def bucket_of(measure: str, seconds: float) -> int:

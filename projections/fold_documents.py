@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from domain.directory.events import DistroTreeRemoved
 from domain.directory.state import document_after
 from domain.events import Event, Recorded, split_subject
 from projections.intervals import Now
@@ -17,6 +16,6 @@ def document(models: ReadModels, recorded: Recorded, event: Event, now: Now) -> 
     models.documents.put(key, DocumentRow(recorded.version, document), now)
 
 
-def document_removed(models: ReadModels, recorded: Recorded, _: DistroTreeRemoved, now: Now) -> None:
+def document_removed(models: ReadModels, recorded: Recorded, _: Event, now: Now) -> None:
     """It is not there any more, but still was before."""
     models.documents.end(split_subject(recorded.subject), now)

@@ -69,21 +69,46 @@ WHERE fqdn = %(fqdn)s AND since_position <= %(at)s
 ORDER BY since_position
 
 -- name: system_usage
--- Seconds per condition and usage between two moments, grouped by a column of the systems' documents.
-SELECT coalesce(g.key, '') AS key, u.condition, u.usage,
-       sum(extract(epoch FROM least(u.until, %(until)s::timestamptz)
-                            - greatest(u.since, %(since)s::timestamptz)))::double precision AS seconds
-FROM read.system_usage u
-JOIN read.systems s ON s.fqdn = u.fqdn AND s.since_position <= %(at)s AND s.until_position > %(at)s
+-- Seconds per condition and usage from one moment to before another, grouped by what was true of the system at the
+-- time: one that moved from lab to lab counts for each as long as it was there. A system in two pools counts in both,
+-- one in no pool under null, and so do architectures. `until` is at most the moment of `at`.
+WITH span AS MATERIALIZED (
+    -- Commits before the first and after the last have no part in it.
+    SELECT coalesce((SELECT c.last_position FROM log.commits c WHERE c.recorded_at <= %(since)s::timestamptz
+                     ORDER BY c.recorded_at DESC, c.last_position DESC LIMIT 1), 0) AS first,
+           least((SELECT c.last_position FROM log.commits c WHERE c.recorded_at < %(until)s::timestamptz
+                  ORDER BY c.recorded_at DESC, c.last_position DESC LIMIT 1), %(at)s) AS last
+)
+SELECT g.key, u.condition, u.usage,
+       sum(extract(epoch FROM least(u.ended, s.ended, %(until)s::timestamptz)
+                            - greatest(u.since, s.since, %(since)s::timestamptz)))::double precision AS seconds
+FROM span CROSS JOIN (
+    -- Also those that were removed: no system is ever forgotten.
+    SELECT fqdn FROM read.systems WHERE until_position = 9223372036854775807) AS known
 CROSS JOIN LATERAL (
-    SELECT s.fqdn AS key WHERE %(group_by)s = 'system'
+    SELECT i.condition, i.usage, i.since, i.since_position, i.until_position,
+           CASE WHEN i.until_position <= %(at)s THEN i.until ELSE 'infinity' END AS ended
+    FROM read.system_usage i
+    WHERE i.fqdn = known.fqdn AND i.since_position <= span.last
+      AND i.since_position >= coalesce((
+        SELECT max(b.since_position) FROM read.system_usage b
+        WHERE b.fqdn = known.fqdn AND b.since_position <= span.first), 0)) AS u
+CROSS JOIN LATERAL (
+    SELECT i.lab_controller, i.pools, i.inventory, i.since,
+           CASE WHEN i.until_position <= %(at)s THEN i.until ELSE 'infinity' END AS ended
+    FROM read.systems i
+    WHERE i.fqdn = known.fqdn AND i.since_position < u.until_position AND i.since_position <= %(at)s
+      AND i.since_position >= (
+        SELECT max(b.since_position) FROM read.systems b
+        WHERE b.fqdn = known.fqdn AND b.since_position <= u.since_position)) AS s
+LEFT JOIN LATERAL (
+    SELECT known.fqdn AS key WHERE %(group_by)s = 'system'
     UNION ALL SELECT s.lab_controller WHERE %(group_by)s = 'lab_controller'
     UNION ALL SELECT jsonb_array_elements_text(s.pools) WHERE %(group_by)s = 'pool'
-    UNION ALL SELECT jsonb_array_elements_text(s.inventory -> 'arches') WHERE %(group_by)s = 'arch'
-) AS g
-WHERE u.since_position <= %(at)s AND %(since)s::timestamptz < %(until)s::timestamptz
-  AND u.since < %(until)s::timestamptz AND u.until > %(since)s::timestamptz
-GROUP BY g.key, u.condition, u.usage ORDER BY g.key, u.condition, u.usage
+    UNION ALL SELECT DISTINCT jsonb_array_elements_text(nullif(s.inventory -> 'arches', 'null')) WHERE %(group_by)s = 'arch'
+) AS g ON true
+WHERE greatest(u.since, s.since, %(since)s::timestamptz) < least(u.ended, s.ended, %(until)s::timestamptz)
+GROUP BY g.key, u.condition, u.usage ORDER BY g.key NULLS LAST, u.condition, u.usage
 
 -- name: jobs
 SELECT d.job_id, j.state, j.result, d.whiteboard, d.owner, d.group_name AS "group", d.since AS submitted_at,
@@ -151,6 +176,19 @@ SELECT state, system, lab_controller, reason, since, CASE WHEN until_position <=
        since_position, CASE WHEN until_position <= %(at)s THEN until_position END AS until_position
 FROM read.recipes WHERE recipe_id = %(recipe_id)s AND since_position <= %(at)s ORDER BY since_position
 
+-- name: seconds_in_states
+-- Of the recipes of a job, of a set or of one recipe, together; the other two are null. What had not ended lasted
+-- until `moment`, which is null for now. Nothing is spent once a recipe is finished.
+SELECT r.state, sum(extract(epoch FROM greatest(ended.at - r.since, '0')))::double precision AS seconds
+FROM read.recipe_details d JOIN read.recipes r USING (recipe_id)
+CROSS JOIN LATERAL (
+    SELECT CASE WHEN r.until_position <= %(at)s THEN r.until
+                ELSE coalesce(%(moment)s::timestamptz, clock_timestamp()) END AS at) AS ended
+WHERE (d.job_id = %(job_id)s::integer OR d.recipe_set_id = %(recipe_set_id)s::integer
+       OR d.recipe_id = %(recipe_id)s::integer)
+  AND r.since_position <= %(at)s AND r.state NOT IN ('completed', 'cancelled', 'aborted')
+GROUP BY r.state
+
 -- name: documents
 SELECT name, version, document FROM read.documents
 WHERE kind = %(kind)s AND since_position <= %(at)s AND until_position > %(at)s AND name > %(after)s
@@ -196,29 +234,6 @@ SELECT EXISTS (
     SELECT FROM pg_locks WHERE locktype = 'advisory' AND granted
        AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
        AND classid = %s::oid AND objid = (hashtext(%s)::bigint & 4294967295)::oid) AS held
-
--- name: systems_by_usage
-SELECT condition, usage, count(*) AS systems FROM read.system_usage
-WHERE until_position = 9223372036854775807 GROUP BY condition, usage ORDER BY condition, usage
-
--- name: recipes_by_state
--- Unfinished ones: their number is that of the queue and the lab, not that of all recipes ever.
-SELECT state, count(*) AS recipes FROM read.recipes
-WHERE until_position = 9223372036854775807 AND state NOT IN ('completed', 'cancelled', 'aborted')
-GROUP BY state ORDER BY state
-
--- name: oldest_unplaced
-SELECT coalesce(extract(epoch FROM clock_timestamp() - min(d.since)), 0)::double precision AS seconds
-FROM read.queue q JOIN read.recipe_details d USING (recipe_id) WHERE q.until_position = 9223372036854775807
-
--- name: durations
--- How many recipes took so long, and their seconds together. `projections/durations.py` has the bounds of buckets.
-SELECT measure, bucket, count, seconds FROM read.durations
-WHERE until_position = 9223372036854775807 ORDER BY measure, bucket
-
--- name: counted
--- By a process that serves no HTTP itself, since it was started.
-SELECT name, value FROM live.counters WHERE process = %s ORDER BY name
 
 -- name: log_end
 SELECT coalesce(max(notification_id), 0) AS position FROM log.events

@@ -20,7 +20,11 @@ from projections.database import AWAY, DatabaseAway
 from projections.named_sql import named_queries
 from projections.projector import CHANNEL
 
-QUERIES = named_queries(Path(__file__).with_name("queries.sql"))
+QUERIES = {
+    name: query
+    for file in ("queries.sql", "metrics.sql")
+    for name, query in named_queries(Path(__file__).with_name(file)).items()
+}
 
 Row = dict[str, Any]
 

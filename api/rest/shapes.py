@@ -6,7 +6,9 @@ from datetime import datetime
 from typing import Any
 
 from domain.priority import Priority
+from domain.recipe.lifecycle import UNFINISHED
 from domain.roll_up import result_of
+from projections.durations import PHASES
 
 Row = dict[str, Any]
 
@@ -57,6 +59,17 @@ def recipe_document(recipe: Row, tasks: list[Row], deadline: datetime | None) ->
 
 def task_summary(task: Row) -> Row:
     return {name: task[name] for name in ("task_id", "name", "state", "result")}
+
+
+def seconds_document(rows: list[Row]) -> Row:
+    """Of a recipe, or of those of a job: in each state it has been in, and of which phase they are."""
+    by_state = {row["state"]: row["seconds"] for row in sorted(rows, key=_state_order)}
+    of_phase = {phase: sum(by_state.get(state, 0.0) for state in states) for phase, states in PHASES.items()}
+    return {"by_state": by_state, **of_phase}
+
+
+def _state_order(row: Row) -> int:
+    return UNFINISHED.index(row["state"])
 
 
 def queued_recipe(row: Row) -> Row:

@@ -1,0 +1,36 @@
+-- What the metrics are made of: each query is asked at every scrape, and costs what there is now, not what there was.
+
+-- name: systems_by_usage
+SELECT condition, usage, count(*) AS systems FROM read.system_usage
+WHERE until_position = 9223372036854775807 GROUP BY condition, usage ORDER BY condition, usage
+
+-- name: recipes_by_state
+-- Unfinished ones: their number is that of the queue and the lab, not that of all recipes ever.
+SELECT state, count(*) AS recipes FROM read.recipes
+WHERE until_position = 9223372036854775807 AND state NOT IN ('completed', 'cancelled', 'aborted')
+GROUP BY state ORDER BY state
+
+-- name: oldest_unplaced
+SELECT coalesce(extract(epoch FROM clock_timestamp() - min(d.since)), 0)::double precision AS seconds
+FROM read.queue q JOIN read.recipe_details d USING (recipe_id) WHERE q.until_position = 9223372036854775807
+
+-- name: durations
+-- How many recipes took so long, and their seconds together. `projections/durations.py` has the bounds of buckets.
+SELECT measure, bucket, count, seconds FROM read.durations
+WHERE until_position = 9223372036854775807 ORDER BY measure, bucket
+
+-- name: projectors
+-- How far behind the log each of them is, and how old the first event is that its read models do not show.
+SELECT name AS projector,
+       greatest((SELECT coalesce(max(notification_id), 0) FROM log.events) - position, 0) AS events,
+       coalesce((SELECT extract(epoch FROM clock_timestamp() - recorded_at) FROM log.events
+                 WHERE notification_id > position ORDER BY notification_id LIMIT 1), 0)::double precision AS seconds
+FROM read.progress ORDER BY name
+
+-- name: counted
+-- By all processes, since the database was made.
+SELECT name, labels, value FROM live.counters ORDER BY name, labels
+
+-- name: watchers
+-- Of processes that live: each tells every 2 seconds.
+SELECT coalesce(sum(watchers), 0) AS watchers FROM live.counter_writers WHERE told_at > now() - interval '10 seconds'

@@ -1,0 +1,108 @@
+"""Histories of systems, labs and pools in which anything happens, and a plain fold to compare with."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from random import Random
+from typing import Any
+
+from domain.directory.events import (
+    LabControllerDisabled,
+    LabControllerEnabled,
+    PoolRegistered,
+    PoolSystemAdded,
+    PoolSystemRemoved,
+)
+from domain.directory.state import Directory
+from domain.events import Event, Moment, Recorded, split_subject
+from domain.system import events as happened
+from domain.system.state import System, evolve
+from domain.system.usage import in_idle_pool
+from tests.projections.happened import Happened, lab, registered
+from tests.projections.telling import Told
+
+LABS = ("lab-1", "lab-2", "lab-3")
+POOLS = ("big", "small")
+SYSTEMS = tuple("abcdefgh")
+COMMITS = 60
+ARCHES: tuple[Any, ...] = (None, [], ["x86_64"], ["x86_64", "x86_64"], ["aarch64", "x86_64"])
+
+
+class Plain:
+    """A fold without tables: systems, labs and pools as they are now."""
+
+    def __init__(self) -> None:
+        self.systems: dict[str, System] = {}
+        self.directory = Directory()
+
+    def apply(self, recorded: Recorded) -> None:
+        self.directory.apply(recorded)
+        kind, name = split_subject(recorded.subject)
+        if kind == "system":
+            before = self.systems.get(name)
+            self.systems[name] = evolve(before, name, recorded.event, Moment.of(recorded))
+
+    def idle(self) -> dict[str, str]:
+        return {
+            fqdn: system.lab_controller
+            for fqdn, system in self.systems.items()
+            if in_idle_pool(system, self.directory.is_enabled(system.lab_controller))
+        }
+
+    def shown(self, fqdn: str) -> tuple[object, ...]:
+        system = self.systems[fqdn]
+        return (
+            *(system.version, system.lab_controller, system.condition, system.usage, system.recipe_id),
+            *(system.draining, system.reservation and system.reservation.user),
+            set(self.directory.pools_of(fqdn)),
+        )
+
+
+def anything(dice: Random, systems: Sequence[str]) -> Iterator[Happened]:
+    """Events in any order: whether a lab would allow it is not what is asked here."""
+    for _ in range(dice.randint(1, 4)):
+        kind = dice.choices(("lab-controller", "pool", "system"), (2, 1, 7))[0]
+        if kind == "lab-controller":
+            yield f"lab-controller/{dice.choice(LABS)}", dice.choice(_LAB_EVENTS)
+        elif kind == "pool":
+            moved = dice.choice((PoolSystemAdded, PoolSystemAdded, PoolSystemRemoved))
+            yield f"pool/{dice.choice(POOLS)}", moved(dice.choice(systems))
+        else:
+            yield f"system/{dice.choice(systems)}", dice.choice(_SYSTEM_EVENTS)
+
+
+_LAB_EVENTS: list[Event] = [LabControllerEnabled(), LabControllerEnabled(), LabControllerDisabled()]
+_SYSTEM_EVENTS: list[Event] = [
+    *(
+        happened.SystemConditionChanged(condition, "")
+        for condition in ("Automated", "Automated", "Automated", "Broken")
+    ),
+    *(happened.SystemLabControllerChanged(name) for name in LABS),
+    *(happened.SystemInventoryChanged({"arches": arches}) for arches in ARCHES),
+    *[happened.SystemIdle()] * 6,
+    *(happened.SystemPending(), happened.SystemScheduled(1), happened.SystemRunning(None)),
+    *(happened.SystemDrained(""), *[happened.SystemUndrained()] * 3),
+    *(happened.SystemReservationBegun("ada", None, 1), *[happened.SystemReservationEnded("")] * 3),
+]
+
+
+def write_history(told: Told, dice: Random) -> None:
+    """Only into the log. The last of the systems come when others have been there for a while."""
+    told.write(*(lab(name, enabled=dice.random() < 0.5) for name in LABS))
+    told.write(*((f"pool/{name}", PoolRegistered(None)) for name in POOLS))
+    there = 0
+    for number in range(COMMITS):
+        if there < min(len(SYSTEMS), 3 + number // 5):
+            told.write(registered(SYSTEMS[there], lab_controller=dice.choice(LABS)))
+            there += 1
+        told.write(*anything(dice, SYSTEMS[:there]))
+
+
+def project_in_pages(told: Told, log: list[Recorded], dice: Random) -> None:
+    """Of one commit or more: what one page leaves is what the next has to begin with."""
+    page: list[Recorded] = []
+    for recorded in log:
+        page.append(recorded)
+        if recorded.position == recorded.commit_end and (dice.random() < 0.4 or recorded is log[-1]):
+            told.project(page)
+            page = []

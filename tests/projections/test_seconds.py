@@ -1,0 +1,73 @@
+"""Seconds in each state, of a recipe and of the recipes of a job, as of any position."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+
+from api.rest.shapes import seconds_document
+from domain.recipe import events as happened
+from tests.projections.happened import Happened, host, of, queued, scheduled, submitted, waiting
+from tests.projections.spans import BEGINNING, tell_at
+from tests.projections.telling import Told
+
+# Recipe 1 loses its system once and keeps the second one; recipe 2 is never placed.
+STORY: list[tuple[float, list[Happened]]] = [
+    (0, submitted(host(1), host(2))),
+    (1, queued(1, 2)),
+    (10, scheduled("a", 1)),
+    (12, waiting("a", 1)),
+    (17, queued(1, reason="a is Broken")),
+    (20, [*scheduled("b", 1), *waiting("b", 1)]),
+    (30, of("recipe", 1, happened.RecipeInstalling("b"))),
+    (50, of("recipe", 1, happened.RecipeRunning("b"))),
+    (80, of("recipe", 1, happened.RecipeReserved("b", 60))),
+    (99, of("recipe", 1, happened.RecipeCompleted())),
+]
+
+
+@pytest.fixture
+def told_all(told: Told) -> Told:
+    tell_at(told, STORY)
+    return told
+
+
+def spent(told: Told, at: int, seconds: float, **of_whom: int) -> dict[str, object]:
+    """As of a position, so many seconds after the beginning."""
+    asked = {"job_id": None, "recipe_set_id": None, "recipe_id": None, **of_whom}
+    moment = BEGINNING + timedelta(seconds=seconds)
+    return seconds_document(told.rows("seconds_in_states", at=at, moment=moment, **asked))
+
+
+def end_of(told: Told, commits: int) -> int:
+    """The position at which so many commits of the story are told."""
+    return sum(len(events) for _, events in STORY[:commits])
+
+
+def test_seconds__recipe_through_all_states__each_apart_and_the_phases(told_all: Told) -> None:
+    unplaced = {"new": 1, "queued": 9 + 3, "scheduled": 2}
+    placed = {"waiting": 5 + 10, "installing": 20, "running": 30, "reserved": 19}
+    phases = {"queueing": 15, "provisioning": 35, "execution": 30, "reserved": 19}
+    found = spent(told_all, told_all.log.end(), 500, recipe_id=1)
+    assert found == {"by_state": unplaced | placed, **phases}
+
+
+def test_seconds__as_of_the_middle__what_had_not_ended_lasted_until_then(told_all: Told) -> None:
+    phases = {"queueing": 11.5, "provisioning": 0, "execution": 0, "reserved": 0}
+    found = spent(told_all, end_of(told_all, 3), 11.5, recipe_id=1)
+    assert found == {"by_state": {"new": 1, "queued": 9, "scheduled": 1.5}, **phases}
+
+
+def test_seconds__of_a_job_or_set__those_of_its_recipes_together(told_all: Told) -> None:
+    end = told_all.log.end()
+    found = spent(told_all, end, 500, job_id=1)
+    assert found == spent(told_all, end, 500, recipe_set_id=1)
+    assert (found["queueing"], found["execution"]) == (15 + 500, 30)
+
+
+def test_seconds__now__an_open_state_counts_up_to_the_clock(told: Told) -> None:
+    told.tell(*submitted(host(1)))
+    asked = {"job_id": None, "recipe_set_id": None, "recipe_id": 1, "moment": None}
+    first, second = (told.row("seconds_in_states", **asked)["seconds"] for _ in range(2))
+    assert 0 <= first < second < 60

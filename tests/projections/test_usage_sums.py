@@ -1,0 +1,123 @@
+"""Seconds per condition and usage add up, and go to what was true of the system while they passed."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime, timedelta
+from random import Random
+
+import pytest
+
+from domain.directory.events import PoolRegistered, PoolSystemAdded
+from domain.events import Recorded
+from domain.system import events as happened
+from tests.projections.happened import lab, of, registered
+from tests.projections.random_history import Plain, project_in_pages, write_history
+from tests.projections.spans import BEGINNING
+from tests.projections.telling import Told
+
+GROUPS = ("system", "lab_controller", "pool", "arch")
+Sums = dict[tuple[str | None, str, str], float]
+
+
+def sums(told: Told, group_by: str, since: datetime, until: datetime, **at: int) -> Sums:
+    rows = told.rows("system_usage", group_by=group_by, since=since, until=until, **at)
+    return {(row["key"], row["condition"], row["usage"]): row["seconds"] for row in rows}
+
+
+def expected(log: Sequence[Recorded], group_by: str, since: datetime, until: datetime) -> Sums:
+    """The plain way: from event to event, whatever every system is then."""
+    found: Counter[tuple[str | None, str, str]] = Counter()
+    plain = Plain()
+    for recorded, following in zip(log, (*log[1:], None), strict=True):
+        plain.apply(recorded)
+        end = until if following is None else min(following.recorded_at, until)
+        seconds = (end - max(recorded.recorded_at, since)) / timedelta(seconds=1)
+        if seconds > 0:
+            for key, condition, usage in held(plain, group_by):
+                found[key, condition, usage] += seconds  # type: ignore[assignment]
+    return dict(found)
+
+
+def held(plain: Plain, group_by: str) -> Iterator[tuple[str | None, str, str]]:
+    for fqdn, system in plain.systems.items():
+        keys: Sequence[str | None] = {
+            "system": [fqdn],
+            "lab_controller": [system.lab_controller],
+            "pool": sorted(plain.directory.pools_of(fqdn)),
+            "arch": sorted(set(system.inventory.get("arches") or ())),
+        }[group_by]
+        yield from ((key, system.condition, system.usage) for key in keys or [None])
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_usage_sums__after_anything__those_of_a_plain_fold_between_any_two_moments(
+    told: Told, seed: int
+) -> None:
+    dice = Random(seed)
+    write_history(told, dice)
+    log = list(told.unread())
+    project_in_pages(told, log, dice)
+    commits = [recorded for recorded in log if recorded.position == recorded.commit_end]
+    moments = [recorded.recorded_at for recorded in commits] + [BEGINNING, datetime.now(UTC)]
+    for _ in range(40):
+        last = dice.choice(commits)
+        since, until = sorted(dice.choices(moments, k=2))
+        group_by = dice.choice(GROUPS)
+        # As of then nobody knows how it went on.
+        until = min(until, last.recorded_at)
+        known = [recorded for recorded in log if recorded.position <= last.position]
+        found = sums(told, group_by, since, until, at=last.position)
+        assert found == pytest.approx(expected(known, group_by, since, until), abs=1e-6)
+
+
+@pytest.mark.parametrize("group_by", ["system", "lab_controller"])
+def test_usage_sums__all_groups_together__systems_times_the_length_of_the_interval(
+    told: Told, group_by: str
+) -> None:
+    dice = Random(7)
+    write_history(told, dice)
+    log = list(told.unread())
+    project_in_pages(told, log, dice)
+    arrived = sorted(
+        recorded.recorded_at for recorded in log if isinstance(recorded.event, happened.SystemRegistered)
+    )
+    since, until = arrived[2], log[-1].recorded_at
+    there = sum((until - max(since, moment)) / timedelta(seconds=1) for moment in arrived)
+    assert sum(sums(told, group_by, since, until).values()) == pytest.approx(there, abs=1e-6)
+
+
+def test_usage_sums__system_moves_to_another_lab__each_has_its_part(told: Told) -> None:
+    told.tell(lab("lab-1"), lab("lab-2"), registered("a"))
+    told.tell(*of("system", "a", happened.SystemLabControllerChanged("lab-2")))
+    told.tell(*of("system", "a", happened.SystemPending()))
+    arrived, moved, ended = (recorded.recorded_at for recorded in told_about(told, "system/a"))
+    assert sums(told, "lab_controller", arrived, ended) == pytest.approx(
+        {
+            ("lab-1", "Automated", "idle"): (moved - arrived) / timedelta(seconds=1),
+            ("lab-2", "Automated", "idle"): (ended - moved) / timedelta(seconds=1),
+        }
+    )
+
+
+def test_usage_sums__in_two_pools_and_in_none__counts_in_both_and_under_null(told: Told) -> None:
+    told.tell(lab(), registered("a"), registered("b"))
+    for pool in ("big", "small"):
+        told.tell(*of("pool", pool, PoolRegistered(None), PoolSystemAdded("a")))
+    since = told_about(told, "pool/small")[-1].recorded_at
+    found = sums(told, "pool", since, since + timedelta(seconds=10))
+    assert found == {(key, "Automated", "idle"): 10 for key in ("big", "small", None)}
+    assert list(found)[-1][0] is None, "what belongs to no pool comes last"
+
+
+def test_usage_sums__what_ended_after_the_position_asked_for__had_not_ended(told: Told) -> None:
+    (*_, at) = told.tell(lab(), registered("a"))
+    (since,) = {recorded.recorded_at for recorded in told_about(told, "system/a")}
+    told.tell(*of("system", "a", happened.SystemPending(), happened.SystemOwnerChanged("bob")))
+    found = sums(told, "system", since, since + timedelta(seconds=10), at=at)
+    assert found == {("a", "Automated", "idle"): 10}
+
+
+def told_about(told: Told, subject: str) -> list[Recorded]:
+    return told.log.load({subject: 0})[subject]
