@@ -157,7 +157,8 @@ def _without_tree_by_scan(partition: Partition) -> list[int]:
 
 
 def _out_of_step_by_scan(partition: Partition) -> int:
-    return sum(recipe.system == "" for recipe in partition.sets.recipes.values())
+    unfinished = (partition.members(number) for number in partition.sets.sets)
+    return sum(set(members.systems) > set(partition.systems) for members in unfinished)
 
 
 SCANNING: list[tuple[type[Any], str, Callable[..., Any], str]] = [
