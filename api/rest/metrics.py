@@ -8,6 +8,7 @@ from falcon.asgi import Request, Response
 from prometheus_client import CollectorRegistry, generate_latest
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 
+from api.rest.contract.operation import operation
 from api.services import Services
 
 DECIDED = {
@@ -21,6 +22,7 @@ class Metrics:
     def __init__(self, services: Services) -> None:
         self._services = services
 
+    @operation("Show the metrics, for Prometheus", gives=("text/plain", "application/openmetrics-text"))
     async def on_get(self, req: Request, resp: Response) -> None:
         registry = CollectorRegistry(auto_describe=False)
         elsewhere = [await self._found(), *await self._decided()]
