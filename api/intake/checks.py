@@ -11,6 +11,7 @@ from pydantic_core import ErrorDetails
 
 from api.intake.document import Job
 from api.intake.limits import RECIPES_IN_JOB_LIMIT, RECIPES_IN_SET_LIMIT
+from api.intake.model_words import words_of
 from api.intake.not_yet import NOT_YET
 from api.intake.places import Places
 from domain.job.names import check_names, objects, recipes_of
@@ -24,30 +25,10 @@ from domain.requirements.nodes import Forced
 
 LANGUAGES: Final[Mapping[str, Language]] = {"distro_requires": DISTRO, "host_requires": HOST}
 
-# Kind of error -> our words for it; pydantic's own where there is no row.
+# Kind of error -> what it means in a job; what it means anywhere where there is no row.
 _WORDS: Final[Mapping[str, Callable[[ErrorDetails], str]]] = {
     "extra_forbidden": lambda error: _stranger(str(error["loc"][-1])),
-    "string_type": lambda _: "must be text",
-    "string_unicode": lambda _: "must be Unicode text",
-    "string_too_long": lambda error: f"must not be longer than {error['ctx']['max_length']} characters",
-    "string_too_short": lambda _: "must not be empty",
     "string_pattern_mismatch": lambda _: "must be a mail address",
-    "literal_error": lambda error: f"must be {error['ctx']['expected']}",
-    "bool_type": lambda _: "must be true or false",
-    "dict_type": lambda _: "must be an object",
-    "model_type": lambda _: "must be an object",
-    "list_type": lambda _: "must be a list",
-    "too_long": lambda error: f"must not have more than {error['ctx']['max_length']} members",
-    "too_short": lambda _: "must not be empty",
-    "int_type": lambda _: "must be a whole number",
-    "int_parsing": lambda _: "must be a whole number",
-    "int_parsing_size": lambda _: "is too large",
-    "int_from_float": lambda _: "must be a whole number",
-    "finite_number": lambda _: "must be a whole number",
-    "greater_than_equal": lambda error: f"must not be less than {error['ctx']['ge']}",
-    "less_than_equal": lambda error: f"must not be more than {error['ctx']['le']}",
-    "less_than": lambda error: f"must be less than {error['ctx']['lt']}",
-    "value_error": lambda error: str(error["ctx"]["error"]),
 }
 
 
@@ -80,7 +61,7 @@ def _finding(error: ErrorDetails, places: Places) -> Finding:
     if path and path[-1] == "[key]":
         path = path[:-1]
     words = _WORDS.get(error["type"])
-    return Finding(path, words(error) if words else error["msg"])
+    return Finding(path, words(error) if words else words_of(error))
 
 
 def _stranger(field: str) -> str:

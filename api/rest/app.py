@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from importlib.metadata import version
 from typing import Any
 
 import falcon
@@ -10,17 +11,20 @@ import falcon.asgi
 
 from api.rest import problems
 from api.rest.commands import Commands
-from api.rest.documents import DistroTrees, Documents, LabControllers, Pools
+from api.rest.contract.openapi import describe
+from api.rest.contract.operation import operation_of
+from api.rest.description import Description
+from api.rest.documents import GROUPS, USERS, DistroTrees, Documents, LabControllers, Pools
 from api.rest.events import Events
 from api.rest.gate import Gate
 from api.rest.health import Health
 from api.rest.jobs import Jobs
 from api.rest.metrics import Metrics
-from api.rest.models import Group, User
+from api.rest.packed import Packed
 from api.rest.recipe_sets import RecipeSets
 from api.rest.recipes import Recipes
 from api.rest.reservations import Reservations
-from api.rest.routes import ROUTES
+from api.rest.routes import ROUTES, responder_of
 from api.rest.systems import Systems
 from api.rest.tokens import Tokens
 from api.rest.updates import LabUpdates
@@ -55,21 +59,28 @@ def resources(services: Services) -> dict[str, Any]:
         "lab_controllers": LabControllers(services),
         "distro_trees": DistroTrees(services),
         "pools": Pools(services),
-        "users": Documents(services, "user", User),
-        "groups": Documents(services, "group", Group),
+        "users": Documents(services, "user", USERS),
+        "groups": Documents(services, "group", GROUPS),
         "commands": Commands(services),
         "updates": LabUpdates(services),
         "tokens": Tokens(services),
         "events": Events(services),
         "health": Health(services),
         "metrics": Metrics(services),
+        "description": Description(),
     }
 
 
 def application(services: Services, lifespan: Lifespan) -> Any:
-    app = falcon.asgi.App(middleware=[lifespan, Gate(services)])  # type: ignore[arg-type]
-    app.req_options.strip_url_path_trailing_slash = True
     found = resources(services)
+    operations = {
+        (path, method): operation_of(found[route.resource], responder_of(route, method))
+        for path, route in ROUTES.items()
+        for method in route.roles
+    }
+    app = falcon.asgi.App(middleware=[lifespan, Packed(), Gate(services, operations)])  # type: ignore[arg-type]
+    app.req_options.strip_url_path_trailing_slash = True
+    found["description"].document = describe(ROUTES, operations, version("labledger"))
     for path, route in ROUTES.items():
         app.add_route(path, found[route.resource], suffix=route.suffix)
     app.add_error_handler(Exception, problems.on_surprise)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any, TypeVar
 
 import falcon
@@ -10,17 +9,18 @@ import orjson
 from falcon.asgi import Request
 from pydantic import BaseModel, ValidationError
 
-from api.intake.limits import FAULT_LIMIT, WORDS_LENGTH
+from api.rest.contract.faults import faults_of
+from api.rest.contract.operation import JSON, Operation
 from domain.errors import Fault, FaultyInput, Unreadable
-
-MAX_BODY_BYTES = 1 << 20
-MAX_BATCH_BYTES = 16 << 20
 
 M = TypeVar("M", bound=BaseModel)
 
 
-async def read_body(req: Request, limit_bytes: int = MAX_BODY_BYTES) -> bytes:
-    """The whole body. Raises 413 before reading more than the limit."""
+async def read_body(req: Request) -> bytes:
+    """The whole body. Raises 413 before reading more than its operation takes, 415 for one that is packed."""
+    limit_bytes = req.context.operation.most_bytes
+    if (req.get_header("Content-Encoding") or "identity").lower() != "identity":
+        raise falcon.HTTPUnsupportedMediaType(description="this takes bodies as they are, not encoded")
     if (req.content_length or 0) > limit_bytes:
         raise falcon.HTTPContentTooLarge(description=f"a body may have {limit_bytes} bytes at most")
     chunks: list[bytes] = []
@@ -33,28 +33,31 @@ async def read_body(req: Request, limit_bytes: int = MAX_BODY_BYTES) -> bytes:
     return b"".join(chunks)
 
 
-async def read_json_bytes(req: Request, limit_bytes: int = MAX_BODY_BYTES) -> bytes:
+async def read_json_bytes(req: Request) -> bytes:
     """The body, which says that it is JSON. Raises 413 or 415."""
-    if media_type(req) != "application/json":
-        raise falcon.HTTPUnsupportedMediaType(description="this takes application/json")
-    return await read_body(req, limit_bytes)
+    if media_type(req) != JSON:
+        raise falcon.HTTPUnsupportedMediaType(description=f"this takes {JSON}")
+    return await read_body(req)
 
 
-async def read_model(req: Request, model: type[M], limit_bytes: int = MAX_BODY_BYTES) -> M:
-    """The JSON body as a model. Raises 413, 415, Unreadable or FaultyInput."""
-    return parse_model(await read_json_bytes(req, limit_bytes), model)
+async def read_model(req: Request) -> Any:
+    """The JSON body as the model of its operation. Raises 413, 415, Unreadable or FaultyInput."""
+    return parse_model(req, await read_json_bytes(req))
 
 
 def media_type(req: Request) -> str:
     return (req.content_type or "").partition(";")[0].strip().lower()
 
 
-def parse_model(body: bytes, model: type[M]) -> M:
+def parse_model(req: Request, body: bytes) -> Any:
+    """A body that was read, as the model of its operation. Raises Unreadable or FaultyInput."""
+    operation: Operation = req.context.operation
+    assert operation.body is not None, "an operation says what its body is"
     try:
         document: Any = orjson.loads(body)
     except orjson.JSONDecodeError as error:
         raise Unreadable([Fault(f"line {error.lineno}, column {error.colno}", error.msg)]) from error
-    return check_model(document, model)
+    return check_model(document, operation.body)
 
 
 def check_model(document: Any, model: type[M]) -> M:
@@ -62,24 +65,3 @@ def check_model(document: Any, model: type[M]) -> M:
         return model.model_validate(document)
     except ValidationError as error:
         raise FaultyInput(faults_of(error)) from error
-
-
-def faults_of(error: ValidationError) -> list[Fault]:
-    """As many as a person reads."""
-    found = error.errors(include_url=False, include_input=False, include_context=False)
-    faults = [Fault(_where(one["loc"])[:WORDS_LENGTH], _words(one)) for one in found[:FAULT_LIMIT]]
-    if len(found) > FAULT_LIMIT:
-        faults.append(Fault("body", f"and {len(found) - FAULT_LIMIT} more faults"))
-    return faults
-
-
-def _words(found: Mapping[str, Any]) -> str:
-    """What pydantic says, where that speaks of inputs and models, in the words of the API."""
-    return "is not known here" if found["type"] == "extra_forbidden" else str(found["msg"])
-
-
-def _where(location: tuple[int | str, ...]) -> str:
-    path = ""
-    for step in location:
-        path += f"[{step}]" if isinstance(step, int) else f".{step}" if path else step
-    return path or "body"

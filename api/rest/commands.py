@@ -8,7 +8,9 @@ from falcon.asgi import Request, Response
 
 from api.rest import reading
 from api.rest.body import read_model
-from api.rest.models import CommandReport
+from api.rest.contract import queries, system_answers
+from api.rest.contract.inputs import CommandReport
+from api.rest.contract.operation import operation
 from api.rest.principal import request_of
 from api.rest.shapes import lab_command
 from api.services import Services
@@ -16,7 +18,6 @@ from api.use_cases.report_command import report_command
 from domain.errors import Unknown
 from domain.names import called
 
-MAX_WAIT_SECONDS = 60
 MAX_COMMANDS = 500
 
 
@@ -24,16 +25,22 @@ class Commands:
     def __init__(self, services: Services) -> None:
         self._services = services
 
+    @operation(
+        "Fetch what a lab controller must do next, waiting for it if asked to",
+        *(system_answers.LabCommands, queries.CommandQuery),
+    )
     async def on_get(self, req: Request, resp: Response, name: str) -> None:
-        faults = reading.unknown_params(req, "after", "wait_seconds", "unfinished", "min_position")
-        after = reading.integer(req, "after", 0, reading.MAX_POSITION, 0, faults)
-        wait = reading.integer(req, "wait_seconds", 0, MAX_WAIT_SECONDS, 0, faults)
-        reading.check_params(faults)
-        unfinished = req.get_param_as_bool("unfinished") or False
+        query: queries.CommandQuery = req.context.query
         self._require(name)
         reader = self._services.reader
-        deadline = time.monotonic() + wait
-        asked = {"lab_controller": name, "after": after, "limit": MAX_COMMANDS, "unfinished": unfinished}
+        await reader.reach(query.min_position, reading.MIN_POSITION_WAIT_SECONDS)
+        deadline = time.monotonic() + query.wait_seconds
+        asked = {
+            "lab_controller": name,
+            "after": query.after,
+            "limit": MAX_COMMANDS,
+            "unfinished": query.unfinished,
+        }
         while True:
             at = reader.position
             rows = await reader.rows("commands", asked)
@@ -43,8 +50,9 @@ class Commands:
             await reader.changed(at, min(left, 1.0))
         reading.answer(resp, at, {"commands": [lab_command(row, name) for row in rows]})
 
+    @operation("Report how far a command is", system_answers.CommandReported, body=CommandReport)
     async def on_patch_one(self, req: Request, resp: Response, name: str, command_id: int) -> None:
-        report = await read_model(req, CommandReport)
+        report: CommandReport = await read_model(req)
         done = await report_command(
             self._services, request_of(req), name, command_id, report.state, report.reason
         )

@@ -5,14 +5,17 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 from falcon.asgi import Request, Response
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from api.rest import reading
 from api.rest.body import read_model
-from api.rest.models import DistroTree, Fqdn, LabController, Name, Number, Pool
+from api.rest.contract import inputs, queries
+from api.rest.contract import named_answers as named
+from api.rest.contract.operation import Operation, operation
+from api.rest.contract.values import Fqdn, Name, Number
 from api.rest.principal import request_of
 from api.services import Services
 from api.use_cases.put_document import enable_lab_controller, move_system, put_document, remove_tree
@@ -24,6 +27,22 @@ FQDN: TypeAdapter[Any] = TypeAdapter(Fqdn)
 NUMBER: TypeAdapter[Any] = TypeAdapter(Number)
 
 
+class Shapes(NamedTuple):
+    """The JSON of one kind of document: as it is given, listed, shown, and answered when it was given."""
+
+    given: type[BaseModel]
+    listed: type[BaseModel]
+    shown: type[BaseModel]
+    put: type[BaseModel]
+
+
+USERS = Shapes(inputs.User, named.UserList, named.UserShown, named.UserPut)
+GROUPS = Shapes(inputs.Group, named.GroupList, named.GroupShown, named.GroupPut)
+POOLS = Shapes(inputs.Pool, named.PoolList, named.PoolShown, named.PoolPut)
+LABS = Shapes(inputs.LabController, named.LabControllerList, named.LabControllerShown, named.LabControllerPut)
+TREES = Shapes(inputs.DistroTree, named.DistroTreeList, named.DistroTreeShown, named.DistroTreePut)
+
+
 class Documents:
     """One kind of document. `called` checks the name in the path, `key` is its field in answers."""
 
@@ -31,16 +50,21 @@ class Documents:
         self,
         services: Services,
         kind: str,
-        model: type[BaseModel],
+        shapes: Shapes,
         key: str = "name",
         called: TypeAdapter[Any] = NAME,
     ) -> None:
         self._services = services
         self._kind = kind
-        self._model = model
         self._key = key
         self._called = called
         self._plural = f"{kind.replace('-', '_')}s"
+        words = kind.replace("-", " ")
+        self.operations = {
+            "on_get_list": Operation(f"List the {words}s", shapes.listed, queries.Page),
+            "on_get": Operation(f"Show a {words}", shapes.shown, queries.Read, versioned=True),
+            "on_put": Operation(f"Give a {words}", shapes.put, body=shapes.given, versioned=True),
+        }
 
     async def on_get_list(self, req: Request, resp: Response) -> None:
         page = await reading.read_page(req, self._services.reader, first="")
@@ -61,7 +85,7 @@ class Documents:
 
     async def on_put(self, req: Request, resp: Response, name: str) -> None:
         self._check_name(name)
-        model = await read_model(req, self._model)
+        model: BaseModel = await read_model(req)
         document = self._completed(name, model.model_dump(mode="json"))
         known = self._services.feed.directory.get(self._kind, name) is not None
         done = await put_document(self._services, request_of(req), self._kind, name, document)
@@ -92,11 +116,13 @@ class Pools(Documents):
     """Pools have systems as well, put in and taken out one by one."""
 
     def __init__(self, services: Services) -> None:
-        super().__init__(services, "pool", Pool)
+        super().__init__(services, "pool", POOLS)
 
+    @operation("Put a system into a pool", named.PoolMember, versioned=True)
     async def on_put_system(self, req: Request, resp: Response, name: str, fqdn: str) -> None:
         await self._move(req, resp, name, fqdn, member=True)
 
+    @operation("Take a system out of a pool", named.PoolMember, versioned=True)
     async def on_delete_system(self, req: Request, resp: Response, name: str, fqdn: str) -> None:
         await self._move(req, resp, name, fqdn, member=False)
 
@@ -110,7 +136,7 @@ class DistroTrees(Documents):
     """Distro trees leave and come back."""
 
     def __init__(self, services: Services) -> None:
-        super().__init__(services, "distro-tree", DistroTree, "id", NUMBER)
+        super().__init__(services, "distro-tree", TREES, "id", NUMBER)
 
     def _completed(self, name: str, document: dict[str, Any]) -> dict[str, Any]:
         """When it was first given, later documents need not repeat."""
@@ -120,6 +146,7 @@ class DistroTrees(Documents):
         added_at = entry.document["added_at"] if entry else self._services.moment()
         return {**document, "added_at": added_at}
 
+    @operation("Take a distro tree from every lab", named.DistroTreeRemoved, versioned=True)
     async def on_delete(self, req: Request, resp: Response, name: str) -> None:
         self._check_name(name)
         done = await remove_tree(self._services, request_of(req), name)
@@ -130,10 +157,16 @@ class LabControllers(Documents):
     """Lab controllers are enabled and disabled. When one was last heard is told of now, never of then."""
 
     def __init__(self, services: Services) -> None:
-        super().__init__(services, "lab-controller", LabController, "fqdn", FQDN)
+        super().__init__(services, "lab-controller", LABS, "fqdn", FQDN)
 
+    @operation(
+        "Enable or disable a lab controller",
+        named.LabControllerChanged,
+        body=inputs.LabController,
+        versioned=True,
+    )
     async def on_patch(self, req: Request, resp: Response, name: str) -> None:
-        change = await read_model(req, LabController)
+        change: inputs.LabController = await read_model(req)
         wanted = change.enabled if change.model_fields_set else None
         done = await enable_lab_controller(self._services, request_of(req), name, wanted)
         await reading.answer_write(resp, self._services, done, {"fqdn": name, "changed": done is not None})

@@ -8,10 +8,13 @@ from falcon.asgi import Request, Response
 
 from api.intake.limits import WORDS_LENGTH
 from api.rest import reading
+from api.rest.contract import named_answers, queries
+from api.rest.contract.operation import JSON, operation
 from api.rest.watchers import Selection, Watchers, shown
 from api.services import Services
-from domain.errors import Fault
-from domain.events import TOPICS
+from domain.errors import Fault, FaultyInput
+
+EVENT_STREAM = "text/event-stream"
 
 
 class Events:
@@ -19,31 +22,45 @@ class Events:
         self._services = services
         self._watchers = Watchers(services)
 
+    @operation(
+        "Read the log by pages, or live as an event stream",
+        named_answers.EventPage,
+        queries.EventQuery,
+        gives=(JSON, EVENT_STREAM),
+    )
     async def on_get(self, req: Request, resp: Response) -> None:
-        faults = reading.unknown_params(req, "after", "limit", "types", "subject", "min_position")
-        last_id = req.get_header("Last-Event-ID")
-        after = reading.integer(req, "after", 0, reading.MAX_POSITION, 0, faults)
-        limit = reading.integer(req, "limit", 1, reading.MAX_LIMIT, reading.DEFAULT_LIMIT, faults)
-        if last_id is not None and last_id.isascii() and last_id.isdigit() and len(last_id) < 19:
-            after = int(last_id)
-        elif last_id is not None:
-            faults.append(Fault("Last-Event-ID", f"{last_id!r} is no position"))
-        topics = req.get_param_as_list("types", delimiter=",") or ()
-        faults += [
-            Fault("types", f"{topic[:WORDS_LENGTH]!r} is no topic") for topic in topics if topic not in TOPICS
-        ]
-        reading.check_params(faults)
-        selection = Selection(tuple(topics) or None, req.get_param("subject"))
-        if "text/event-stream" in (req.accept or ""):
-            self._watchers.watch(req, resp, after, selection)
+        query: queries.EventQuery = req.context.query
+        selection = Selection(query.types or None, query.subject[0] if query.subject else None)
+        resp.append_header("Vary", "Accept")
+        if req.client_prefers((JSON, EVENT_STREAM)) == EVENT_STREAM:
+            self._watchers.watch(req, resp, _resumed(req, query.after), selection)
             return
-        await self._page(req, resp, after, limit, selection)
+        await self._page(resp, query, selection)
 
-    async def _page(self, req: Request, resp: Response, after: int, limit: int, selection: Selection) -> None:
-        upto = await asyncio.to_thread(self._services.log.end)
+    async def _page(self, resp: Response, query: queries.EventQuery, selection: Selection) -> None:
+        upto = await self._upto(query)
         select = self._services.log.select
         found, through = await asyncio.to_thread(
-            select, after, upto, limit, selection.topics, selection.subject
+            select, query.after, upto, query.limit, selection.topics, selection.subject
         )
         following = through if through < upto else None
         reading.answer(resp, through, {"events": [shown(one) for one in found], "next": following})
+
+    async def _upto(self, query: queries.EventQuery) -> int:
+        """The log is there before the read models are: nobody waits for a position that it has."""
+        end = await asyncio.to_thread(self._services.log.end)
+        if query.min_position > end:
+            await self._services.feed.reach(query.min_position, reading.MIN_POSITION_WAIT_SECONDS)
+            end = await asyncio.to_thread(self._services.log.end)
+        return end if query.as_of is None else await self._services.reader.as_of(query.as_of)
+
+
+def _resumed(req: Request, after: int) -> int:
+    """Where a stream begins: after the last event that its watcher has seen. Raises FaultyInput."""
+    last_id = req.get_header("Last-Event-ID")
+    if last_id is None:
+        return after
+    position = queries.whole(last_id)
+    if position is None or position > queries.MAX_POSITION:
+        raise FaultyInput([Fault("Last-Event-ID", f"{last_id[:WORDS_LENGTH]!r} is no position")])
+    return position

@@ -5,14 +5,17 @@ from __future__ import annotations
 import asyncio
 import re
 import uuid
+from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
 
 import falcon
 from falcon.asgi import Request, Response
 
+from api.rest.contract.operation import Operation
+from api.rest.contract.queries import read_query
 from api.rest.principal import Principal
-from api.rest.routes import ROUTES
+from api.rest.routes import ROUTES, Route
 from api.services import Services
 from api.use_cases.tokens import digest_of
 from domain.errors import Fault, NotPermitted, Unreadable
@@ -24,8 +27,9 @@ _REQUEST_ID = re.compile(r"^[A-Za-z0-9._-]{1,64}$")
 class Gate:
     """Falcon middleware."""
 
-    def __init__(self, services: Services) -> None:
+    def __init__(self, services: Services, operations: Mapping[tuple[str, str], Operation]) -> None:
         self._services = services
+        self._operations = operations
 
     async def process_request(self, req: Request, resp: Response) -> None:
         asked = req.get_header("X-Request-Id") or ""
@@ -37,12 +41,22 @@ class Gate:
     async def process_resource(
         self, req: Request, resp: Response, resource: Any, params: dict[str, Any]
     ) -> None:
-        route = ROUTES[str(req.uri_template)]
-        allowed = route.roles.get(req.method)
-        if allowed is None:
-            raise falcon.HTTPMethodNotAllowed(list(route.roles))
-        if not allowed:
+        if req.method == "OPTIONS":
             return
+        template = str(req.uri_template)
+        route = ROUTES[template]
+        operation = self._operations.get((template, req.method))
+        if operation is None:
+            raise falcon.HTTPMethodNotAllowed([*route.roles, "OPTIONS"])
+        req.context.operation = operation
+        if allowed := route.roles[req.method]:
+            await self._admit(req, route, allowed, params)
+        req.context.query = read_query(req, operation.query)
+
+    async def _admit(
+        self, req: Request, route: Route, allowed: tuple[str, ...], params: dict[str, Any]
+    ) -> None:
+        """Raises for who has no token that counts, or not the right for this."""
         principal = await self._principal(req)
         if principal.role not in allowed:
             raise NotPermitted(f"{req.method} {_plain(str(req.uri_template))} is for {', '.join(allowed)}")

@@ -7,6 +7,8 @@ from typing import Any
 import orjson
 from falcon.asgi import Request, Response
 
+from api.rest.contract import named_answers
+from api.rest.contract.operation import operation
 from api.rest.problems import answer, problem
 from api.services import Services
 from api.store.lease import NAMESPACE, SCHEDULER
@@ -19,10 +21,12 @@ class Health:
     def __init__(self, services: Services) -> None:
         self._services = services
 
+    @operation("Say whether this process answers", named_answers.Alive)
     async def on_get_alive(self, req: Request, resp: Response) -> None:
         resp.content_type = "application/json"
         resp.data = b'{"alive":true}'
 
+    @operation("Say whether the service does its work", named_answers.Ready)
     async def on_get_ready(self, req: Request, resp: Response) -> None:
         """Ready when the database answers, the read models keep up, and some scheduler holds the lease."""
         try:

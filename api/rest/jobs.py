@@ -10,11 +10,14 @@ import orjson
 from falcon.asgi import Request, Response
 
 from api.intake import DOORS, read_job
+from api.intake.document import Job
 from api.intake.xml_writer import write_job
 from api.rest import reading
 from api.rest.body import media_type, parse_model, read_body, read_json_bytes
+from api.rest.contract import answers, queries
+from api.rest.contract.inputs import Cancel
+from api.rest.contract.operation import JSON, operation
 from api.rest.idempotency import once
-from api.rest.models import Cancel
 from api.rest.principal import Principal, principal_of
 from api.rest.shapes import job_document
 from api.services import Request as Requested
@@ -30,13 +33,21 @@ LONG_BODY_BYTES = 16_384
 
 
 # GET /jobs/{id} answers where the job stands, also to who accepts none of these; as XML, what was submitted.
-ANSWERS = ("application/json", "application/xml", "text/xml")
+ANSWERS = (JSON, "application/xml", "text/xml")
 
 
 class Jobs:
     def __init__(self, services: Services) -> None:
         self._services = services
 
+    @operation(
+        "Submit a job",
+        answers.Submitted,
+        body=Job,
+        takes=(JSON, *(door for door in DOORS if door != JSON)),
+        created=True,
+        keyed=True,
+    )
     async def on_post(self, req: Request, resp: Response) -> None:
         kind = media_type(req)
         if kind not in DOORS:
@@ -71,20 +82,25 @@ class Jobs:
             return read_job(*asked)
         return await asyncio.to_thread(read_job, *asked)
 
+    @operation("Cancel a job", answers.JobCancelled, body=Cancel, keyed=True)
     async def on_post_cancel(self, req: Request, resp: Response, job_id: int) -> None:
         body = await read_json_bytes(req)
-        reason = parse_model(body, Cancel).reason
-        cancel = partial(cancel_job, self._services, job_id=job_id, reason=reason)
+        asked: Cancel = parse_model(req, body)
+        cancel = partial(cancel_job, self._services, job_id=job_id, reason=asked.reason)
         done = await once(self._services, req, body, cancel)
         answer = {"job_id": job_id, "cancelled": done is not None}
         await reading.answer_write(resp, self._services, done, answer)
 
+    @operation("List jobs, newest first", answers.JobList, queries.Page)
     async def on_get(self, req: Request, resp: Response) -> None:
         page = await reading.read_page(req, self._services.reader, first=2**31)
         params = {"at": page.at, "limit": page.limit, "before": page.after}
         jobs = await self._services.reader.rows("jobs", params)
         reading.answer_list(req, resp, page, "jobs", jobs, jobs[-1]["job_id"] if jobs else None)
 
+    @operation(
+        "Show where a job stands; as XML, what was submitted", answers.Job, queries.Read, gives=ANSWERS
+    )
     async def on_get_one(self, req: Request, resp: Response, job_id: int) -> None:
         reader = self._services.reader
         at = await reading.read_at(req, reader)

@@ -7,30 +7,25 @@ import base64
 import binascii
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any
 from urllib.parse import urlencode
 
 import orjson
 from falcon.asgi import Request, Response
 
-from api.intake.limits import WORDS_LENGTH
+from api.rest.contract.queries import Page, Read
 from api.services import Services
 from api.store.requests import Committed
 from domain.errors import Fault, FaultyInput
 from projections.reader import Reader
 
 POSITION_HEADER = "Labledger-Position"
-DEFAULT_LIMIT = 100
-MAX_LIMIT = 1_000
-MAX_POSITION = 2**63 - 2
 MIN_POSITION_WAIT_SECONDS = 5.0
-# What every read of the read models takes.
-POSITIONS = ("as_of", "min_position")
 
 
 @dataclass(frozen=True)
-class Page:
+class PageAt:
     """What part of a list is asked for: how many, after which key, as of which position."""
 
     at: int
@@ -40,14 +35,11 @@ class Page:
 
 async def read_at(req: Request, reader: Reader) -> int:
     """The position to read at: `as_of` (a position or a time), else the latest, after `min_position`."""
-    faults: list[Fault] = []
-    least = integer(req, "min_position", 0, MAX_POSITION, 0, faults)
-    moment = _as_of(req, faults)
-    check_params(faults)
-    await reader.reach(least, MIN_POSITION_WAIT_SECONDS)
-    at = await reader.as_of(moment)
+    query: Read = req.context.query
+    await reader.reach(query.min_position, MIN_POSITION_WAIT_SECONDS)
+    at = await reader.as_of(query.as_of)
     await reader.reach(at, MIN_POSITION_WAIT_SECONDS)
-    req.context.as_of = None if moment is None else await _moment_at(reader, moment, at)
+    req.context.as_of = None if query.as_of is None else await _moment_at(reader, query.as_of, at)
     return at
 
 
@@ -59,54 +51,11 @@ async def _moment_at(reader: Reader, asked: int | datetime, at: int) -> datetime
     return moment
 
 
-async def read_page(req: Request, reader: Reader, first: Any) -> Page:
+async def read_page(req: Request, reader: Reader, first: Any) -> PageAt:
     """`first` is the key before all others, for a list that is read from its start."""
-    faults = unknown_params(req, *POSITIONS, "limit", "cursor")
-    limit = integer(req, "limit", 1, MAX_LIMIT, DEFAULT_LIMIT, faults)
-    after = _cursor(req, first, faults)
-    check_params(faults)
-    return Page(await read_at(req, reader), limit, after)
-
-
-def integer(req: Request, name: str, least: int, most: int, default: int, faults: list[Fault]) -> int:
-    text = req.get_param(name)
-    if text is None:
-        return default
-    if text.isascii() and text.isdigit() and len(text) < 20 and least <= int(text) <= most:
-        return int(text)
-    faults.append(Fault(name, f"{text!r} is no whole number from {least} to {most}"))
-    return default
-
-
-def moment(text: str) -> datetime | None:
-    """An RFC 3339 time with its zone, None for anything else."""
-    try:
-        # A space is what a plus sign becomes in a query.
-        when = datetime.fromisoformat(text.replace(" ", "+"))
-        return None if when.tzinfo is None else when.astimezone(UTC)
-    except (ValueError, OverflowError):
-        return None
-
-
-def time_param(req: Request, name: str, faults: list[Fault]) -> datetime | None:
-    text = req.get_param(name)
-    if text is None:
-        return None
-    when = moment(text)
-    if when is None:
-        faults.append(Fault(name, f"{text!r} is no RFC 3339 time with a zone"))
-    return when
-
-
-def unknown_params(req: Request, *known: str) -> list[Fault]:
-    """A misspelt one must not be dropped in silence: the answer would look like what was asked for."""
-    words = f"is no parameter here; known are {', '.join(known)}"
-    return [Fault(name[:WORDS_LENGTH], words) for name in req.params if name not in known]
-
-
-def check_params(faults: list[Fault]) -> None:
-    if faults:
-        raise FaultyInput(faults)
+    query: Page = req.context.query
+    after = first if query.cursor is None else _key(query.cursor, first)
+    return PageAt(await read_at(req, reader), query.limit, after)
 
 
 async def answer_write(
@@ -134,7 +83,7 @@ def answer(resp: Response, at: int, body: Mapping[str, Any]) -> None:
 
 
 def answer_list(
-    req: Request, resp: Response, page: Page, name: str, rows: list[dict[str, Any]], key: Any
+    req: Request, resp: Response, page: PageAt, name: str, rows: list[dict[str, Any]], key: Any
 ) -> None:
     """A page of a list; `next` and the Link lead to the page after it, if there may be one."""
     following = None
@@ -145,33 +94,18 @@ def answer_list(
     answer_read(req, resp, page.at, {name: rows, "next": following})
 
 
-def _as_of(req: Request, faults: list[Fault]) -> int | datetime | None:
-    text = req.get_param("as_of")
-    if text is None:
-        return None
-    if text.isascii() and text.isdigit() and len(text) < 19:
-        return int(text)
-    when = moment(text)
-    if when is None:
-        faults.append(Fault("as_of", f"{text!r} is neither a position nor an RFC 3339 time"))
-    return when
-
-
 def _encode(key: Any) -> str:
     return base64.urlsafe_b64encode(orjson.dumps(key)).decode()
 
 
-def _cursor(req: Request, first: Any, faults: list[Fault]) -> Any:
-    text = req.get_param("cursor")
-    if text is None:
-        return first
+def _key(cursor: str, first: Any) -> Any:
+    """Raises FaultyInput for what is no cursor of such a list."""
     try:
-        key = orjson.loads(base64.urlsafe_b64decode(text))
+        key = orjson.loads(base64.urlsafe_b64decode(cursor))
     except (binascii.Error, ValueError):
         key = None
     if not _alike(key, first):
-        faults.append(Fault("cursor", "this is no cursor that a list has given"))
-        return first
+        raise FaultyInput([Fault("cursor", "this is no cursor that a list has given")])
     return key
 
 

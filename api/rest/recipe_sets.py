@@ -8,8 +8,10 @@ from falcon.asgi import Request, Response
 
 from api.rest import reading
 from api.rest.body import parse_model, read_json_bytes, read_model
+from api.rest.contract import answers, queries
+from api.rest.contract.inputs import Cancel, PriorityChange
+from api.rest.contract.operation import operation
 from api.rest.idempotency import once
-from api.rest.models import Cancel, PriorityChange
 from api.rest.principal import request_of
 from api.rest.shapes import recipe_set_document
 from api.services import Services
@@ -23,6 +25,7 @@ class RecipeSets:
     def __init__(self, services: Services) -> None:
         self._services = services
 
+    @operation("Show a recipe set", answers.RecipeSet, queries.Read, versioned=True)
     async def on_get(self, req: Request, resp: Response, recipe_set_id: int) -> None:
         reader = self._services.reader
         at = await reading.read_at(req, reader)
@@ -35,8 +38,11 @@ class RecipeSets:
         resp.etag = str(recipe_set["version"])
         reading.answer_read(req, resp, at, recipe_set_document(recipe_set, recipes, tasks))
 
+    @operation(
+        "Change its priority, before its start", answers.PriorityChanged, body=PriorityChange, versioned=True
+    )
     async def on_patch(self, req: Request, resp: Response, recipe_set_id: int) -> None:
-        change = await read_model(req, PriorityChange)
+        change: PriorityChange = await read_model(req)
         done = None
         if change.model_fields_set:
             priority = Priority[change.priority]
@@ -44,10 +50,11 @@ class RecipeSets:
         body = {"recipe_set_id": recipe_set_id, "changed": done is not None}
         await reading.answer_write(resp, self._services, done, body)
 
+    @operation("Cancel a recipe set", answers.SetCancelled, body=Cancel, keyed=True)
     async def on_post_cancel(self, req: Request, resp: Response, recipe_set_id: int) -> None:
         body = await read_json_bytes(req)
-        reason = parse_model(body, Cancel).reason
-        cancel = partial(cancel_recipe_set, self._services, recipe_set_id=recipe_set_id, reason=reason)
+        asked: Cancel = parse_model(req, body)
+        cancel = partial(cancel_recipe_set, self._services, recipe_set_id=recipe_set_id, reason=asked.reason)
         done = await once(self._services, req, body, cancel)
         answer = {"recipe_set_id": recipe_set_id, "cancelled": done is not None}
         await reading.answer_write(resp, self._services, done, answer)

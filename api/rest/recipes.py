@@ -11,8 +11,10 @@ from falcon.asgi import Request, Response
 
 from api.rest import reading
 from api.rest.body import parse_model, read_body, read_json_bytes
+from api.rest.contract import answers, queries
+from api.rest.contract.inputs import ProgressItem
+from api.rest.contract.operation import operation
 from api.rest.idempotency import once
-from api.rest.models import ProgressItem
 from api.rest.principal import principal_of
 from api.rest.progress import read_report
 from api.rest.shapes import queued_recipe, recipe_document
@@ -33,6 +35,7 @@ class Recipes:
     def __init__(self, services: Services) -> None:
         self._services = services
 
+    @operation("Show a recipe, the history of its states and its results", answers.Recipe, queries.Read)
     async def on_get(self, req: Request, resp: Response, recipe_id: int) -> None:
         reader = self._services.reader
         at = await reading.read_at(req, reader)
@@ -63,9 +66,11 @@ class Recipes:
         row = await self._services.reader.row("document", asked)
         return None if row is None else {"id": tree_id, **row["document"]}
 
+    @operation("Report on a recipe, from its lab", answers.Reported, body=ProgressItem, keyed=True)
     async def on_post_progress(self, req: Request, resp: Response, recipe_id: int) -> None:
         body = await read_json_bytes(req)
-        item = Item(recipe_id, read_report(parse_model(body, ProgressItem)))
+        told: ProgressItem = parse_model(req, body)
+        item = Item(recipe_id, read_report(told))
         own = principal_of(req).lab_controller
 
         async def write(request: Requested) -> Committed | None:
@@ -77,6 +82,7 @@ class Recipes:
         done = await once(self._services, req, body, write)
         await reading.answer_write(resp, self._services, done, {"recipe_id": recipe_id})
 
+    @operation("End a recipe that keeps its system", answers.RecipeReturned, keyed=True)
     async def on_post_return(self, req: Request, resp: Response, recipe_id: int) -> None:
         body = await read_body(req)
         give_back = partial(return_recipe, self._services, recipe_id=recipe_id)
@@ -84,6 +90,7 @@ class Recipes:
         answer = {"recipe_id": recipe_id, "returned": done is not None}
         await reading.answer_write(resp, self._services, done, answer)
 
+    @operation("List the recipes that wait, in rank order", answers.Queue, queries.Page)
     async def on_get_queue(self, req: Request, resp: Response) -> None:
         page = await reading.read_page(req, self._services.reader, first=QUEUE_START)
         names = ("not_assigned", "minus_priority", "submission", "recipe_id")

@@ -77,6 +77,12 @@ ROUTES: dict[str, Route] = {
     "/tokens": Route("tokens", {"POST": ADMIN}),
     "/events": Route("events", LIST),
     "/metrics": Route("metrics", {"GET": SCRAPERS}),
+    "/openapi.json": Route("description", {"GET": EVERYBODY}),
     "/healthz": Route("health", {"GET": EVERYBODY}, "alive"),
     "/readyz": Route("health", {"GET": EVERYBODY}, "ready"),
 }
+
+
+def responder_of(route: Route, method: str) -> str:
+    """The name of the method that answers."""
+    return f"on_{method.lower()}_{route.suffix}" if route.suffix else f"on_{method.lower()}"

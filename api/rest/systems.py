@@ -8,10 +8,12 @@ from falcon.asgi import Request, Response
 
 from api.rest import reading
 from api.rest.body import parse_model, read_json_bytes, read_model
+from api.rest.contract import queries, system_answers
+from api.rest.contract.operation import operation
+from api.rest.contract.system_inputs import System, SystemPatch
 from api.rest.idempotency import once
 from api.rest.principal import principal_of, request_of
 from api.rest.shapes import system_document
-from api.rest.system_models import System, SystemPatch
 from api.services import Services
 from api.use_cases.change_system import SystemChange, change_system
 from api.use_cases.register_system import register_system
@@ -26,9 +28,11 @@ class Systems:
     def __init__(self, services: Services) -> None:
         self._services = services
 
+    @operation("Add a system", system_answers.SystemRegistered, body=System, created=True, keyed=True)
     async def on_post(self, req: Request, resp: Response) -> None:
         body = await read_json_bytes(req)
-        document = parse_model(body, System).document(self._services.moment())
+        system: System = parse_model(req, body)
+        document = system.document(self._services.moment())
         register = partial(register_system, self._services, document=document)
         done = await once(self._services, req, body, register)
         assert done is not None, "a registration is always something new"
@@ -36,6 +40,7 @@ class Systems:
         resp.location = f"/systems/{document['fqdn']}"
         reading.answer(resp, done.position, {"fqdn": document["fqdn"]})
 
+    @operation("List the systems", system_answers.SystemList, queries.Page)
     async def on_get(self, req: Request, resp: Response) -> None:
         page = await reading.read_page(req, self._services.reader, first="")
         params = {"at": page.at, "limit": page.limit, "after": page.after, "fqdn": None}
@@ -43,6 +48,7 @@ class Systems:
         systems = [system_document(row) for row in rows]
         reading.answer_list(req, resp, page, "systems", systems, rows[-1]["fqdn"] if rows else None)
 
+    @operation("Show a system", system_answers.System, queries.Read, versioned=True)
     async def on_get_one(self, req: Request, resp: Response, fqdn: str) -> None:
         at = await reading.read_at(req, self._services.reader)
         asked = {"at": at, "fqdn": fqdn, "after": "", "limit": 1}
@@ -52,12 +58,19 @@ class Systems:
         resp.etag = str(row["version"])
         reading.answer_read(req, resp, at, system_document(row))
 
+    @operation(
+        "Change properties, condition, lab or owner of a system, or drain it",
+        system_answers.SystemChanged,
+        body=SystemPatch,
+        versioned=True,
+    )
     async def on_patch_one(self, req: Request, resp: Response, fqdn: str) -> None:
-        patch = await read_model(req, SystemPatch)
+        patch: SystemPatch = await read_model(req)
         if "reason" in patch.model_fields_set and patch.model_fields_set.isdisjoint(WITH_REASON):
             raise FaultyInput([Fault("reason", f"is one for {' or '.join(WITH_REASON)}")])
         await self._change(req, resp, fqdn, patch.change())
 
+    @operation("Make a system Removed", system_answers.SystemChanged, versioned=True)
     async def on_delete_one(self, req: Request, resp: Response, fqdn: str) -> None:
         """It stays known: it is Removed until somebody changes its condition."""
         reason = f"removed by {principal_of(req).user}"

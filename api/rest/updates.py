@@ -9,12 +9,14 @@ import orjson
 from falcon.asgi import Request, Response
 
 from api.rest import reading
-from api.rest.body import MAX_BATCH_BYTES, MAX_BODY_BYTES, check_model, read_model
-from api.rest.models import Updates
+from api.rest.body import check_model, read_model
+from api.rest.contract import system_answers
+from api.rest.contract.inputs import Updates
+from api.rest.contract.operation import MAX_BATCH_BYTES, MAX_BODY_BYTES, operation
+from api.rest.contract.system_inputs import Update
 from api.rest.principal import request_of
 from api.rest.problems import problem_of
 from api.rest.progress import read_report
-from api.rest.system_models import Update
 from api.services import Request as Requested
 from api.services import Services
 from api.use_cases.change_system import SystemChange
@@ -39,13 +41,19 @@ class LabUpdates:
     def __init__(self, services: Services) -> None:
         self._services = services
 
+    @operation(
+        "Report on many recipes and systems at once",
+        system_answers.UpdatesTaken,
+        body=Updates,
+        most_bytes=MAX_BATCH_BYTES,
+    )
     async def on_post(self, req: Request, resp: Response, name: str) -> None:
         directory = self._services.feed.directory
         if directory.get("lab-controller", name) is None:
             await self._services.feed.catch_up()
         if directory.get("lab-controller", name) is None:
             raise Unknown(called("lab-controller", name))
-        message = await read_model(req, Updates, MAX_BATCH_BYTES)
+        message: Updates = await read_model(req)
         request = request_of(req)
         answers: dict[int, Answer] = {}
         items: dict[int, Item | Told | Released] = {}

@@ -7,29 +7,28 @@ from datetime import UTC, datetime
 from falcon.asgi import Request, Response
 
 from api.rest import reading
+from api.rest.contract import queries, system_answers
+from api.rest.contract.operation import operation
 from api.services import Services
-from domain.errors import Fault, Unknown
-
-GROUPS = ("system", "lab_controller", "pool", "arch")
+from domain.errors import Unknown
 
 
 class Usage:
     def __init__(self, services: Services) -> None:
         self._services = services
 
+    @operation("Show what a system did", system_answers.SystemHistory, queries.Span)
     async def on_get(self, req: Request, resp: Response, fqdn: str) -> None:
-        faults = reading.unknown_params(req, *reading.POSITIONS, "since", "until")
-        since = reading.time_param(req, "since", faults)
-        until = reading.time_param(req, "until", faults)
-        reading.check_params(faults)
+        query: queries.Span = req.context.query
         at = await reading.read_at(req, self._services.reader)
-        asked = {"at": at, "fqdn": fqdn, "since": since, "until": until}
+        asked = {"at": at, "fqdn": fqdn, "since": query.since, "until": query.until}
         rows = await self._services.reader.rows("usage_of_system", asked)
         known = rows or await self._services.reader.row("system_is_known", {"at": at, "fqdn": fqdn})
         if not known:
             raise Unknown(f"system {fqdn}")
         reading.answer_read(req, resp, at, {"intervals": rows})
 
+    @operation("List the systems that have nothing to do", system_answers.IdlePool, queries.Page)
     async def on_get_idle_pool(self, req: Request, resp: Response) -> None:
         page = await reading.read_page(req, self._services.reader, first="")
         params = {"at": page.at, "limit": page.limit, "after": page.after}
@@ -37,25 +36,21 @@ class Usage:
         reading.answer_list(req, resp, page, "systems", rows, rows[-1]["fqdn"] if rows else None)
 
     def _until(self, req: Request, asked: datetime | None) -> datetime:
-        """As of then, nobody knows how it went on."""
-        then: datetime | None = req.context.as_of
-        if then is None:
-            return asked or self._services.clock()
-        return min(asked or then, then)
+        """As of then, nobody knows how it went on; nor does anybody now."""
+        known: datetime = req.context.as_of or self._services.clock()
+        return min(asked or known, known)
 
+    @operation(
+        "Sum the seconds of systems by condition and usage", system_answers.SystemUsage, queries.Summed
+    )
     async def on_get_summed(self, req: Request, resp: Response) -> None:
-        faults = reading.unknown_params(req, *reading.POSITIONS, "since", "until", "group_by")
-        since = reading.time_param(req, "since", faults) or datetime(1970, 1, 1, tzinfo=UTC)
-        until = reading.time_param(req, "until", faults)
-        group_by = req.get_param("group_by") or "system"
-        if group_by not in GROUPS:
-            faults.append(Fault("group_by", f"{group_by!r} is none of {', '.join(GROUPS)}"))
-        reading.check_params(faults)
+        query: queries.Summed = req.context.query
+        since = query.since or datetime(1970, 1, 1, tzinfo=UTC)
         at = await reading.read_at(req, self._services.reader)
-        until = self._until(req, until)
-        asked = {"at": at, "since": since, "until": until, "group_by": group_by}
+        until = self._until(req, query.until)
+        asked = {"at": at, "since": since, "until": until, "group_by": query.group_by}
         rows = await self._services.reader.rows("system_usage", asked)
-        groups: dict[str, dict[str, dict[str, float]]] = {}
+        groups: dict[str | None, dict[str, dict[str, float]]] = {}
         for row in rows:
             by_condition = groups.setdefault(row["key"], {}).setdefault(row["condition"], {})
             by_condition[row["usage"]] = row["seconds"]

@@ -12,12 +12,14 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import httpx
 
 from api import root
+from tests.harness.contract import Contract
 from tests.harness.databases import TestDatabase
 
 SAMPLES = Path(__file__).parents[2] / "replay" / "samples"
@@ -77,8 +79,18 @@ class Running:
         self.processes.clear()
 
     def client(self, token: str | None = None) -> httpx.Client:
-        headers = {"Authorization": f"Bearer {token or self.token}"}
-        return httpx.Client(base_url=self.url, headers=headers, timeout=20, trust_env=False)
+        """It fails at an answer that `/openapi.json` does not promise."""
+        return httpx.Client(
+            base_url=self.url,
+            headers={"Authorization": f"Bearer {token or self.token}"},
+            event_hooks={"response": [self._contract.check]},
+            timeout=20,
+            trust_env=False,
+        )
+
+    @cached_property
+    def _contract(self) -> Contract:
+        return Contract(self.url)
 
     def wait_ready(self) -> None:
         wait_for(self._is_ready, "the service to be ready")

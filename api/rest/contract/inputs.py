@@ -2,58 +2,11 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from typing import Annotated, Any, Literal
 
-from pydantic import (
-    AfterValidator,
-    AwareDatetime,
-    BaseModel,
-    BeforeValidator,
-    ConfigDict,
-    Field,
-    StringConstraints,
-)
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
-from api.intake.words import printable
-
-
-def _text_only(value: Any) -> Any:
-    if not isinstance(value, str):
-        raise ValueError("must be an RFC 3339 time with a zone")
-    return value
-
-
-def _utc(moment: datetime) -> datetime:
-    """One zone for all, so that moments can be compared as they are written."""
-    try:
-        return moment.astimezone(UTC)
-    except OverflowError:
-        raise ValueError("is before the first or after the last year") from None
-
-
-def _below_2_31(text: str) -> str:
-    if int(text) >= 2**31:
-        raise ValueError("must be below 2^31")
-    return text
-
-
-Name = Annotated[
-    str, StringConstraints(min_length=1, max_length=255, pattern=r"^[A-Za-z0-9][A-Za-z0-9._@+-]*$")
-]
-Fqdn = Annotated[
-    str,
-    StringConstraints(
-        max_length=253,
-        pattern=r"^[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?(\.[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?)*$",
-    ),
-]
-Text = Annotated[str, StringConstraints(max_length=4_096), AfterValidator(printable)]
-Moment = Annotated[AwareDatetime, BeforeValidator(_text_only), AfterValidator(_utc)]
-Count = Annotated[int, Field(ge=0, le=2**31 - 1)]
-# An id in a path: the one way to write a number from 1 to 2^31 - 1.
-Number = Annotated[str, StringConstraints(pattern=r"^[1-9][0-9]{0,9}$"), AfterValidator(_below_2_31)]
-Id = Annotated[int, Field(ge=1, le=2**31 - 1)]
+from api.rest.contract.values import Count, Fqdn, Id, Moment, Name, PriorityName, Text, no_defaults
 
 
 class Input(BaseModel):
@@ -103,7 +56,9 @@ class Cancel(Input):
 class PriorityChange(Input):
     """A model of what may change has defaults that nobody reads: null is no value for what must have one."""
 
-    priority: Literal["Low", "Medium", "Normal", "High", "Urgent"] = "Normal"
+    model_config = ConfigDict(json_schema_extra=no_defaults)
+
+    priority: PriorityName = "Normal"
 
 
 class CommandReport(Input):

@@ -6,12 +6,11 @@ from dataclasses import fields
 from datetime import UTC, datetime
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, model_validator
+from pydantic import ConfigDict, Field, model_validator
 
-from api.rest.models import Count, Fqdn, Id, Input, Moment, Name, RecipeProgress, Release, Text
+from api.rest.contract.inputs import Input, RecipeProgress, Release
+from api.rest.contract.values import Condition, Count, Fqdn, Id, Moment, Name, Text, no_defaults
 from api.use_cases.change_system import SystemChange
-
-Condition = Literal["Automated", "Manual", "Broken", "Removed"]
 
 
 class Cpu(Input):
@@ -94,6 +93,8 @@ class Changes(Properties):
 
     The defaults are never read.
     """
+
+    model_config = ConfigDict(json_schema_extra=no_defaults)
 
     lab_controller: Fqdn = ""
     owner: Name = ""

@@ -1,0 +1,39 @@
+"""From what a model finds wrong to the faults of an answer."""
+
+from __future__ import annotations
+
+from pydantic import ValidationError
+from pydantic_core import ErrorDetails
+
+from api.intake.limits import FAULT_LIMIT, WORDS_LENGTH
+from api.intake.model_words import words_of
+from api.rest.contract.values import FQDN_PATTERN, NAME_PATTERN, NUMBER_PATTERN
+from domain.errors import Fault
+
+_PATTERNS = {
+    NAME_PATTERN: "must be a name: letters, digits and . _ @ + -, a letter or digit first",
+    FQDN_PATTERN: "must be a host name",
+    NUMBER_PATTERN: "must be a number",
+}
+
+
+def faults_of(error: ValidationError) -> list[Fault]:
+    """As many as a person reads."""
+    found = error.errors(include_url=False, include_input=False)
+    faults = [Fault(_where(one["loc"])[:WORDS_LENGTH], _words(one)) for one in found[:FAULT_LIMIT]]
+    if len(found) > FAULT_LIMIT:
+        faults.append(Fault("body", f"and {len(found) - FAULT_LIMIT} more faults"))
+    return faults
+
+
+def _words(error: ErrorDetails) -> str:
+    if error["type"] == "string_pattern_mismatch":
+        return _PATTERNS.get(error["ctx"]["pattern"], error["msg"])
+    return words_of(error)[:WORDS_LENGTH]
+
+
+def _where(location: tuple[int | str, ...]) -> str:
+    path = ""
+    for step in location:
+        path += f"[{step}]" if isinstance(step, int) else f".{step}" if path else step
+    return path or "body"

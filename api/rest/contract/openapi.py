@@ -1,0 +1,128 @@
+"""The OpenAPI 3.1 document, made from what checks the requests: routes, operations and their models."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from http import HTTPStatus
+from typing import Any
+
+from pydantic import BaseModel
+from pydantic.json_schema import models_json_schema
+
+from api.rest.contract.answers import Problem
+from api.rest.contract.operation import JSON, Operation
+from api.rest.contract.parameters import header_parameters, path_parameters, query_parameters
+from api.rest.contract.queries import Caught
+
+PROBLEM = "application/problem+json"
+REF = "#/components/schemas/{model}"
+
+Document = dict[str, Any]
+Schemas = Mapping[Any, Document]
+
+
+def describe(
+    routes: Mapping[str, Any], operations: Mapping[tuple[str, str], Operation], version: str
+) -> Document:
+    """The document. `operations` are those of (path, method); `routes` say who may."""
+    schemas, components = _schemas(operations.values())
+    paths: dict[str, Document] = {}
+    for (path, method), operation in operations.items():
+        roles = routes[path].roles[method]
+        described = paths.setdefault(_plain(path), {})
+        described[method.lower()] = _operation(path, method, operation, roles, schemas)
+    return {
+        "openapi": "3.1.0",
+        "info": {
+            "title": "Labledger",
+            "version": version,
+            "description": "Schedules test recipes onto the machines of hardware labs.",
+            "license": {"name": "Apache-2.0", "identifier": "Apache-2.0"},
+        },
+        "paths": paths,
+        "components": {
+            "schemas": components,
+            "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
+        },
+    }
+
+
+def _schemas(operations: Iterable[Operation]) -> tuple[Schemas, dict[str, Document]]:
+    wanted: dict[tuple[type[BaseModel], Any], None] = {(Problem, "serialization"): None}
+    for operation in operations:
+        if operation.body is not None:
+            wanted[operation.body, "validation"] = None
+        if operation.answer is not None:
+            wanted[operation.answer, "serialization"] = None
+    schemas, definitions = models_json_schema(list(wanted), ref_template=REF)
+    return schemas, definitions["$defs"]
+
+
+def _operation(
+    path: str, method: str, operation: Operation, roles: tuple[str, ...], schemas: Schemas
+) -> Document:
+    described: Document = {
+        "summary": operation.does,
+        "operationId": _id(path, method),
+        "parameters": [
+            *path_parameters(path),
+            *query_parameters(operation.query),
+            *header_parameters(operation, method),
+        ],
+        "responses": _responses(path, method, operation, roles, schemas),
+    }
+    if roles:
+        described["description"] = f"For {', '.join(roles)}."
+        described["security"] = [{"token": []}]
+    else:
+        described["security"] = []
+    if operation.body is not None:
+        shape = schemas[operation.body, "validation"]
+        described["requestBody"] = {
+            "required": True,
+            "content": {
+                kind: {"schema": shape if kind == JSON else {"type": "string"}} for kind in operation.takes
+            },
+        }
+    return described
+
+
+def _responses(
+    path: str, method: str, operation: Operation, roles: tuple[str, ...], schemas: Schemas
+) -> Document:
+    shape = {} if operation.answer is None else schemas[operation.answer, "serialization"]
+    content = {kind: {"schema": shape if kind == JSON else {"type": "string"}} for kind in operation.gives}
+    done = "201" if operation.created else "200"
+    problem = {PROBLEM: {"schema": schemas[Problem, "serialization"]}}
+    responses: Document = {done: {"description": "Done", "content": content}}
+    for status in sorted(set(_refusals(path, method, operation, roles))):
+        responses[str(status)] = {"description": HTTPStatus(status).phrase, "content": problem}
+    return responses
+
+
+def _refusals(path: str, method: str, operation: Operation, roles: tuple[str, ...]) -> Iterator[int]:
+    """The states of HTTP in which it may be refused."""
+    yield from (400, 422, 500, 503)
+    if roles:
+        yield from (401, 403, 429)
+    if "{" in path:
+        yield 404
+    if method != "GET":
+        yield 409
+        if operation.versioned:
+            yield 412
+    if operation.body is not None:
+        yield from (413, 415)
+    if issubclass(operation.query, Caught):
+        yield 504
+
+
+def _plain(path: str) -> str:
+    """A path as people know it: `/jobs/{job_id}`, whatever is checked of the number."""
+    return re.sub(r":[^}]*(?=\})", "", path)
+
+
+def _id(path: str, method: str) -> str:
+    words = [word for word in re.split(r"[^a-z]+", re.sub(r"\{(\w+)[^}]*\}", r"by-\1", path)) if word]
+    return "_".join((method.lower(), *words))

@@ -1,0 +1,64 @@
+"""What stands in paths, queries and headers, as OpenAPI has it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from api.rest.contract.operation import Operation
+from api.rest.contract.queries import Query
+
+Parameter = dict[str, Any]
+
+# `{job_id:int(min=1, max=2147483647)}` or `{name}`
+_IN_PATH = re.compile(r"\{(\w+)(?::int\((.*?)\))?\}")
+_BOUNDS = {"min": "minimum", "max": "maximum"}
+MAX_KEY_LENGTH = 255
+
+
+def path_parameters(path: str) -> Iterator[Parameter]:
+    for name, bounds in _IN_PATH.findall(path):
+        schema: dict[str, Any] = {"type": "string", "minLength": 1}
+        if bounds:
+            pairs = (bound.split("=") for bound in bounds.split(","))
+            schema = {"type": "integer", **{_BOUNDS[key.strip()]: int(value) for key, value in pairs}}
+        yield {"name": name, "in": "path", "required": True, "schema": schema}
+
+
+def query_parameters(query: type[Query]) -> Iterator[Parameter]:
+    schema = query.model_json_schema()
+    for name, shape in schema.get("properties", {}).items():
+        described = {key: value for key, value in shape.items() if key not in ("title", "description")}
+        yield {
+            "name": name,
+            "in": "query",
+            "description": shape.get("description", ""),
+            "schema": _without_null(described),
+        }
+
+
+def _without_null(schema: dict[str, Any]) -> dict[str, Any]:
+    """What is not given has no value in a query: null is none."""
+    kept = {key: value for key, value in schema.items() if not (key == "default" and value in (None, []))}
+    choices = [choice for choice in kept.pop("anyOf", []) if choice != {"type": "null"}]
+    if len(choices) == 1:
+        return {**kept, **choices[0]}
+    return {**kept, "anyOf": choices} if choices else kept
+
+
+def header_parameters(operation: Operation, method: str) -> Iterator[Parameter]:
+    if operation.keyed:
+        yield {
+            "name": "Idempotency-Key",
+            "in": "header",
+            "description": "the same key and body gives the first answer again",
+            "schema": {"type": "string", "minLength": 1, "maxLength": MAX_KEY_LENGTH},
+        }
+    if operation.versioned and method != "GET":
+        yield {
+            "name": "If-Match",
+            "in": "header",
+            "description": "the ETag that was read: 412 when it has changed since",
+            "schema": {"type": "string", "pattern": r'^(\*|"[0-9]{1,18}")$'},
+        }
