@@ -10,7 +10,7 @@ size.
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 from domain.scheduling.bitmaps import numbers_in
@@ -120,11 +120,18 @@ class Filters:
 
     # Systems and distro trees in and out
 
-    def system_changed(self, fqdn: str, alone: Labs) -> None:
-        """Hold a new or changed system against the entries in use; `alone` is a lab of just that system."""
+    def system_changed(self, fqdn: str, alone: Callable[[], Labs]) -> None:
+        """Hold a new or changed system against the entries in use.
+
+        `alone` makes a lab of just that system; while no entry has been evaluated, nobody needs it.
+        """
         number = self._labs.number(fqdn)
-        bit = 1 << number
         self._signatures.pop(number, None)
+        if self._evaluated:
+            self._takers.put(number, self._hold_against_all(alone(), 1 << number))
+
+    def _hold_against_all(self, alone: Labs, bit: int) -> int:
+        """How many recipes could use it."""
         takers = 0
         for entry in self._evaluated:
             self._effort.evaluations += 1
@@ -134,7 +141,7 @@ class Filters:
                 takers += entry.unplaced
             else:
                 entry.viable &= ~bit
-        self._takers.put(number, takers)
+        return takers
 
     def tree_changed(self, tree_id: int) -> None:
         """Entries that name the tree are evaluated anew when they are next asked for."""

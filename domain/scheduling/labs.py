@@ -77,7 +77,6 @@ class Labs:
             self._places = None
         bit = 1 << number
         inventory = {**system.inventory, "fqdn": system.fqdn, "pools": list(pools)}
-        self.columns.remove(number)
         self.columns.put(number, inventory)
         self.lab_controller.put(number, system.lab_controller)
         self.owner.put(number, system.owner)

@@ -123,7 +123,7 @@ class Partition:
         """What is known of a system is new: it is held against the filters."""
         pools = self.directory.pools_of(system.fqdn)
         self.labs.put(system, pools)
-        self.filters.system_changed(system.fqdn, self.labs.alone(system, pools))
+        self.filters.system_changed(system.fqdn, lambda: self.labs.alone(system, pools))
         self.hopeless.clear()
 
     def restore(

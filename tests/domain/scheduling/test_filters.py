@@ -31,7 +31,7 @@ class Fixture:
         inventory = {"type": "Machine", "arches": ["x86_64"], "memory_mb": 1024}
         system = System(fqdn, 1, "lab-1", "ada", "Automated", inventory)
         self.labs.put(system, pools)
-        self.filters.system_changed(fqdn, self.labs.alone(system, pools))
+        self.filters.system_changed(fqdn, lambda: self.labs.alone(system, pools))
 
     def put_tree(self, tree_id: int, present: bool) -> None:
         urls = {"lab-1": ["http://lab-1/"]} if present else {}
