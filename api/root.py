@@ -13,9 +13,12 @@ import socket
 import time
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 
 from api.feed import Feed
+from api.metrics import counted
+from api.metrics.writer import CounterWriter
 from api.processes.stop_request import listening
 from api.rest.app import Lifespan, application
 from api.services import Services
@@ -29,7 +32,7 @@ from api.store.event_log import EventLog
 from api.store.group_commit import GroupCommit
 from api.store.lease import SCHEDULER
 from api.store.snapshots import Snapshots
-from api.store.tailer import Tailer
+from api.store.tailer import Tailer, TailerCounters
 from api.use_cases.first_token import make_first_token
 from api.workers import projector
 from api.workers.consistency import ConsistencyLoop
@@ -66,15 +69,19 @@ def http_application(settings: Settings) -> Any:
         aggregates=Aggregates(log),
         contacts=Contacts(log),
     )
+    counters = Counters(log, partial(counted.serving, services), lambda: services.requests.watchers)
+    writer = CounterWriter(counters)
 
     async def start() -> None:
         await _patiently(services.reader.open)
         await _patiently(services.feed.open)
+        writer.start()
 
     async def stop() -> None:
         await services.feed.close()
         await services.reader.close()
         services.commits.close()
+        await asyncio.to_thread(writer.stop)
         appended.close()
         services.log.close()
 
@@ -100,15 +107,20 @@ def run_scheduler(settings: Settings) -> None:
     snapshots = Snapshots(log, SCHEDULER)
     partition = _patiently_now(snapshots.load, stop.made)
     if partition is not None:
-        Scheduler(
+        tailer = Tailer(url, after=partition.position)
+        consistency = ConsistencyLoop(Contacts(log), settings.consistency_seconds)
+        scheduler = Scheduler(
             log,
-            Tailer(url, after=partition.position),
+            tailer,
             lease_for(url, holder),
             lambda: datetime.now(UTC),
             partition,
-            ConsistencyLoop(Contacts(log), Counters(log), settings.consistency_seconds),
+            consistency,
             snapshots,
-        ).run(stop.made)
+        )
+        counts = (scheduler.counters, consistency.findings, tailer.counters)
+        with CounterWriter(Counters(log, partial(counted.scheduling, *counts))):
+            scheduler.run(stop.made)
     log.close()
 
 
@@ -125,7 +137,13 @@ def _patiently_now(load: Callable[[], Partition], stopping: Callable[[], bool]) 
 
 def run_projector(settings: Settings) -> None:
     """The process of `labledger projector`; ends on SIGTERM."""
-    projector.run(needed(settings.database_url), listening().made)
+    url = needed(settings.database_url)
+    stop = listening()
+    log = EventLog(url, pool_size=1)
+    counts = (projector.ProjectorCounters(), TailerCounters())
+    with CounterWriter(Counters(log, partial(counted.projecting, *counts))):
+        projector.run(url, stop.made, *counts)
+    log.close()
 
 
 def first_admin_token(settings: Settings, keep: Callable[[str], None] = lambda token: None) -> str | None:

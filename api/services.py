@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from api.feed import Feed
+from api.metrics.requests import RequestCounters
 from api.store.aggregates import Aggregates
 from api.store.contacts import Contacts
 from api.store.event_log import EventLog
@@ -39,6 +40,7 @@ class Services:
     reader: Reader
     aggregates: Aggregates
     contacts: Contacts
+    requests: RequestCounters = field(default_factory=RequestCounters)
     clock: Callable[[], datetime] = lambda: datetime.now(UTC)
 
     def moment(self) -> str:

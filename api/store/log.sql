@@ -84,10 +84,26 @@ RETURNING last_heard_at
 -- name: last_heard
 SELECT lab_controller, last_heard_at FROM live.contacts
 
--- name: show_counters
-INSERT INTO live.counters (process, name, value)
-SELECT %s, * FROM unnest(%s::text[], %s::bigint[])
-ON CONFLICT (process, name) DO UPDATE SET value = excluded.value, shown_at = now()
+-- name: add_to_counters
+-- One batch of a writer, added once however often it is asked. In one order, so that no two writers wait for
+-- each other in a circle. Writers that have not been heard of for long are forgotten.
+WITH gone AS (
+    DELETE FROM live.counter_writers WHERE writer IN (
+        SELECT writer FROM live.counter_writers WHERE told_at < now() - interval '1 day' AND writer <> %(writer)s
+        FOR UPDATE SKIP LOCKED)
+), told AS (
+    INSERT INTO live.counter_writers AS w (writer, batch, watchers)
+    VALUES (%(writer)s, %(batch)s, %(watchers)s)
+    ON CONFLICT (writer) DO UPDATE SET batch = excluded.batch, watchers = excluded.watchers, told_at = now()
+        WHERE w.batch < excluded.batch
+    RETURNING writer
+)
+INSERT INTO live.counters AS c (name, labels, value)
+SELECT news.name, news.labels::jsonb, news.value
+FROM unnest(%(names)s::text[], %(labels)s::text[], %(values)s::double precision[]) AS news (name, labels, value)
+WHERE EXISTS (SELECT FROM told)
+ORDER BY news.name, news.labels
+ON CONFLICT (name, labels) DO UPDATE SET value = c.value + excluded.value
 RETURNING name
 
 -- name: snapshot

@@ -29,7 +29,10 @@ GRACE_SECONDS = 0.1
 
 @dataclass
 class TailerCounters:
-    """For the metrics: reconnections, and pages that only the backstop poll found."""
+    """For the metrics: reconnections, and pages that only the backstop poll found.
+
+    Tailers that come one after the other may count together.
+    """
 
     reconnects: int = 0
     backstop_finds: int = 0
@@ -42,9 +45,16 @@ class Tailer:
     A reader that was cut off goes on where it stopped. Not thread-safe; `close` ends it.
     """
 
-    def __init__(self, url: str, after: int = 0, page_size: int = 2_000, poll_seconds: float = 1.0) -> None:
+    def __init__(
+        self,
+        url: str,
+        after: int = 0,
+        page_size: int = 2_000,
+        poll_seconds: float = 1.0,
+        counters: TailerCounters | None = None,
+    ) -> None:
         self.position = after
-        self.counters = TailerCounters()
+        self.counters = TailerCounters() if counters is None else counters
         self._url = url
         self._page_size = page_size
         self._poll_seconds = poll_seconds

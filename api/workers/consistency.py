@@ -1,13 +1,11 @@
-"""When the consistency loop runs, what it is told, and where its counters are shown (design section 4.5)."""
+"""When the consistency loop runs, and what it is told (design section 4.5)."""
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
 from datetime import datetime
 
 from api.store.contacts import Contacts
-from api.store.counters import Counters
 from domain.scheduling.draft import Decision
 from domain.scheduling.partition import Partition
 from domain.scheduling.timers import Clock, Findings, correct
@@ -18,10 +16,9 @@ logger = logging.getLogger(__name__)
 class ConsistencyLoop:
     """Due every so many seconds; it waits while triggers are unanswered, since that is no fault."""
 
-    def __init__(self, contacts: Contacts, counters: Counters, every_seconds: float) -> None:
+    def __init__(self, contacts: Contacts, every_seconds: float) -> None:
         self.findings = Findings()
         self._contacts = contacts
-        self._counters = counters
         self._every_seconds = every_seconds
         self._due_at: float | None = None
 
@@ -38,9 +35,4 @@ class ConsistencyLoop:
         decisions = correct(partition, Clock(now, self._contacts.last_heard()), self.findings)
         if self.findings.never_happen > before:
             logger.error("consistency: something that never happens was found: %s", self.findings)
-        self._counters.show("consistency", self.findings.by_name())
         return decisions
-
-    def show(self, counted: Mapping[str, int]) -> None:
-        """What the scheduler has counted meanwhile, shown as often. Blocking; raises DatabaseAway."""
-        self._counters.show("scheduler", counted)

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import logging
 import time
+from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 
 from api.store.event_log import EventLog
@@ -37,10 +38,14 @@ logger = logging.getLogger(__name__)
 
 @dataclass
 class SchedulerCounters:
-    """Since it was started; conflicts are commits that were refused because something had moved."""
+    """Since it was started; conflicts are commits that were refused because something had moved.
 
-    decisions: int = 0
+    `decisions` are by the kind of their triggers, `events` those of the commits.
+    """
+
+    decisions: Counter[str] = field(default_factory=Counter)
     commits: int = 0
+    events: int = 0
     conflicts: int = 0
 
 
@@ -112,7 +117,6 @@ class Scheduler:
         elif self._consistency is not None and self._consistency.is_due(time.monotonic()):
             now = self._clock()
             self._commit(now, self._consistency.correct(self.partition, now))
-            self._consistency.show(asdict(self.counters))
         elif self._snapshot_is_due():
             self._keep()
 
@@ -160,7 +164,8 @@ class Scheduler:
         if isinstance(outcome, Committed):
             self.partition.triggers.committed()
             self.counters.commits += 1
-            self.counters.decisions += len(decisions)
+            self.counters.events += sum(len(decision.events) for decision in decisions)
+            self.counters.decisions.update(decision.trigger.kind for decision in decisions)
             self._read_through(outcome.position)
             return
         self.partition.triggers.refused()

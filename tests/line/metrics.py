@@ -21,7 +21,7 @@ def scraped(line: Running) -> dict[Sample, float]:
 
 
 def findings(line: Running) -> dict[str, float]:
-    """What the consistency loop found since its scheduler was started, by name."""
+    """What the consistency loop found, by name, whichever scheduler it was in."""
     return {
         dict(labels)["finding"]: value
         for (name, labels), value in scraped(line).items()

@@ -172,22 +172,6 @@ def test_answers__every_one__has_request_id(client: httpx.Client) -> None:
     assert len(client.get("/nothing").headers["x-request-id"]) == 32
 
 
-def test_metrics__read__are_prometheus_text(client: httpx.Client) -> None:
-    text = client.get("/metrics").text
-    assert 'labledger_systems{condition="Broken",usage="idle"} 1.0' in text
-    assert "labledger_tailer_backstop_finds_total 0.0" in text
-
-
-def test_metrics__scheduler_has_run__tell_what_it_decided(client: httpx.Client) -> None:
-    names = [f"labledger_scheduler_{name}_total" for name in ("decisions", "commits", "conflicts")]
-
-    def shown() -> bool:
-        text = client.get("/metrics").text
-        return all(f"\n{name} " in text for name in names)
-
-    wait_for(shown, "the scheduler to show its counters")
-
-
 def _submit(client: httpx.Client, priority: bytes) -> int:
     answer = client.post("/jobs", content=PINNED % priority, headers=XML)
     assert answer.status_code == 201, answer.text

@@ -1,34 +1,140 @@
-"""What the scheduler counts is where the API processes find it."""
+"""What processes count adds up in one table, whatever becomes of them and of the database."""
 
 from __future__ import annotations
 
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from datetime import UTC, datetime
+from typing import Any
 
+import pytest
+
+from api.metrics import counted
+from api.metrics.writer import CounterWriter
 from api.store.contacts import Contacts
-from api.store.counters import Counters
+from api.store.counters import Counters, Series, series
 from api.store.event_log import EventLog
-from api.store.tailer import Tailer
+from api.store.tailer import Tailer, TailerCounters
+from api.workers import projector
 from api.workers.consistency import ConsistencyLoop
-from api.workers.scheduler import Scheduler, lease_for
+from api.workers.scheduler import Scheduler, SchedulerCounters, lease_for
+from domain.scheduling.timers import Findings
+from projections.database import DatabaseAway
 from tests.harness.databases import TestDatabase
 from tests.store.sessions import Owner
+from tests.store.waiting import until
 from tests.workers.lab import equip
 
-SHOWN = "SELECT name, value FROM live.counters WHERE process = 'scheduler' ORDER BY name"
+TABLE = "SELECT name, labels, value FROM live.counters ORDER BY name, labels"
+WATCHERS = "SELECT watchers FROM live.counter_writers WHERE watchers > 0"
+ASKED, ANSWERED = series("asked"), series("answered", status="2xx", method="GET")
 
 
-def test_counters__two_systems_asked__decisions_and_their_commit_are_shown(
-    log: EventLog, owner: Owner, database: TestDatabase
+def table(owner: Owner) -> dict[Series, float]:
+    return {series(name, **labels): value for name, labels, value in owner.execute(TABLE)}
+
+
+def test_counters__written_again_and_by_others__each_count_is_added_once(log: EventLog, owner: Owner) -> None:
+    here: Counter[Series] = Counter({ASKED: 2, ANSWERED: 1})
+    counters = Counters(log, lambda: here)
+    for _ in range(2):
+        counters.write()
+    here[ASKED] += 3
+    counters.write()
+    # Another process, which begins at 0.
+    Counters(log, lambda: {ASKED: 10}).write()
+    assert table(owner) == {ASKED: 15, ANSWERED: 1}
+
+
+class Forgetful(EventLog):
+    """Writes, and then loses the answer, the first time."""
+
+    lost = False
+
+    def rows(self, query: bytes, params: Any) -> list[tuple[Any, ...]]:
+        found = super().rows(query, params)
+        if not self.lost:
+            self.lost = True
+            raise DatabaseAway("the answer was lost")
+        return found
+
+
+def test_counters__answer_was_lost__nothing_is_added_twice(database: TestDatabase, owner: Owner) -> None:
+    here: Counter[Series] = Counter({ASKED: 2})
+    with closing(Forgetful(database.service_url)) as forgetful:
+        counters = Counters(forgetful, lambda: here)
+        with pytest.raises(DatabaseAway):
+            counters.write()
+        here[ASKED] += 1
+        counters.write()
+    assert table(owner) == {ASKED: 3}
+
+
+def test_counters__many_write_the_same_ones_at_once__all_of_it_is_there(
+    database: TestDatabase, owner: Owner
+) -> None:
+    """In an order of their own each, which must not let two wait for each other."""
+    every = [series("asked", number=str(number)) for number in range(40)]
+
+    def write(writer: int) -> None:
+        here: dict[Series, float] = {}
+        with closing(EventLog(database.service_url, pool_size=1)) as log:
+            counters = Counters(log, lambda: here)
+            for time in range(1, 26):
+                here.update(dict.fromkeys(every if writer % 2 else every[::-1], time))
+                counters.write()
+
+    with ThreadPoolExecutor(6) as threads:
+        list(threads.map(write, range(6)))
+    assert table(owner) == dict.fromkeys(every, 6 * 25)
+
+
+def test_writer__stopped__has_written_the_last_of_it(log: EventLog, owner: Owner) -> None:
+    here: Counter[Series] = Counter()
+    writer = CounterWriter(Counters(log, lambda: here, watchers=lambda: 7), every_seconds=0.01)
+    with writer:
+        here[ASKED] += 1
+        until(lambda: table(owner) == {ASKED: 1} and owner.execute(WATCHERS).fetchall() == [(7,)])
+        here[ASKED] += 1
+    assert table(owner) == {ASKED: 2}
+
+
+def test_scheduler__two_systems_asked__decisions_and_their_commit_are_told(
+    log: EventLog, database: TestDatabase, owner: Owner
 ) -> None:
     equip(log, systems=2)
-    scheduler = Scheduler(
-        log,
-        Tailer(database.service_url),
-        lease_for(database.service_url, "test"),
-        lambda: datetime.now(UTC),
-        consistency=ConsistencyLoop(Contacts(log), Counters(log), every_seconds=0.0),
-    )
-    for _ in range(2):  # it decides; then nothing waits, and it shows
-        scheduler.step(timeout_seconds=1.0)
+    tailer = Tailer(database.service_url)
+    consistency = ConsistencyLoop(Contacts(log), every_seconds=0.0)
+    lease = lease_for(database.service_url, "test")
+    scheduler = Scheduler(log, tailer, lease, lambda: datetime.now(UTC), consistency=consistency)
+    scheduler.step(timeout_seconds=1.0)
     scheduler.run(lambda: True)
-    assert owner.execute(SHOWN).fetchall() == [("commits", 1), ("conflicts", 0), ("decisions", 2)]
+    Counters(
+        log, lambda: counted.scheduling(scheduler.counters, consistency.findings, tailer.counters)
+    ).write()
+    assert table(owner) == {
+        series("scheduler_decisions", trigger="pending-system"): 2,
+        series("scheduler_commits"): 1,
+        series("scheduler_events"): 2,
+    }
+
+
+def test_findings__of_the_consistency_loop__are_told_by_name() -> None:
+    findings = Findings(watchdogs_expired=3, out_of_step=1)
+    told = counted.scheduling(SchedulerCounters(), findings, TailerCounters())
+    assert told[series("consistency_findings", finding="watchdogs_expired")] == 3
+    assert told[series("consistency_findings", finding="out_of_step")] == 1
+
+
+def test_projector__followed_the_log__pages_and_events_are_told(
+    log: EventLog, database: TestDatabase, owner: Owner
+) -> None:
+    equip(log, systems=2)
+    folded, tailed = projector.ProjectorCounters(), TailerCounters()
+    projector.run(database.service_url, lambda: folded.events > 0, folded, tailed)
+    Counters(log, lambda: counted.projecting(folded, tailed)).write()
+    told = table(owner)
+    events = owner.execute("SELECT count(*) FROM log.events").fetchone()
+    assert (told[series("projector_events")],) == events
+    assert told[series("projector_pages")] >= 1

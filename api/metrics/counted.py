@@ -1,0 +1,47 @@
+"""What the parts of a process have counted since it was started, by the names that are declared."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+
+from api.metrics.declared import PROJECTOR, SCHEDULER, SERVE
+from api.services import Services
+from api.store.counters import Totals, series
+from api.store.tailer import TailerCounters
+from api.workers.projector import ProjectorCounters
+from api.workers.scheduler import SchedulerCounters
+from domain.scheduling.timers import Findings
+
+
+def serving(services: Services) -> Totals:
+    appended = asdict(services.commits.counters).items()
+    tailer = services.feed.tailer
+    return {
+        **services.requests.totals(),
+        **{series(f"append_{name}"): total for name, total in appended},
+        **({} if tailer is None else _tailed(SERVE, tailer.counters)),
+    }
+
+
+def scheduling(scheduler: SchedulerCounters, findings: Findings, tailer: TailerCounters) -> Totals:
+    decisions = scheduler.decisions.copy().items()
+    return {
+        **{series("scheduler_decisions", trigger=kind): total for kind, total in decisions},
+        series("scheduler_commits"): scheduler.commits,
+        series("scheduler_events"): scheduler.events,
+        series("scheduler_conflicts"): scheduler.conflicts,
+        **{series("consistency_findings", finding=name): total for name, total in findings.by_name().items()},
+        **_tailed(SCHEDULER, tailer),
+    }
+
+
+def projecting(projector: ProjectorCounters, tailer: TailerCounters) -> Totals:
+    folded = asdict(projector).items()
+    return {
+        **{series(f"projector_{name}"): total for name, total in folded},
+        **_tailed(PROJECTOR, tailer),
+    }
+
+
+def _tailed(process: str, tailer: TailerCounters) -> Totals:
+    return {series(f"tailer_{name}", process=process): total for name, total in asdict(tailer).items()}

@@ -1,0 +1,107 @@
+"""Every metric: its name, what it says, and the labels it may have. `docs/metrics.md` is made from these.
+
+No label holds what people have named or what grows without end: no job, recipe, user or system. A scrape is
+read by more people than the log is, and each value of a label is a series for ever.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from typing import Final
+
+from domain.recipe.lifecycle import UNFINISHED
+from domain.scheduling.timers import Findings
+from domain.scheduling.triggers import LET_GO, NEW_JOB, PENDING_SYSTEM, TIMER, WAKE_UP
+from domain.system.lifecycle import CONDITIONS, USAGE
+from projections.durations import BOUNDS
+
+PREFIX: Final = "labledger_"
+
+Labels = Mapping[str, tuple[str, ...] | None]
+"""The values that a label may have, by its name; None: those that there are."""
+
+
+@dataclass(frozen=True)
+class Declared:
+    """`name` is without the prefix, and without the suffix that Prometheus wants of a counter.
+
+    One whose label values are listed has all of them from the beginning, at 0. `bounds` are those of the
+    buckets of a histogram, in seconds.
+    """
+
+    name: str
+    text: str
+    labels: Labels = field(default_factory=dict)
+    bounds: tuple[float, ...] = ()
+
+    @property
+    def family(self) -> str:
+        return PREFIX + self.name
+
+
+SERVE, SCHEDULER, PROJECTOR = "serve", "scheduler", "projector"
+PROCESSES: Final = {"process": (SERVE, SCHEDULER, PROJECTOR)}
+REQUEST: Final[Labels] = {"method": None, "route": None}
+TRIGGERS: Final = (NEW_JOB, PENDING_SYSTEM, LET_GO, WAKE_UP, TIMER)
+FINDINGS: Final = tuple(finding.name for finding in fields(Findings))
+# A long poll takes as long as it was asked to.
+REQUEST_BOUNDS: Final = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
+
+GAUGES: Final = (
+    Declared("systems", "Systems by what they do now", {"condition": CONDITIONS, "usage": USAGE.states}),
+    Declared("recipes", "Unfinished recipes by state", {"state": UNFINISHED}),
+    Declared("oldest_unplaced_seconds", "Since the oldest unplaced recipe was submitted; 0: none is"),
+    Declared("watchers", "Who follows the events live, over all processes that serve"),
+    Declared("log_position", "Last position of the log"),
+    Declared("projector_lag_events", "Log positions that read models are behind", {"projector": None}),
+    Declared("projector_lag_seconds", "Age of the first event not in them; 0: none", {"projector": None}),
+    Declared("scheduler_active", "1 while some scheduler holds the lease, else 0"),
+)
+
+DURATIONS: Final = (
+    Declared(
+        "recipe_wait_seconds",
+        "From submission until the set was placed for good; known when it is provisioned",
+        bounds=BOUNDS["wait"],
+    ),
+    Declared(
+        "recipe_provisioning_seconds",
+        "From placed for good until the first task began",
+        bounds=BOUNDS["provisioning"],
+    ),
+    Declared(
+        "recipe_execution_seconds",
+        "From the first task until the last one ended, however it ended",
+        bounds=BOUNDS["execution"],
+    ),
+)
+"""Read from `read.durations`, whose measures are the second word of the name."""
+
+COUNTERS: Final = (
+    Declared("scheduler_decisions", "Decisions by what they answer", {"trigger": TRIGGERS}),
+    Declared("scheduler_commits", "Commits of decisions"),
+    Declared("scheduler_events", "Events in them"),
+    Declared("scheduler_conflicts", "Commits refused as something had moved; they are decided again"),
+    Declared("consistency_findings", "What the consistency loop found", {"finding": FINDINGS}),
+    Declared("append_commits", "Statements by which the HTTP API appended"),
+    Declared("append_requests", "Requests in them, several of which may share one"),
+    Declared("append_events", "Events that the HTTP API appended"),
+    Declared("append_conflicts", "Requests in them refused by the versions they expected"),
+    Declared("append_retries", "Appends tried again while the database was away"),
+    Declared("projector_pages", "Pages of the log folded into the read models"),
+    Declared("projector_events", "Events in them"),
+    Declared("tailer_backstop_finds", "Pages that no notification told of; never happens", PROCESSES),
+    Declared("tailer_reconnects", "Times that the session following the log was renewed", PROCESSES),
+    Declared("http_requests", "Requests answered; status is that of HTTP", {**REQUEST, "status": None}),
+)
+
+HISTOGRAMS: Final = (
+    Declared(
+        "http_request_seconds",
+        "From a request to the beginning of its answer",
+        REQUEST,
+        REQUEST_BOUNDS,
+    ),
+)
+"""Counted by the processes, as counters of the buckets (`le`) and of the sum."""

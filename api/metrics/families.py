@@ -1,0 +1,55 @@
+"""Numbers as Prometheus has them: each declared metric with its samples."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from itertools import accumulate, product
+
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily
+from prometheus_client.utils import floatToGoString
+
+from api.metrics.declared import Declared
+
+Values = tuple[str, ...]
+"""Those of the labels, in the order in which they are declared."""
+Samples = Mapping[Values, float]
+
+
+def gauge(metric: Declared, samples: Samples) -> GaugeMetricFamily:
+    family = GaugeMetricFamily(metric.family, metric.text, labels=tuple(metric.labels))
+    for values, value in {**_beginning(metric), **samples}.items():
+        family.add_metric(values, value)
+    return family
+
+
+def counter(metric: Declared, samples: Samples) -> CounterMetricFamily:
+    family = CounterMetricFamily(metric.family, metric.text, labels=tuple(metric.labels))
+    for values, value in {**_beginning(metric), **samples}.items():
+        family.add_metric(values, value)
+    return family
+
+
+def histogram(
+    metric: Declared, buckets: Mapping[Values, Mapping[str, float]], sums: Samples
+) -> HistogramMetricFamily:
+    """`buckets`: how many are in each bucket alone, by its limit."""
+    family = HistogramMetricFamily(metric.family, metric.text, labels=tuple(metric.labels))
+    for values in {**_beginning(metric), **sums}:
+        found = buckets.get(values, {})
+        upto = accumulate(found.get(limit, 0.0) for limit in limits(metric.bounds))
+        family.add_metric(values, list(zip(limits(metric.bounds), upto, strict=True)), sums.get(values, 0.0))
+    return family
+
+
+def limits(bounds: tuple[float, ...]) -> tuple[str, ...]:
+    """The values of `le`: one for each bound, and one for what is beyond the last."""
+    written: Callable[[float], str] = floatToGoString
+    return tuple(written(bound) for bound in (*bounds, float("inf")))
+
+
+def _beginning(metric: Declared) -> dict[Values, float]:
+    """What is there before anything was counted: as far as the label values are known, each of them at 0."""
+    known = [values for values in metric.labels.values() if values is not None]
+    if len(known) < len(metric.labels):
+        return {}
+    return dict.fromkeys(product(*known), 0.0)

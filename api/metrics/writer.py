@@ -1,0 +1,49 @@
+"""A thread beside the work of a process that writes down what was counted."""
+
+from __future__ import annotations
+
+import logging
+import threading
+
+from api.store.counters import Counters
+from projections.database import DatabaseAway
+
+WRITE_SECONDS = 2.0
+
+logger = logging.getLogger(__name__)
+
+
+class CounterWriter:
+    """`start` it once, after any fork; `stop` writes a last time. Or use it as a context."""
+
+    def __init__(self, counters: Counters, every_seconds: float = WRITE_SECONDS) -> None:
+        self._counters = counters
+        self._every_seconds = every_seconds
+        self._stopping = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="counters", daemon=True)
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def stop(self) -> None:
+        self._stopping.set()
+        if self._thread.is_alive():
+            self._thread.join()
+
+    def __enter__(self) -> None:
+        self.start()
+
+    def __exit__(self, *exception: object) -> None:
+        self.stop()
+
+    def _run(self) -> None:
+        while not self._stopping.wait(self._every_seconds):
+            self._write()
+        self._write()
+
+    def _write(self) -> None:
+        try:
+            self._counters.write()
+        except DatabaseAway as error:
+            # Nothing is lost while the process lives, and those who work say so aloud.
+            logger.debug("counters: not written: %s", error)
