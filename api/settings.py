@@ -61,6 +61,14 @@ def _url(*schemes: str) -> Callable[[str], str]:
     return parse
 
 
+def _origins(text: str) -> tuple[str, ...]:
+    origins = tuple(part.strip() for part in text.split(",") if part.strip())
+    for origin in origins:
+        if origin != "*" and (urlsplit(origin).scheme not in ("http", "https") or urlsplit(origin).path):
+            raise ValueError("must be origins such as https://lab.example.com, with commas between")
+    return origins
+
+
 def _log_level(text: str) -> str:
     if text.lower() not in LOG_LEVELS:
         raise ValueError(f"must be one of {', '.join(LOG_LEVELS)}")
@@ -104,6 +112,13 @@ class Settings:
         default=8080, metadata=_read_by(_whole(0, 65535), "port of the API; 0 lets `up` choose a free one")
     )
     api_workers: int = field(default=1, metadata=_read_by(_whole(1, 64), "processes that serve the API"))
+    cors_origins: tuple[str, ...] = field(
+        default=(), metadata=_read_by(_origins, "whose web pages may use the API: origins with commas, or *")
+    )
+    requests_per_second: int = field(
+        default=1000,
+        metadata=_read_by(_whole(0, 10**6), "how often one token may ask each process; 0: no bound"),
+    )
     log_level: str = field(default="info", metadata=_read_by(_log_level, f"one of {', '.join(LOG_LEVELS)}"))
     consistency_seconds: float = field(
         default=10.0, metadata=_read_by(_seconds, "how often the scheduler looks for what no event announces")
@@ -138,7 +153,11 @@ class Settings:
     def environment(self) -> dict[str, str]:
         """The variables from which another process reads these very settings."""
         values = {setting.name: getattr(self, setting.name) for setting in fields(self)}
-        return {variable(name): str(value) for name, value in values.items() if value is not None}
+        return {variable(name): _written(value) for name, value in values.items() if value is not None}
+
+
+def _written(value: object) -> str:
+    return ",".join(value) if isinstance(value, tuple) else str(value)
 
 
 def variable(name: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
 from importlib.metadata import version
 from typing import Any
 
@@ -14,13 +15,15 @@ from api.rest.commands import Commands
 from api.rest.contract.openapi import describe
 from api.rest.contract.operation import operation_of
 from api.rest.description import Description
-from api.rest.documents import GROUPS, USERS, DistroTrees, Documents, LabControllers, Pools
+from api.rest.documents import GROUPS, DistroTrees, Documents, LabControllers, Pools, Users
 from api.rest.events import Events
 from api.rest.gate import Gate
 from api.rest.health import Health
 from api.rest.jobs import Jobs
 from api.rest.metrics import Metrics
 from api.rest.packed import Packed
+from api.rest.rates import Rates
+from api.rest.reading import POSITION_HEADER
 from api.rest.recipe_sets import RecipeSets
 from api.rest.recipes import Recipes
 from api.rest.reservations import Reservations
@@ -59,7 +62,7 @@ def resources(services: Services) -> dict[str, Any]:
         "lab_controllers": LabControllers(services),
         "distro_trees": DistroTrees(services),
         "pools": Pools(services),
-        "users": Documents(services, "user", USERS),
+        "users": Users(services),
         "groups": Documents(services, "group", GROUPS),
         "commands": Commands(services),
         "updates": LabUpdates(services),
@@ -71,14 +74,24 @@ def resources(services: Services) -> dict[str, Any]:
     }
 
 
-def application(services: Services, lifespan: Lifespan) -> Any:
+@dataclass(frozen=True)
+class Manners:
+    """How the API deals with strangers: whose pages may ask it, and how often each token may."""
+
+    cors_origins: tuple[str, ...] = ()
+    requests_per_second: int = 0
+
+
+def application(services: Services, lifespan: Lifespan, manners: Manners = Manners()) -> Any:
     found = resources(services)
     operations = {
         (path, method): operation_of(found[route.resource], responder_of(route, method))
         for path, route in ROUTES.items()
         for method in route.roles
     }
-    app = falcon.asgi.App(middleware=[lifespan, Packed(), Gate(services, operations)])  # type: ignore[arg-type]
+    gate = Gate(services, operations, Rates(manners.requests_per_second))
+    middleware: list[Any] = [lifespan, *_cors(manners.cors_origins), Packed(), gate]
+    app = falcon.asgi.App(middleware=middleware)
     app.req_options.strip_url_path_trailing_slash = True
     found["description"].document = describe(ROUTES, operations, version("labledger"))
     for path, route in ROUTES.items():
@@ -87,3 +100,12 @@ def application(services: Services, lifespan: Lifespan) -> Any:
     app.add_error_handler(falcon.HTTPError, problems.on_http_error)
     app.add_error_handler(LabledgerError, problems.on_labledger_error)
     return app
+
+
+def _cors(origins: tuple[str, ...]) -> list[Any]:
+    """Pages of other origins may ask only where somebody said so."""
+    if not origins:
+        return []
+    exposed = [POSITION_HEADER, "ETag", "Link", "Location", "Retry-After", "X-Request-Id"]
+    allowed = "*" if "*" in origins else list(origins)
+    return [falcon.CORSMiddleware(allow_origins=allowed, expose_headers=exposed)]

@@ -19,6 +19,7 @@ from api.rest.contract.values import Fqdn, Name, Number
 from api.rest.principal import request_of
 from api.services import Services
 from api.use_cases.put_document import enable_lab_controller, move_system, put_document, remove_tree
+from domain.directory.roles import SUBMITTER
 from domain.errors import Fault, FaultyInput, Unknown
 from domain.names import called
 
@@ -110,6 +111,20 @@ class Documents:
 
     def _shown(self, row: dict[str, Any]) -> dict[str, Any]:
         return {self._key: _key(self._key, row["name"]), **row["document"]}
+
+
+class Users(Documents):
+    """Users have roles, which an admin gives."""
+
+    def __init__(self, services: Services) -> None:
+        super().__init__(services, "user", USERS)
+
+    def _completed(self, name: str, document: dict[str, Any]) -> dict[str, Any]:
+        """Who is only named again stays what it is."""
+        if document["roles"] is not None:
+            return document
+        entry = self._services.feed.directory.get("user", name)
+        return {**document, "roles": entry.document["roles"] if entry else [SUBMITTER]}
 
 
 class Pools(Documents):

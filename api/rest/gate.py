@@ -15,6 +15,7 @@ from falcon.asgi import Request, Response
 from api.rest.contract.operation import Operation
 from api.rest.contract.queries import read_query
 from api.rest.principal import Principal
+from api.rest.rates import Rates
 from api.rest.routes import ROUTES, Route
 from api.services import Services
 from api.use_cases.tokens import digest_of
@@ -27,9 +28,12 @@ _REQUEST_ID = re.compile(r"^[A-Za-z0-9._-]{1,64}$")
 class Gate:
     """Falcon middleware."""
 
-    def __init__(self, services: Services, operations: Mapping[tuple[str, str], Operation]) -> None:
+    def __init__(
+        self, services: Services, operations: Mapping[tuple[str, str], Operation], rates: Rates
+    ) -> None:
         self._services = services
         self._operations = operations
+        self._rates = rates
 
     async def process_request(self, req: Request, resp: Response) -> None:
         asked = req.get_header("X-Request-Id") or ""
@@ -86,17 +90,19 @@ class Gate:
             )
         digest = digest_of(token.strip())
         directory = self._services.feed.directory
-        found = directory.token(digest)
+        found = directory.token(digest, self._services.clock())
         if found is None:
+            self._rates.take_stranger(req.remote_addr)
             # It may have been created a moment ago, through another process.
             await self._services.feed.catch_up()
-            found = directory.token(digest)
+            found = directory.token(digest, self._services.clock())
         if found is None:
             raise falcon.HTTPUnauthorized(
                 description="nobody knows this token", challenges=('Bearer error="invalid_token"',)
             )
-        document = found[1]
-        return Principal(document["user"], document["role"], document["lab_controller"])
+        token_id, document = found
+        self._rates.take(token_id)
+        return Principal(document["user"], document["role"], document["lab_controller"], token_id)
 
 
 def _plain(template: str) -> str:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
+from typing import Final
 
 from falcon.asgi import Request as HttpRequest
 
 from api.services import Request
+
+_ETAG: Final = re.compile(r'^"([0-9]{1,18})"$')
 
 
 @dataclass(frozen=True)
@@ -16,6 +20,7 @@ class Principal:
     user: str
     role: str
     lab_controller: str | None
+    token_id: str
 
     @property
     def is_admin(self) -> bool:
@@ -30,4 +35,20 @@ def principal_of(req: HttpRequest) -> Principal:
 def request_of(req: HttpRequest) -> Request:
     """The request behind a change that may be repeated as it is."""
     principal = principal_of(req)
-    return Request(principal.user, req.context.request_id, is_admin=principal.is_admin)
+    return Request(
+        principal.user,
+        req.context.request_id,
+        is_admin=principal.is_admin,
+        expected=_expected(req),
+        role=principal.role,
+        token_id=principal.token_id,
+    )
+
+
+def _expected(req: HttpRequest) -> frozenset[int] | None:
+    """The versions that an If-Match names. A tag that no answer has is that of no version."""
+    header = req.get_header("If-Match")
+    if header is None or header.strip() == "*" or not req.context.operation.versioned:
+        return None
+    tags = (tag.strip() for tag in header.split(","))
+    return frozenset(int(number) for tag in tags for number in _ETAG.findall(tag))

@@ -13,7 +13,18 @@ from falcon.asgi import Request, Response
 
 from api.feed import NotReady
 from api.store.requests import Conflict
-from domain.errors import Fault, FaultyInput, LabledgerError, NotPermitted, Refused, Unknown, Unreadable
+from domain.errors import (
+    Fault,
+    FaultyInput,
+    LabledgerError,
+    NotPermitted,
+    NotRecognised,
+    Refused,
+    Stale,
+    TooOften,
+    Unknown,
+    Unreadable,
+)
 from projections.database import DatabaseAway
 from projections.reader import NotThereYet
 
@@ -23,10 +34,13 @@ RETRY_SECONDS = 2
 STATUS: tuple[tuple[type[BaseException], int], ...] = (
     (Unreadable, 400),
     (FaultyInput, 422),
+    (NotRecognised, 401),
     (NotPermitted, 403),
     (Unknown, 404),
     (Refused, 409),
     (Conflict, 409),
+    (Stale, 412),
+    (TooOften, 429),
     (NotThereYet, 504),
     (NotReady, 503),
     (DatabaseAway, 503),
@@ -72,6 +86,8 @@ def answer(resp: Response, body: dict[str, Any]) -> None:
 
 async def on_labledger_error(req: Request, resp: Response, error: LabledgerError, params: Any) -> None:
     answer(resp, problem_of(error))
+    if isinstance(error, TooOften):
+        resp.set_header("Retry-After", str(error.retry_after_seconds))
 
 
 async def on_http_error(req: Request, resp: Response, error: falcon.HTTPError, params: Any) -> None:

@@ -7,13 +7,14 @@ from pydantic_core import ErrorDetails
 
 from api.intake.limits import FAULT_LIMIT, WORDS_LENGTH
 from api.intake.model_words import words_of
-from api.rest.contract.values import FQDN_PATTERN, NAME_PATTERN, NUMBER_PATTERN
+from api.rest.contract.values import FQDN_PATTERN, MAIL_PATTERN, NAME_PATTERN, NUMBER_PATTERN
 from domain.errors import Fault
 
 _PATTERNS = {
     NAME_PATTERN: "must be a name: letters, digits and . _ @ + -, a letter or digit first",
     FQDN_PATTERN: "must be a host name",
     NUMBER_PATTERN: "must be a number",
+    MAIL_PATTERN: "must be a mail address",
 }
 
 

@@ -6,7 +6,18 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
-from api.rest.contract.values import Count, Fqdn, Id, Moment, Name, PriorityName, Text, no_defaults
+from api.rest.contract.values import (
+    Count,
+    Fqdn,
+    Id,
+    Mail,
+    Moment,
+    Name,
+    PriorityName,
+    Role,
+    Text,
+    no_defaults,
+)
 
 
 class Input(BaseModel):
@@ -16,7 +27,10 @@ class Input(BaseModel):
 
 
 class User(Input):
-    pass
+    """`roles` are those it may take on, the first where it names none; left out, they stay."""
+
+    roles: list[Role] | None = None
+    email: Mail | None = None
 
 
 class Group(Input):

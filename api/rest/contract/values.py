@@ -16,6 +16,7 @@ from pydantic import (
 
 from api.intake.words import printable
 from domain.command.lifecycle import COMMAND
+from domain.directory.roles import ROLES
 from domain.recipe.lifecycle import RECIPE, TASK
 from domain.roll_up import RESULT_ORDER
 from domain.system.lifecycle import USAGE
@@ -41,6 +42,12 @@ def _below_2_31(text: str) -> str:
     return text
 
 
+def _role(role: str) -> str:
+    if role not in ROLES:
+        raise ValueError(f"{role[:100]!r} is none of {', '.join(ROLES)}")
+    return role
+
+
 def _one_of(*words: str) -> WithJsonSchema:
     return WithJsonSchema({"type": "string", "enum": list(words)})
 
@@ -55,6 +62,7 @@ NAME_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9._@+-]*$"
 FQDN_PATTERN = (
     r"^[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?(\.[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?)*$"
 )
+MAIL_PATTERN = r"^[^@\s]+@[^@\s]+$"
 NUMBER_PATTERN = r"^[1-9][0-9]{0,9}$"
 
 Name = Annotated[str, StringConstraints(min_length=1, max_length=255, pattern=NAME_PATTERN)]
@@ -67,6 +75,9 @@ Count = Annotated[int, Field(ge=0, le=2**31 - 1)]
 # An id in a path: the one way to write a number from 1 to 2^31 - 1.
 Number = Annotated[str, StringConstraints(pattern=NUMBER_PATTERN), AfterValidator(_below_2_31)]
 Id = Annotated[int, Field(ge=1, le=2**31 - 1)]
+
+Mail = Annotated[str, StringConstraints(max_length=255, pattern=MAIL_PATTERN)]
+Role = Annotated[str, AfterValidator(_role), _one_of(*ROLES)]
 
 PriorityName = Literal["Low", "Medium", "Normal", "High", "Urgent"]
 Condition = Literal["Automated", "Manual", "Broken", "Removed"]
