@@ -8,29 +8,24 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from api.cli.output import Output, Row
-from api.cli.remote import remote
-from api.cli.wording import clock, plain
+from api.cli.event_lines import Lines
+from api.cli.output import Output
+from api.cli.params import Whole
+from api.cli.remote import remote, wide
 
 if TYPE_CHECKING:
     from api.client import Client
 
-# Of an event's data, what tells most about it; shown first to last where it is there.
-TELLING = (
-    "system", "recipe_id", "lab_controller", "condition", "priority", "task_id", "result", "reason", "user",
-    "until", "seconds", "group", "whiteboard",
-)  # fmt: skip
 PAGE = 1000
 
 
 @click.command
 @click.option("--follow", "-f", is_flag=True, help="Go on with what is appended, until Ctrl-C.")
-@click.option(
-    "--after", type=click.IntRange(0), default=0, help="Only events behind this position [the start]."
-)
+@click.option("--after", type=Whole(0), default=0, help="Only events behind this position [the start].")
 @click.option("--types", metavar="TOPIC,…", help="Only these topics, as recipe.queued.")
 @click.option("--subject", help="Only events of this, as recipe/12.")
-@click.option("--limit", type=click.IntRange(1), help="At most so many [all of them].")
+@click.option("--limit", type=Whole(), help="At most so many [all of them].")
+@wide
 @remote
 def events(
     client: Client,
@@ -41,31 +36,28 @@ def events(
     subject: str | None,
     limit: int | None,
 ) -> None:
-    """Read the log in its order; with --json one event a line."""
+    """Read the log in its order; with --json one event a line.
+
+    What is followed goes on behind the last event seen when the server comes back from a restart.
+    """
     wanted = {"types": types.split(",") if types else None, "subject": subject}
     found = _live(client, after, wanted) if follow else _recorded(client, after, wanted)
-    try:
-        for event in islice(found, limit):
-            output.line(event, line(event))
-    except KeyboardInterrupt:
-        # So it is ended; what is recorded has an end of its own.
-        if not follow:
-            raise
+    lines = Lines(output)
+    for event in islice(found, limit):
+        lines.show(event)
 
 
 def _recorded(client: Client, after: int, wanted: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    while page := client.get("/events", after=after, limit=PAGE, **wanted)["events"]:
-        yield from page
-        after = page[-1]["position"]
+    following: int | None = after
+    while following is not None:
+        page = client.get("/events", after=following, limit=PAGE, **wanted)
+        yield from page["events"]
+        following = page["next"]
 
 
 def _live(client: Client, after: int, wanted: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    for event in client.events(after=after, **wanted):
-        yield event.document()
+    from api.client.patience import PERSISTENT
 
-
-def line(event: Row) -> str:
-    data = event.get("data") or {}
-    telling = {name: data[name] for name in TELLING if data.get(name) not in (None, "")}
-    start = f"{event['position']:>8}  {clock(event.get('at'))}  {plain(event['topic']):<24}"
-    return f"{start}  {plain(event['subject']):<34}  {plain(telling)}".rstrip()
+    with client.another(PERSISTENT) as patient:
+        for event in patient.events(after=after, **wanted):
+            yield event.document()

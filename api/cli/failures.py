@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import IO, Any
@@ -12,21 +13,12 @@ import click
 
 from domain.errors import Fault, LabledgerError
 
-# Set in the context by the commands that have --json.
+# Set in the context: what the output is for.
 AS_JSON = "labledger.as_json"
 TRACEBACK = "LABLEDGER_TRACEBACK"
+REFUSED, WRONG_USAGE = 1, 2
 # What a shell takes for "ended by Ctrl-C".
 INTERRUPTED = 130
-
-# By the status of a problem, or the class of an error: what to do next.
-ADVICE: dict[int | str, str] = {
-    401: "Give a token by --token or LABLEDGER_TOKEN, or the data folder of `labledger up` by --data.",
-    403: "This takes the token of somebody who may.",
-    503: "The server waits for its database; try again in a moment.",
-    504: "The read model has not caught up yet; is a projector running?",
-    "DatabaseAway": "Is LABLEDGER_DATABASE_URL right, was `labledger migrate` run? See docs/operation.md.",
-    "Unreachable": "Start a server with `labledger up`, or name another by --url or LABLEDGER_URL.",
-}
 
 # Errors that are the caller's wrong usage. By name, since importing their modules costs every start.
 USAGE_ERRORS = frozenset({"BadSettings"})
@@ -37,55 +29,69 @@ class Failure(click.ClickException):
 
     def __init__(self, error: Exception, *, as_json: bool) -> None:
         super().__init__(str(error))
-        self._error = error
-        self._as_json = as_json
+        # click calls an exit code a constant; of ours it is a property of the error.
+        self.exit_code = exit_status(error)  # type: ignore[misc]
+        # Now, while it is known what was being done.
+        self._lines = [json.dumps(document_of(error))] if as_json else lines_of(error)
 
     def show(self, file: IO[Any] | None = None) -> None:
-        lines = [json.dumps(document_of(self._error))] if self._as_json else lines_of(self._error)
-        for line in lines:
+        for line in self._lines:
             click.echo(line, file=file, err=file is None)
-
-
-class WrongUsage(Failure):
-    """A setting that cannot be, wherever it was given."""
-
-    exit_code = 2
 
 
 @contextmanager
 def failures_shown(ctx: click.Context) -> Iterator[None]:
-    """Never a traceback, unless one is asked for; click's own endings pass."""
+    """Never a traceback, unless one is asked for; what click says of itself passes, but for machines."""
+    as_json = bool(ctx.meta.get(AS_JSON))
     try:
         yield
-    except (click.ClickException, click.Abort, click.exceptions.Exit, BrokenPipeError):
+    except (Failure, click.exceptions.Exit, BrokenPipeError):
         raise
-    except KeyboardInterrupt:
-        # Behind the ^C that the terminal shows.
-        click.echo(err=True)
+    except (KeyboardInterrupt, click.Abort):
+        if sys.stderr.isatty():
+            # Behind the ^C that the terminal shows.
+            click.echo(err=True)
         raise click.exceptions.Exit(INTERRUPTED) from None
+    except click.ClickException as error:
+        if not as_json or isinstance(error, click.exceptions.NoArgsIsHelpError):
+            raise
+        raise Failure(error, as_json=True) from error
     except Exception as error:
         if os.environ.get(TRACEBACK):
             raise
-        failure = WrongUsage if type(error).__name__ in USAGE_ERRORS else Failure
-        raise failure(error, as_json=bool(ctx.meta.get(AS_JSON))) from error
+        raise Failure(error, as_json=as_json) from error
+
+
+def exit_status(error: Exception) -> int:
+    if isinstance(error, click.ClickException):
+        return error.exit_code
+    return WRONG_USAGE if type(error).__name__ in USAGE_ERRORS else REFUSED
 
 
 def lines_of(error: Exception) -> list[str]:
     """What went wrong, each fault with its place on a line of its own, and what to do next."""
+    from api.cli.advice import advice_on
+
     faults = _faults(error)
     lines = [f"Error: {_summary(error, faults)}"]
     lines += [f"  {fault.where}: {fault.message}" for fault in faults]
-    advice = ADVICE.get(getattr(error, "status", type(error).__name__))
+    advice = advice_on(error)
     return lines + ([advice] if advice else [])
 
 
 def document_of(error: Exception) -> dict[str, Any]:
+    """As the API tells problems, with what to do next."""
+    from api.cli.advice import advice_on
+
     faults = [{"where": fault.where, "message": fault.message} for fault in _faults(error)]
     document = {"title": _title(error), "detail": _detail(error), "errors": faults}
-    return document | ({"status": error.status} if hasattr(error, "status") else {})
+    more = {"status": getattr(error, "status", None), "advice": advice_on(error)}
+    return document | {name: value for name, value in more.items() if value is not None}
 
 
 def _summary(error: Exception, faults: tuple[Fault, ...]) -> str:
+    if isinstance(error, OSError) and error.filename:
+        return f"{error.filename}: {error.strerror}"
     if not isinstance(error, LabledgerError):
         return f"{_title(error)} (set {TRACEBACK}=1 to see where)"
     if faults:
@@ -96,10 +102,18 @@ def _summary(error: Exception, faults: tuple[Fault, ...]) -> str:
 def _title(error: Exception) -> str:
     if isinstance(error, LabledgerError):
         return error.title
+    if isinstance(error, click.UsageError):
+        return "Wrong usage"
+    if isinstance(error, click.ClickException):
+        return "Labledger could not do this"
+    if isinstance(error, OSError) and error.filename:
+        return "A file or folder cannot be used"
     return f"unexpected {type(error).__name__}: {error}"
 
 
 def _detail(error: Exception) -> str:
+    if isinstance(error, click.ClickException):
+        return error.format_message()
     return str(getattr(error, "detail", error))
 
 

@@ -6,13 +6,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from api.cli.output import Column, Row, table
+from api.cli.tables import Column, Row, Rows
 from api.cli.wording import elapsed
 from domain.recipe.lifecycle import FINISHED
 
 if TYPE_CHECKING:
-    from rich.table import Table
-
     from api.client import Client
 
 # A task that only warned did not do what it was written for, so that does not pass either.
@@ -32,14 +30,14 @@ def _result(row: Row) -> str:
 
 
 RECIPE_COLUMNS = (
-    Column("recipe", "recipe_id", right=True),
-    Column("set", "recipe_set_id", right=True),
-    Column("state", "state"),
+    Column("recipe", "recipe_id", "number", 0),
+    Column("set", "recipe_set_id", "number", 3),
+    Column("state", "state", "state", 0),
     Column("system", "system"),
-    Column("result", _result),
-    Column("in state", _in_state, right=True),
-    Column("whiteboard", "whiteboard"),
-    Column("reason", "reason"),
+    Column("result", _result, "state"),
+    Column("in state", _in_state, "number", 2),
+    Column("whiteboard", "whiteboard", "text", 4),
+    Column("reason", "reason", "text", 2),
 )
 
 
@@ -75,9 +73,9 @@ class JobView:
         recipes = [f"recipe/{row['recipe_id']}" for row in self._rows()]
         return frozenset([f"job/{self.job_id}", *sets, *recipes])
 
-    def table(self) -> Table:
+    def table(self) -> Rows:
         result = "" if self.job["result"] == NOT_REPORTED else f", {self.job['result']}"
-        return table(RECIPE_COLUMNS, self.shown(), title=f"job {self.job_id}: {self.job['state']}{result}")
+        return Rows(RECIPE_COLUMNS, self.shown(), title=f"job {self.job_id}: {self.job['state']}{result}")
 
     def shown(self) -> list[dict[str, Any]]:
         return [{**self._recipes[row["recipe_id"]], **row} for row in self._rows()]

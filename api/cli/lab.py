@@ -10,21 +10,23 @@ import click
 
 from api.cli.lab_generate import generate, submit_many
 from api.cli.lab_options import behaviour_options
-from api.cli.output import Column, Output
+from api.cli.lazy import Group
+from api.cli.output import Output
 from api.cli.remote import remote
+from api.cli.tables import Column
 
 if TYPE_CHECKING:
     from api.client import Client
 
 LOADED_COLUMNS = (
     Column("section", lambda row: str(row["section"]).replace("_", " ")),
-    Column("added", "added", right=True),
-    Column("changed", "changed", right=True),
-    Column("kept", "kept", right=True),
+    Column("added", "added", "number"),
+    Column("changed", "changed", "number"),
+    Column("kept", "kept", "number"),
 )
 
 
-@click.group
+@click.group(cls=Group)
 def lab() -> None:
     """Make up a lab and jobs for it, load it, simulate its machines."""
 

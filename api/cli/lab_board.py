@@ -6,7 +6,7 @@ from collections import Counter, deque
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from api.cli.output import Column, Row, table
+from api.cli.tables import Column, Row, Rows
 from api.cli.wording import plain
 
 if TYPE_CHECKING:
@@ -15,14 +15,24 @@ if TYPE_CHECKING:
 # How many of the latest things that went wrong, or well, stand below the table.
 LATEST = 8
 COMMANDS = frozenset({"provision", "stop", "release", "power", "clear_netboot"})
+# What is counted, and how soon there is no room for it.
+COUNTED = {
+    "commands": 4,
+    "messages": 5,
+    "installing": 3,
+    "completed": 1,
+    "aborted": 1,
+    "refused": 2,
+    "broken": 2,
+}
 
 COLUMNS = (
-    Column("lab controller", "lab_controller"),
+    Column("lab controller", "lab_controller", rank=0),
     *(
-        Column(heading, lambda row, heading=heading: row["counts"][heading], right=True)  # type: ignore[misc]
-        for heading in ("commands", "messages", "installing", "completed", "aborted", "refused", "broken")
+        Column(heading, lambda row, heading=heading: row["counts"][heading], "number", rank)  # type: ignore[misc]
+        for heading, rank in COUNTED.items()
     ),
-    Column("now", "now"),
+    Column("now", "now", "text"),
 )
 
 
@@ -66,4 +76,4 @@ class Board:
             for fqdn, counts in sorted(self.counts.copy().items())
         ]
         lines = (Text(line, style="dim", overflow="ellipsis", no_wrap=True) for line in list(self.latest))
-        return Group(table(COLUMNS, rows), Text(), *lines, Text("Ctrl-C ends it.", style="dim"))
+        return Group(Rows(COLUMNS, rows), Text(), *lines, Text("Ctrl-C ends it.", style="dim"))

@@ -1,15 +1,19 @@
-"""A group of commands known by name and one line of help, so that none is imported before it is called."""
+"""Groups of commands: known by name and one line of help, so that none is imported before it is called."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from difflib import get_close_matches
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from api.cli.failures import failures_shown
+from api.cli.failures import AS_JSON, failures_shown
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
 
 
 @dataclass(frozen=True)
@@ -20,7 +24,27 @@ class Entry:
     help: str
 
 
-class LazyGroup(click.Group):
+class Group(click.Group):
+    """One that says which command may have been meant."""
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if not ctx.resilient_parsing and self.get_command(ctx, args[0]) is None:
+            raise click.UsageError(self._no_such(ctx, args[0]), ctx)
+        return super().resolve_command(ctx, args)
+
+    def _no_such(self, ctx: click.Context, name: str) -> str:
+        known = self.list_commands(ctx)
+        close = get_close_matches(name, known)
+        if not close and "show" in known and not name.startswith("-"):
+            # The name of a thing stands where what is to be done with it is missing.
+            close = [f"show {name}"]
+        meant = " or ".join(f"`{ctx.command_path} {one}`" for one in close)
+        return f"There is no command {name!r}." + (f" Did you mean {meant}?" if meant else "")
+
+
+class LazyGroup(Group):
     """Also the place where every failure becomes a message and an exit status."""
 
     def __init__(self, *args: Any, entries: Mapping[str, Entry], **kwargs: Any) -> None:
@@ -42,6 +66,20 @@ class LazyGroup(click.Group):
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
             formatter.write_dl([(name, entry.help) for name, entry in self._entries.items()])
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """By the table: click would import every command for its line of help."""
+        from click.shell_completion import CompletionItem
+
+        found = [(name, entry) for name, entry in self._entries.items() if name.startswith(incomplete)]
+        options = click.Command.shell_complete(self, ctx, incomplete)
+        return [CompletionItem(name, help=entry.help) for name, entry in found] + options
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        # Asked of the words themselves: a fault in them is told before any option is read.
+        ctx.meta[AS_JSON] = "--json" in args
+        with failures_shown(ctx):
+            return super().parse_args(ctx, args)
 
     def invoke(self, ctx: click.Context) -> Any:
         with failures_shown(ctx):

@@ -7,14 +7,16 @@ from urllib.parse import quote
 
 import click
 
+from api.cli.lazy import Group
 from api.cli.output import Output
+from api.cli.params import ID
 from api.cli.remote import remote
 
 if TYPE_CHECKING:
     from api.client import Client
 
 
-@click.group("lab-controller")
+@click.group("lab-controller", cls=Group)
 def lab_controller() -> None:
     """Enable or disable a lab controller."""
 
@@ -41,13 +43,13 @@ def _switch(client: Client, output: Output, fqdn: str, *, enabled: bool) -> None
     output.line(answer, f"{fqdn} {said} {'enabled' if enabled else 'disabled'}")
 
 
-@click.group("distro-tree")
+@click.group("distro-tree", cls=Group)
 def distro_tree() -> None:
     """Remove a distro tree."""
 
 
 @distro_tree.command
-@click.argument("tree_id", metavar="ID", type=click.IntRange(1))
+@click.argument("tree_id", metavar="ID", type=ID)
 @remote
 def remove(client: Client, output: Output, tree_id: int) -> None:
     """Take the tree ID out of every lab; loading it again brings it back."""

@@ -6,10 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from api.cli.as_of import as_of
-from api.cli.output import Column, Output, Row, console, table
-from api.cli.remote import remote
-from api.cli.wording import clock, elapsed, plain
+from api.cli.as_of import as_of, require_past
+from api.cli.output import Output
+from api.cli.params import ID
+from api.cli.remote import remote, wide
+from api.cli.tables import Column, Row
+from api.cli.wording import clock, elapsed, plain, zone
 from domain.recipe.lifecycle import FINISHED
 
 if TYPE_CHECKING:
@@ -29,49 +31,50 @@ def _lasted(interval: Row) -> str:
 
 
 HISTORY_COLUMNS = (
-    Column("state", "state"),
-    Column("since (UTC)", lambda row: clock(row.get("since"))),
-    Column("for", _lasted, right=True),
-    Column("position", "since_position", right=True),
-    Column("system", "system"),
-    Column("reason", "reason"),
+    Column("state", "state", "state", 0),
+    Column(f"since ({zone()})", lambda row: clock(row.get("since"))),
+    Column("for", _lasted, "number"),
+    Column("position", "since_position", "number", 3),
+    Column("system", "system", rank=2),
+    Column("reason", "reason", "text"),
 )
 
 TASK_COLUMNS = (
-    Column("task", "task_id", right=True),
-    Column("name", "name"),
-    Column("state", "state"),
-    Column("result", "result"),
+    Column("task", "task_id", "number", 0),
+    Column("name", "name", "text", 0),
+    Column("state", "state", "state", 0),
+    Column("result", "result", "state", 0),
 )
 
 
 @click.command
-@click.argument("recipe_id", metavar="RECIPE", type=click.IntRange(1))
+@click.argument("recipe_id", metavar="RECIPE", type=ID)
 @as_of
+@wide
 @remote
 def recipe(client: Client, output: Output, recipe_id: int, as_of: str | None) -> None:
     """Show a recipe, the history of its states, and its tasks."""
     document = client.get(f"/recipes/{recipe_id}", as_of=as_of)
+    require_past(client, as_of, document)
     if output.as_json:
         output.document(document)
     else:
-        _show(document)
+        _show(output, document)
 
 
 def _shown(fact: str, value: Any) -> str:
     if fact == "distro_tree":
         named = (value["name"], value.get("variant"), value["arch"], f"({value['id']})")
         return plain(" ".join(filter(None, named)))
-    return f"{clock(value)} UTC" if fact == "deadline" else plain(value)
+    return f"{clock(value)} {zone()}" if fact == "deadline" else plain(value)
 
 
-def _show(recipe: Row) -> None:
+def _show(output: Output, recipe: Row) -> None:
     click.echo(f"recipe {recipe['recipe_id']}")
     for fact in FACTS:
         if recipe.get(fact) not in (None, [], ""):
             click.echo(f"  {fact.removesuffix('_id').replace('_', ' ')}: {_shown(fact, recipe[fact])}")
-    shown = console()
     for columns, name in ((HISTORY_COLUMNS, "history"), (TASK_COLUMNS, "tasks")):
         if recipe.get(name):
-            shown.print()
-            shown.print(table(columns, [{**row, "as_of": recipe.get("as_of")} for row in recipe[name]]))
+            click.echo()
+            output.table(columns, [{**row, "as_of": recipe.get("as_of")} for row in recipe[name]])

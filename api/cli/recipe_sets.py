@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from api.cli.output import Output
+from api.cli.params import ID, Words
 from api.cli.remote import remote
 from domain.priority import Priority
 
@@ -14,12 +15,16 @@ if TYPE_CHECKING:
     from api.client import Client
 
 reason_option = click.option(
-    "--reason", default="cancelled on the command line", show_default=True, help="Kept in the log."
+    "--reason",
+    type=Words(),
+    default="cancelled on the command line",
+    show_default=True,
+    help="Kept in the log.",
 )
 
 
 @click.command
-@click.argument("job_id", metavar="JOB", type=click.IntRange(1))
+@click.argument("job_id", metavar="JOB", type=ID)
 @reason_option
 @remote
 def cancel(client: Client, output: Output, job_id: int, reason: str) -> None:
@@ -28,7 +33,7 @@ def cancel(client: Client, output: Output, job_id: int, reason: str) -> None:
 
 
 @click.command("cancel-set")
-@click.argument("recipe_set_id", metavar="SET", type=click.IntRange(1))
+@click.argument("recipe_set_id", metavar="SET", type=ID)
 @reason_option
 @remote
 def cancel_set(client: Client, output: Output, recipe_set_id: int, reason: str) -> None:
@@ -43,7 +48,7 @@ def _cancel(client: Client, output: Output, path: str, what: str, reason: str) -
 
 
 @click.command("set-priority")
-@click.argument("recipe_set_id", metavar="SET", type=click.IntRange(1))
+@click.argument("recipe_set_id", metavar="SET", type=ID)
 @click.argument("priority", type=click.Choice([one.name for one in Priority], case_sensitive=False))
 @remote
 def set_priority(client: Client, output: Output, recipe_set_id: int, priority: str) -> None:
@@ -54,7 +59,7 @@ def set_priority(client: Client, output: Output, recipe_set_id: int, priority: s
 
 
 @click.command("return")
-@click.argument("recipe_id", metavar="RECIPE", type=click.IntRange(1))
+@click.argument("recipe_id", metavar="RECIPE", type=ID)
 @remote
 def give_back(client: Client, output: Output, recipe_id: int) -> None:
     """Return the system that a recipe keeps since its tasks have ended."""

@@ -9,21 +9,33 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from api.cli.failures import AS_JSON
-from api.cli.output import Output
+from api.cli.advice import CONNECTION
+from api.cli.output import Output, note
 
 if TYPE_CHECKING:
     from api.client import Client
 
 OPTIONS = (
-    click.option("--url", help="The server (LABLEDGER_URL; else that of the data folder)."),
-    click.option("--token", help="Who you are to it (LABLEDGER_TOKEN; else that of the data folder)."),
+    click.option("--url", help="The server (LABLEDGER_URL; else that of the data folder, or of the login)."),
+    click.option(
+        "--token", help="Who you are to it (LABLEDGER_TOKEN; else your login, or the data folder's)."
+    ),
     click.option(
         "--data",
         type=click.Path(path_type=Path),
         help="Data folder of `labledger up` (LABLEDGER_DATA).",
     ),
     click.option("--json", "as_json", is_flag=True, help="For machines: JSON instead of tables."),
+)
+
+# Set in the context by the commands that have --wide.
+WIDE = "labledger.wide"
+wide = click.option(
+    "--wide",
+    is_flag=True,
+    expose_value=False,
+    callback=lambda ctx, _, given: ctx.meta.update({WIDE: given}),
+    help="All columns and all text, however narrow the terminal.",
 )
 
 
@@ -39,9 +51,9 @@ def remote(command: Callable[..., None]) -> Callable[..., None]:
         as_json: bool,
         **kwargs: Any,
     ) -> None:
-        click.get_current_context().meta[AS_JSON] = as_json
-        with connect(url, token, data) as client:
-            command(client, Output(as_json), *args, **kwargs)
+        meta = click.get_current_context().meta
+        with connect(url, token, data, say=None if as_json else note) as client:
+            command(client, Output(as_json, meta.get(WIDE, False)), *args, **kwargs)
 
     wrapped: Callable[..., None] = with_client
     for option in reversed(OPTIONS):
@@ -49,10 +61,13 @@ def remote(command: Callable[..., None]) -> Callable[..., None]:
     return wrapped
 
 
-def connect(url: str | None, token: str | None, data: Path | None) -> Client:
+def connect(url: str | None, token: str | None, data: Path | None, **how: Any) -> Client:
+    """`how` is what a Client takes beside URL and token."""
     from api.client import Client
     from api.client.connection_file import Connection
+    from api.client.login_file import Logins
     from api.settings import Settings
 
-    connection = Connection.load(Settings.read(url=url, token=token, data=data))
-    return Client(connection.url, connection.token)
+    connection = Connection.load(Settings.read(url=url, token=token, data=data), Logins.load())
+    click.get_current_context().meta[CONNECTION] = connection
+    return Client(connection.url, connection.token, **how)

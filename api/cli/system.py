@@ -9,6 +9,7 @@ from urllib.parse import quote
 
 import click
 
+from api.cli.lazy import Group
 from api.cli.output import Output
 from api.cli.remote import remote
 from api.cli.wording import plain
@@ -21,7 +22,7 @@ fqdn_argument = click.argument("fqdn")
 reason_option = click.option("--reason", default="", help="Kept in the log.")
 
 
-@click.group
+@click.group(cls=Group)
 def system() -> None:
     """Show a system, change it, reserve it."""
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from api.cli.lazy import Group
 from api.cli.output import Output
 from api.cli.remote import remote
 
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
     from api.client import Client
 
 
-@click.group
+@click.group(cls=Group)
 def token() -> None:
     """Make access tokens."""
 

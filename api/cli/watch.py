@@ -8,7 +8,8 @@ import click
 
 from api.cli.failures import INTERRUPTED
 from api.cli.job_view import JobView
-from api.cli.output import Output, console
+from api.cli.output import Output, console, show
+from api.cli.params import ID
 from api.cli.remote import remote
 from domain.recipe.lifecycle import RECIPE
 
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 
 
 @click.command
-@click.argument("job_id", metavar="JOB", type=click.IntRange(1))
+@click.argument("job_id", metavar="JOB", type=ID)
 @remote
 def watch(client: Client, output: Output, job_id: int) -> None:
     """Follow a job until it is finished; with --json a line for every change.
@@ -73,7 +74,7 @@ def _on_screen(view: JobView) -> None:
             if line != said:
                 shown.print(line)
             said = line
-        shown.print(view.table())
+        show(shown, view.table())
         return
     with Live(console=shown, get_renderable=view.table, refresh_per_second=2):
         for _ in changes(view):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from typing import Any
@@ -35,14 +36,26 @@ def duration(seconds: float) -> str:
 
 def elapsed(since: str | None, until: str | None = None, *, now: datetime | None = None) -> str:
     """How long an interval has lasted; an open one lasts until now."""
-    if since is None:
-        return ""
+    return "" if since is None else duration(seconds_between(since, until, now=now))
+
+
+def seconds_between(since: str, until: str | None = None, *, now: datetime | None = None) -> float:
     end = datetime.fromisoformat(until) if until else now or datetime.now(UTC)
-    return duration((end - datetime.fromisoformat(since)).total_seconds())
+    return (end - datetime.fromisoformat(since)).total_seconds()
 
 
 def clock(moment: str | None) -> str:
-    """A time of the API to the second, as UTC."""
+    """A time of the API to the second, on the clock of who reads it."""
     if moment is None:
         return ""
-    return datetime.fromisoformat(moment).astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S")
+    return datetime.fromisoformat(moment).astimezone().strftime("%Y-%m-%d %H:%M:%S")
+
+
+def zone() -> str:
+    """What to call the zone of `clock`. Its abbreviation changes over the year, so none is told but UTC."""
+    return "UTC" if set(time.tzname) == {"UTC"} else "local"
+
+
+def counted(number: int, one: str) -> str:
+    """`1 job`, `2 jobs`."""
+    return f"{number} {one if number == 1 else f'{one}s'}"

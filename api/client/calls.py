@@ -20,6 +20,8 @@ ANSWER_SECONDS = 30.0
 SILENCE_SECONDS = 60.0
 # Between a stream that its server ended in good order and the next.
 RESUME_SECONDS = 1.0
+# Who waits longer than that is told why, once.
+WORTH_SAYING_SECONDS = 1.0
 # The most rows a server gives at once.
 PAGE = 1000
 LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
@@ -38,17 +40,21 @@ class Client:
         *,
         patience: Patience | None = None,
         sleep: Callable[[float], None] = time.sleep,
+        answer_seconds: float = ANSWER_SECONDS,
+        say: Callable[[str], None] | None = None,
     ) -> None:
         self.url = url.rstrip("/")
         self.position: int | None = None
         self._token = token
         self._patience = patience or Patience()
         self._sleep = sleep
+        self._answer_seconds = answer_seconds
+        self._say = say
         headers = {"Authorization": f"Bearer {token}"} if token else {}
         self._http = httpx.Client(
             base_url=self.url,
             headers=headers,
-            timeout=ANSWER_SECONDS,
+            timeout=answer_seconds,
             # A proxy of the environment is no way to this machine.
             trust_env=httpx.URL(self.url).host not in LOOPBACK,
         )
@@ -64,9 +70,16 @@ class Client:
     def close(self) -> None:
         self._http.close()
 
-    def another(self) -> Client:
-        """The same server and user, for another thread."""
-        return Client(self.url, self._token, patience=self._patience, sleep=self._sleep)
+    def another(self, patience: Patience | None = None) -> Client:
+        """The same server and user, for another thread, or with another patience."""
+        return Client(
+            self.url,
+            self._token,
+            patience=patience or self._patience,
+            sleep=self._sleep,
+            answer_seconds=self._answer_seconds,
+            say=self._say,
+        )
 
     def get(
         self,
@@ -78,7 +91,8 @@ class Client:
     ) -> Any:
         """Read. `min_position` waits for the read model; `wait_seconds` is a long poll."""
         query = {**parameters, "min_position": min_position, "wait_seconds": wait_seconds}
-        return self._call("GET", path, params=_given(query), timeout=ANSWER_SECONDS + (wait_seconds or 0))
+        timeout = self._answer_seconds + (wait_seconds or 0)
+        return self._call("GET", path, params=_given(query), timeout=timeout)
 
     def pages(self, path: str, name: str, *, limit: int | None = None, **parameters: Any) -> dict[str, Any]:
         """A list with its further pages joined, up to `limit` rows of `name`."""
@@ -116,17 +130,21 @@ class Client:
         while True:
             try:
                 for event in self._stream(path, last_id, {**parameters, "after": after}):
-                    last_id, failed, waited = event.id or last_id, 0, 0.0
-                    yield event
+                    failed, waited = 0, 0.0
+                    if event is not None:
+                        last_id = event.id or last_id
+                        yield event
                 pause = RESUME_SECONDS
             except httpx.TransportError as error:
                 failed += 1
                 # Bounded by the time only: who follows wants to sit out a restart of the server.
-                pause = self._again(self._patience.after_refusal(None, failed, waited), self._lost(error))
+                asked = self._patience.after_refusal(None, failed, waited)
+                pause = self._again(asked, self._lost(error), failed, waited)
             waited += pause
             self._sleep(pause)
 
-    def _stream(self, path: str, last_id: str, parameters: Parameters) -> Iterator[ServerEvent]:
+    def _stream(self, path: str, last_id: str, parameters: Parameters) -> Iterator[ServerEvent | None]:
+        """None once it is there, then its events."""
         headers = {"Accept": "text/event-stream"}
         if last_id:
             headers["Last-Event-ID"] = last_id
@@ -143,6 +161,7 @@ class Client:
             if answer.is_error:
                 answer.read()
                 raise problem_of(answer)
+            yield None
             yield from messages(answer.iter_lines())
 
     def _send(self, method: str, path: str, body: Any, headers: Mapping[str, str] | None = None) -> Any:
@@ -164,22 +183,28 @@ class Client:
             try:
                 answer = self._http.request(method, path, **request)
             except httpx.TransportError as error:
-                pause = self._again(self._patience.after_failure(failed, waited), self._lost(error))
+                asked = self._patience.after_failure(failed, waited)
+                pause = self._again(asked, self._lost(error), failed, waited)
             else:
                 if answer.status_code not in PASSING:
                     return answer
                 asked = self._patience.after_refusal(answer.headers.get("Retry-After"), failed, waited)
-                pause = self._again(asked, problem_of(answer))
+                pause = self._again(asked, problem_of(answer), failed, waited)
             waited += pause
             self._sleep(pause)
 
     def _lost(self, error: Exception) -> Unreachable:
         return Unreachable(self.url, str(error) or type(error).__name__)
 
-    @staticmethod
-    def _again(pause: float | None, otherwise: Problem | Unreachable) -> float:
+    def _again(
+        self, pause: float | None, otherwise: Problem | Unreachable, tries: int, waited_seconds: float
+    ) -> float:
+        """Seconds until the next attempt; without any the error, which then tells how often it was tried."""
         if pause is None:
+            otherwise.tries, otherwise.waited_seconds = tries, waited_seconds
             raise otherwise
+        if self._say and waited_seconds < WORTH_SAYING_SECONDS <= waited_seconds + pause:
+            self._say(f"{otherwise}; asking again")
         return pause
 
 

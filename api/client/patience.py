@@ -33,6 +33,10 @@ class Patience:
         return None if waited_seconds + pause > self.seconds else pause
 
 
+# Of somebody who follows what may take days, and means to sit out a restart of the server.
+PERSISTENT = Patience(attempts=10_000, seconds=600.0)
+
+
 def _seconds(header: str | None) -> float | None:
     """`Retry-After` in its seconds form; the date form is left to our own pace."""
     seconds = (header or "").strip()

@@ -10,12 +10,13 @@ from domain.errors import Fault, LabledgerError
 
 
 class Problem(LabledgerError):
-    """The server refused this."""
+    """The server refused this; also when asked `tries` times, which took `waited_seconds`."""
 
     def __init__(self, status: int, title: str, detail: str = "", faults: tuple[Fault, ...] = ()) -> None:
         self.status = status
         self.detail = detail
         self.faults = faults
+        self.tries, self.waited_seconds = 1, 0.0
         self._title = title
         super().__init__(": ".join(part for part in (title, detail) if part))
 
@@ -29,6 +30,7 @@ class Unreachable(LabledgerError):
 
     def __init__(self, url: str, detail: str) -> None:
         self.url = url
+        self.tries, self.waited_seconds = 1, 0.0
         self.detail = f"{url}: {detail}"
         super().__init__(f"{self.title} at {url}: {detail}")
 

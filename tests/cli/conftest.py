@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator
 from threading import Thread
 from typing import Any
@@ -24,6 +25,16 @@ def server() -> Iterator[Server]:
     thread.join()
 
 
+@pytest.fixture(autouse=True)
+def utc(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Times are read and printed on the clock of who looks at them."""
+    monkeypatch.setenv("TZ", "UTC")
+    time.tzset()
+    yield
+    monkeypatch.undo()
+    time.tzset()
+
+
 @pytest.fixture
 def run(server: Server, tmp_path: Any) -> Callable[..., Result]:
     """Run the command line against the server."""
@@ -33,6 +44,7 @@ def run(server: Server, tmp_path: Any) -> Callable[..., Result]:
             "LABLEDGER_URL": server.url,
             "LABLEDGER_TOKEN": "ll_test",
             "LABLEDGER_DATA": str(tmp_path),
+            "XDG_CONFIG_HOME": str(tmp_path / "config"),
         }
         return CliRunner(env=environment | more.pop("env", {})).invoke(main, arguments, **more)
 

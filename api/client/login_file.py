@@ -1,0 +1,72 @@
+"""The login file: `labledger login` leaves tokens in the person's own folder, one for each server.
+
+A token is only ever given to the server that it came from.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from api.embedded.home import make_folder, write_private
+from domain.errors import Fault, FaultyInput
+
+
+@dataclass(frozen=True)
+class Login:
+    """A token of somebody, as the server at this URL gave it."""
+
+    url: str
+    user: str
+    token: str
+    token_id: str
+    expires_at: str | None = None
+
+
+@dataclass(frozen=True)
+class Logins:
+    """All logins of a person, the last one first."""
+
+    kept: tuple[Login, ...] = ()
+
+    @classmethod
+    def load(cls, file: Path | None = None) -> Logins:
+        file = file or login_file()
+        try:
+            rows = json.loads(file.read_text(encoding="utf-8"))["logins"]
+            return cls(tuple(Login(**row) for row in rows))
+        except (FileNotFoundError, NotADirectoryError, PermissionError):
+            return cls()
+        except (ValueError, KeyError, TypeError):
+            raise BadLoginFile(
+                [Fault(str(file), 'must hold {"logins": […]}; delete it to begin anew')]
+            ) from None
+
+    def at(self, url: str) -> Login | None:
+        return next((login for login in self.kept if login.url == url), None)
+
+    def with_(self, login: Login) -> Logins:
+        return Logins((login, *self.without(login.url).kept))
+
+    def without(self, url: str) -> Logins:
+        return Logins(tuple(login for login in self.kept if login.url != url))
+
+    def save(self, file: Path | None = None) -> Path:
+        """Readable by its owner only."""
+        file = file or login_file()
+        make_folder(file.parent)
+        rows: list[dict[str, Any]] = [asdict(login) for login in self.kept]
+        write_private(file, json.dumps({"logins": rows}, indent=1) + "\n")
+        return file
+
+
+def login_file() -> Path:
+    config = os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config"
+    return Path(config) / "labledger" / "logins.json"
+
+
+class BadLoginFile(FaultyInput):
+    """The login file cannot be used."""

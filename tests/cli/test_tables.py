@@ -1,0 +1,126 @@
+"""Tables on terminals of every width, and the colours of states."""
+
+from __future__ import annotations
+
+import io
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rich.console import Console
+
+from api.cli.fitting import GAP, Need, kept
+from api.cli.lists import IDLE, JOBS, LAB_CONTROLLERS, QUEUE, SYSTEMS, Listing
+from api.cli.states import STYLES, style_of
+from api.cli.tables import Column, Rows
+from domain.command.lifecycle import COMMAND
+from domain.priority import Priority
+from domain.recipe.lifecycle import RECIPE, TASK
+from domain.roll_up import RESULT_ORDER
+from domain.system.lifecycle import CONDITIONS, USAGE
+
+FQDN = "ibm-p9z-18-lp3.lab.eng.brno.example.com"
+LAB = "lab-02.rhts.eng.brno.example.com"
+ROW: dict[str, Any] = {
+    "fqdn": FQDN,
+    "lab_controller": LAB,
+    "condition": "Automated",
+    "draining": True,
+    "usage": "installing",
+    "recipe_id": 1234567,
+    "recipe_set_id": 1234567,
+    "job_id": 1234567,
+    "state": "installing",
+    "priority": "Urgent",
+    "owner": "alice",
+    "group": "kernel-qe",
+    "whiteboard": "word " * 40,
+    "user": "bob",
+    "arches": ["x86_64", "i386"],
+    "memory_mb": 131072,
+    "pools": ["big", "small"],
+    "result": "Pass",
+    "since": "2026-01-01T00:00:00Z",
+    "as_of": "2026-01-01T09:00:00Z",
+    "enabled": True,
+    "type": "Machine",
+}
+
+
+def shown(rows: Rows, width: int) -> list[str]:
+    file = io.StringIO()
+    Console(file=file, width=width, color_system=None).print(rows, crop=False)
+    return file.getvalue().splitlines()
+
+
+@pytest.mark.parametrize("width", [60, 80, 100, 120, 200])
+@pytest.mark.parametrize("listing", [IDLE, JOBS, LAB_CONTROLLERS, QUEUE, SYSTEMS], ids=lambda one: one.path)
+def test_list__on_a_terminal__names_are_whole_and_no_line_is_longer(listing: Listing, width: int) -> None:
+    rows = Rows(listing.columns, [ROW])
+    lines = shown(rows, width)
+    assert max(map(len, lines)) <= width
+    text = "\n".join(lines)
+    for column in listing.columns:
+        if column.kind != "text":
+            assert (column.heading in rows.left_out(width)) or column.cell(ROW) in text
+    assert rows.left_out(200) == [] or width < 200
+
+
+def test_table__too_narrow_for_what_must_be_there__one_below_the_other() -> None:
+    lines = shown(Rows(SYSTEMS.columns, [ROW, ROW]), 40)
+    assert f"system: {FQDN}" in lines and "condition: Automated, draining" in lines
+    assert lines.count("") == 1
+
+
+def test_table__columns_that_say_nothing__go_first_and_nobody_misses_them() -> None:
+    columns = (
+        Column("name", "name", rank=0),
+        Column("empty", "empty", rank=1),
+        Column("more", "more", rank=5),
+    )
+    rows = Rows(columns, [{"name": "x" * 10, "more": "y" * 10}])
+    assert rows.left_out(24) == [] and "empty" not in shown(rows, 24)[0]
+    assert rows.left_out(15) == ["more"]
+
+
+def test_table__text__goes_on_in_the_next_line_and_is_cut_in_the_end() -> None:
+    columns = (Column("name", "name", rank=0), Column("whiteboard", "whiteboard", "text"))
+    lines = shown(Rows(columns, [{"name": "x", "whiteboard": "many words " * 100}]), 40)
+    assert 4 < len(lines) < 9 and lines[-1].rstrip().endswith("…")
+
+
+def test_table__without_a_width__has_everything() -> None:
+    text = "\n".join(shown(Rows(QUEUE.columns, [{**ROW, "whiteboard": "word " * 200 + "end"}]), 10_000))
+    assert "word end" in text and LAB in text
+
+
+needs = st.lists(st.builds(Need, st.integers(1, 60), st.booleans(), st.integers(0, 5)), max_size=12)
+
+
+@given(needs, st.integers(1, 200))
+def test_kept__whatever_columns_there_are__fit_and_no_more_important_one_is_missing(
+    asked: list[Need], available: int
+) -> None:
+    places = kept(asked, available)
+    if places is None:
+        least = [need.least for need in asked if need.rank == 0]
+        assert sum(least) + GAP * (len(least) - 1) > available
+        return
+    widths = [asked[place].least for place in places]
+    assert not widths or sum(widths) + GAP * (len(widths) - 1) <= available
+    gone = [need.rank for place, need in enumerate(asked) if place not in places]
+    assert 0 not in gone
+    assert all(asked[place].rank <= rank for place in places for rank in gone)
+
+
+def test_states__all_there_are__have_a_colour_or_are_known_to_need_none() -> None:
+    states = {*RECIPE.states, *TASK.states, *USAGE.states, *COMMAND.states, *CONDITIONS, *RESULT_ORDER}
+    assert states | {one.name for one in Priority} <= set(STYLES)
+
+
+@pytest.mark.parametrize(
+    ("cell", "style"), [("Broken, draining", "red"), ("Urgent as Low", "bold red"), ("nobody knows", "")]
+)
+def test_style__of_a_cell__is_that_of_its_first_word(cell: str, style: str) -> None:
+    assert style_of(cell) == style
