@@ -1,23 +1,16 @@
-"""A log in memory, and what follows from it: once in a partition, once in plain dictionaries without indexes.
-
-The dictionaries are what tests compare a partition with, so that a fault in an index of it cannot hide
-itself.
-"""
+"""What people, labs and the scheduler do, on a log in memory."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from domain.directory import events as directory
-from domain.directory.state import Directory
-from domain.events import Basis, Decided, Event, Moment, Recorded, Stamp, split_subject
+from domain.events import Decided
 from domain.priority import Priority
 from domain.recipe.events import RecipeNew
 from domain.recipe.lifecycle import FINISHED
 from domain.recipe.state import Recipe
-from domain.recipe.state import evolve as evolve_recipe
 from domain.recipe_set.ending import cancel_set
 from domain.recipe_set.events import RecipeSetSubmitted
 from domain.recipe_set.members import Members
@@ -31,99 +24,20 @@ from domain.recipe_set.messages import (
 )
 from domain.recipe_set.priority import change_priority
 from domain.recipe_set.reports import report
-from domain.recipe_set.state import RecipeSet
-from domain.recipe_set.state import evolve as evolve_recipe_set
-from domain.scheduling.decide import POLICY_VERSION, decide
+from domain.scheduling.decide import decide
 from domain.scheduling.draft import Decision
-from domain.scheduling.partition import Partition
-from domain.scheduling.wake_ups import WAKE_UPS, Row
 from domain.system.registration import register
-from domain.system.state import System
-from domain.system.state import evolve as evolve_system
 from domain.upkeep.condition import change_condition
 from domain.upkeep.draining import drain, undrain
 from domain.upkeep.inventory import change_inventory, change_owner, move_to_lab
 from domain.upkeep.reservation import end as end_reservation
 from domain.upkeep.reservation import reserve
 from tests.domain.recipe.made import recipe_new
+from tests.domain.scheduling.folded_log import FoldedLog
 
-BEGINNING = datetime(2024, 1, 1, tzinfo=UTC)
 
-
-class World:
+class World(FoldedLog):
     """Mutable. Every change goes through `commit`, as it would in the real log."""
-
-    def __init__(self, wake_ups: Iterable[Row] = WAKE_UPS) -> None:
-        self.log: list[Recorded] = []
-        self.wake_ups = tuple(wake_ups)
-        self.partition = Partition(self.wake_ups)
-        self.systems: dict[str, System] = {}
-        self.recipes: dict[int, Recipe] = {}
-        self.sets: dict[int, RecipeSet] = {}
-        self.directory = Directory()
-        self.now = BEGINNING
-        self._versions: dict[str, int] = {}
-
-    # The log
-
-    @property
-    def position(self) -> int:
-        return self.log[-1].position if self.log else 0
-
-    def commit(self, decided: Iterable[tuple[str, Event]]) -> None:
-        """What a person or a lab does: one commit with one stamp."""
-        stamp = Stamp(self.now, "test", "request/test")
-        self.append([(subject, event, stamp) for subject, event in decided])
-
-    def commit_decisions(self, decisions: Iterable[Decision], basis: int) -> None:
-        """What the scheduler decided, as its process would append it."""
-        known = Basis(basis, self.now, epoch=1, policy_version=POLICY_VERSION)
-        self.append(
-            [
-                (subject, event, Stamp(self.now, "scheduler", decision.trigger.cause, known, number))
-                for number, decision in enumerate(decisions)
-                for subject, event in decision.events
-            ]
-        )
-
-    def append(self, rows: Sequence[tuple[str, Event, Stamp]]) -> None:
-        # Positions have gaps, as those of the real log may have.
-        first = self.position + 1 + len(self.log) % 3
-        for offset, (subject, event, stamp) in enumerate(rows):
-            version = self._versions[subject] = self._versions.get(subject, 0) + 1
-            recorded = Recorded(
-                position=first + offset,
-                commit_end=first + len(rows) - 1,
-                recorded_at=BEGINNING + timedelta(seconds=first),
-                subject=subject,
-                version=version,
-                event=event,
-                stamp=stamp,
-            )
-            self.log.append(recorded)
-            self._fold(recorded)
-            self.partition.apply(recorded)
-
-    def version(self, subject: str) -> int:
-        return self._versions.get(subject, 0)
-
-    def _fold(self, recorded: Recorded) -> None:
-        kind, name = split_subject(recorded.subject)
-        event, moment = recorded.event, Moment.of(recorded)
-        self.directory.apply(recorded)
-        if kind == "recipe":
-            self.recipes[int(name)] = evolve_recipe(self.recipes.get(int(name)), int(name), event, moment)
-        elif kind == "system":
-            self.systems[name] = evolve_system(self.systems.get(name), name, event, moment)
-        elif kind == "recipe-set":
-            self.sets[int(name)] = evolve_recipe_set(self.sets.get(int(name)), int(name), event, moment)
-
-    def refolded(self) -> Partition:
-        """What a scheduler that has just started makes of the log."""
-        partition = Partition(self.wake_ups)
-        for recorded in self.log:
-            partition.apply(recorded)
-        return partition
 
     # What people and labs do
 

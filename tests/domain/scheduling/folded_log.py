@@ -1,0 +1,95 @@
+"""A log in memory, and what follows from it: once in a partition, once in plain dictionaries without indexes.
+
+The dictionaries are what tests compare a partition with, so that a fault in an index of it cannot hide
+itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from domain.directory.state import Directory
+from domain.events import Basis, Event, Moment, Recorded, Stamp, split_subject
+from domain.recipe.state import Recipe
+from domain.recipe_set.state import RecipeSet
+from domain.scheduling.decide import POLICY_VERSION
+from domain.scheduling.draft import Decision
+from domain.scheduling.partition import Partition
+from domain.scheduling.wake_ups import WAKE_UPS, Row
+from domain.subjects import evolve
+from domain.system.state import System
+
+BEGINNING = datetime(2024, 1, 1, tzinfo=UTC)
+
+
+class FoldedLog:
+    """Mutable: `commit` what happens, and it is in the log, in the partition and in the dictionaries."""
+
+    def __init__(self, wake_ups: Iterable[Row] = WAKE_UPS) -> None:
+        self.log: list[Recorded] = []
+        self.wake_ups = tuple(wake_ups)
+        self.partition = Partition(self.wake_ups)
+        self.systems: dict[str, System] = {}
+        self.recipes: dict[int, Recipe] = {}
+        self.sets: dict[int, RecipeSet] = {}
+        self.directory = Directory()
+        self.now = BEGINNING
+        self._versions: dict[str, int] = {}
+
+    @property
+    def position(self) -> int:
+        return self.log[-1].position if self.log else 0
+
+    def commit(self, decided: Iterable[tuple[str, Event]]) -> None:
+        """What a person or a lab does: one commit with one stamp."""
+        stamp = Stamp(self.now, "test", "request/test")
+        self.append([(subject, event, stamp) for subject, event in decided])
+
+    def commit_decisions(self, decisions: Iterable[Decision], basis: int) -> None:
+        """What the scheduler decided, as its process would append it."""
+        known = Basis(basis, self.now, epoch=1, policy_version=POLICY_VERSION)
+        self.append(
+            [
+                (subject, event, Stamp(self.now, "scheduler", decision.trigger.cause, known, number))
+                for number, decision in enumerate(decisions)
+                for subject, event in decision.events
+            ]
+        )
+
+    def append(self, rows: Sequence[tuple[str, Event, Stamp]]) -> None:
+        # Positions have gaps, as those of the real log may have.
+        first = self.position + 1 + len(self.log) % 3
+        for offset, (subject, event, stamp) in enumerate(rows):
+            version = self._versions[subject] = self._versions.get(subject, 0) + 1
+            recorded = Recorded(
+                position=first + offset,
+                commit_end=first + len(rows) - 1,
+                recorded_at=BEGINNING + timedelta(seconds=first),
+                subject=subject,
+                version=version,
+                event=event,
+                stamp=stamp,
+            )
+            self.log.append(recorded)
+            self._fold(recorded)
+            self.partition.apply(recorded)
+
+    def version(self, subject: str) -> int:
+        return self._versions.get(subject, 0)
+
+    def _fold(self, recorded: Recorded) -> None:
+        kind, name = split_subject(recorded.subject)
+        self.directory.apply(recorded)
+        states: dict[str, Any] = {"recipe": self.recipes, "recipe-set": self.sets, "system": self.systems}
+        if (known := states.get(kind)) is not None:
+            key = name if kind == "system" else int(name)
+            known[key] = evolve(recorded.subject, known.get(key), recorded.event, Moment.of(recorded))
+
+    def refolded(self) -> Partition:
+        """What a scheduler that has just started makes of the log."""
+        partition = Partition(self.wake_ups)
+        for recorded in self.log:
+            partition.apply(recorded)
+        return partition
