@@ -22,7 +22,7 @@ def opening() -> Story:
     return story
 
 
-def caught(story: Story, invariant: str, *subjects: str, beside: Iterable[str] | None = ()) -> None:
+def assert_caught(story: Story, invariant: str, *subjects: str, beside: Iterable[str] | None = ()) -> None:
     """The invariant is broken by these subjects, and no other is but those named (None: any)."""
     found = story.violations()
     about = [one for one in found if one.invariant == invariant and set(subjects) <= set(one.subjects)]

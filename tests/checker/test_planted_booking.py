@@ -19,7 +19,7 @@ from tests.checker.moves import (
     scheduled,
     waiting,
 )
-from tests.checker.planted import caught, opening
+from tests.checker.planted import assert_caught, opening
 from tests.checker.story import Story
 
 Plant = Callable[[Story], None]
@@ -30,14 +30,14 @@ def test_one_recipe_per_system__second_recipe_on_it__is_found() -> None:
     story.commit(condition("a", "Automated"))
     story.decide([*place(2, "a")])
     beside = {"legal_transitions", "in_step", "usable_grant"}
-    caught(story, "one_recipe_per_system", "recipe/1", "recipe/2", "system/a", beside=beside)
+    assert_caught(story, "one_recipe_per_system", "recipe/1", "recipe/2", "system/a", beside=beside)
 
 
 def test_one_recipe_per_system__guest_elsewhere__is_found() -> None:
     story = opening()
     story.job(5, {5: only("b")}, guests={6: 5})
     story.decide([*place(5, "b"), scheduled(6, "a"), waiting(6, "a")])
-    caught(story, "one_recipe_per_system", "recipe/5", "recipe/6")
+    assert_caught(story, "one_recipe_per_system", "recipe/5", "recipe/6")
 
 
 def system_is_left_behind(story: Story) -> None:
@@ -93,14 +93,14 @@ def broken_system_keeps_its_recipe(story: Story) -> None:
 def test_in_step__one_side_moves_alone__is_found(plant: Plant, subject: str) -> None:
     story = opening()
     plant(story)
-    caught(story, "in_step", subject)
+    assert_caught(story, "in_step", subject)
 
 
 def test_in_step__guest_is_not_queued_with_its_host__is_found() -> None:
     story = opening()
     story.job(5, {5: only("a")}, guests={6: 5})
     story.decide([queued(5)])
-    caught(story, "in_step", "recipe/5", "recipe/6")
+    assert_caught(story, "in_step", "recipe/5", "recipe/6")
 
 
 def test_in_step__guest_outlives_its_host__is_found() -> None:
@@ -108,7 +108,7 @@ def test_in_step__guest_outlives_its_host__is_found() -> None:
     story.job(5, {5: only("b")}, guests={6: 5})
     story.decide([*place(5, "b"), scheduled(6, "b"), waiting(6, "b")])
     story.complete(5, "b")
-    caught(story, "in_step", "recipe/5", "recipe/6")
+    assert_caught(story, "in_step", "recipe/5", "recipe/6")
 
 
 def freed_system_goes_idle(story: Story) -> None:
@@ -143,4 +143,4 @@ def test_the_queue_is_asked__system_goes_idle_at_once__is_found(
 ) -> None:
     story = opening()
     plant(story)
-    caught(story, "the_queue_is_asked", subject, beside=beside)
+    assert_caught(story, "the_queue_is_asked", subject, beside=beside)

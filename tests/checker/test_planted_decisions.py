@@ -9,7 +9,7 @@ import pytest
 from domain.events import Basis, Stamp
 from tests.checker import Record, check, from_recorded
 from tests.checker.moves import idle, pending, place, queued
-from tests.checker.planted import caught, opening
+from tests.checker.planted import assert_caught, opening
 from tests.checker.story import AT, Story
 
 
@@ -54,7 +54,7 @@ def test_decisions__basis_within_a_commit__is_found() -> None:
     story = _decided()
     story.complete(1, "a")
     story.decide([queued(2)], basis=story.end - 1)
-    caught(story, "decisions", "recipe/2", beside={"legal_transitions"})
+    assert_caught(story, "decisions", "recipe/2", beside={"legal_transitions"})
 
 
 def test_decisions__basis_falls__is_found() -> None:
@@ -63,7 +63,7 @@ def test_decisions__basis_falls__is_found() -> None:
     story.decide(place(2, "b"))
     story.commit(pending("b"))
     story.decide([idle("b")], basis=before)
-    caught(story, "decisions", "system/b", beside=None)
+    assert_caught(story, "decisions", "system/b", beside=None)
 
 
 def test_decisions__two_causes_in_one__is_found() -> None:
@@ -72,14 +72,14 @@ def test_decisions__two_causes_in_one__is_found() -> None:
     basis = Basis(story.end, AT, epoch=1, policy_version=1)
     stamps = [Stamp(AT, "scheduler", f"event/{cause}", basis, 0) for cause in (1, basis.position)]
     story.commit(queued(5), queued(6), stamps=stamps)
-    caught(story, "decisions", "recipe/5", "recipe/6")
+    assert_caught(story, "decisions", "recipe/5", "recipe/6")
 
 
 def test_decisions__grant_by_somebody_else__is_found() -> None:
     story = opening()
     story.job(5, {5: {"force": "b"}})
     story.commit(*place(5, "b"))
-    caught(story, "decisions", "recipe/5")
+    assert_caught(story, "decisions", "recipe/5")
 
 
 def test_whole_commits__last_event_is_missing__is_found() -> None:

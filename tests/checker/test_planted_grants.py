@@ -17,7 +17,7 @@ from tests.checker.moves import (
     only,
     place,
 )
-from tests.checker.planted import caught, opening
+from tests.checker.planted import assert_caught, opening
 from tests.checker.story import Story
 
 
@@ -42,14 +42,14 @@ def test_usable_grant__system_may_not_be_had__is_found(eased: list[Pair]) -> Non
     story.job(5, {5: only("b")})
     story.commit(*eased)
     story.decide(place(5, "b"))
-    caught(story, "usable_grant", "recipe/5", "system/b", beside=None)
+    assert_caught(story, "usable_grant", "recipe/5", "system/b", beside=None)
 
 
 def test_usable_grant__requirement_does_not_hold__is_found() -> None:
     story = opening()
     story.job(5, {5: only("a")})
     story.decide(place(5, "b"))
-    caught(story, "usable_grant", "recipe/5", "system/b")
+    assert_caught(story, "usable_grant", "recipe/5", "system/b")
 
 
 def test_usable_grant__a_person_has_it__is_found() -> None:
@@ -57,7 +57,7 @@ def test_usable_grant__a_person_has_it__is_found() -> None:
     story.job(5, {5: {"force": "m"}})
     story.commit(*_reserved("m"))
     story.decide(place(5, "m"))
-    caught(story, "usable_grant", "recipe/5", "system/m", beside=None)
+    assert_caught(story, "usable_grant", "recipe/5", "system/m", beside=None)
 
 
 def test_usable_grant__tree_of_a_guest_is_not_in_the_lab__is_found() -> None:
@@ -65,7 +65,7 @@ def test_usable_grant__tree_of_a_guest_is_not_in_the_lab__is_found() -> None:
     story.tree(2, "lab-2")
     story.job(5, {5: only("b")}, guests={6: 5}, trees={6: 2})
     story.decide([*place(5, "b"), *_guest_with(6, "b")])
-    caught(story, "usable_grant", "recipe/5", "system/b")
+    assert_caught(story, "usable_grant", "recipe/5", "system/b")
 
 
 def _guest_with(number: int, fqdn: str) -> list[Pair]:
@@ -106,7 +106,7 @@ def test_nobody_jumped__priority_was_changed__the_new_one_counts() -> None:
     story = _two_want_b("Normal", "Normal")
     story.priority(6, "High")
     story.decide(place(5, "b"))
-    caught(story, "nobody_jumped", "recipe/5", "recipe/6", "system/b")
+    assert_caught(story, "nobody_jumped", "recipe/5", "recipe/6", "system/b")
 
 
 def test_nobody_jumped__priority_changed_after_the_basis__does_not_count() -> None:
@@ -134,7 +134,7 @@ def test_nobody_jumped__assigned_recipe_of_low_priority__goes_before_urgent_ones
     story.job(7, {7: only("e"), 8: only("b")}, "Low")
     story.decide([*grant(7, "e"), assigned(8)])
     story.decide(place(5, "b"))
-    caught(story, "nobody_jumped", "recipe/5", "recipe/8", "system/b")
+    assert_caught(story, "nobody_jumped", "recipe/5", "recipe/8", "system/b")
 
 
 def test_nobody_jumped__assigned_in_another_lab__does_not_stand_before() -> None:
@@ -155,7 +155,7 @@ def test_nobody_jumped__new_job_before_one_that_waits_beside_an_idle_system__is_
     story.decide([idle("b")])
     story.job(7, {7: only("b")})
     story.decide(place(7, "b"))
-    caught(story, "nobody_jumped", "recipe/7", "recipe/5", beside={"nobody_overlooked"})
+    assert_caught(story, "nobody_jumped", "recipe/7", "recipe/5", beside={"nobody_overlooked"})
 
 
 def test_nobody_jumped__new_recipe_that_was_not_looked_at__does_not_stand_in_the_queue() -> None:
@@ -168,4 +168,4 @@ def test_nobody_jumped__new_recipe_that_was_not_looked_at__does_not_stand_in_the
 def test_nobody_overlooked__pending_system_goes_idle_though_wanted__is_found() -> None:
     story = _two_want_b("Normal", "Normal")
     story.decide([idle("b")])
-    caught(story, "nobody_overlooked", "recipe/5", "system/b")
+    assert_caught(story, "nobody_overlooked", "recipe/5", "system/b")

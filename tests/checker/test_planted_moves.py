@@ -14,7 +14,7 @@ from tests.checker.moves import (
     queued,
     step,
 )
-from tests.checker.planted import caught, opening
+from tests.checker.planted import assert_caught, opening
 from tests.checker.story import Story
 
 Plant = Callable[[Story], None]
@@ -71,4 +71,4 @@ def version_is_left_out(story: Story) -> None:
 def test_legal_transitions__planted_move__is_found(plant: Plant, subject: str, beside: set[str]) -> None:
     story = opening()
     plant(story)
-    caught(story, "legal_transitions", subject, beside=beside)
+    assert_caught(story, "legal_transitions", subject, beside=beside)

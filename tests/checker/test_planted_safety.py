@@ -12,7 +12,7 @@ from tests.checker.moves import (
     queued,
     start,
 )
-from tests.checker.planted import caught, opening
+from tests.checker.planted import assert_caught, opening
 from tests.checker.story import Story
 
 
@@ -35,7 +35,7 @@ def _abba() -> Story:
 def test_no_unsafe_grant__smallest_deadlock__is_found() -> None:
     story = _abba()
     story.decide(grant(22, "a"))
-    caught(story, "no_unsafe_grant", "recipe/22", "system/a", "recipe-set/1", "recipe-set/2")
+    assert_caught(story, "no_unsafe_grant", "recipe/22", "system/a", "recipe-set/1", "recipe-set/2")
 
 
 def test_nobody_jumped__the_one_before_was_passed_over_as_unsafe__is_no_jump() -> None:
@@ -49,7 +49,7 @@ def test_no_unsafe_grant__set_that_can_never_be_whole__is_found() -> None:
     story.system("e", condition="Broken")
     story.job(5, {5: only("b"), 6: only("e")})
     story.decide([*grant(5, "b"), assigned(6)])
-    caught(story, "no_unsafe_grant", "recipe/5", "system/b", "recipe-set/5")
+    assert_caught(story, "no_unsafe_grant", "recipe/5", "system/b", "recipe-set/5")
 
 
 def test_no_unsafe_grant__the_rest_is_busy__comes_free() -> None:
@@ -76,7 +76,7 @@ def test_no_unsafe_grant__two_want_the_same_one__is_found() -> None:
     story = opening()
     story.job(5, {5: only("b"), 6: only("a"), 7: only("a")})
     story.decide([*grant(5, "b"), assigned(6), assigned(7)])
-    caught(story, "no_unsafe_grant", "recipe/5", "system/b", "recipe-set/5")
+    assert_caught(story, "no_unsafe_grant", "recipe/5", "system/b", "recipe-set/5")
 
 
 def test_no_unsafe_grant__matched_only_if_one_makes_way__is_safe() -> None:

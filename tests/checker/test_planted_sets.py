@@ -18,7 +18,7 @@ from tests.checker.moves import (
     queued,
     start,
 )
-from tests.checker.planted import caught, opening
+from tests.checker.planted import assert_caught, opening
 from tests.checker.story import Story
 
 Plant = Callable[[Story], None]
@@ -53,7 +53,7 @@ def test_one_lab_per_set__planted_set__is_found(plant: Plant, beside: set[str]) 
     story = opening()
     story.job(5, {5: only("b"), 6: only("a", "c")})
     plant(story)
-    caught(story, "one_lab_per_set", "recipe-set/5", beside=beside)
+    assert_caught(story, "one_lab_per_set", "recipe-set/5", beside=beside)
 
 
 def one_starts_alone(story: Story) -> None:
@@ -94,7 +94,7 @@ def test_starts_together__planted_set__is_found(plant: Plant) -> None:
     story.idle("e")
     story.job(5, {5: only("b"), 6: only("e")})
     plant(story)
-    caught(story, "starts_together", beside=None)
+    assert_caught(story, "starts_together", beside=None)
 
 
 @pytest.mark.parametrize(
@@ -103,14 +103,14 @@ def test_starts_together__planted_set__is_found(plant: Plant) -> None:
 def test_reasons__recipe_given_up_without_one__is_found(plant: Plant) -> None:
     story = opening()
     plant(story)
-    caught(story, "every_unplaced_recipe_has_a_reason", "recipe/2")
+    assert_caught(story, "every_unplaced_recipe_has_a_reason", "recipe/2")
 
 
 def test_reasons__queued_without_one__is_found() -> None:
     story = opening()
     story.job(5, {5: only("a")})
     story.decide([queued(5, "")])
-    caught(story, "every_unplaced_recipe_has_a_reason", "recipe/5")
+    assert_caught(story, "every_unplaced_recipe_has_a_reason", "recipe/5")
 
 
 @pytest.mark.parametrize(("reason", "found"), [(None, 1), ("b is Broken", 0)])
