@@ -23,6 +23,8 @@ class Request:
     """Who asks for a change, by which right, and how the answer is found again.
 
     `command_id` and `digest` come from an Idempotency-Key; without one every attempt is a new command.
+    `expected` are the versions that an If-Match names for what the request is about, None without one.
+    `role` and `token_id` are those it comes with.
     """
 
     actor: str
@@ -30,6 +32,9 @@ class Request:
     command_id: str | None = None
     digest: bytes | None = None
     is_admin: bool = False
+    expected: frozenset[int] | None = None
+    role: str | None = None
+    token_id: str | None = None
 
 
 @dataclass(frozen=True)

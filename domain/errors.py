@@ -41,9 +41,25 @@ class Refused(LabledgerError):
     """This conflicts with what is true now."""
 
 
+class Stale(LabledgerError):
+    """It has changed meanwhile."""
+
+
 class Unknown(LabledgerError):
     """There is no such thing."""
 
 
 class NotPermitted(LabledgerError):
     """You may not do this."""
+
+
+class NotRecognised(LabledgerError):
+    """The user or the password is wrong."""
+
+
+class TooOften(LabledgerError):
+    """This was tried too often."""
+
+    def __init__(self, message: str, retry_after_seconds: int) -> None:
+        self.retry_after_seconds = retry_after_seconds
+        super().__init__(message)

@@ -19,6 +19,8 @@ class Event:
     TOPIC: ClassVar[str]
     VERSION: ClassVar[int] = 1
     FIELDS: ClassVar[tuple[str, ...]]
+    # Fields that the log has and no door answers.
+    HIDDEN: ClassVar[frozenset[str]] = frozenset()
 
     @classmethod
     def upcast(cls, data: dict[str, Any], version: int) -> dict[str, Any]:
@@ -48,8 +50,13 @@ def event(topic: str, version: int = 1) -> Callable[[type[E]], type[E]]:
 
 
 def data_of(happened: Event) -> dict[str, Any]:
-    """The fields of an event by name, for storing and showing."""
+    """The fields of an event by name, for storing."""
     return {name: getattr(happened, name) for name in happened.FIELDS}
+
+
+def shown_of(happened: Event) -> dict[str, Any]:
+    """The same for showing: what is hidden is left out."""
+    return {name: value for name, value in data_of(happened).items() if name not in happened.HIDDEN}
 
 
 def from_data(topic: str, version: int, data: Mapping[str, Any]) -> Event:

@@ -13,6 +13,8 @@ WORDS: Final = {
     "distro-tree": "distro tree",
     "arch": "architecture",
     "key": "key",
+    "token": "token",
+    "job": "job",
 }
 """Kind -> the words for one of it."""
 

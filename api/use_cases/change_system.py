@@ -10,10 +10,10 @@ from api.services import Request, Services
 from api.store.requests import Committed
 from api.use_cases.commit import commit_gathered
 from domain.directory.state import Directory
-from domain.errors import Fault, FaultyInput, Unknown
+from domain.errors import Fault, FaultyInput, Refused, Unknown
 from domain.events import Decided
 from domain.gathered import Gathered
-from domain.names import unknown_name
+from domain.names import called, unknown_name
 from domain.subjects import supposed
 from domain.system.state import System
 from domain.upkeep.condition import change_condition
@@ -47,23 +47,44 @@ async def change_system(
     directory = services.feed.directory
     if _faults(directory, fqdn, change):
         await services.feed.catch_up()
-    faults = _faults(directory, fqdn, change)
 
     def decide(gathered: Gathered) -> Decided:
         system = gathered.system(fqdn)
         if system is None:
             raise Unknown(f"system {fqdn}")
         may(system)
-        if faults:
+        if faults := _faults(directory, fqdn, change):
             raise FaultyInput(faults)
         decided: Decided = []
         for step in _steps(gathered, change):
             follows = step(system)
             decided += follows
             system = _system_after(system, follows)
+        if decided and system.condition != "Removed":
+            _require_lab(directory, system)
         return decided
 
-    return await commit_gathered(services, request, (f"system/{fqdn}",), decide)
+    def beside(gathered: Gathered) -> Iterator[str]:
+        return _named(change, gathered.system(fqdn))
+
+    return await commit_gathered(services, request, (f"system/{fqdn}",), decide, beside)
+
+
+def _named(change: SystemChange, system: System | None) -> Iterator[str]:
+    """What must not be removed in the same moment."""
+    if change.owner is not None:
+        yield f"user/{change.owner}"
+    if change.lab_controller is not None:
+        yield f"lab-controller/{change.lab_controller}"
+    elif system is not None and system.condition == "Removed":
+        yield f"lab-controller/{system.lab_controller}"
+
+
+def _require_lab(directory: Directory, system: System) -> None:
+    """Raises Refused for a system that would come back to a lab that is not there any more."""
+    if directory.get("lab-controller", system.lab_controller) is None:
+        gone = called("lab-controller", system.lab_controller)
+        raise Refused(f"{gone} was removed: say which lab {system.subject} comes back to")
 
 
 def _steps(gathered: Gathered, change: SystemChange) -> Iterator[Callable[[System], Decided]]:
@@ -105,7 +126,7 @@ def _faults(directory: Directory, fqdn: str, change: SystemChange) -> list[Fault
         if name is not None and directory.get(kind, name) is None
     ]
     if change.pools is not None:
-        present = {pool for pool, _ in directory.items("pool") if directory.pool_has(pool, fqdn)}
+        present = frozenset(directory.pools_of(fqdn))
         faults += [
             Fault("pools", f"PUT or DELETE /pools/{pool}/systems/{fqdn} does that")
             for pool in sorted(present.symmetric_difference(change.pools))

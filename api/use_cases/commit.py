@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping
 
 from api.services import Request, Services
 from api.store.requests import Append, Committed, Conflict, Outcome, committed, new_command_id
+from domain.errors import Stale
 from domain.events import Change, Decided
 from domain.gathered import Gathered
 
@@ -36,6 +37,12 @@ def append_of(
     )
 
 
+def require_expected(request: Request, subject: str, version: int) -> None:
+    """Raises Stale when what the request is about has none of the versions that it names."""
+    if request.expected is not None and version not in request.expected:
+        raise Stale(f"{subject} has version {version} now")
+
+
 async def commit(services: Services, decide: Callable[[], Awaitable[Append | None]]) -> Committed | None:
     """Decide and append until nothing moved in between; None when there was nothing to change.
 
@@ -55,27 +62,49 @@ async def commit(services: Services, decide: Callable[[], Awaitable[Append | Non
 
 
 async def commit_gathered(
-    services: Services, request: Request, subjects: Iterable[str], decide: Callable[[Gathered], Decided]
+    services: Services,
+    request: Request,
+    subjects: Iterable[str],
+    decide: Callable[[Gathered], Decided],
+    beside: Callable[[Gathered], Iterable[str]] = lambda _: (),
 ) -> Committed | None:
-    """The same for a decision on recipes, recipe sets and systems, which rests on everything it was shown.
+    """The same for a decision on jobs, recipes, sets and systems, which rests on everything it was shown.
 
-    Two that each change what the other only looked at would both be right and together wrong: of these one
-    has to try again.
+    The first of the subjects is what the request is about. Two that each change what the other only looked
+    at would both be right and together wrong: of these one has to try again. `beside` names what of the
+    directory it rests on as well.
     """
     wanted = tuple(subjects)
 
     def attempt() -> Append | None:
         gathered = services.aggregates.gather(wanted)
+        about = gathered.versions.get(wanted[0])
+        if about is not None:
+            require_expected(request, wanted[0], about)
+        # Before it is decided: what changes from then on is noticed.
+        versions = {subject: services.feed.directory.version(subject) for subject in beside(gathered)}
         decided = decide(gathered)
-        return append_of(services, request, decided, gathered.versions) if decided else None
+        return append_of(services, request, decided, {**gathered.versions, **versions}) if decided else None
 
     return await commit(services, lambda: asyncio.to_thread(attempt))
 
 
-async def commit_named(services: Services, decide: Callable[[], Append | None]) -> Committed | None:
-    """The same for a decision on the directory, which reflects it when this returns."""
+async def commit_named(
+    services: Services, request: Request, about: str, decide: Callable[[], Append | None]
+) -> Committed | None:
+    """The same for a decision on the directory, which reflects it when this returns.
+
+    `about` is the named thing that the request is about; of one that is not there the version is 0.
+    """
+    directory = services.feed.directory
+    if request.expected is not None:
+        # Neither may an old version be taken for the present one, nor one that is new for none.
+        await services.feed.catch_up()
 
     async def decide_again() -> Append | None:
+        kind, _, name = about.partition("/")
+        entry = directory.get(kind, name)
+        require_expected(request, about, entry.version if entry else 0)
         return decide()
 
     done = await commit(services, decide_again)

@@ -8,9 +8,11 @@ from datetime import datetime
 from api.store.event_log import EventLog
 from api.store.requests import Append, committed
 from api.use_cases.tokens import digest_of, new_token
+from domain.directory import roles
 from domain.directory.events import TokenCreated, UserRegistered
 from domain.directory.state import Directory
-from domain.events import Change, Stamp
+from domain.directory.tokens import Wanted, role_given
+from domain.events import Change, Decided, Stamp
 
 ADMIN = "admin"
 
@@ -28,10 +30,15 @@ def make_first_token(log: EventLog, now: datetime, keep: Callable[[str], None]) 
     token = new_token()
     keep(token)
     stamp = Stamp(now, ADMIN, "request/first-start")
-    made = TokenCreated(user=ADMIN, role="admin", lab_controller=None, digest=digest_of(token))
-    changes = [Change("token/admin", made, stamp)]
-    if directory.get("user", ADMIN) is None:
-        changes.insert(0, Change(f"user/{ADMIN}", UserRegistered(), stamp))
-    expected = {change.subject: 0 for change in changes}
-    (outcome,) = log.append([Append("first-start", tuple(changes), expected)])
+    changes = tuple(Change(subject, event, stamp) for subject, event in _first(directory, digest_of(token)))
+    expected = {change.subject: directory.version(change.subject) for change in changes}
+    (outcome,) = log.append([Append("first-start", changes, expected)])
     return None if committed(outcome).repeated else token
+
+
+def _first(directory: Directory, digest: str) -> Decided:
+    decided = role_given(directory, Wanted(ADMIN, roles.ADMIN))
+    if directory.get("user", ADMIN) is None:
+        decided = [(f"user/{ADMIN}", UserRegistered(roles=[roles.ADMIN]))]
+    made = TokenCreated(user=ADMIN, role=roles.ADMIN, lab_controller=None, digest=digest)
+    return [*decided, ("token/admin", made)]

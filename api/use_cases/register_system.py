@@ -14,20 +14,23 @@ from domain.system.registration import register, unknown_names
 
 async def register_system(services: Services, request: Request, document: Mapping[str, Any]) -> Committed:
     """Raises FaultyInput for names nobody knows, Refused when the system exists."""
-    directory = services.feed.directory
+    directory, subject = services.feed.directory, f"system/{document['fqdn']}"
     if unknown_names(directory, document):
         await services.feed.catch_up()
-    if faults := unknown_names(directory, document):
-        raise FaultyInput(faults)
     decided = register(document)
+    changed = dict.fromkeys(subject for subject, _ in decided)
+    # They must not be removed in the same moment.
+    named = (f"lab-controller/{document['lab_controller']}", f"user/{document['owner']}")
 
     def decide() -> Append:
         known = directory.system_called(document["fqdn"])
         if known is not None:
             raise Refused(f"system {known} exists: change it, or its condition if it was removed")
-        versions = {subject: directory.version(subject) for subject, _ in decided}
+        if faults := unknown_names(directory, document):
+            raise FaultyInput(faults)
+        versions = {subject: directory.version(subject) for subject in (*changed, *named)}
         return append_of(services, request, decided, versions)
 
-    done = await commit_named(services, decide)
+    done = await commit_named(services, request, subject, decide)
     assert done is not None, "a registration is always something new"
     return done

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from api.services import Request, Services
+from domain.directory.state import Entry
 from domain.errors import NotPermitted, Unknown
 from domain.job.events import JobSubmitted
+from domain.names import WORDS
 from domain.recipe.state import Recipe
 from domain.recipe_set.state import RecipeSet
 from domain.system.state import System
@@ -48,6 +53,59 @@ def own_recipe(services: Services, request: Request, recipe_id: int) -> Recipe:
 def _group(services: Services, job: JobSubmitted) -> tuple[str, ...]:
     group = services.feed.directory.get("group", job.group) if job.group else None
     return tuple(group.document["members"]) if group else ()
+
+
+def require_oneself(request: Request, user: str, what: str) -> None:
+    """Raises NotPermitted for who is neither the user nor an admin."""
+    if not request.is_admin and request.actor != user:
+        raise NotPermitted(f"only an admin {what}")
+
+
+def require_admin(request: Request, what: str) -> None:
+    """Raises NotPermitted for who is none."""
+    if not request.is_admin:
+        raise NotPermitted(f"only an admin {what}")
+
+
+def may_put(
+    services: Services, request: Request, kind: str, before: Entry | None, document: Mapping[str, Any]
+) -> None:
+    """Raises NotPermitted for who is no admin, and owns nothing of what a PUT changes.
+
+    The owners of a group say who is in it, the people of a pool's group put the pool, and the owners of that
+    group give it to another one. What is new is made by admins.
+    """
+    if request.is_admin:
+        return
+    if before is None or kind not in ("group", "pool"):
+        raise NotPermitted(f"only an admin {'changes' if before else 'makes'} a {WORDS[kind]}")
+    if kind == "group":
+        if request.actor not in before.document["owners"]:
+            raise NotPermitted("only the owners of a group change it")
+        return
+    group = before.document["owner_group"]
+    if request.actor not in _people(services, group, "members", "owners"):
+        raise NotPermitted(f"the pool belongs to {_owner(group)}")
+    given = document["owner_group"] != group
+    if given and request.actor not in _people(services, group, "owners"):
+        raise NotPermitted(f"only the owners of {_owner(group)} give the pool to another group")
+
+
+def require_own_pool(services: Services, request: Request, pool: str) -> None:
+    """Raises NotPermitted for who is neither admin nor member of the group that owns the pool."""
+    entry = services.feed.directory.get("pool", pool)
+    group = entry.document["owner_group"] if entry else None
+    if not request.is_admin and request.actor not in _people(services, group, "members", "owners"):
+        raise NotPermitted(f"pool {pool} belongs to {_owner(group)}")
+
+
+def _owner(group: str | None) -> str:
+    return f"group {group}" if group else "nobody"
+
+
+def _people(services: Services, group: str | None, *fields: str) -> tuple[str, ...]:
+    entry = services.feed.directory.get("group", group) if group else None
+    return tuple(name for field in fields for name in entry.document[field]) if entry else ()
 
 
 def require_own_system(request: Request, system: System, *others: str | None) -> None:

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import hashlib
 import secrets
+from datetime import datetime
 
-from api.services import Request, Services
-from api.store.requests import committed
-from api.use_cases.commit import append_of
+import orjson
+
+from api.services import Request, Services, written
+from api.store.requests import Append, Committed
+from api.use_cases.commit import append_of, commit_named
+from api.use_cases.keyed import done_before, require_same
+from api.use_cases.rights import require_oneself
 from domain.directory.events import TokenCreated
-from domain.directory.roles import LAB_CONTROLLER, ROLES
-from domain.errors import Fault, FaultyInput
-from domain.names import unknown_name
+from domain.directory.tokens import Wanted, faults_of, revoke, role_given
+from domain.errors import FaultyInput, Unknown
+from domain.names import called
 
 
 def digest_of(token: str) -> str:
@@ -24,31 +29,75 @@ def new_token() -> str:
 
 
 async def create_token(
-    services: Services, request: Request, user: str, role: str, lab_controller: str | None
-) -> tuple[str, str, int]:
-    """A new token, its id, and the log position from which it counts."""
+    services: Services,
+    request: Request,
+    user: str,
+    role: str,
+    lab_controller: str | None,
+    expires_at: datetime | None = None,
+) -> tuple[str | None, str, int]:
+    """A new token, its id, and the log position from which it counts.
+
+    Under an Idempotency-Key that came before, the first token's id and no token: that was shown once. A role
+    that the user does not have yet comes with it, which is up to admins. Raises FaultyInput with everything
+    that is wrong, NotPermitted for who asks for somebody else and is no admin.
+    """
+    require_oneself(request, user, "makes tokens for others")
+    if (done := await done_before(services, request)) is not None:
+        return None, _token_id(done), done.position
     await services.feed.catch_up()
-    faults = _faults(services, user, role, lab_controller)
+    wanted = Wanted(user, role, lab_controller, expires_at)
+    token, token_id = new_token(), secrets.token_hex(6)
+
+    def decide() -> Append:
+        return _created(services, request, wanted, token, token_id)
+
+    made = await commit_named(services, request, f"token/{token_id}", decide)
+    assert made is not None, "a token is always something new"
+    if made.repeated:
+        require_same(request, made)
+        return None, _token_id(made), made.position
+    return token, token_id, made.position
+
+
+def _created(services: Services, request: Request, wanted: Wanted, token: str, token_id: str) -> Append:
+    directory = services.feed.directory
+    faults = faults_of(directory, wanted, services.clock(), is_admin=request.is_admin)
     if faults:
         raise FaultyInput(faults)
-    token, token_id = new_token(), secrets.token_hex(6)
-    event = TokenCreated(user=user, role=role, lab_controller=lab_controller, digest=digest_of(token))
-    append = append_of(services, request, [(f"token/{token_id}", event)], {})
-    done = committed(await services.append(append))
-    await services.feed.reach(done.position)
-    return token, token_id, done.position
+    event = TokenCreated(
+        user=wanted.user,
+        role=wanted.role,
+        lab_controller=wanted.lab_controller,
+        digest=digest_of(token),
+        expires_at=None if wanted.expires_at is None else written(wanted.expires_at),
+    )
+    # Its user and its lab controller must not be removed in the same moment.
+    named = [f"user/{wanted.user}"]
+    named += [f"lab-controller/{wanted.lab_controller}"] if wanted.lab_controller else []
+    versions = {subject: directory.version(subject) for subject in named}
+    decided = [*role_given(directory, wanted), (f"token/{token_id}", event)]
+    return append_of(services, request, decided, versions, answer=orjson.dumps({"token_id": token_id}))
 
 
-def _faults(services: Services, user: str, role: str, lab_controller: str | None) -> list[Fault]:
-    known = services.feed.directory.get
-    faults = []
-    if known("user", user) is None:
-        faults.append(Fault("user", unknown_name("user", user)))
-    if role not in ROLES:
-        faults.append(Fault("role", f"{role!r} is none of {', '.join(ROLES)}"))
-    if role == LAB_CONTROLLER:
-        if lab_controller is None:
-            faults.append(Fault("lab_controller", "is needed for this role"))
-        elif known("lab-controller", lab_controller) is None:
-            faults.append(Fault("lab_controller", unknown_name("lab-controller", lab_controller)))
-    return faults
+def _token_id(done: Committed) -> str:
+    return str(orjson.loads(done.answer or b"{}")["token_id"])
+
+
+async def revoke_token(services: Services, request: Request, token_id: str) -> Committed | None:
+    """None when it was. Raises Unknown, NotPermitted for another's token unless an admin asks, Refused for
+    what the last admin comes in with.
+    """
+    directory, subject = services.feed.directory, f"token/{token_id}"
+    if directory.get("token", token_id) is None:
+        await services.feed.catch_up()
+
+    def decide() -> Append | None:
+        entry = directory.get("token", token_id)
+        if entry is None:
+            raise Unknown(called("token", token_id))
+        require_oneself(request, entry.document["user"], "revokes tokens of others")
+        decided = revoke(directory, token_id)
+        return append_of(services, request, decided, {subject: entry.version}) if decided else None
+
+    return await commit_named(services, request, subject, decide)

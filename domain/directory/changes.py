@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from domain.directory import events as happened
+from domain.directory.roles import ROLES, SUBMITTER
 from domain.directory.state import Directory, Entry, document_after
 from domain.errors import Fault
 from domain.events import Event
@@ -15,7 +16,7 @@ Document = Mapping[str, Any]
 
 # kind -> the events of the first and of every later document.
 _WHOLE: dict[str, tuple[type[Event], type[Event]]] = {
-    "user": (happened.UserRegistered, happened.UserRegistered),
+    "user": (happened.UserRegistered, happened.UserChanged),
     "group": (happened.GroupRegistered, happened.GroupChanged),
     "pool": (happened.PoolRegistered, happened.PoolChanged),
     "distro-tree": (happened.DistroTreeRegistered, happened.DistroTreeChanged),
@@ -28,6 +29,8 @@ def put(kind: str, before: Entry | None, document: Document) -> Event | None:
         return _enable(before, document)
     if kind == "lab-controller":
         return happened.LabControllerRegistered(**document)
+    if kind == "user":
+        document = _user(before, document)
     first, later = _WHOLE[kind]
     event = (first if before is None else later)(**document)
     if before is not None and document_after(before.document, event) == before.document:
@@ -35,10 +38,30 @@ def put(kind: str, before: Entry | None, document: Document) -> Event | None:
     return event
 
 
+def _user(before: Entry | None, document: Document) -> Document:
+    """Roles stay when none are named: who repeats a list of names takes nobody's roles away."""
+    said = {name: value for name, value in document.items() if name != "roles"}
+    if (roles := document.get("roles")) is not None:
+        return {**said, "roles": list(dict.fromkeys(roles))}
+    return {**said, "roles": [SUBMITTER] if before is None else before.document["roles"]}
+
+
 def _enable(before: Entry, document: Document) -> Event | None:
     if before.document["enabled"] == document["enabled"]:
         return None
     return happened.LabControllerEnabled() if document["enabled"] else happened.LabControllerDisabled()
+
+
+def _roles(directory: Directory, document: Document) -> list[Fault]:
+    return [
+        Fault(f"roles[{number}]", unknown_role(role))
+        for number, role in enumerate(document.get("roles") or ())
+        if role not in ROLES
+    ]
+
+
+def unknown_role(role: str) -> str:
+    return f'there is no role "{role}": it is one of {", ".join(ROLES)}'
 
 
 def _users(directory: Directory, document: Document) -> list[Fault]:
@@ -70,6 +93,7 @@ def _nothing(directory: Directory, document: Document) -> list[Fault]:
 
 
 _NAMES: dict[str, Callable[[Directory, Document], list[Fault]]] = {
+    "user": _roles,
     "group": _users,
     "pool": _owner_group,
     "distro-tree": _labs,
@@ -79,3 +103,12 @@ _NAMES: dict[str, Callable[[Directory, Document], list[Fault]]] = {
 def unknown_names(kind: str, directory: Directory, document: Document) -> list[Fault]:
     """Names in the document that nobody knows."""
     return _NAMES.get(kind, _nothing)(directory, document)
+
+
+def named_in(kind: str, document: Document) -> list[str]:
+    """The subjects that a document names and that must not be removed meanwhile."""
+    if kind == "group":
+        return [f"user/{name}" for name in dict.fromkeys((*document["owners"], *document["members"]))]
+    if kind == "pool" and document["owner_group"] is not None:
+        return [f"group/{document['owner_group']}"]
+    return []

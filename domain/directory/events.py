@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
 
 from domain.events import Event, event
 
@@ -11,9 +12,36 @@ class DirectoryEvent(Event):
     """Base of the events that the directory is folded from."""
 
 
-@event("user.registered")
+@event("user.registered", version=2)
 class UserRegistered(DirectoryEvent):
+    """`roles` are those it may take on, the first where it names none.
+
+    Null where it was registered before users had roles: then its tokens say which.
+    """
+
+    roles: Sequence[str] | None = ("submitter",)
+    email: str | None = None
+
+    @classmethod
+    def upcast(cls, data: dict[str, Any], version: int) -> dict[str, Any]:
+        return {"roles": None, "email": None} if version == 1 else super().upcast(data, version)
+
+
+@event("user.changed")
+class UserChanged(UserRegistered):
     pass
+
+
+@event("user.password-set")
+class UserPasswordSet(DirectoryEvent):
+    """`password_id` names the hash, which is kept beside the log (docs/decisions/0013)."""
+
+    password_id: str
+
+
+@event("user.removed")
+class UserRemoved(DirectoryEvent):
+    """Nobody has this name until it is registered again, and then it is somebody new."""
 
 
 @event("group.registered")
@@ -24,6 +52,11 @@ class GroupRegistered(DirectoryEvent):
 
 @event("group.changed")
 class GroupChanged(GroupRegistered):
+    pass
+
+
+@event("group.removed")
+class GroupRemoved(DirectoryEvent):
     pass
 
 
@@ -45,6 +78,11 @@ class PoolSystemAdded(DirectoryEvent):
 @event("pool.system-removed")
 class PoolSystemRemoved(DirectoryEvent):
     system: str
+
+
+@event("pool.removed")
+class PoolRemoved(DirectoryEvent):
+    """Its systems have left it before, each by an event of its own."""
 
 
 @event("lab-controller.registered")
@@ -72,6 +110,11 @@ class LabControllerHeard(DirectoryEvent):
     """It reports again."""
 
 
+@event("lab-controller.removed")
+class LabControllerRemoved(DirectoryEvent):
+    pass
+
+
 @event("distro-tree.registered")
 class DistroTreeRegistered(DirectoryEvent):
     """`urls` are the tree's places per lab controller; a lab without any does not have the tree."""
@@ -96,16 +139,30 @@ class DistroTreeRemoved(DirectoryEvent):
     """No lab has it any more."""
 
 
-@event("token.created")
+@event("token.created", version=2)
 class TokenCreated(DirectoryEvent):
-    """`digest` is the SHA-256 of the token in hex; the token itself is nowhere."""
+    """`digest` is the SHA-256 of the token in hex; the token itself is nowhere.
 
+    `expires_at` is RFC 3339, null where it has no end.
+    """
+
+    HIDDEN: ClassVar[frozenset[str]] = frozenset({"digest"})
     user: str
     role: str
     lab_controller: str | None
     digest: str
+    expires_at: str | None = None
+
+    @classmethod
+    def upcast(cls, data: dict[str, Any], version: int) -> dict[str, Any]:
+        # Tokens of version 1 had no end.
+        return data if version == 1 else super().upcast(data, version)
 
 
 @event("token.revoked")
 class TokenRevoked(DirectoryEvent):
     pass
+
+
+REMOVED = (UserRemoved, GroupRemoved, PoolRemoved, LabControllerRemoved)
+"""After these nothing has the name any more, until it is registered again."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 ROLES = ADMIN, SUBMITTER, LAB_CONTROLLER, AUDITOR, METRICS = (
     "admin",
     "submitter",
@@ -9,3 +11,6 @@ ROLES = ADMIN, SUBMITTER, LAB_CONTROLLER, AUDITOR, METRICS = (
     "auditor",
     "metrics",
 )
+
+# Of these only an admin makes tokens: with any other token one could otherwise rise to them.
+GIVEN_BY_ADMINS: Final = (ADMIN, LAB_CONTROLLER)

@@ -8,10 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from domain.directory import events as happened
-from domain.events import TOPICS, Event, Recorded, data_of, split_subject
+from domain.directory.access import Access
+from domain.directory.pools import PoolSystems
+from domain.directory.roles import ROLES, SUBMITTER
+from domain.events import TOPICS, Event, Recorded, shown_of, split_subject
 from domain.job.spec import KnownNames
 from domain.requirements.distro import from_text as distro_from_text
 from domain.requirements.distro import newest_match
@@ -26,43 +30,48 @@ DIRECTORY_TOPICS = sorted(
 )
 """The topics of the events that move a directory."""
 
+# What happens to a thing and is no part of its document.
+_BESIDE = (happened.PoolSystemAdded, happened.PoolSystemRemoved, happened.UserPasswordSet)
+
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One named thing: its document, and the version of its aggregate."""
+    """One named thing: its document, and the version of its aggregate, which goes on when it is removed."""
 
     version: int
     document: Document
+    removed: bool = False
 
 
 def document_after(document: Document, event: Event) -> Document:
     """The document after one more event, as PUT would give it and GET answers it."""
     if isinstance(event, happened.LabControllerEnabled | happened.LabControllerDisabled):
         return {**document, "enabled": isinstance(event, happened.LabControllerEnabled)}
-    if isinstance(event, happened.PoolSystemAdded | happened.PoolSystemRemoved):
+    if isinstance(event, _BESIDE):
         return document
+    if isinstance(event, happened.REMOVED):
+        return {}
     if isinstance(event, happened.LabControllerSilent | happened.LabControllerHeard):
         return {**document, "silent": isinstance(event, happened.LabControllerSilent)}
     if isinstance(event, happened.DistroTreeRemoved):
         return {**document, "urls": {}, "removed": True}
     if isinstance(event, happened.DistroTreeRegistered):
-        return data_of(event)
+        return shown_of(event)
     if isinstance(event, happened.TokenRevoked):
         return {**document, "revoked": True}
-    return {**document, **data_of(event)}
+    return {**document, **shown_of(event)}
 
 
 class Directory:
     """Mutable: `apply` the events of the log in order, then ask."""
 
     def __init__(self) -> None:
+        self.access = Access()
         self._entries: dict[str, dict[str, Entry]] = {}
-        self._pool_systems: dict[str, dict[str, None]] = {}
-        self._system_pools: dict[str, dict[str, None]] = {}
+        self._pools = PoolSystems()
         self._folded: dict[str, str] = {}
         self._keys: dict[str, None] = {}
         self._arches: dict[str, None] = {}
-        self._tokens: dict[str, str] = {}
         self._known: KnownNames | None = None
         self._tree_for: dict[str, int | None] = {}
 
@@ -78,15 +87,10 @@ class Directory:
             self._folded[name.casefold()] = name
         entries = self._entries.setdefault(kind, {})
         before = entries.get(name)
-        entries[name] = Entry(recorded.version, document_after(before.document if before else {}, event))
-        if isinstance(event, happened.TokenCreated):
-            self._tokens[event.digest] = name
-        if isinstance(event, happened.PoolSystemAdded):
-            self._pool_systems.setdefault(name, {})[event.system] = None
-            self._system_pools.setdefault(event.system, {})[name] = None
-        elif isinstance(event, happened.PoolSystemRemoved):
-            self._pool_systems.get(name, {}).pop(event.system, None)
-            self._system_pools.get(event.system, {}).pop(name, None)
+        document = document_after(before.document if before else {}, event)
+        entries[name] = Entry(recorded.version, document, isinstance(event, happened.REMOVED))
+        self.access.apply(name, event)
+        self._pools.apply(name, event)
         self._known = None
         self._tree_for.clear()
 
@@ -94,11 +98,13 @@ class Directory:
         """All it knows, as plain values, for `restore`."""
         return {
             "entries": {
-                kind: {name: [entry.version, entry.document] for name, entry in entries.items()}
+                kind: {
+                    name: [entry.version, entry.document, entry.removed] for name, entry in entries.items()
+                }
                 for kind, entries in self._entries.items()
             },
-            "pools": {pool: list(systems) for pool, systems in self._pool_systems.items()},
-            "pools_of": {system: list(pools) for system, pools in self._system_pools.items()},
+            "access": self.access.plain(),
+            "pools": self._pools.plain(),
             "keys": list(self._keys),
             "arches": list(self._arches),
         }
@@ -106,39 +112,48 @@ class Directory:
     def restore(self, values: Mapping[str, Any]) -> None:
         """Begin from what `plain` gave."""
         self._entries = {
-            kind: {name: Entry(version, document) for name, (version, document) in entries.items()}
+            kind: {name: Entry(*entry) for name, entry in entries.items()}
             for kind, entries in values["entries"].items()
         }
-        self._pool_systems = {pool: dict.fromkeys(systems) for pool, systems in values["pools"].items()}
-        self._system_pools = {system: dict.fromkeys(pools) for system, pools in values["pools_of"].items()}
+        self.access.restore(values["access"])
+        self._pools.restore(values["pools"])
         self._folded = {name.casefold(): name for name, _ in self.items("system")}
         self._keys = dict.fromkeys(values["keys"])
         self._arches = dict.fromkeys(values["arches"])
-        self._tokens = {entry.document["digest"]: name for name, entry in self.items("token")}
         self._known = None
         self._tree_for.clear()
 
     def get(self, kind: str, name: str) -> Entry | None:
-        return self._entries.get(kind, {}).get(name)
+        """The thing of this name, unless there is none any more; a distro tree is known for ever."""
+        entry = self._entries.get(kind, {}).get(name)
+        return None if entry is None or entry.removed else entry
 
     def version(self, subject: str) -> int:
-        """The version of a named thing, 0 for one that is not there."""
-        entry = self.get(*split_subject(subject))
+        """The version of what has this name, or had it; 0 for what was never there."""
+        kind, name = split_subject(subject)
+        entry = self._entries.get(kind, {}).get(name)
         return entry.version if entry else 0
 
     def items(self, kind: str) -> Iterator[tuple[str, Entry]]:
-        yield from self._entries.get(kind, {}).items()
+        """Those that `get` gives."""
+        for name, entry in self._entries.get(kind, {}).items():
+            if not entry.removed:
+                yield name, entry
 
     def pool_has(self, pool: str, system: str) -> bool:
-        return system in self._pool_systems.get(pool, {})
+        return self._pools.has(pool, system)
+
+    def systems_of(self, pool: str) -> tuple[str, ...]:
+        """The systems of a pool, in the order in which they joined it."""
+        return self._pools.systems_of(pool)
+
+    def pools_of(self, system: str) -> tuple[str, ...]:
+        """The pools a system is in, in the order in which it joined them."""
+        return self._pools.pools_of(system)
 
     def system_called(self, fqdn: str) -> str | None:
         """The system of this name, whatever its case: jobs name systems without looking at it."""
         return self._folded.get(fqdn.casefold())
-
-    def pools_of(self, system: str) -> tuple[str, ...]:
-        """The pools a system is in, in the order in which it joined them."""
-        return tuple(self._system_pools.get(system, ()))
 
     def is_enabled(self, lab_controller: str) -> bool:
         entry = self.get("lab-controller", lab_controller)
@@ -150,13 +165,40 @@ class Directory:
             if not entry.document.get("removed"):
                 yield int(name), entry.document
 
-    def token(self, digest: str) -> tuple[str, Document] | None:
-        """The id and document of the token with this digest, unless it was revoked."""
-        token_id = self._tokens.get(digest)
+    def token(self, digest: str, now: datetime) -> tuple[str, Document] | None:
+        """The id and document of the token with this digest, if it counts now."""
+        token_id = self.access.token_id(digest)
         if token_id is None:
             return None
         document = self._entries["token"][token_id].document
-        return None if document.get("revoked") else (token_id, document)
+        return (token_id, document) if self.counts(document, now) else None
+
+    def counts(self, token: Document, now: datetime) -> bool:
+        """Whether a token of this document opens anything: in time, not revoked, of a role its user has."""
+        if token.get("revoked") or token["role"] not in self.roles_of(token["user"]):
+            return False
+        end = token["expires_at"]
+        return end is None or now < datetime.fromisoformat(end)
+
+    def tokens_of(self, user: str) -> Iterator[tuple[str, Entry]]:
+        """The tokens of a user that were not revoked."""
+        for token_id in self.access.tokens_of(user):
+            entry = self._entries["token"][token_id]
+            if not entry.document.get("revoked"):
+                yield token_id, entry
+
+    def roles_of(self, user: str) -> tuple[str, ...]:
+        """The roles that a user may take on, none for nobody.
+
+        Who was registered before users had roles has those that its tokens say.
+        """
+        entry = self.get("user", user)
+        if entry is None:
+            return ()
+        if entry.document["roles"] is not None:
+            return tuple(entry.document["roles"])
+        said = {token.document["role"] for _, token in self.tokens_of(user)}
+        return tuple(role for role in ROLES if role in said) or (SUBMITTER,)
 
     def tree_for(self, distro_requires: str) -> int | None:
         """The id of the newest distro tree that a distro requirement (canonical text) means now."""
@@ -173,17 +215,18 @@ class Directory:
         return self._known
 
     def _collect(self) -> KnownNames:
-        names = {kind: frozenset(entries) for kind, entries in self._entries.items()}
-        nothing: frozenset[str] = frozenset()
         return KnownNames(
-            users=names.get("user", nothing),
+            users=self._names("user"),
             groups={name: frozenset(entry.document["members"]) for name, entry in self.items("group")},
-            pools=names.get("pool", nothing),
+            pools=self._names("pool"),
             arches=frozenset(self._arches) | {document["arch"] for _, document in self.trees()},
             keys=frozenset(self._keys),
-            lab_controllers=names.get("lab-controller", nothing),
-            systems=names.get("system", nothing),
+            lab_controllers=self._names("lab-controller"),
+            systems=self._names("system"),
         )
+
+    def _names(self, kind: str) -> frozenset[str]:
+        return frozenset(name for name, _ in self.items(kind))
 
     def _learn_names(self, event: SystemRegistered | SystemInventoryChanged) -> None:
         self._keys.update(dict.fromkeys(event.inventory.get("key_values") or ()))

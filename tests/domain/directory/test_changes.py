@@ -26,6 +26,13 @@ PUTS: list[tuple[str, dict[str, Any], dict[str, Any], type[Event], type[Event]]]
         happened.PoolChanged,
     ),
     (
+        "user/ada",
+        {"roles": ["submitter"], "email": None},
+        {"roles": ["auditor", "submitter"], "email": "ada@example.com"},
+        happened.UserRegistered,
+        happened.UserChanged,
+    ),
+    (
         "distro-tree/1",
         TREE,
         {**TREE, "urls": {}},
@@ -99,6 +106,16 @@ UNKNOWN = [
     ("pool", {"owner_group": None}, []),
     ("pool", {"owner_group": "qa"}, []),
     ("user", {}, []),
+    (
+        "user",
+        {"roles": ["submitter", "king"]},
+        [
+            Fault(
+                "roles[1]",
+                'there is no role "king": it is one of admin, submitter, lab-controller, auditor, metrics',
+            )
+        ],
+    ),
 ]
 
 
@@ -107,3 +124,14 @@ def test_unknown_names__any_document__are_all_told_with_their_places(
     directory: Directory, kind: str, document: dict[str, Any], faults: list[Fault]
 ) -> None:
     assert unknown_names(kind, directory, document) == faults
+
+
+def test_put__user_without_roles__submits_and_later_keeps_what_it_has() -> None:
+    directory = told(("user/ada", {}))
+    assert directory.roles_of("ada") == ("submitter",)
+    tell(directory, "user/ada", {"roles": ["admin", "submitter", "admin"]})
+    assert directory.roles_of("ada") == ("admin", "submitter")
+    tell(directory, "user/ada", {"email": "ada@example.com"})
+    assert directory.roles_of("ada") == ("admin", "submitter")
+    tell(directory, "user/ada", {"roles": []})
+    assert directory.roles_of("ada") == ()

@@ -11,7 +11,7 @@ from domain.directory.state import Directory
 from domain.recipe.events import RecipeCompleted
 from domain.requirements.distro import DISTRO
 from domain.system.events import SystemInventoryChanged, SystemRegistered
-from tests.domain.directory.told import TREE, hear, tell, told
+from tests.domain.directory.told import NOW, TREE, hear, tell, told
 
 TOKEN = happened.TokenCreated(user="ada", role="admin", lab_controller=None, digest="ab12")
 
@@ -24,33 +24,38 @@ def wants(**elements: str) -> str:
 # Tokens
 
 
-def test_token__created__is_found_by_its_digest_alone() -> None:
-    directory = Directory()
+@pytest.fixture
+def holder() -> Directory:
+    """Ada is an admin and has the token t1."""
+    directory = told(("user/ada", {"roles": ["admin"]}))
     hear(directory, "token/t1", TOKEN)
-    found = directory.token("ab12")
+    return directory
+
+
+def test_token__created__is_found_by_its_digest_alone(holder: Directory) -> None:
+    directory = holder
+    found = directory.token("ab12", NOW)
     assert found is not None
     token_id, document = found
     assert (token_id, document["user"], document["role"]) == ("t1", "ada", "admin")
-    assert directory.token("t1") is None
-    assert directory.token("") is None
+    assert directory.token("t1", NOW) is None
+    assert directory.token("", NOW) is None
 
 
-def test_token__revoked__is_found_no_more_but_still_known() -> None:
-    directory = Directory()
-    hear(directory, "token/t1", TOKEN)
+def test_token__revoked__is_found_no_more_but_still_known(holder: Directory) -> None:
+    directory = holder
     hear(directory, "token/t1", happened.TokenRevoked(), version=2)
-    assert directory.token("ab12") is None
+    assert directory.token("ab12", NOW) is None
     entry = directory.get("token", "t1")
     assert entry is not None
     assert entry.document["revoked"] is True
 
 
-def test_token__one_of_two_revoked__the_other_still_opens() -> None:
-    directory = Directory()
-    hear(directory, "token/t1", TOKEN)
+def test_token__one_of_two_revoked__the_other_still_opens(holder: Directory) -> None:
+    directory = holder
     hear(directory, "token/t2", happened.TokenCreated("ada", "admin", None, "cd34"))
     hear(directory, "token/t1", happened.TokenRevoked(), version=2)
-    assert directory.token("cd34") is not None
+    assert directory.token("cd34", NOW) is not None
 
 
 # Pools

@@ -34,7 +34,7 @@ def tell(directory: Directory, subject: str, document: Mapping[str, Any]) -> Eve
     before = directory.get(kind, name)
     event = put(kind, before, document)
     if event is not None:
-        hear(directory, subject, event, before.version + 1 if before else 1)
+        hear(directory, subject, event, directory.version(subject) + 1)
     return event
 
 

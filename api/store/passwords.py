@@ -1,0 +1,30 @@
+"""Hashes of passwords: a table beside the log, since who reads the log could guess at them for ever.
+
+Which of them counts is said by the log (docs/decisions/0013). Each call blocks, and raises DatabaseAway while
+the database is.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from api.store.event_log import EventLog
+from projections.named_sql import named_queries
+
+SQL = named_queries(Path(__file__).with_name("passwords.sql"))
+
+
+def keep_hash(log: EventLog, password_id: str, user: str, hashed: str) -> None:
+    """Before the event that makes it count: one that counts and has no hash would lock its user out."""
+    log.rows(SQL["keep"], (password_id, user, hashed))
+
+
+def hash_of(log: EventLog, password_id: str) -> str | None:
+    """None once it does not count any more."""
+    rows = log.rows(SQL["hash_of"], (password_id,))
+    return str(rows[0][0]) if rows else None
+
+
+def forget_hashes(log: EventLog, user: str, before: str | None, counts: str | None) -> None:
+    """Delete what counted before, and what was kept long ago and never counted."""
+    log.rows(SQL["forget"], {"user": user, "before": before, "counts": counts})

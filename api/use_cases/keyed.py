@@ -1,0 +1,35 @@
+"""What a request with an Idempotency-Key has done before: its commit is found again by its command id."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+
+from api.services import Request, Services
+from api.store.requests import Committed
+from domain.errors import Fault, FaultyInput
+
+KEY_HEADER = "Idempotency-Key"
+
+
+async def done_before(services: Services, request: Request) -> Committed | None:
+    """The commit made under the request's key, if there is one. Raises FaultyInput as `require_same` does."""
+    if request.command_id is None:
+        return None
+    done = await asyncio.to_thread(services.log.commit_of, request.command_id)
+    if done is not None:
+        require_same(request, done)
+    return done
+
+
+def require_same(request: Request, done: Committed) -> None:
+    """Raises FaultyInput for a key that came with another request."""
+    if request.digest != done.digest:
+        raise FaultyInput([Fault(KEY_HEADER, "this key was used for another request")])
+
+
+def part(request: Request, number: int) -> Request:
+    """A request for one of many items in a message, each a commit of its own: it has a key of its own."""
+    if request.command_id is None:
+        return request
+    return replace(request, command_id=f"{request.command_id}/{number}")

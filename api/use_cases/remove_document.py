@@ -1,0 +1,59 @@
+"""A user, group, pool or lab controller goes; a later PUT of its name begins anew."""
+
+from __future__ import annotations
+
+import asyncio
+
+from api.services import Request, Services
+from api.store.passwords import forget_hashes
+from api.store.requests import Append, Committed
+from api.use_cases.commit import append_of, commit, require_expected
+from api.use_cases.rights import require_admin
+from domain.directory.removal import remove
+from domain.errors import Unknown
+from domain.names import called
+from domain.system.state import System
+
+
+async def remove_document(services: Services, request: Request, kind: str, name: str) -> Committed | None:
+    """None when it was removed before. The directory reflects it when this returns.
+
+    What belongs to it goes in the same commit: tokens of a user or lab controller are revoked, a user leaves
+    its groups, systems leave a pool. Raises Unknown, Stale, NotPermitted for who is no admin, and Refused for
+    a user who owns systems, a group that owns pools, a lab controller with systems that are not Removed, and
+    the last admin. What is given to it by another process in the very same moment names nobody afterwards,
+    which leaves it to admins.
+    """
+    require_admin(request, f"removes {called(kind, name)}")
+    await services.feed.catch_up()
+    directory, subject = services.feed.directory, f"{kind}/{name}"
+    password_id = directory.access.password_of(name) if kind == "user" else None
+
+    async def decide() -> Append | None:
+        if directory.version(subject) == 0:
+            raise Unknown(called(kind, name))
+        entry = directory.get(kind, name)
+        require_expected(request, subject, entry.version if entry else 0)
+        if entry is None:
+            return None
+        systems = await _systems(services)
+        decided = remove(kind, directory, name, systems)
+        versions = {changed: directory.version(changed) for changed, _ in decided}
+        if kind == "lab-controller":
+            # Removed ones, or it would be refused: none of them must come back meanwhile.
+            versions |= {one.subject: one.version for one in systems if one.lab_controller == name}
+        return append_of(services, request, decided, versions)
+
+    done = await commit(services, decide)
+    if done is not None:
+        await services.feed.reach(done.position)
+        if kind == "user":
+            await asyncio.to_thread(forget_hashes, services.log, name, password_id, None)
+    return done
+
+
+async def _systems(services: Services) -> list[System]:
+    """As they are now, all of them: the directory does not follow who owns them, nor which lab has them."""
+    subjects = [f"system/{fqdn}" for fqdn, _ in services.feed.directory.items("system")]
+    found = await asyncio.to_thread(services.aggregates.load, subjects)
+    return [state for state in found.values() if isinstance(state, System)]

@@ -1,0 +1,46 @@
+"""Which systems are in which pools."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from domain.directory import events as happened
+from domain.events import Event
+
+
+class PoolSystems:
+    """Mutable: `apply` the events of pools in order."""
+
+    def __init__(self) -> None:
+        self._systems: dict[str, dict[str, None]] = {}
+        self._pools: dict[str, dict[str, None]] = {}
+
+    def apply(self, pool: str, event: Event) -> None:
+        if isinstance(event, happened.PoolSystemAdded):
+            self._systems.setdefault(pool, {})[event.system] = None
+            self._pools.setdefault(event.system, {})[pool] = None
+        elif isinstance(event, happened.PoolSystemRemoved):
+            self._systems.get(pool, {}).pop(event.system, None)
+            self._pools.get(event.system, {}).pop(pool, None)
+
+    def systems_of(self, pool: str) -> tuple[str, ...]:
+        """In the order in which they joined it."""
+        return tuple(self._systems.get(pool, ()))
+
+    def pools_of(self, system: str) -> tuple[str, ...]:
+        """In the order in which it joined them."""
+        return tuple(self._pools.get(system, ()))
+
+    def has(self, pool: str, system: str) -> bool:
+        return system in self._systems.get(pool, {})
+
+    def plain(self) -> dict[str, Any]:
+        return {
+            "systems": {pool: list(systems) for pool, systems in self._systems.items()},
+            "pools": {system: list(pools) for system, pools in self._pools.items()},
+        }
+
+    def restore(self, values: Mapping[str, Any]) -> None:
+        self._systems = {pool: dict.fromkeys(systems) for pool, systems in values["systems"].items()}
+        self._pools = {system: dict.fromkeys(pools) for system, pools in values["pools"].items()}

@@ -1,0 +1,86 @@
+"""Users, groups, pools and lab controllers go; what refers to them by name has left them, or they stay."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+
+from domain.directory import events as happened
+from domain.directory.roles import ADMIN
+from domain.directory.state import Directory
+from domain.directory.tokens import require_admin_left, revoked
+from domain.errors import Refused
+from domain.events import Decided
+from domain.names import called
+from domain.system.state import System
+
+# So many are named to a person; more would hide what to do about them.
+NAMED = 10
+
+
+def remove(kind: str, directory: Directory, name: str, systems: Iterable[System]) -> Decided:
+    """`systems` are all there are. Raises Refused for what somebody or something still needs."""
+    return _REMOVE[kind](directory, name, systems)
+
+
+def _user(directory: Directory, name: str, systems: Iterable[System]) -> Decided:
+    owned = sorted(system.fqdn for system in systems if system.owner == name)
+    if owned:
+        raise Refused(f"{called('user', name)} owns {_listed(owned)}: give them to somebody else first")
+    if ADMIN in directory.roles_of(name):
+        require_admin_left(directory, without_user=name)
+    leaves = [
+        (f"group/{group}", _without(name, entry.document["owners"], entry.document["members"]))
+        for group, entry in directory.items("group")
+        if name in entry.document["owners"] or name in entry.document["members"]
+    ]
+    tokens = revoked(token_id for token_id, _ in directory.tokens_of(name))
+    return [*leaves, *tokens, (f"user/{name}", happened.UserRemoved())]
+
+
+def _without(user: str, owners: Sequence[str], members: Sequence[str]) -> happened.GroupChanged:
+    return happened.GroupChanged(
+        owners=[name for name in owners if name != user],
+        members=[name for name in members if name != user],
+    )
+
+
+def _group(directory: Directory, name: str, _: Iterable[System]) -> Decided:
+    owned = sorted(pool for pool, entry in directory.items("pool") if entry.document["owner_group"] == name)
+    if owned:
+        raise Refused(f"{called('group', name)} owns {_listed(owned)}: give them to another group first")
+    return [(f"group/{name}", happened.GroupRemoved())]
+
+
+def _pool(directory: Directory, name: str, _: Iterable[System]) -> Decided:
+    """Each system leaves it by an event of its own: who follows that need not know of removals."""
+    subject = f"pool/{name}"
+    leaves = [(subject, happened.PoolSystemRemoved(system=fqdn)) for fqdn in directory.systems_of(name)]
+    return [*leaves, (subject, happened.PoolRemoved())]
+
+
+def _lab_controller(directory: Directory, name: str, systems: Iterable[System]) -> Decided:
+    kept = sorted(
+        system.fqdn for system in systems if system.lab_controller == name and system.condition != "Removed"
+    )
+    if kept:
+        there = f"{called('lab-controller', name)} has {_listed(kept)}"
+        raise Refused(f"{there}: remove them, or move them to another lab, first")
+    tokens = revoked(
+        token_id
+        for token_id, entry in directory.items("token")
+        if entry.document["lab_controller"] == name and not entry.document.get("revoked")
+    )
+    return [*tokens, (f"lab-controller/{name}", happened.LabControllerRemoved())]
+
+
+def _listed(names: Sequence[str]) -> str:
+    more = len(names) - NAMED
+    return ", ".join(names[:NAMED]) + (f" and {more} more" if more > 0 else "")
+
+
+_REMOVE: dict[str, Callable[[Directory, str, Iterable[System]], Decided]] = {
+    "user": _user,
+    "group": _group,
+    "pool": _pool,
+    "lab-controller": _lab_controller,
+}

@@ -1,0 +1,142 @@
+"""What goes with a user, group, pool or lab controller, and what holds it back."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from domain.directory import events as happened
+from domain.directory.events import GroupChanged, PoolRemoved, PoolSystemRemoved, TokenRevoked
+from domain.directory.removal import remove
+from domain.directory.state import Directory
+from domain.errors import Refused
+from domain.events import Decided, split_subject
+from domain.names import unknown_name
+from domain.system.registration import unknown_names
+from domain.system.state import System
+from tests.domain.directory.told import NOW, hear, tell, told
+
+MACHINE = System("a", 1, "lab-1", "ada", "Automated", {})
+
+
+@pytest.fixture
+def directory() -> Directory:
+    """Ada is the admin. Bob is in two groups, has two tokens and a password; `net` has two systems."""
+    made = told(
+        ("user/ada", {"roles": ["admin"]}),
+        ("user/bob", {}),
+        ("group/qa", {"owners": ["bob"], "members": ["ada", "bob"]}),
+        ("group/dev", {"owners": ["ada"], "members": ["bob"]}),
+        ("group/ops", {"owners": ["ada"], "members": []}),
+        ("lab-controller/lab-1", {"enabled": True}),
+        ("pool/net", {"owner_group": "qa"}),
+    )
+    tokens = (
+        ("a1", "ada", "admin", None),
+        ("b1", "bob", "submitter", None),
+        ("b2", "bob", "submitter", None),
+    )
+    for token_id, user, role, lab in (*tokens, ("l1", "ada", "lab-controller", "lab-1")):
+        hear(made, f"token/{token_id}", happened.TokenCreated(user, role, lab, token_id))
+    hear(made, "token/b2", TokenRevoked(), 2)
+    hear(made, "user/bob", happened.UserPasswordSet("p1"), 2)
+    for version, fqdn in enumerate(("a", "b"), 2):
+        hear(made, "pool/net", happened.PoolSystemAdded(system=fqdn), version)
+    return made
+
+
+def happens(directory: Directory, decided: Decided) -> None:
+    for subject, event in decided:
+        hear(directory, subject, event, directory.version(subject) + 1)
+
+
+def test_user__removed__leaves_groups_and_tokens_go_in_the_same_commit(directory: Directory) -> None:
+    decided = remove("user", directory, "bob", [MACHINE])
+    assert decided == [
+        ("group/qa", GroupChanged(owners=[], members=["ada"])),
+        ("group/dev", GroupChanged(owners=["ada"], members=[])),
+        ("token/b1", TokenRevoked()),
+        ("user/bob", happened.UserRemoved()),
+    ]
+    happens(directory, decided)
+    assert directory.get("user", "bob") is None
+    assert directory.access.password_of("bob") is None
+    assert directory.token("b1", NOW) is None
+    assert "bob" not in directory.known_names().users
+
+
+def test_user__who_owns_systems__refused_with_their_names(directory: Directory) -> None:
+    many = [replace(MACHINE, fqdn=f"m{number:02}", owner="bob") for number in range(12)]
+    with pytest.raises(Refused, match=r"user bob owns m00, .*, m09 and 2 more: give them"):
+        remove("user", directory, "bob", [MACHINE, *many])
+
+
+def test_user__last_admin__refused(directory: Directory) -> None:
+    with pytest.raises(Refused, match="no admin would be left"):
+        remove("user", directory, "ada", [])
+
+
+def test_group__owns_a_pool__refused_until_the_pool_is_anothers(directory: Directory) -> None:
+    with pytest.raises(Refused, match="group qa owns net"):
+        remove("group", directory, "qa", [])
+    tell(directory, "pool/net", {"owner_group": "ops"})
+    happens(directory, remove("group", directory, "qa", []))
+    assert "qa" not in directory.known_names().groups
+
+
+def test_pool__removed__its_systems_leave_it_first(directory: Directory) -> None:
+    decided = remove("pool", directory, "net", [MACHINE])
+    assert decided == [
+        ("pool/net", PoolSystemRemoved(system="a")),
+        ("pool/net", PoolSystemRemoved(system="b")),
+        ("pool/net", PoolRemoved()),
+    ]
+    happens(directory, decided)
+    assert directory.pools_of("a") == ()
+    assert not directory.known_names().knows("pools", "net")
+    # It begins anew, and empty.
+    tell(directory, "pool/net", {"owner_group": None})
+    assert directory.systems_of("net") == ()
+    entry = directory.get("pool", "net")
+    assert entry is not None and entry.version == 7
+
+
+def test_lab_controller__with_systems_that_are_not_removed__refused(directory: Directory) -> None:
+    with pytest.raises(Refused, match="lab controller lab-1 has a: remove them"):
+        remove("lab-controller", directory, "lab-1", [MACHINE])
+
+
+def test_lab_controller__all_its_systems_removed__goes_with_its_tokens(directory: Directory) -> None:
+    systems = [replace(MACHINE, condition="Removed"), replace(MACHINE, fqdn="b", lab_controller="lab-2")]
+    decided = remove("lab-controller", directory, "lab-1", systems)
+    assert [subject for subject, _ in decided] == ["token/l1", "lab-controller/lab-1"]
+    happens(directory, decided)
+    assert not directory.is_enabled("lab-1")
+    document = {"lab_controller": "lab-1", "owner": "ada", "pools": []}
+    (fault,) = unknown_names(directory, document)
+    assert fault.message == unknown_name("lab-controller", "lab-1")
+    # Back, it is as it is put.
+    tell(directory, "lab-controller/lab-1", {"enabled": False})
+    entry = directory.get("lab-controller", "lab-1")
+    assert entry is not None and dict(entry.document) == {"enabled": False}
+
+
+@pytest.mark.parametrize("subject", ["user/bob", "group/ops", "pool/net", "lab-controller/lab-1"])
+def test_removed__put_again__is_registered_anew_with_a_later_version(
+    directory: Directory, subject: str
+) -> None:
+    kind, name = split_subject(subject)
+    happens(directory, remove(kind, directory, name, []))
+    before = directory.version(subject)
+    assert directory.get(kind, name) is None
+    assert name not in dict(directory.items(kind))
+    documents = {
+        "user": {},
+        "group": {"owners": [], "members": []},
+        "pool": {"owner_group": None},
+        "lab-controller": {"enabled": True},
+    }
+    event = tell(directory, subject, documents[kind])
+    assert event is not None
+    assert (f"{kind}.registered", before + 1) == (event.TOPIC, directory.version(subject))

@@ -1,0 +1,177 @@
+"""Which tokens open something, who may make which, and that an admin is always left."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from domain.directory import events as happened
+from domain.directory.state import DIRECTORY_TOPICS, Directory
+from domain.directory.tokens import Wanted, faults_of, require_admin_left, revoke, role_given
+from domain.errors import Refused
+from domain.events import from_data, shown_of
+from tests.domain.directory.told import NOW, hear, tell, told
+
+SOON = NOW + timedelta(hours=1)
+OLD_USER = from_data("user.registered", 1, {})
+
+
+def token(
+    directory: Directory, token_id: str, user: str, role: str, expires_at: str | None = None
+) -> happened.TokenCreated:
+    made = happened.TokenCreated(user, role, None, f"digest-{token_id}", expires_at)
+    hear(directory, f"token/{token_id}", made)
+    return made
+
+
+@pytest.fixture
+def directory() -> Directory:
+    """Ada is an admin; bob submits and audits, and has a token of each."""
+    made = told(
+        ("user/ada", {"roles": ["admin"]}),
+        ("user/bob", {"roles": ["submitter", "auditor"]}),
+        ("lab-controller/lab-1", {"enabled": True}),
+    )
+    token(made, "a1", "ada", "admin")
+    token(made, "b1", "bob", "submitter")
+    token(made, "b2", "bob", "auditor")
+    return made
+
+
+# Which count
+
+
+def test_token__expires__counts_until_that_moment_and_not_at_it(directory: Directory) -> None:
+    token(directory, "b3", "bob", "submitter", "2024-01-01T01:00:00Z")
+    assert directory.token("digest-b3", SOON - timedelta(microseconds=1)) is not None
+    assert directory.token("digest-b3", SOON) is None
+
+
+def test_token__role_taken_away_and_given_back__follows(directory: Directory) -> None:
+    tell(directory, "user/bob", {"roles": ["submitter"]})
+    assert directory.token("digest-b2", NOW) is None
+    assert directory.token("digest-b1", NOW) is not None
+    tell(directory, "user/bob", {"roles": ["auditor"]})
+    assert directory.token("digest-b2", NOW) is not None
+
+
+def test_token__user_removed_and_another_has_the_name__counts_no_more(directory: Directory) -> None:
+    hear(directory, "token/b1", happened.TokenRevoked(), 2)
+    hear(directory, "user/bob", happened.UserRemoved(), 2)
+    assert directory.token("digest-b2", NOW) is None
+    hear(directory, "user/bob", happened.UserRegistered(), 3)
+    assert directory.token("digest-b1", NOW) is None
+
+
+def test_token__document__is_without_its_digest(directory: Directory) -> None:
+    found = directory.token("digest-b1", NOW)
+    assert found is not None
+    assert found[1] == {"user": "bob", "role": "submitter", "lab_controller": None, "expires_at": None}
+    assert "digest" not in shown_of(happened.TokenCreated("bob", "submitter", None, "ab12"))
+
+
+def test_directory__put_aside_and_restored__knows_the_same(directory: Directory) -> None:
+    hear(directory, "user/bob", happened.UserPasswordSet("p1"), 2)
+    hear(directory, "lab-controller/lab-1", happened.LabControllerRemoved(), 2)
+    restored = Directory()
+    restored.restore(directory.plain())
+    assert restored.plain() == directory.plain()
+    assert restored.token("digest-b1", NOW) == directory.token("digest-b1", NOW)
+    assert restored.access.password_of("bob") == "p1"
+    assert restored.get("lab-controller", "lab-1") is None
+    assert restored.version("lab-controller/lab-1") == 2
+
+
+# Users from before users had roles
+
+
+def test_roles_of__registered_before_there_were_roles__are_those_of_the_tokens() -> None:
+    directory = Directory()
+    hear(directory, "user/eve", OLD_USER)
+    assert directory.roles_of("eve") == ("submitter",)
+    old = from_data(
+        "token.created", 1, {"user": "eve", "role": "admin", "lab_controller": None, "digest": "d"}
+    )
+    hear(directory, "token/e1", old)
+    assert directory.roles_of("eve") == ("admin",)
+    assert directory.token("d", NOW) is not None
+    # Repeating the name takes nothing away; naming roles does.
+    assert tell(directory, "user/eve", {}) is None
+    tell(directory, "user/eve", {"roles": ["submitter"]})
+    assert directory.token("d", NOW) is None
+
+
+def test_role_given__to_who_has_roles_by_tokens__keeps_those(directory: Directory) -> None:
+    hear(directory, "user/eve", OLD_USER)
+    token(directory, "e1", "eve", "auditor")
+    assert role_given(directory, Wanted("eve", "auditor")) == []
+    ((subject, event),) = role_given(directory, Wanted("eve", "submitter"))
+    assert (subject, event) == ("user/eve", happened.UserChanged(["auditor", "submitter"], None))
+
+
+# Who may make which
+
+FAULTS: list[tuple[Mapping[str, Any], bool, list[str]]] = [
+    ({"user": "bob", "role": "submitter"}, False, []),
+    ({"user": "bob", "role": "auditor", "expires_at": SOON}, False, []),
+    # Not a role of bob's; ones that only admins give, even if he had them.
+    ({"user": "bob", "role": "metrics"}, False, ["role"]),
+    ({"user": "ada", "role": "admin"}, False, ["role"]),
+    ({"user": "bob", "role": "lab-controller", "lab_controller": "lab-1"}, False, ["role"]),
+    ({"user": "bob", "role": "admin"}, True, []),
+    ({"user": "bob", "role": "lab-controller", "lab_controller": "lab-1"}, True, []),
+    ({"user": "bob", "role": "lab-controller"}, True, ["lab_controller"]),
+    ({"user": "bob", "role": "lab-controller", "lab_controller": "lab-2"}, True, ["lab_controller"]),
+    ({"user": "bob", "role": "submitter", "lab_controller": "lab-1"}, True, ["lab_controller"]),
+    # All of it at once.
+    (
+        {"user": "eve", "role": "king", "lab_controller": "lab-1", "expires_at": NOW},
+        True,
+        ["user", "role", "lab_controller", "expires_at"],
+    ),
+]
+
+
+@pytest.mark.parametrize(("wanted", "is_admin", "places"), FAULTS)
+def test_faults_of__what_is_asked_for__are_all_told(
+    directory: Directory, wanted: Mapping[str, Any], is_admin: bool, places: list[str]
+) -> None:
+    faults = faults_of(directory, Wanted(**wanted), NOW, is_admin=is_admin)
+    assert [fault.where for fault in faults] == places
+
+
+# Somebody is left
+
+
+def test_revoke__once_and_again__second_changes_nothing(directory: Directory) -> None:
+    ((subject, event),) = revoke(directory, "b1")
+    assert (subject, event) == ("token/b1", happened.TokenRevoked())
+    hear(directory, subject, event, 2)
+    assert revoke(directory, "b1") == []
+
+
+def test_revoke__last_token_of_the_last_admin__refused(directory: Directory) -> None:
+    with pytest.raises(Refused):
+        revoke(directory, "a1")
+    # One that expires is nothing to rely on; one that lasts is, and so is a password.
+    token(directory, "a2", "ada", "admin", "2030-01-01T00:00:00Z")
+    with pytest.raises(Refused):
+        revoke(directory, "a1")
+    hear(directory, "user/ada", happened.UserPasswordSet("p1"), 2)
+    assert revoke(directory, "a1")
+
+
+def test_require_admin_left__another_admin_without_a_token__refused(directory: Directory) -> None:
+    tell(directory, "user/bob", {"roles": ["admin"]})
+    with pytest.raises(Refused):
+        require_admin_left(directory, without_user="ada")
+    token(directory, "b3", "bob", "admin")
+    require_admin_left(directory, without_user="ada")
+
+
+def test_topics__of_users_and_tokens__move_the_directory() -> None:
+    wanted = {"user.changed", "user.password-set", "user.removed", "token.revoked", "group.removed"}
+    assert wanted <= set(DIRECTORY_TOPICS)
