@@ -20,8 +20,8 @@ from api.feed import Feed
 from api.metrics import counted
 from api.metrics.writer import CounterWriter
 from api.processes.stop_request import listening
-from api.rest.app import Lifespan, application
-from api.services import Services
+from api.rest.app import Lifespan, Manners, application
+from api.services import Bounds, Services
 from api.settings import BadSettings, Settings, variable
 from api.store import migrate as migrations
 from api.store.aggregates import Aggregates
@@ -68,6 +68,7 @@ def http_application(settings: Settings) -> Any:
         reader=Reader(with_liveness(url), SERVICE_ROLE),
         aggregates=Aggregates(log),
         contacts=Contacts(log),
+        bounds=Bounds(settings.position_wait_seconds, settings.long_poll_seconds),
     )
     counters = Counters(log, partial(counted.serving, services), lambda: services.requests.watchers)
     writer = CounterWriter(counters)
@@ -85,7 +86,8 @@ def http_application(settings: Settings) -> Any:
         appended.close()
         services.log.close()
 
-    return application(services, Lifespan(start, stop))
+    manners = Manners(settings.cors_origins, settings.requests_per_second)
+    return application(services, Lifespan(start, stop), manners)
 
 
 async def _patiently(open_: Callable[[], Awaitable[None]]) -> None:

@@ -38,6 +38,14 @@ class Request:
 
 
 @dataclass(frozen=True)
+class Bounds:
+    """How long a request may wait: for a position that is asked for, and for something to do."""
+
+    position_wait_seconds: float = 5.0
+    long_poll_seconds: float = 60.0
+
+
+@dataclass(frozen=True)
 class Services:
     log: EventLog
     commits: GroupCommit
@@ -46,6 +54,7 @@ class Services:
     aggregates: Aggregates
     contacts: Contacts
     requests: RequestCounters = field(default_factory=RequestCounters)
+    bounds: Bounds = Bounds()
     clock: Callable[[], datetime] = lambda: datetime.now(UTC)
 
     def moment(self) -> str:

@@ -119,6 +119,12 @@ class Settings:
         default=1000,
         metadata=_read_by(_whole(0, 10**6), "how often one token may ask each process; 0: no bound"),
     )
+    position_wait_seconds: float = field(
+        default=5.0, metadata=_read_by(_seconds, "how long a read waits for its `min_position`, at most")
+    )
+    long_poll_seconds: float = field(
+        default=60.0, metadata=_read_by(_seconds, "how long a lab controller may wait for a command, at most")
+    )
     log_level: str = field(default="info", metadata=_read_by(_log_level, f"one of {', '.join(LOG_LEVELS)}"))
     consistency_seconds: float = field(
         default=10.0, metadata=_read_by(_seconds, "how often the scheduler looks for what no event announces")

@@ -33,8 +33,9 @@ class Commands:
         query: queries.CommandQuery = req.context.query
         self._require(name)
         reader = self._services.reader
-        await reader.reach(query.min_position, reading.MIN_POSITION_WAIT_SECONDS)
-        deadline = time.monotonic() + query.wait_seconds
+        bounds = self._services.bounds
+        await reader.reach(query.min_position, bounds.position_wait_seconds)
+        deadline = time.monotonic() + min(query.wait_seconds, bounds.long_poll_seconds)
         asked = {
             "lab_controller": name,
             "after": query.after,

@@ -68,7 +68,7 @@ class Documents:
         }
 
     async def on_get_list(self, req: Request, resp: Response) -> None:
-        page = await reading.read_page(req, self._services.reader, first="")
+        page = await reading.read_page(req, self._services, first="")
         asked = {"kind": self._kind, "at": page.at, "limit": page.limit, "after": page.after}
         rows = await self._services.reader.rows("documents", asked)
         beside = await self._beside(req)
@@ -76,7 +76,7 @@ class Documents:
         reading.answer_list(req, resp, page, self._plural, shown, rows[-1]["name"] if rows else None)
 
     async def on_get(self, req: Request, resp: Response, name: str) -> None:
-        at = await reading.read_at(req, self._services.reader)
+        at = await reading.read_at(req, self._services)
         row = await self._services.reader.row("document", {"kind": self._kind, "name": name, "at": at})
         if row is None:
             raise Unknown(called(self._kind, name))

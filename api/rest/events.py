@@ -6,6 +6,7 @@ import asyncio
 
 from falcon.asgi import Request, Response
 
+from api.feed import NotReady
 from api.intake.limits import WORDS_LENGTH
 from api.rest import reading
 from api.rest.contract import named_answers, queries
@@ -13,6 +14,7 @@ from api.rest.contract.operation import JSON, operation
 from api.rest.watchers import Selection, Watchers, shown
 from api.services import Services
 from domain.errors import Fault, FaultyInput
+from projections.reader import NotThereYet
 
 EVENT_STREAM = "text/event-stream"
 
@@ -50,9 +52,15 @@ class Events:
         """The log is there before the read models are: nobody waits for a position that it has."""
         end = await asyncio.to_thread(self._services.log.end)
         if query.min_position > end:
-            await self._services.feed.reach(query.min_position, reading.MIN_POSITION_WAIT_SECONDS)
+            await self._wait_for(query.min_position)
             end = await asyncio.to_thread(self._services.log.end)
         return end if query.as_of is None else await self._services.reader.as_of(query.as_of)
+
+    async def _wait_for(self, position: int) -> None:
+        try:
+            await self._services.feed.reach(position, self._services.bounds.position_wait_seconds)
+        except NotReady as error:
+            raise NotThereYet(str(error)) from error
 
 
 def _resumed(req: Request, after: int) -> int:

@@ -93,7 +93,7 @@ class Jobs:
 
     @operation("List jobs, newest first", answers.JobList, queries.Page)
     async def on_get(self, req: Request, resp: Response) -> None:
-        page = await reading.read_page(req, self._services.reader, first=2**31)
+        page = await reading.read_page(req, self._services, first=2**31)
         params = {"at": page.at, "limit": page.limit, "before": page.after}
         jobs = await self._services.reader.rows("jobs", params)
         reading.answer_list(req, resp, page, "jobs", jobs, jobs[-1]["job_id"] if jobs else None)
@@ -103,7 +103,7 @@ class Jobs:
     )
     async def on_get_one(self, req: Request, resp: Response, job_id: int) -> None:
         reader = self._services.reader
-        at = await reading.read_at(req, reader)
+        at = await reading.read_at(req, self._services)
         asked = {"at": at, "job_id": job_id, "recipe_set_id": None, "recipe_id": None}
         job = await reader.row("job", asked)
         if job is None:

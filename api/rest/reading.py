@@ -21,7 +21,6 @@ from domain.errors import Fault, FaultyInput
 from projections.reader import Reader
 
 POSITION_HEADER = "Labledger-Position"
-MIN_POSITION_WAIT_SECONDS = 5.0
 
 
 @dataclass(frozen=True)
@@ -33,12 +32,13 @@ class PageAt:
     after: Any
 
 
-async def read_at(req: Request, reader: Reader) -> int:
+async def read_at(req: Request, services: Services) -> int:
     """The position to read at: `as_of` (a position or a time), else the latest, after `min_position`."""
     query: Read = req.context.query
-    await reader.reach(query.min_position, MIN_POSITION_WAIT_SECONDS)
+    reader, patience_seconds = services.reader, services.bounds.position_wait_seconds
+    await reader.reach(query.min_position, patience_seconds)
     at = await reader.as_of(query.as_of)
-    await reader.reach(at, MIN_POSITION_WAIT_SECONDS)
+    await reader.reach(at, patience_seconds)
     req.context.as_of = None if query.as_of is None else await _moment_at(reader, query.as_of, at)
     return at
 
@@ -51,11 +51,11 @@ async def _moment_at(reader: Reader, asked: int | datetime, at: int) -> datetime
     return moment
 
 
-async def read_page(req: Request, reader: Reader, first: Any) -> PageAt:
+async def read_page(req: Request, services: Services, first: Any) -> PageAt:
     """`first` is the key before all others, for a list that is read from its start."""
     query: Page = req.context.query
     after = first if query.cursor is None else _key(query.cursor, first)
-    return PageAt(await read_at(req, reader), query.limit, after)
+    return PageAt(await read_at(req, services), query.limit, after)
 
 
 async def answer_write(

@@ -28,7 +28,7 @@ class RecipeSets:
     @operation("Show a recipe set", answers.RecipeSet, queries.Read, versioned=True)
     async def on_get(self, req: Request, resp: Response, recipe_set_id: int) -> None:
         reader = self._services.reader
-        at = await reading.read_at(req, reader)
+        at = await reading.read_at(req, self._services)
         recipe_set = await reader.row("recipe_set", {"at": at, "recipe_set_id": recipe_set_id})
         if recipe_set is None:
             raise Unknown(f"recipe set {recipe_set_id}")

@@ -38,7 +38,7 @@ class Recipes:
     @operation("Show a recipe, the history of its states and its results", answers.Recipe, queries.Read)
     async def on_get(self, req: Request, resp: Response, recipe_id: int) -> None:
         reader = self._services.reader
-        at = await reading.read_at(req, reader)
+        at = await reading.read_at(req, self._services)
         asked = {"at": at, "job_id": None, "recipe_set_id": None, "recipe_id": recipe_id}
         recipe = await reader.row("recipes", asked)
         if recipe is None:
@@ -92,7 +92,7 @@ class Recipes:
 
     @operation("List the recipes that wait, in rank order", answers.Queue, queries.Page)
     async def on_get_queue(self, req: Request, resp: Response) -> None:
-        page = await reading.read_page(req, self._services.reader, first=QUEUE_START)
+        page = await reading.read_page(req, self._services, first=QUEUE_START)
         names = ("not_assigned", "minus_priority", "submission", "recipe_id")
         params = {"at": page.at, "limit": page.limit, **dict(zip(names, page.after, strict=True))}
         rows = await self._services.reader.rows("queue", params)

@@ -42,7 +42,7 @@ class Systems:
 
     @operation("List the systems", system_answers.SystemList, queries.Page)
     async def on_get(self, req: Request, resp: Response) -> None:
-        page = await reading.read_page(req, self._services.reader, first="")
+        page = await reading.read_page(req, self._services, first="")
         params = {"at": page.at, "limit": page.limit, "after": page.after, "fqdn": None}
         rows = await self._services.reader.rows("systems", params)
         systems = [system_document(row) for row in rows]
@@ -50,7 +50,7 @@ class Systems:
 
     @operation("Show a system", system_answers.System, queries.Read, versioned=True)
     async def on_get_one(self, req: Request, resp: Response, fqdn: str) -> None:
-        at = await reading.read_at(req, self._services.reader)
+        at = await reading.read_at(req, self._services)
         asked = {"at": at, "fqdn": fqdn, "after": "", "limit": 1}
         row = await self._services.reader.row("systems", asked)
         if row is None:

@@ -20,7 +20,7 @@ class Usage:
     @operation("Show what a system did", system_answers.SystemHistory, queries.Span)
     async def on_get(self, req: Request, resp: Response, fqdn: str) -> None:
         query: queries.Span = req.context.query
-        at = await reading.read_at(req, self._services.reader)
+        at = await reading.read_at(req, self._services)
         asked = {"at": at, "fqdn": fqdn, "since": query.since, "until": query.until}
         rows = await self._services.reader.rows("usage_of_system", asked)
         known = rows or await self._services.reader.row("system_is_known", {"at": at, "fqdn": fqdn})
@@ -30,7 +30,7 @@ class Usage:
 
     @operation("List the systems that have nothing to do", system_answers.IdlePool, queries.Page)
     async def on_get_idle_pool(self, req: Request, resp: Response) -> None:
-        page = await reading.read_page(req, self._services.reader, first="")
+        page = await reading.read_page(req, self._services, first="")
         params = {"at": page.at, "limit": page.limit, "after": page.after}
         rows = await self._services.reader.rows("idle_pool", params)
         reading.answer_list(req, resp, page, "systems", rows, rows[-1]["fqdn"] if rows else None)
@@ -46,7 +46,7 @@ class Usage:
     async def on_get_summed(self, req: Request, resp: Response) -> None:
         query: queries.Summed = req.context.query
         since = query.since or datetime(1970, 1, 1, tzinfo=UTC)
-        at = await reading.read_at(req, self._services.reader)
+        at = await reading.read_at(req, self._services)
         until = self._until(req, query.until)
         asked = {"at": at, "since": since, "until": until, "group_by": query.group_by}
         rows = await self._services.reader.rows("system_usage", asked)
