@@ -9,7 +9,6 @@ size.
 
 from __future__ import annotations
 
-import heapq
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
@@ -17,7 +16,7 @@ from domain.scheduling.bitmaps import numbers_in
 from domain.scheduling.filter_key import FilterKey
 from domain.scheduling.labs import Labs
 from domain.scheduling.planes import Planes
-from domain.scheduling.ranked import Ranked
+from domain.scheduling.ranked import Ranked, merged
 from domain.scheduling.rules import viable
 
 Rank = tuple[int, ...]
@@ -187,7 +186,7 @@ class Filters:
             entry = self._by_number[number]
             if not forced_only or entry.key.forced:
                 queues.append(entry.lines[line])
-        return _merged(queues)
+        return merged(queues)
 
     # Bringing up to date what is asked for
 
@@ -208,14 +207,3 @@ class Filters:
                 signature |= 1 << entry.number
         self._signatures[number] = signature, len(self._evaluated)
         return signature
-
-
-def _merged(lines: list[Ranked[Rank]]) -> Iterator[Rank]:
-    """All of them in one order. Mostly the first is all that is asked for: then nothing is sorted."""
-    first = min((head for line in lines if (head := line.first()) is not None), default=None)
-    if first is None:
-        return
-    yield first
-    ranks = heapq.merge(*lines)
-    next(ranks)
-    yield from ranks

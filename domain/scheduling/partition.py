@@ -6,25 +6,24 @@ of the same commit sees it; `take_back` undoes all supposing: what stays is only
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable
 from typing import Any
 
 from domain.directory import events as directory
 from domain.directory.state import Directory
 from domain.events import Event, Moment, Recorded, split_subject
 from domain.recipe.state import Recipe
-from domain.recipe_set.events import RecipeSetSubmitted
 from domain.recipe_set.members import Members
 from domain.recipe_set.state import RecipeSet
 from domain.scheduling.availability import Availability
 from domain.scheduling.bitmaps import union
 from domain.scheduling.filters import Effort, Filters
 from domain.scheduling.labs import Labs
+from domain.scheduling.raising import Raising
 from domain.scheduling.recipe_sets import RecipeSets
-from domain.scheduling.triggers import LET_GO, NEW_JOB, PENDING_SYSTEM, WAKE_UP, Trigger, Triggers
-from domain.scheduling.wake_ups import LET_GOES, WAKE_UPS, Happened, Row, by_event
+from domain.scheduling.triggers import PENDING_SYSTEM, Trigger, Triggers
+from domain.scheduling.wake_ups import WAKE_UPS, Happened, Row
 from domain.subjects import KINDS, State, evolve, supposed
-from domain.system.events import SystemPending
 from domain.system.state import System
 
 
@@ -48,12 +47,8 @@ class Partition:
         self.reserved: dict[str, None] = {}
         # What `wanted.hopeless` found, until what is usable changes.
         self.hopeless: dict[tuple[object, ...], bool] = {}
-        # The commit that is being read, and the quiet questions that it has raised.
-        self._commit_end = 0
-        self._raised_by_commit: dict[tuple[str, str], None] = {}
         self._supposed: dict[str, State] = {}
-        self._wake_ups = by_event(wake_ups)
-        self._let_goes = by_event(LET_GOES)
+        self._raising = Raising(wake_ups)
 
     # The log
 
@@ -64,14 +59,8 @@ class Partition:
         # Policy 1 answered no wake-ups: its decisions say nothing of those before them.
         if stamp.basis is not None and stamp.basis.policy_version > 1 and stamp.cause.startswith("event/"):
             self.triggers.answered_before(int(stamp.cause.removeprefix("event/")))
-        if recorded.commit_end != self._commit_end:
-            self._commit_end = recorded.commit_end
-            self._raised_by_commit.clear()
-        for trigger in self._raised(self._take_in(recorded)):
-            question = (trigger.kind, trigger.name)
-            if not trigger.quiet or question not in self._raised_by_commit:
-                self._raised_by_commit[question] = None
-                self.triggers.push(trigger)
+        for trigger in self._raising.triggers(recorded, self._take_in(recorded), self):
+            self.triggers.push(trigger)
 
     def _take_in(self, recorded: Recorded) -> Happened:
         subject, event = recorded.subject, recorded.event
@@ -151,7 +140,7 @@ class Partition:
         after = supposed(subject, before, event)
         self._supposed.setdefault(subject, before)
         self._put(after, forget=False)
-        for name in self._asked(self._wake_ups, Happened(subject, event, before, after)):
+        for name in self._raising.wake_ups(Happened(subject, event, before, after), self):
             self.triggers.suppose_raised(name)
 
     def take_back(self) -> None:
@@ -160,21 +149,6 @@ class Partition:
             self._put(before)
 
     # Triggers
-
-    def _raised(self, happened: Happened) -> Iterator[Trigger]:
-        name = split_subject(happened.subject)[1]
-        if isinstance(happened.event, SystemPending):
-            yield Trigger(self.position, PENDING_SYSTEM, name)
-        elif isinstance(happened.event, RecipeSetSubmitted):
-            yield Trigger(self.position, NEW_JOB, name)
-        for lab_controller in self._asked(self._let_goes, happened):
-            yield Trigger(self.position, LET_GO, lab_controller)
-        for subject in self._asked(self._wake_ups, happened):
-            yield Trigger(self.position, WAKE_UP, subject)
-
-    def _asked(self, rows: Mapping[type[Event], tuple[Row, ...]], happened: Happened) -> Iterator[str]:
-        for row in rows.get(type(happened.event), ()):
-            yield from row.asks(happened, self)
 
     def _log_wants(self, trigger: Trigger) -> bool:
         if trigger.kind == PENDING_SYSTEM:

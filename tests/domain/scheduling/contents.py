@@ -21,8 +21,9 @@ def contents(partition: Partition) -> dict[str, Any]:
     held = dict(vars(partition))
     for part in ("effort", "directory", "labs", "filters", "sets", "triggers", "available", "hopeless"):
         del held[part]
+    raising = vars(held.pop("_raising"))
     return {
-        **{name: _plain(value) for name, value in held.items()},
+        **{name: _plain(value) for name, value in {**held, **raising}.items()},
         "triggers": (partition.triggers.waiting(), sorted(partition.triggers.to_be_asked())),
         "available": [
             (partition.available.usable(forced=forced), partition.available.idle(forced=forced))

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from domain.scheduling import partition as partitions
+from domain.scheduling import raising
 from domain.scheduling.wake_ups import LET_GOES
 from tests.domain.scheduling.labs import occupy
 from tests.domain.scheduling.wants import BIG, IN_POOL, forces, named
@@ -141,11 +141,11 @@ def after(case: Callable[[World], int]) -> tuple[World, int]:
 def test_let_go__any_row_alone__makes_a_holder_that_cannot_be_completed_let_go(
     monkeypatch: pytest.MonkeyPatch, name: str, case: Callable[[World], int]
 ) -> None:
-    monkeypatch.setattr(partitions, "LET_GOES", [row for row in LET_GOES if row.name == name])
+    monkeypatch.setattr(raising, "LET_GOES", [row for row in LET_GOES if row.name == name])
     world, first = after(case)
     assert world.states(first) == ["queued"]
     assert world.systems["a"].usage == "idle"
-    monkeypatch.setattr(partitions, "LET_GOES", [])
+    monkeypatch.setattr(raising, "LET_GOES", [])
     without, first = after(case)
     assert without.states(first) == ["scheduled"]
 
