@@ -6,13 +6,23 @@ import os
 from collections.abc import Callable, Mapping
 from dataclasses import Field, dataclass, field, fields
 from pathlib import Path
-from typing import Any
-from urllib.parse import urlsplit
+from typing import Any, Final
 
+from api import setting_values as values
 from domain.errors import Fault, FaultyInput
 
 PREFIX = "LABLEDGER_"
 LOG_LEVELS = ("debug", "info", "warning", "error")
+LOG_FORMATS = ("people", "json")
+
+# Who reads a setting.
+UP: Final = "up"
+MIGRATE: Final = "migrate"
+SERVE: Final = "serve"
+SCHEDULER: Final = "scheduler"
+PROJECTOR: Final = "projector"
+COMMANDS: Final = "commands"
+SERVICES: Final = (SERVE, SCHEDULER, PROJECTOR)
 
 
 def default_data() -> Path:
@@ -22,118 +32,116 @@ def default_data() -> Path:
     return Path(share) / "labledger"
 
 
-def _folder(text: str) -> Path:
-    return Path(text).expanduser().absolute()
+def _setting(
+    default: Any,
+    parse: Callable[[str], Any],
+    about: str,
+    *readers: str,
+    secret: bool = False,
+    unset: str = "",
+) -> Any:
+    """A secret is not repeated when something is wrong with it. `unset`: what holds then, in words, where the
+    default does not tell.
+    """
+    metadata = {"parse": parse, "about": about, "readers": readers, "secret": secret, "unset": unset}
+    if callable(default):
+        return field(default_factory=default, metadata=metadata)
+    return field(default=default, metadata=metadata)
 
 
-def _text(text: str) -> str:
-    if text != text.strip() or not text:
-        raise ValueError("must be a word without spaces around it")
-    return text
-
-
-def _whole(least: int, most: int) -> Callable[[str], int]:
-    def parse(text: str) -> int:
-        number = int(text) if text.strip("-").isdecimal() else least - 1
-        if not least <= number <= most:
-            raise ValueError(f"must be a whole number from {least} to {most}")
-        return number
-
-    return parse
-
-
-def _seconds(text: str) -> float:
-    try:
-        seconds = float(text)
-    except ValueError:
-        seconds = -1
-    if not 0 < seconds < float("inf"):
-        raise ValueError("must be a number of seconds above 0")
-    return seconds
-
-
-def _url(*schemes: str) -> Callable[[str], str]:
-    def parse(text: str) -> str:
-        if urlsplit(text).scheme not in schemes:
-            raise ValueError(f"must begin with {' or '.join(f'{scheme}://' for scheme in schemes)}")
-        return text
-
-    return parse
-
-
-def _origins(text: str) -> tuple[str, ...]:
-    origins = tuple(part.strip() for part in text.split(",") if part.strip())
-    for origin in origins:
-        if origin != "*" and (urlsplit(origin).scheme not in ("http", "https") or urlsplit(origin).path):
-            raise ValueError("must be origins such as https://lab.example.com, with commas between")
-    return origins
-
-
-def _log_level(text: str) -> str:
-    if text.lower() not in LOG_LEVELS:
-        raise ValueError(f"must be one of {', '.join(LOG_LEVELS)}")
-    return text.lower()
-
-
-def _read_by(parse: Callable[[str], Any], about: str, *, secret: bool = False) -> dict[str, Any]:
-    """A secret is not repeated when something is wrong with it."""
-    return {"parse": parse, "about": about, "secret": secret}
-
-
-_DATABASE = _url("postgresql", "postgres")
+_DATABASE = values.url("postgresql", "postgres")
+_CONNECTION_FILE = "from the connection file in the data folder"
 
 
 @dataclass(frozen=True)
 class Settings:
-    data: Path = field(
-        default_factory=default_data,
-        metadata=_read_by(_folder, "folder of the embedded PostgreSQL and the connection file"),
+    data: Path = _setting(  # noqa: RUF009  (it makes a field)
+        default_data,
+        values.folder,
+        "folder of the embedded PostgreSQL and the connection file",
+        UP,
+        COMMANDS,
+        unset="`/var/lib/labledger` for root, else `~/.local/share/labledger`",
     )
-    database_url: str | None = field(
-        default=None,
-        metadata=_read_by(
-            _DATABASE, "database of the services; without it `up` runs its own PostgreSQL", secret=True
-        ),
+    database_url: str | None = _setting(
+        None,
+        _DATABASE,
+        "database of the services",
+        UP,
+        MIGRATE,
+        *SERVICES,
+        secret=True,
+        unset="`up` runs its own PostgreSQL; the others must be told",
     )
-    owner_database_url: str | None = field(
-        default=None,
-        metadata=_read_by(
-            _DATABASE, "the same as the owner of the tables, for migrations; else as services", secret=True
-        ),
+    owner_database_url: str | None = _setting(
+        None,
+        _DATABASE,
+        "the same database as the owner of its tables, for migrations",
+        UP,
+        MIGRATE,
+        secret=True,
+        unset="as the services",
     )
-    url: str | None = field(
-        default=None, metadata=_read_by(_url("http", "https"), "the API, for the command line")
+    url: str | None = _setting(None, values.url("http", "https"), "the API", COMMANDS, unset=_CONNECTION_FILE)
+    token: str | None = _setting(
+        None, values.word, "who you are to the API", COMMANDS, secret=True, unset=_CONNECTION_FILE
     )
-    token: str | None = field(
-        default=None, metadata=_read_by(_text, "who the command line is to the API", secret=True)
+    host: str = _setting("127.0.0.1", values.word, "address the API listens on", UP, SERVE)
+    port: int = _setting(
+        8080, values.whole(0, 65535), "port of the API; 0 lets `up` choose a free one", UP, SERVE
     )
-    host: str = field(default="127.0.0.1", metadata=_read_by(_text, "address the API listens on"))
-    port: int = field(
-        default=8080, metadata=_read_by(_whole(0, 65535), "port of the API; 0 lets `up` choose a free one")
+    api_workers: int = _setting(1, values.whole(1, 64), "processes that serve the API", SERVE)
+    cors_origins: tuple[str, ...] = _setting(
+        (),
+        values.origins,
+        "whose web pages may use the API: origins with commas between, or *",
+        SERVE,
+        unset="nobody's",
     )
-    api_workers: int = field(default=1, metadata=_read_by(_whole(1, 64), "processes that serve the API"))
-    cors_origins: tuple[str, ...] = field(
-        default=(), metadata=_read_by(_origins, "whose web pages may use the API: origins with commas, or *")
+    requests_per_second: int = _setting(
+        1000,
+        values.whole(0, 10**6),
+        "how often one token may ask each process that serves; 0: no bound",
+        SERVE,
     )
-    requests_per_second: int = field(
-        default=1000,
-        metadata=_read_by(_whole(0, 10**6), "how often one token may ask each process; 0: no bound"),
+    position_wait_seconds: float = _setting(
+        5.0, values.seconds, "how long a read waits for its `min_position`, at most", SERVE
     )
-    position_wait_seconds: float = field(
-        default=5.0, metadata=_read_by(_seconds, "how long a read waits for its `min_position`, at most")
+    long_poll_seconds: float = _setting(
+        60.0, values.seconds, "how long a lab controller may wait for a command, at most", SERVE
     )
-    long_poll_seconds: float = field(
-        default=60.0, metadata=_read_by(_seconds, "how long a lab controller may wait for a command, at most")
+    log_level: str = _setting(
+        "info", values.one_of(*LOG_LEVELS), f"least level logged: {', '.join(LOG_LEVELS)}", UP, *SERVICES
     )
-    log_level: str = field(default="info", metadata=_read_by(_log_level, f"one of {', '.join(LOG_LEVELS)}"))
-    consistency_seconds: float = field(
-        default=10.0, metadata=_read_by(_seconds, "how often the scheduler looks for what no event announces")
+    log_format: str | None = _setting(
+        None,
+        values.one_of(*LOG_FORMATS),
+        "how it is logged: for `people`, or `json`, one object a line",
+        UP,
+        *SERVICES,
+        unset="`people` on a terminal, else `json`",
     )
-    ready_seconds: float = field(
-        default=60.0, metadata=_read_by(_seconds, "how long `up` waits for the API to be ready")
+    access_log: bool | None = _setting(
+        None,
+        values.yes_or_no,
+        "whether each request is logged: yes or no",
+        UP,
+        SERVE,
+        unset="no under `up`, else yes",
     )
-    stop_seconds: float = field(
-        default=5.0, metadata=_read_by(_seconds, "how long `up` lets each process stop by itself")
+    lease_seconds: float = _setting(
+        10.0, values.seconds_from(3), "how long a scheduler that hangs keeps others from deciding", SCHEDULER
+    )
+    consistency_seconds: float = _setting(
+        10.0, values.seconds, "how often the scheduler looks for what no event announces", SCHEDULER
+    )
+    ready_seconds: float = _setting(60.0, values.seconds, "how long `up` waits for the API to be ready", UP)
+    stop_seconds: float = _setting(
+        10.0,
+        values.seconds,
+        "how long a process may take to finish what it is in when told to stop",
+        UP,
+        SERVE,
     )
 
     @classmethod
@@ -158,25 +166,25 @@ class Settings:
 
     def environment(self) -> dict[str, str]:
         """The variables from which another process reads these very settings."""
-        values = {setting.name: getattr(self, setting.name) for setting in fields(self)}
-        return {variable(name): _written(value) for name, value in values.items() if value is not None}
-
-
-def _written(value: object) -> str:
-    return ",".join(value) if isinstance(value, tuple) else str(value)
+        found = {setting.name: getattr(self, setting.name) for setting in fields(self)}
+        return {variable(name): values.written(value) for name, value in found.items() if value is not None}
 
 
 def variable(name: str) -> str:
     return PREFIX + name.upper()
 
 
+def flag(name: str) -> str:
+    return f"--{name.replace('_', '-')}"
+
+
 def _raw(
     setting: Field[Any], environ: Mapping[str, str], flags: Mapping[str, object]
 ) -> tuple[str, str | None]:
     """Where a setting was given, and its text. An empty variable counts as not set."""
-    flag = flags.get(setting.name)
-    if flag is not None:
-        return f"--{setting.name.replace('_', '-')}", str(flag)
+    given = flags.get(setting.name)
+    if given is not None:
+        return flag(setting.name), str(given)
     return variable(setting.name), environ.get(variable(setting.name)) or None
 
 

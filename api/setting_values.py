@@ -1,0 +1,92 @@
+"""How the text of a setting is read. What is wrong with it is a ValueError, in words for whoever wrote it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from urllib.parse import urlsplit
+
+
+def folder(text: str) -> Path:
+    return Path(text).expanduser().absolute()
+
+
+def word(text: str) -> str:
+    if text != text.strip() or not text:
+        raise ValueError("must be a word without spaces around it")
+    return text
+
+
+def whole(least: int, most: int) -> Callable[[str], int]:
+    def parse(text: str) -> int:
+        number = int(text) if text.strip("-").isdecimal() else least - 1
+        if not least <= number <= most:
+            raise ValueError(f"must be a whole number from {least} to {most}")
+        return number
+
+    return parse
+
+
+def seconds(text: str) -> float:
+    found = _number(text)
+    if not 0 < found < float("inf"):
+        raise ValueError("must be a number of seconds above 0")
+    return found
+
+
+def seconds_from(least: float) -> Callable[[str], float]:
+    def parse(text: str) -> float:
+        found = _number(text)
+        if not least <= found < float("inf"):
+            raise ValueError(f"must be a number of seconds, {least:g} or more")
+        return found
+
+    return parse
+
+
+def _number(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        return -1
+
+
+def url(*schemes: str) -> Callable[[str], str]:
+    def parse(text: str) -> str:
+        if urlsplit(text).scheme not in schemes:
+            raise ValueError(f"must begin with {' or '.join(f'{scheme}://' for scheme in schemes)}")
+        return text
+
+    return parse
+
+
+def one_of(*words: str) -> Callable[[str], str]:
+    def parse(text: str) -> str:
+        if text.lower() not in words:
+            raise ValueError(f"must be one of {', '.join(words)}")
+        return text.lower()
+
+    return parse
+
+
+def origins(text: str) -> tuple[str, ...]:
+    found = tuple(part.strip() for part in text.split(",") if part.strip())
+    for origin in found:
+        if origin != "*" and (urlsplit(origin).scheme not in ("http", "https") or urlsplit(origin).path):
+            raise ValueError("must be origins such as https://lab.example.com, with commas between")
+    return found
+
+
+def yes_or_no(text: str) -> bool:
+    if text.lower() not in YES | NO:
+        raise ValueError("must be yes or no")
+    return text.lower() in YES
+
+
+YES = frozenset({"yes", "true", "1"})
+NO = frozenset({"no", "false", "0"})
+
+
+def written(value: object) -> str:
+    """The text from which a setting is read again."""
+    return ",".join(value) if isinstance(value, tuple) else str(value)
