@@ -44,6 +44,10 @@ def test_read__empty_variable__counts_as_not_set() -> None:
         ("LABLEDGER_URL", "lab.example.com:80", "must begin with http:// or https://"),
         ("LABLEDGER_LOG_LEVEL", "loud", "must be one of debug, info, warning, error, not 'loud'"),
         ("LABLEDGER_STOP_SECONDS", "nan", "must be a number of seconds above 0, not 'nan'"),
+        ("LABLEDGER_LOG_FORMAT", "xml", "must be one of people, json, not 'xml'"),
+        ("LABLEDGER_ACCESS_LOG", "perhaps", "must be yes or no, not 'perhaps'"),
+        ("LABLEDGER_LEASE_SECONDS", "2.9", "must be a number of seconds, 3 or more, not '2.9'"),
+        ("LABLEDGER_CORS_ORIGINS", "lab.example.com", "must be origins such as https://lab.example.com"),
         ("LABLEDGER_TOKEN", " ll_x", "must be a word without spaces around it"),
     ],
 )
@@ -70,9 +74,17 @@ def test_read__several_bad_values__tells_all_at_once() -> None:
 
 
 def test_environment__read_by_another_process__gives_the_same_settings(tmp_path: Path) -> None:
-    settings = Settings.read({}, data=tmp_path, port=9001, token="ll_x", stop_seconds=0.5)
+    given = {"data": tmp_path, "port": 9001, "token": "ll_x", "stop_seconds": 0.5, "access_log": "no"}
+    settings = Settings.read({}, **given, cors_origins="https://a.example.com, https://b.example.com")
+    assert settings.access_log is False
+    assert settings.cors_origins == ("https://a.example.com", "https://b.example.com")
     assert Settings.read(settings.environment()) == settings
 
 
-def test_settings__every_field__says_what_it_is_for() -> None:
-    assert all(field.metadata["about"] for field in fields(Settings))
+def test_settings__every_field__says_what_it_is_for_and_who_reads_it() -> None:
+    assert all(field.metadata["about"] and field.metadata["readers"] for field in fields(Settings))
+
+
+def test_settings__every_field__says_what_holds_unless_it_is_given() -> None:
+    unset = Settings.read({})
+    assert all(getattr(unset, field.name) or field.metadata["unset"] for field in fields(Settings))
