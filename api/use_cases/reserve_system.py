@@ -8,7 +8,7 @@ from datetime import datetime
 
 from api.services import Request, Services, written
 from api.store.requests import Append, Committed
-from api.use_cases.commit import append_of, commit, commit_gathered
+from api.use_cases.commit import append_of, commit, commit_gathered, require_expected
 from api.use_cases.rights import require_own_system
 from domain.directory.state import Entry
 from domain.errors import Fault, FaultyInput, NotPermitted, Refused, Unknown
@@ -45,20 +45,25 @@ async def reserve_system(services: Services, request: Request, fqdn: str, wanted
 
 
 async def _reserve(services: Services, request: Request, fqdn: str, asked: Reservation) -> Append | None:
+    directory, subject, user = services.feed.directory, f"system/{fqdn}", f"user/{asked.user}"
+    # Who is removed in this moment must not be promised a system, nor anybody a tree that leaves the lab.
+    named = {user: directory.version(user)}
+    if directory.get("user", asked.user) is None:
+        raise FaultyInput([Fault("user", unknown_name("user", asked.user))])
     tree = _tree(services, asked.distro_tree_id)
-    subject = f"system/{fqdn}"
+    if tree is not None:
+        named[f"distro-tree/{asked.distro_tree_id}"] = tree.version
     system = (await asyncio.to_thread(services.aggregates.load, [subject])).get(subject)
     if not isinstance(system, System):
         raise Unknown(f"system {fqdn}")
+    require_expected(request, subject, system.version)
     if system.reservation == asked:
         return None
     if tree is not None and not tree.document["urls"].get(system.lab_controller):
         raise Refused(f"distro tree {asked.distro_tree_id} is not in the lab of {system.lab_controller}")
     until = None if asked.until is None else written(asked.until)
     decided = reserve(system, asked.user, until, asked.distro_tree_id)
-    # A tree that leaves the lab at this moment must not be promised.
-    trees = {} if tree is None else {f"distro-tree/{asked.distro_tree_id}": tree.version}
-    return append_of(services, request, decided, {subject: system.version, **trees})
+    return append_of(services, request, decided, {subject: system.version, **named})
 
 
 def _tree(services: Services, tree_id: int | None) -> Entry | None:

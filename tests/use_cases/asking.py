@@ -1,0 +1,80 @@
+"""Who asks for what in these tests, in few words."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Any, TypeVar
+
+from api.services import Request, Services
+from domain.directory import events as directory
+from domain.system.events import SystemRegistered
+from tests.inside.bench import Scene
+
+Answer = TypeVar("Answer")
+
+LAB, OTHER_LAB = "lab-1", "lab-2"
+
+
+def as_admin(**more: Any) -> Request:
+    return Request("root", "test", is_admin=True, role="admin", **more)
+
+
+def by(user: str, **more: Any) -> Request:
+    """A request of who is no admin."""
+    return Request(user, "test", role="submitter", **more)
+
+
+class Town:
+    """A log with people, groups, a pool and systems; `ask` runs a use case as somebody's request."""
+
+    def __init__(self, scene: Scene) -> None:
+        self.scene = scene
+        self.log = scene.log
+
+    def ask(
+        self,
+        use_case: Callable[..., Awaitable[Answer]],
+        request: Request,
+        *args: Any,
+        door: int = 0,
+        **more: Any,
+    ) -> Answer:
+        return self.scene.doors[door].ask(lambda services, _: use_case(services, request, *args, **more))
+
+    def services(self, door: int = 0) -> Services:
+        return self.scene.doors[door].services
+
+    def known(self, kind: str, name: str) -> Any:
+        """The document of a named thing that is there."""
+        self.scene.door.catch_up()
+        entry = self.services().feed.directory.get(kind, name)
+        return None if entry is None else dict(entry.document)
+
+    def version(self, subject: str) -> int:
+        return len(self.log.load({subject: 0})[subject])
+
+    def since(self, position: int) -> list[tuple[str, str]]:
+        """(subject, topic) of what came after a position."""
+        found, _ = self.log.select(position, self.log.end(), 10_000, None, None)
+        return [(recorded.subject, recorded.event.TOPIC) for recorded in found]
+
+
+def furnish(scene: Scene) -> Town:
+    """Root is the admin. Ada owns the group `qa`, bob is in it, eve is in none; the pool `net` is qa's."""
+    scene.put(
+        [
+            ("user/root", directory.UserRegistered(roles=["admin"])),
+            *((f"user/{name}", directory.UserRegistered()) for name in ("ada", "bob", "eve")),
+            ("token/root", directory.TokenCreated("root", "admin", None, "d-root")),
+            ("group/qa", directory.GroupRegistered(owners=["ada"], members=["bob"])),
+            ("group/ops", directory.GroupRegistered(owners=["root"], members=[])),
+            *((f"lab-controller/{lab}", directory.LabControllerRegistered(True)) for lab in (LAB, OTHER_LAB)),
+            ("pool/net", directory.PoolRegistered(owner_group="qa")),
+            *(
+                (f"system/{name}", SystemRegistered(LAB, "root", "Manual", {"type": "Machine"}))
+                for name in ("a", "b")
+            ),
+            ("pool/net", directory.PoolSystemAdded(system="a")),
+        ]
+    )
+    return Town(scene)

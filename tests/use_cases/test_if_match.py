@@ -1,0 +1,129 @@
+"""A request that names the version it knows does nothing to another one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from api.services import Request
+from api.store.requests import Committed
+from api.use_cases.change_system import SystemChange, change_system
+from api.use_cases.put_document import enable_lab_controller, move_system, put_document
+from api.use_cases.reserve_system import Wanted, reserve_system, return_system
+from api.use_cases.tokens import revoke_token
+from domain.errors import NotPermitted, Stale
+from tests.use_cases.asking import LAB, Town, as_admin, by
+
+Act = Callable[[Town, Request, int], Committed | None]
+
+
+def anybody(_: object) -> None:
+    """Who may change a system is another question."""
+
+
+def drains(town: Town, request: Request, door: int) -> Committed | None:
+    change = SystemChange(draining=True, reason=f"door {door}")
+    return town.ask(change_system, request, "a", change, anybody, door=door)
+
+
+def describes(town: Town, request: Request, door: int) -> Committed | None:
+    change = SystemChange(properties={"memory_mb": door})
+    return town.ask(change_system, request, "a", change, anybody, door=door)
+
+
+def reserves(town: Town, request: Request, door: int) -> Committed | None:
+    return town.ask(reserve_system, request, "a", Wanted("eve", None, None), door=door)
+
+
+def returns(town: Town, request: Request, door: int) -> Committed | None:
+    return town.ask(return_system, request, "a", door=door)
+
+
+def regroups(town: Town, request: Request, door: int) -> Committed | None:
+    document = {"owners": ["ada"], "members": [("eve", "root")[door]]}
+    return town.ask(put_document, request, "group", "qa", document, door=door)
+
+
+def moves_in(town: Town, request: Request, door: int) -> Committed | None:
+    return town.ask(move_system, request, "net", "b", member=True, door=door)
+
+
+def disables(town: Town, request: Request, door: int) -> Committed | None:
+    return town.ask(enable_lab_controller, request, LAB, False, door=door)
+
+
+def revokes(town: Town, request: Request, door: int) -> Committed | None:
+    return town.ask(revoke_token, request, "bob", door=door)
+
+
+# what each is about, and what is done to it
+ACTS: list[tuple[str, Act]] = [
+    ("system/a", drains),
+    ("system/a", describes),
+    ("system/a", reserves),
+    ("group/qa", regroups),
+    ("pool/net", moves_in),
+    (f"lab-controller/{LAB}", disables),
+    ("token/bob", revokes),
+]
+
+
+@pytest.fixture(autouse=True)
+def _bobs_token(town: Town) -> None:
+    from domain.directory.events import TokenCreated
+
+    town.scene.put([("token/bob", TokenCreated("bob", "submitter", None, "d-bob"))])
+
+
+@pytest.mark.parametrize(("subject", "act"), ACTS)
+def test_if_match__of_two_with_the_same__one_wins_and_the_other_is_stale(
+    town: Town, subject: str, act: Act
+) -> None:
+    request = as_admin(expected=frozenset({town.version(subject)}))
+    won: list[Committed | None] = []
+    between = town.scene.doors[1].appended.preceded(lambda: won.append(act(town, request, 0)))
+    with between, pytest.raises(Stale, match=subject):
+        act(town, request, 1)
+    assert isinstance(won[0], Committed)
+
+
+@pytest.mark.parametrize(("subject", "act"), ACTS)
+def test_if_match__stale_and_nothing_would_change__is_stale_all_the_same(
+    town: Town, subject: str, act: Act
+) -> None:
+    stale = as_admin(expected=frozenset({town.version(subject)}))
+    assert act(town, as_admin(), 1) is not None
+    with pytest.raises(Stale):
+        act(town, stale, 1)
+    # One that names the version there is now has nothing to do.
+    now = as_admin(expected=frozenset({99, town.version(subject)}))
+    assert act(town, now, 1) is None
+
+
+def test_if_match__another_process_has_just_changed_it__is_not_taken_for_the_old_version(town: Town) -> None:
+    """The directory of this one may not have heard of it."""
+    assert regroups(town, as_admin(), 0) is not None
+    fresh = as_admin(expected=frozenset({town.version("group/qa")}))
+    assert regroups(town, fresh, 1) is not None
+
+
+def test_if_match__on_something_new__is_stale(town: Town) -> None:
+    document: dict[str, Any] = {"owners": [], "members": []}
+    with pytest.raises(Stale):
+        town.ask(put_document, as_admin(expected=frozenset({1})), "group", "new", document)
+
+
+def test_if_match__named_nothing_that_a_version_could_be__is_stale(town: Town) -> None:
+    with pytest.raises(Stale):
+        drains(town, as_admin(expected=frozenset()), 0)
+
+
+def test_return__stale__keeps_the_reservation(town: Town) -> None:
+    assert reserves(town, as_admin(), 0) is not None
+    with pytest.raises(Stale):
+        returns(town, as_admin(expected=frozenset({1})), 0)
+    with pytest.raises(NotPermitted):
+        returns(town, by("bob", expected=frozenset({town.version("system/a")})), 0)
+    assert returns(town, as_admin(), 1) is not None

@@ -1,0 +1,76 @@
+"""What belongs to somebody is changed by them: pools by their group's people, groups by their owners."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from api.use_cases.put_document import move_system, put_document
+from domain.errors import NotPermitted, Refused
+from tests.use_cases.asking import Town, as_admin, by
+
+QA = {"owners": ["ada"], "members": ["bob"]}
+
+# who, kind, name, document, whether they may
+PUTS: list[tuple[str, str, str, dict[str, Any], bool]] = [
+    ("ada", "group", "qa", {**QA, "members": ["bob", "eve"]}, True),
+    ("ada", "group", "qa", {"owners": ["bob"], "members": []}, True),
+    ("bob", "group", "qa", {**QA, "members": []}, False),
+    ("eve", "group", "qa", {**QA, "members": ["eve"]}, False),
+    # The same as it is changes nothing, and is no more theirs.
+    ("eve", "group", "qa", QA, False),
+    ("ada", "group", "ops", {"owners": ["ada"], "members": []}, False),
+    ("ada", "group", "new", QA, False),
+    # A pool stays with its group, unless the group's owners give it away.
+    ("bob", "pool", "net", {"owner_group": "qa"}, True),
+    ("bob", "pool", "net", {"owner_group": "ops"}, False),
+    ("bob", "pool", "net", {"owner_group": None}, False),
+    ("ada", "pool", "net", {"owner_group": "ops"}, True),
+    ("eve", "pool", "net", {"owner_group": "qa"}, False),
+    ("ada", "pool", "new", {"owner_group": "qa"}, False),
+    ("ada", "user", "ada", {"roles": ["admin"]}, False),
+    ("ada", "lab-controller", "lab-1", {"enabled": False}, False),
+]
+
+
+@pytest.mark.parametrize(("who", "kind", "name", "document", "allowed"), PUTS)
+def test_put__by_who_owns_it_or_not__done_or_not_permitted(
+    town: Town, who: str, kind: str, name: str, document: dict[str, Any], allowed: bool
+) -> None:
+    before = town.known(kind, name)
+    if allowed:
+        town.ask(put_document, by(who), kind, name, document)
+        assert town.known(kind, name) == document
+    else:
+        with pytest.raises(NotPermitted):
+            town.ask(put_document, by(who), kind, name, document)
+        assert town.known(kind, name) == before
+
+
+@pytest.mark.parametrize(("who", "allowed"), [("ada", True), ("bob", True), ("eve", False)])
+def test_pool__systems_moved_by_people_of_its_group__and_by_no_others(
+    town: Town, who: str, allowed: bool
+) -> None:
+    for fqdn, member in (("b", True), ("a", False)):
+        if allowed:
+            assert town.ask(move_system, by(who), "net", fqdn, member=member) is not None
+        else:
+            with pytest.raises(NotPermitted):
+                town.ask(move_system, by(who), "net", fqdn, member=member)
+
+
+def test_pool__given_away_in_the_same_moment__is_not_theirs_any_more(town: Town) -> None:
+    def given() -> None:
+        assert town.ask(put_document, as_admin(), "pool", "net", {"owner_group": "ops"}) is not None
+
+    with town.scene.doors[1].appended.preceded(given), pytest.raises(NotPermitted):
+        town.ask(move_system, by("bob"), "net", "b", member=True, door=1)
+
+
+def test_user__last_admin_loses_the_role__refused(town: Town) -> None:
+    with pytest.raises(Refused, match="no admin would be left"):
+        town.ask(put_document, as_admin(), "user", "root", {"roles": ["submitter"]})
+    # Repeating the name without roles takes none away.
+    assert town.ask(put_document, as_admin(), "user", "root", {"email": "root@example.com"}) is not None
+    assert town.known("user", "root") == {"roles": ["admin"], "email": "root@example.com"}

@@ -1,0 +1,161 @@
+"""Users, groups, pools and lab controllers go, come back, and race with who names them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from api.use_cases.change_system import SystemChange, change_system
+from api.use_cases.put_document import move_system, put_document
+from api.use_cases.register_system import register_system
+from api.use_cases.remove_document import remove_document
+from api.use_cases.tokens import create_token
+from domain.errors import FaultyInput, NotPermitted, Refused, Stale, Unknown
+from tests.use_cases.asking import LAB, OTHER_LAB, Town, as_admin, by
+
+REMOVED = SystemChange(condition="Removed", reason="sold")
+
+
+def anybody(_: object) -> None:
+    """Who may change a system is another question."""
+
+
+def test_user__removed__is_gone_from_groups_with_its_tokens_in_one_commit(town: Town) -> None:
+    _, token_id, before = town.ask(create_token, by("bob"), "bob", "submitter", None)
+    done = town.ask(remove_document, as_admin(), "user", "bob")
+    assert done is not None
+    assert town.since(before) == [
+        ("group/qa", "group.changed"),
+        (f"token/{token_id}", "token.revoked"),
+        ("user/bob", "user.removed"),
+    ]
+    assert done.position == before + 3
+    assert town.known("user", "bob") is None
+    assert town.ask(remove_document, as_admin(), "user", "bob") is None
+    assert town.ask(put_document, as_admin(), "user", "bob", {}) is not None
+    assert town.known("user", "bob") == {"roles": ["submitter"]} | {"email": None}
+
+
+def test_user__owns_a_system__refused_until_it_is_given_away(town: Town) -> None:
+    gift = SystemChange(owner="eve")
+    town.ask(change_system, as_admin(), "b", gift, anybody)
+    with pytest.raises(Refused, match="user eve owns b:"):
+        town.ask(remove_document, as_admin(), "user", "eve")
+    town.ask(change_system, as_admin(), "b", SystemChange(owner="root"), anybody)
+    assert town.ask(remove_document, as_admin(), "user", "eve") is not None
+
+
+@pytest.mark.parametrize(("kind", "name"), [("group", "qa"), ("lab-controller", LAB), ("user", "root")])
+def test_name__still_needed__refused_and_nothing_changes(town: Town, kind: str, name: str) -> None:
+    before = town.log.end()
+    with pytest.raises(Refused):
+        town.ask(remove_document, as_admin(), kind, name)
+    assert town.log.end() == before
+
+
+def test_pool__removed__nobody_is_in_it_and_no_other_learns_of_more(town: Town) -> None:
+    before = town.log.end()
+    town.ask(remove_document, as_admin(), "pool", "net")
+    assert town.since(before) == [("pool/net", "pool.system-removed"), ("pool/net", "pool.removed")]
+    with pytest.raises(Unknown):
+        town.ask(move_system, as_admin(), "net", "a", member=True)
+    with pytest.raises(FaultyInput, match='no pool "net"'):
+        document = {"fqdn": "c", "lab_controller": LAB, "owner": "root", "condition": "Manual"}
+        town.ask(register_system, as_admin(), {**document, "pools": ["net"]})
+    assert town.ask(remove_document, as_admin(), "group", "qa") is not None
+
+
+def test_lab_controller__systems_removed__goes_and_they_cannot_come_back_to_it(town: Town) -> None:
+    for fqdn in ("a", "b"):
+        town.ask(change_system, as_admin(), fqdn, REMOVED, anybody)
+    assert town.ask(remove_document, as_admin(), "lab-controller", LAB) is not None
+    back = SystemChange(condition="Automated", reason="found")
+    with pytest.raises(Refused, match="lab-1 was removed"):
+        town.ask(change_system, as_admin(), "a", back, anybody)
+    elsewhere = SystemChange(condition="Manual", reason="found", lab_controller=OTHER_LAB)
+    assert town.ask(change_system, as_admin(), "a", elsewhere, anybody) is not None
+    # What is known of a removed system may still change.
+    assert town.ask(change_system, as_admin(), "b", SystemChange(owner="eve"), anybody) is not None
+
+
+def test_name__nobody_ever_had__unknown_and_only_admins_remove(town: Town) -> None:
+    with pytest.raises(Unknown):
+        town.ask(remove_document, as_admin(), "user", "mallory")
+    with pytest.raises(NotPermitted):
+        town.ask(remove_document, by("ada"), "group", "qa")
+
+
+def test_name__stale_if_match__stays(town: Town) -> None:
+    with pytest.raises(Stale):
+        town.ask(remove_document, as_admin(expected=frozenset({2})), "user", "eve")
+    assert town.ask(remove_document, as_admin(expected=frozenset({1})), "user", "eve") is not None
+
+
+# Races: the other door has decided on what is true before the removal, and appends after it.
+
+NAMING: list[tuple[str, str, Callable[[Town], object]]] = [
+    (
+        "user",
+        "eve",
+        lambda town: town.ask(
+            put_document, as_admin(), "group", "ops", {"owners": ["eve"], "members": []}, door=1
+        ),
+    ),
+    (
+        "user",
+        "eve",
+        lambda town: town.ask(change_system, as_admin(), "a", SystemChange(owner="eve"), anybody, door=1),
+    ),
+    (
+        "group",
+        "ops",
+        lambda town: town.ask(put_document, as_admin(), "pool", "net", {"owner_group": "ops"}, door=1),
+    ),
+    (
+        "pool",
+        "net",
+        lambda town: town.ask(move_system, as_admin(), "net", "b", member=True, door=1),
+    ),
+    (
+        "lab-controller",
+        OTHER_LAB,
+        lambda town: town.ask(
+            change_system, as_admin(), "a", SystemChange(lab_controller=OTHER_LAB), anybody, door=1
+        ),
+    ),
+    (
+        "lab-controller",
+        OTHER_LAB,
+        lambda town: town.ask(
+            register_system,
+            as_admin(),
+            {"fqdn": "c", "lab_controller": OTHER_LAB, "owner": "root", "condition": "Manual", "pools": []},
+            door=1,
+        ),
+    ),
+]
+
+
+@pytest.mark.parametrize(("kind", "name", "names_it"), NAMING)
+def test_name__removed_while_somebody_names_it__is_unknown_to_them(
+    town: Town, kind: str, name: str, names_it: Callable[[Town], object]
+) -> None:
+    def goes() -> None:
+        assert town.ask(remove_document, as_admin(), kind, name) is not None
+
+    with town.scene.doors[1].appended.preceded(goes), pytest.raises((FaultyInput, Unknown)):
+        names_it(town)
+
+
+def test_lab_controller__system_comes_back_in_the_same_moment__one_of_both(town: Town) -> None:
+    for fqdn in ("a", "b"):
+        town.ask(change_system, as_admin(), fqdn, REMOVED, anybody)
+    back = SystemChange(condition="Manual", reason="found")
+
+    def comes_back() -> None:
+        assert town.ask(change_system, as_admin(), "a", back, anybody) is not None
+
+    town.scene.doors[1].catch_up()
+    with town.scene.doors[1].appended.preceded(comes_back), pytest.raises(Refused, match="has a:"):
+        town.ask(remove_document, as_admin(), "lab-controller", LAB, door=1)

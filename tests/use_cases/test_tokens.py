@@ -1,0 +1,104 @@
+"""Tokens are made by their users and by admins, shown once, and revoked."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from api.use_cases.tokens import create_token, digest_of, revoke_token
+from domain.errors import FaultyInput, NotPermitted, Refused, Unknown
+from tests.use_cases.asking import LAB, Town, as_admin, by
+
+
+def opens(town: Town, token: str | None, now: datetime | None = None) -> bool:
+    """Whether the directory lets the token in."""
+    assert token is not None
+    services = town.services()
+    return services.feed.directory.token(digest_of(token), now or services.clock()) is not None
+
+
+def test_create__own_token__opens_until_it_expires(town: Town) -> None:
+    end = town.services().clock() + timedelta(hours=1)
+    token, token_id, position = town.ask(create_token, by("bob"), "bob", "submitter", None, end)
+    assert opens(town, token)
+    assert not opens(town, token, end)
+    assert position == town.log.end()
+    document = town.known("token", token_id)
+    assert datetime.fromisoformat(document.pop("expires_at")) == end
+    assert document == {"user": "bob", "role": "submitter", "lab_controller": None}
+
+
+def test_create__for_somebody_else_or_of_a_role_one_has_not__refused(town: Town) -> None:
+    before = town.log.end()
+    with pytest.raises(NotPermitted):
+        town.ask(create_token, by("bob"), "eve", "submitter", None)
+    for role, lab in (("auditor", None), ("admin", None), ("lab-controller", LAB)):
+        with pytest.raises(FaultyInput) as refused:
+            town.ask(create_token, by("bob"), "bob", role, lab)
+        assert [fault.where for fault in refused.value.faults] == ["role"]
+    assert town.log.end() == before
+
+
+def test_create__admin_for_a_role_the_user_has_not__comes_with_the_role(town: Town) -> None:
+    before = town.log.end()
+    token, token_id, _ = town.ask(create_token, as_admin(), "bob", "auditor", None)
+    assert town.since(before) == [("user/bob", "user.changed"), (f"token/{token_id}", "token.created")]
+    assert town.known("user", "bob")["roles"] == ["submitter", "auditor"]
+    assert opens(town, token)
+
+
+def test_create__same_key_again__same_id_and_no_token(town: Town) -> None:
+    request = as_admin(command_id="key/1", digest=b"same")
+    token, token_id, position = town.ask(create_token, request, "bob", "submitter", None)
+    assert token is not None
+    assert town.ask(create_token, request, "bob", "submitter", None, door=1) == (None, token_id, position)
+    with pytest.raises(FaultyInput, match="another request"):
+        town.ask(create_token, as_admin(command_id="key/1", digest=b"other"), "eve", "submitter", None)
+
+
+def test_create__same_key_at_once__one_token(town: Town) -> None:
+    request = as_admin(command_id="key/2", digest=b"same")
+    made: list[tuple[str | None, str, int]] = []
+    between = town.scene.doors[1].appended.preceded(
+        lambda: made.append(town.ask(create_token, request, "bob", "submitter", None))
+    )
+    with between:
+        second = town.ask(create_token, request, "bob", "submitter", None, door=1)
+    ((first, token_id, position),) = made
+    assert first is not None
+    assert second == (None, token_id, position)
+
+
+def test_create__user_removed_in_the_same_moment__names_nobody(town: Town) -> None:
+    from api.use_cases.remove_document import remove_document
+
+    def goes() -> None:
+        town.ask(remove_document, as_admin(), "user", "eve")
+
+    with (
+        town.scene.doors[1].appended.preceded(goes),
+        pytest.raises(FaultyInput, match='no user "eve"'),
+    ):
+        town.ask(create_token, by("eve"), "eve", "submitter", None, door=1)
+
+
+def test_revoke__own_token__opens_nothing_and_again_changes_nothing(town: Town) -> None:
+    token, token_id, _ = town.ask(create_token, by("bob"), "bob", "submitter", None)
+    assert town.ask(revoke_token, by("bob"), token_id) is not None
+    assert not opens(town, token, datetime(2026, 1, 1, tzinfo=UTC))
+    assert town.ask(revoke_token, by("bob"), token_id) is None
+
+
+def test_revoke__anothers_token__is_for_admins(town: Town) -> None:
+    _, token_id, _ = town.ask(create_token, by("bob"), "bob", "submitter", None)
+    with pytest.raises(NotPermitted):
+        town.ask(revoke_token, by("eve"), token_id)
+    assert town.ask(revoke_token, as_admin(), token_id, door=1) is not None
+
+
+def test_revoke__unknown_or_the_last_admins__refused(town: Town) -> None:
+    with pytest.raises(Unknown):
+        town.ask(revoke_token, as_admin(), "nobody")
+    with pytest.raises(Refused, match="no admin would be left"):
+        town.ask(revoke_token, as_admin(), "root")
