@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from api.cli import completing
 from api.cli.event_lines import Lines
 from api.cli.output import Output
 from api.cli.params import Whole
@@ -22,7 +23,12 @@ PAGE = 1000
 @click.command
 @click.option("--follow", "-f", is_flag=True, help="Go on with what is appended, until Ctrl-C.")
 @click.option("--after", type=Whole(0), default=0, help="Only events behind this position [the start].")
-@click.option("--types", metavar="TOPIC,…", help="Only these topics, as recipe.queued.")
+@click.option(
+    "--types",
+    metavar="TOPIC,…",
+    shell_complete=completing.topics,
+    help="Only these topics, as recipe.queued.",
+)
 @click.option("--subject", help="Only events of this, as recipe/12.")
 @click.option("--limit", type=Whole(), help="At most so many [all of them].")
 @wide

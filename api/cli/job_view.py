@@ -22,7 +22,7 @@ NOT_REPORTED = "New"
 def _in_state(row: Row) -> str:
     """Time in the present state; of a finished recipe none is told, it would only grow."""
     history = row.get("history") or ()
-    return elapsed(history[-1]["since"]) if history and row["state"] not in FINISHED else ""
+    return elapsed(history[-1]["since"], row.get("as_of")) if history and row["state"] not in FINISHED else ""
 
 
 def _result(row: Row) -> str:
@@ -47,18 +47,23 @@ class JobView:
 
     client: Client
     job_id: int
+    as_of: str | None = None
     job: dict[str, Any] = field(default_factory=dict)
     _recipes: dict[int, dict[str, Any]] = field(default_factory=dict)
 
     def read(self, min_position: int | None = None) -> bool:
         """Read the job, and those recipes that moved. True when anything did."""
         before = self.job
-        self.job = self.client.get(f"/jobs/{self.job_id}", min_position=min_position)
+        self.job = self.client.get(f"/jobs/{self.job_id}", min_position=min_position, as_of=self.as_of)
         for row in self._rows():
             known = self._recipes.get(row["recipe_id"])
             if known is None or any(known[name] != row[name] for name in ("state", "system")):
-                self._recipes[row["recipe_id"]] = self.client.get(f"/recipes/{row['recipe_id']}")
+                self._recipes[row["recipe_id"]] = self._recipe(row["recipe_id"])
         return _less_position(before) != _less_position(self.job)
+
+    def _recipe(self, recipe_id: int) -> dict[str, Any]:
+        found: dict[str, Any] = self.client.get(f"/recipes/{recipe_id}", as_of=self.as_of)
+        return found
 
     def finished(self) -> bool:
         return all(row["state"] in FINISHED for row in self._rows())

@@ -47,9 +47,10 @@ class Group(click.Group):
 class LazyGroup(Group):
     """Also the place where every failure becomes a message and an exit status."""
 
-    def __init__(self, *args: Any, entries: Mapping[str, Entry], **kwargs: Any) -> None:
+    def __init__(self, *args: Any, sections: Mapping[str, Mapping[str, Entry]], **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self._entries = entries
+        self._sections = sections
+        self._entries = {name: entry for entries in sections.values() for name, entry in entries.items()}
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(self._entries)
@@ -64,8 +65,9 @@ class LazyGroup(Group):
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, entry.help) for name, entry in self._entries.items()])
+        for section, entries in self._sections.items():
+            with formatter.section(section):
+                formatter.write_dl([(name, entry.help) for name, entry in entries.items()])
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
         """By the table: click would import every command for its line of help."""

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from api.cli import completing
 from api.cli.as_of import as_of, require_past
 from api.cli.output import Output
 from api.cli.params import ID
@@ -48,7 +49,7 @@ TASK_COLUMNS = (
 
 
 @click.command
-@click.argument("recipe_id", metavar="RECIPE", type=ID)
+@click.argument("recipe_id", metavar="RECIPE", type=ID, shell_complete=completing.waiting_recipes)
 @as_of
 @wide
 @remote

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from api.cli import completing
 from api.cli.output import Output
 from api.cli.params import ID, Words
 from api.cli.remote import remote
@@ -14,6 +15,7 @@ from domain.priority import Priority
 if TYPE_CHECKING:
     from api.client import Client
 
+PRIORITIES = tuple(one.name for one in Priority)
 reason_option = click.option(
     "--reason",
     type=Words(),
@@ -24,7 +26,7 @@ reason_option = click.option(
 
 
 @click.command
-@click.argument("job_id", metavar="JOB", type=ID)
+@click.argument("job_id", metavar="JOB", type=ID, shell_complete=completing.jobs)
 @reason_option
 @remote
 def cancel(client: Client, output: Output, job_id: int, reason: str) -> None:
@@ -33,7 +35,7 @@ def cancel(client: Client, output: Output, job_id: int, reason: str) -> None:
 
 
 @click.command("cancel-set")
-@click.argument("recipe_set_id", metavar="SET", type=ID)
+@click.argument("recipe_set_id", metavar="SET", type=ID, shell_complete=completing.waiting_sets)
 @reason_option
 @remote
 def cancel_set(client: Client, output: Output, recipe_set_id: int, reason: str) -> None:
@@ -48,8 +50,12 @@ def _cancel(client: Client, output: Output, path: str, what: str, reason: str) -
 
 
 @click.command("set-priority")
-@click.argument("recipe_set_id", metavar="SET", type=ID)
-@click.argument("priority", type=click.Choice([one.name for one in Priority], case_sensitive=False))
+@click.argument("recipe_set_id", metavar="SET", type=ID, shell_complete=completing.waiting_sets)
+@click.argument(
+    "priority",
+    type=click.Choice(PRIORITIES, case_sensitive=False),
+    shell_complete=completing.one_of(PRIORITIES),
+)
 @remote
 def set_priority(client: Client, output: Output, recipe_set_id: int, priority: str) -> None:
     """Change the priority of a recipe set; once it has started there is none to change."""

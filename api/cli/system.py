@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-import json
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 import click
 
+from api.cli import completing
+from api.cli.as_of import as_of
+from api.cli.assignments import assigned, assignments_argument
 from api.cli.lazy import Group
+from api.cli.named import show_one
 from api.cli.output import Output
+from api.cli.params import ID, Moment
 from api.cli.remote import remote
 from api.cli.wording import plain
 from domain.system.lifecycle import CONDITIONS
@@ -18,7 +21,7 @@ from domain.system.lifecycle import CONDITIONS
 if TYPE_CHECKING:
     from api.client import Client
 
-fqdn_argument = click.argument("fqdn")
+fqdn_argument = click.argument("fqdn", shell_complete=completing.systems)
 reason_option = click.option("--reason", default="", help="Kept in the log.")
 
 
@@ -29,39 +32,32 @@ def system() -> None:
 
 @system.command
 @fqdn_argument
+@as_of
 @remote
-def show(client: Client, output: Output, fqdn: str) -> None:
+def show(client: Client, output: Output, fqdn: str, as_of: str | None) -> None:
     """Show all that is known of FQDN."""
-    document = client.get(_path(fqdn))
-    known = {name: value for name, value in document.items() if value not in (None, [], "")}
-    output.line(document, "\n".join(f"{name}: {plain(value)}" for name, value in known.items()))
+    show_one(client, output, _path(fqdn), as_of)
 
 
 @system.command("set")
 @fqdn_argument
-@click.argument("changes", metavar="NAME=VALUE…", nargs=-1, required=True)
+@assignments_argument
 @remote
 def set_properties(client: Client, output: Output, fqdn: str, changes: tuple[str, ...]) -> None:
     """Change properties of FQDN: memory_mb=65536, owner=alice, 'arches=["x86_64"]', vendor=null.
 
     A VALUE that is JSON is taken as that, any other as text; null forgets the property.
     """
-    _patch(client, output, fqdn, dict(map(_change, changes)), "changed", "is so already")
-
-
-def _change(text: str) -> tuple[str, Any]:
-    name, equals, value = text.partition("=")
-    if not equals:
-        raise click.UsageError(f"{text!r} is no NAME=VALUE")
-    try:
-        return name, json.loads(value)
-    except ValueError:
-        return name, value
+    _patch(client, output, fqdn, assigned(changes), "changed", "is so already")
 
 
 @system.command("set-condition")
 @fqdn_argument
-@click.argument("condition", type=click.Choice(CONDITIONS, case_sensitive=False))
+@click.argument(
+    "condition",
+    type=click.Choice(CONDITIONS, case_sensitive=False),
+    shell_complete=completing.one_of(CONDITIONS),
+)
 @reason_option
 @remote
 def set_condition(client: Client, output: Output, fqdn: str, condition: str, reason: str) -> None:
@@ -96,22 +92,22 @@ def undrain(client: Client, output: Output, fqdn: str) -> None:
 @click.option("--user", help="For somebody else, which takes an admin.")
 @click.option(
     "--until",
-    type=click.DateTime(["%Y-%m-%d", "%Y-%m-%dT%H:%M", "%Y-%m-%dT%H:%M:%S"]),
-    help="UTC [until it is returned].",
+    type=Moment(),
+    metavar="TIME",
+    help="As 8h, 'tomorrow 18:00' or '2026-12-24 18:00' [until it is returned].",
 )
-@click.option("--distro-tree", type=click.IntRange(1), metavar="ID", help="Install this one first.")
+@click.option("--distro-tree", type=ID, metavar="ID", help="Install this one first.")
 @remote
 def reserve(
     client: Client,
     output: Output,
     fqdn: str,
     user: str | None,
-    until: datetime | None,
+    until: str | None,
     distro_tree: int | None,
 ) -> None:
     """Reserve FQDN, which must be Manual and idle."""
-    ends = None if until is None else until.replace(tzinfo=UTC).isoformat()
-    asked = {"user": user, "until": ends, "distro_tree": distro_tree}
+    asked = {"user": user, "until": until, "distro_tree": distro_tree}
     body = {name: value for name, value in asked.items() if value is not None}
     answer = client.put(f"{_path(fqdn)}/reservation", body)
     output.line(answer, f"{fqdn} is reserved by {plain(answer.get('user'))}")

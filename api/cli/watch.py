@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from api.cli import completing
 from api.cli.failures import INTERRUPTED
 from api.cli.job_view import JobView
 from api.cli.output import Output, console, show
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 
 
 @click.command
-@click.argument("job_id", metavar="JOB", type=ID)
+@click.argument("job_id", metavar="JOB", type=ID, shell_complete=completing.jobs)
 @remote
 def watch(client: Client, output: Output, job_id: int) -> None:
     """Follow a job until it is finished; with --json a line for every change.

@@ -24,6 +24,8 @@ RESUME_SECONDS = 1.0
 WORTH_SAYING_SECONDS = 1.0
 # The most rows a server gives at once.
 PAGE = 1000
+STALE = 412
+EDIT_ATTEMPTS = 5
 LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 
 Parameter = str | int | list[str]
@@ -94,6 +96,10 @@ class Client:
         timeout = self._answer_seconds + (wait_seconds or 0)
         return self._call("GET", path, params=_given(query), timeout=timeout)
 
+    def get_text(self, path: str, content_type: str, **parameters: Any) -> str:
+        """Read something in another form than JSON."""
+        return self._answered("GET", path, params=_given(parameters), headers={"Accept": content_type}).text
+
     def pages(self, path: str, name: str, *, limit: int | None = None, **parameters: Any) -> dict[str, Any]:
         """A list with its further pages joined, up to `limit` rows of `name`."""
         most = PAGE if limit is None else min(limit, PAGE)
@@ -115,6 +121,18 @@ class Client:
 
     def put(self, path: str, body: Any) -> Any:
         return self._send("PUT", path, body)
+
+    def edit(self, path: str, change: Callable[[dict[str, Any]], dict[str, Any]]) -> Any:
+        """Put what `change` makes of what is there, and again of what it is by then if it moves meanwhile."""
+        for left in reversed(range(EDIT_ATTEMPTS)):
+            found = self._answered("GET", path)
+            body = change(found.json())
+            try:
+                return self._send("PUT", path, body, {"If-Match": found.headers["ETag"]})
+            except Problem as problem:
+                if problem.status != STALE or not left:
+                    raise
+        raise AssertionError("the last attempt returns or raises")
 
     def patch(self, path: str, body: Any) -> Any:
         return self._send("PATCH", path, body)
@@ -168,12 +186,15 @@ class Client:
         return self._call(method, path, headers=headers, json={} if body is None else body)
 
     def _call(self, method: str, path: str, **request: Any) -> Any:
+        return _body(self._answered(method, path, **request))
+
+    def _answered(self, method: str, path: str, **request: Any) -> httpx.Response:
         answer = self._persevere(method, path, request)
         if answer.is_error:
             raise problem_of(answer)
         if "Labledger-Position" in answer.headers and method != "GET":
             self.position = int(answer.headers["Labledger-Position"])
-        return _body(answer)
+        return answer
 
     def _persevere(self, method: str, path: str, request: Mapping[str, Any]) -> httpx.Response:
         """Repeat the same request, key and all, until it is answered or patience ends."""

@@ -17,6 +17,8 @@ class Problem(LabledgerError):
         self.detail = detail
         self.faults = faults
         self.tries, self.waited_seconds = 1, 0.0
+        # What the answer said beside these.
+        self.members: dict[str, Any] = {}
         self._title = title
         super().__init__(": ".join(part for part in (title, detail) if part))
 
@@ -44,7 +46,9 @@ def problem_of(answer: httpx.Response) -> Problem:
         for fault in document.get("errors") or ()
         if isinstance(fault, dict)
     )
-    return Problem(answer.status_code, title, str(document.get("detail") or ""), faults)
+    problem = Problem(answer.status_code, title, str(document.get("detail") or ""), faults)
+    problem.members = document
+    return problem
 
 
 def _document(answer: httpx.Response) -> dict[str, Any]:

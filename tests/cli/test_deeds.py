@@ -61,8 +61,38 @@ DEEDS: list[tuple[str, str, str, dict[str, Any] | None, str, str, str]] = [
         *("l.b is now enabled", "l.b was already enabled"),
     ),
     (
-        *("distro-tree remove 5", "DELETE", "/distro-trees/5", None, "removed"),
-        *("distro tree 5 removed", "distro tree 5 was removed already"),
+        *("distro-tree delete 5", "DELETE", "/distro-trees/5", None, "removed"),
+        *("distro tree 5 deleted", "distro tree 5 was deleted already"),
+    ),
+    (
+        *("group delete qe", "DELETE", "/groups/qe", None, "removed"),
+        *("group qe deleted", "group qe was deleted already"),
+    ),
+    (
+        *("user put zoe --role auditor --email z@example.com", "PUT", "/users/zoe"),
+        *(
+            {"roles": ["auditor"], "email": "z@example.com"},
+            "added",
+            "user zoe added",
+            "user zoe is so already",
+        ),
+    ),
+    (
+        *("group put qe --member a --member b --owner a", "PUT", "/groups/qe"),
+        *({"members": ["a", "b"], "owners": ["a"]}, "changed", "group qe changed", "group qe is so already"),
+    ),
+    (
+        *("pool put big --owner-group qe", "PUT", "/pools/big", {"owner_group": "qe"}, "added"),
+        *("pool big added", "pool big is so already"),
+    ),
+    (
+        *("lab-controller put l.b --disabled", "PUT", "/lab-controllers/l.b", {"enabled": False}, "added"),
+        *("lab controller l.b added", "lab controller l.b is so already"),
+    ),
+    (
+        *('distro-tree put 5 name=F urls={"l.b":["u"]}', "PUT", "/distro-trees/5"),
+        *({"name": "F", "urls": {"l.b": ["u"]}}, "added"),
+        *("distro tree 5 added", "distro tree 5 is so already"),
     ),
 ]
 
@@ -89,17 +119,68 @@ def test_deed__asks_just_that_and_says_what_became_of_it(
 
 def test_reserve__for_somebody_until_a_time__asks_in_utc(server: Server, run: Run) -> None:
     server.on("PUT", "/systems/a.b/reservation", Answer({"user": "bob"}))
-    options = ("--user", "bob", "--until", "2026-12-24T18:00", "--distro-tree", "1")
+    options = ("--user", "bob", "--until", "2126-12-24T18:00", "--distro-tree", "1")
     assert run("system", "reserve", "a.b", *options).stdout == "a.b is reserved by bob\n"
-    body = {"user": "bob", "until": "2026-12-24T18:00:00+00:00", "distro_tree": 1}
+    body = {"user": "bob", "until": "2126-12-24T18:00:00+00:00", "distro_tree": 1}
     assert server.asked[0].json() == body
     run("system", "reserve", "a.b")
     assert server.asked[1].json() == {}
 
 
 @pytest.mark.parametrize(
-    "arguments", ["system set a.b memory_mb", "system set-condition a.b Odd", "set-priority 3 Extreme"]
+    "arguments",
+    [
+        "system set a.b memory_mb",
+        "system set-condition a.b Odd",
+        "set-priority 3 Extreme",
+        "system reserve a.b --until yesterday",  # it would be over before it began
+        "token create lab --role lab-controller",  # of which?
+        "token create alice --lab-controller l.b",  # a submitter is of none
+        "token create alice --role boss",
+        "token create alice --expires-in soon",
+        "password",  # nobody to ask
+    ],
 )
 def test_deed__wrong_usage__status_2_and_nothing_asked(server: Server, run: Run, arguments: str) -> None:
-    assert run(*arguments.split()).exit_code == 2
+    server.on("GET", "/whoami", Answer({"user": "alice", "role": "submitter"}))
+    result = run(*arguments.split())
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert not [asked for asked in server.asked if asked.method != "GET"]
+
+
+def test_cancel__reason_that_says_nothing__is_wrong_usage(server: Server, run: Run) -> None:
+    assert run("cancel", "7", "--reason", " ").exit_code == 2
     assert not server.asked
+
+
+def test_pool__many_systems__one_line_each(server: Server, run: Run) -> None:
+    for fqdn in ("a", "b"):
+        server.on("PUT", f"/pools/big/systems/{fqdn}", Answer({"pool": "big", "fqdn": fqdn, "member": True}))
+        server.on("DELETE", f"/pools/big/systems/{fqdn}", Answer({"fqdn": fqdn, "member": False}))
+    assert run("pool", "add-system", "big", "a", "b").stdout == "a is in pool big\nb is in pool big\n"
+    lines = run("pool", "remove-system", "big", "a", "b", "--json").stdout.splitlines()
+    assert [json.loads(line)["fqdn"] for line in lines] == ["a", "b"]
+
+
+def test_group__member_added__moved_meanwhile__is_added_to_what_it_is_by_then(
+    server: Server, run: Run
+) -> None:
+    groups = [{"name": "qe", "members": members, "owners": ["o"]} for members in (["a"], ["a", "b"])]
+    tagged = [Answer(group, headers={"ETag": f'"{at}"'}) for at, group in enumerate(groups)]
+    server.on("GET", "/groups/qe", *tagged)
+    server.on("PUT", "/groups/qe", Answer({"title": "stale"}, 412), Answer({"changed": True}))
+    assert run("group", "add-member", "qe", "c").stdout == "group qe changed\n"
+    first, second = server.asked_for("PUT", "/groups/qe")
+    assert (first.headers["If-Match"], first.json()["members"]) == ('"0"', ["a", "c"])
+    assert (second.headers["If-Match"], second.json()) == (
+        '"1"',
+        {"members": ["a", "b", "c"], "owners": ["o"]},
+    )
+
+
+def test_group__member_removed__others_stay(server: Server, run: Run) -> None:
+    group = {"name": "qe", "members": ["a", "b"], "owners": ["o"]}
+    server.on("GET", "/groups/qe", Answer(group, headers={"ETag": '"3"'}))
+    server.on("PUT", "/groups/qe", Answer({"changed": True}))
+    run("group", "remove-member", "qe", "a", "x")
+    assert server.asked_for("PUT", "/groups/qe")[0].json() == {"members": ["b"], "owners": ["o"]}

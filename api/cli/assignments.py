@@ -1,0 +1,25 @@
+"""`NAME=VALUE` on the command line: what is to become of the properties of something."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import click
+
+assignments_argument = click.argument("changes", metavar="NAME=VALUE…", nargs=-1, required=True)
+
+
+def assigned(changes: tuple[str, ...]) -> dict[str, Any]:
+    """A VALUE that is JSON is taken as that, any other as text."""
+    return dict(map(_assigned, changes))
+
+
+def _assigned(text: str) -> tuple[str, Any]:
+    name, equals, value = text.partition("=")
+    if not equals:
+        raise click.UsageError(f"{text!r} is no NAME=VALUE")
+    try:
+        return name, json.loads(value)
+    except ValueError:
+        return name, value
