@@ -62,7 +62,7 @@ class Counters:
         self._add()
 
     def _next(self) -> _Batch:
-        totals = dict(self._totals())
+        totals = {one: float(total) for one, total in self._totals().items()}
         before = self._batch.totals
         news = {
             one: total - before.get(one, 0.0)

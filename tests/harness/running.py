@@ -137,7 +137,7 @@ def running(database: TestDatabase, *services: str, **settings: str) -> Iterator
     token = root.first_admin_token(database.settings)
     assert token is not None
     with ExitStack() as stack:
-        line = Running(database, f"http://127.0.0.1:{_free_port()}", token, settings=settings)
+        line = Running(database, f"http://127.0.0.1:{free_port()}", token, settings=settings)
         stack.callback(line.stop)
         for service in services or ("serve", "scheduler", "projector"):
             line.start(service)
@@ -154,7 +154,7 @@ def wait_for(happened: Any, what: str, timeout_seconds: float = READY_SECONDS) -
     raise AssertionError(f"waited {timeout_seconds:g} s for {what}")
 
 
-def _free_port() -> int:
+def free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])

@@ -1,0 +1,49 @@
+"""A lab in which everything has happened that is measured or counted, and then nothing happens any more."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import httpx
+
+from tests.harness.databases import TestDatabase
+from tests.harness.running import SAMPLES, Running, running, wait_for
+
+SMOKE = (SAMPLES / "kernel-smoke.xml").read_bytes()
+XML = {"Content-Type": "application/xml"}
+STREAM = {"Accept": "text/event-stream"}
+# So many machines of the sample lab suit the job: each is done with one and placed with another, two wait.
+MACHINES, QUEUED = 6, 2
+
+
+@contextmanager
+def busy_lab(database: TestDatabase) -> Iterator[Running]:
+    with running(database, LABLEDGER_CONSISTENCY_SECONDS="0.2") as line, line.client() as client:
+        line.labledger("lab", "load", str(SAMPLES / "lab.json"))
+        _finish_jobs(line, client)
+        _submit(client, MACHINES + QUEUED)
+        wait_for(lambda: jobs(client, "queued") == QUEUED, "two jobs to be queued")
+        wait_for(lambda: jobs(client, "waiting") == MACHINES, "the others to be placed")
+        assert client.get("/recipes/999999").status_code == 404
+        with client.stream("GET", "/events", headers=STREAM) as watched:
+            assert watched.status_code == 200
+            yield line
+
+
+def _finish_jobs(line: Running, client: httpx.Client) -> None:
+    line.start("lab", "simulate", "--all", "--speed", "2000", "--seed", "1", name="lab")
+    _submit(client, MACHINES)
+    wait_for(lambda: jobs(client, "completed") == MACHINES, "the first jobs to be done")
+    line.kill("lab")
+
+
+def _submit(client: httpx.Client, number: int) -> None:
+    for _ in range(number):
+        assert client.post("/jobs", content=SMOKE, headers=XML).status_code == 201
+
+
+def jobs(client: httpx.Client, state: str) -> int:
+    """How many there are in a state."""
+    found = client.get("/jobs", params={"limit": 1000}).json()["jobs"]
+    return sum(job["state"] == state for job in found)

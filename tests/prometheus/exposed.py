@@ -1,0 +1,55 @@
+"""`/metrics`, when there is something of everything in it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import httpx
+from prometheus_client.parser import text_string_to_metric_families
+from prometheus_client.samples import Sample
+
+from api.metrics.declared import COUNTERS, DURATIONS, GAUGES, HISTOGRAMS
+from tests.harness.running import wait_for
+
+DECLARED = (*GAUGES, *DURATIONS, *COUNTERS, *HISTOGRAMS)
+# What never happens, or needs a fault of the database or of the lab, stays at 0.
+AT_NOUGHT = {
+    *("labledger_append_retries", "labledger_append_conflicts", "labledger_scheduler_conflicts"),
+    *("labledger_tailer_backstop_finds", "labledger_tailer_reconnects", "labledger_consistency_findings"),
+    *("labledger_projector_lag_events", "labledger_projector_lag_seconds"),
+}
+
+
+@dataclass(frozen=True)
+class Exposed:
+    text: str
+
+    def families(self) -> dict[str, list[Sample]]:
+        """By the name that is declared, without the suffix of counters."""
+        return {family.name: family.samples for family in text_string_to_metric_families(self.text)}
+
+    def samples(self) -> Iterator[Sample]:
+        for samples in self.families().values():
+            yield from samples
+
+    def value(self, name: str, **labels: str) -> float:
+        (found,) = (one.value for one in self.samples() if (one.name, one.labels) == (name, labels))
+        return found
+
+    def at_nought(self) -> set[str]:
+        """The metrics of which nothing has happened yet."""
+        families = self.families()
+        return {one.family for one in DECLARED if not any(s.value for s in families.get(one.family, ()))}
+
+
+def read(client: httpx.Client) -> Exposed:
+    answer = client.get("/metrics")
+    assert answer.status_code == 200, answer.text
+    return Exposed(answer.text)
+
+
+def everything(client: httpx.Client) -> Exposed:
+    """Processes tell what they count every two seconds; then all of it is there."""
+    wait_for(lambda: read(client).at_nought() <= AT_NOUGHT, "every metric to have a value")
+    return read(client)

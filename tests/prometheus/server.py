@@ -1,0 +1,82 @@
+"""A real Prometheus on the loopback, which scrapes as `deploy/prometheus` tells it to."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+from tests.harness.running import Running, free_port, wait_for
+from tests.prometheus.tools import RULES, tool
+
+EXAMPLE_TARGET = "labledger.example.com:8080"
+EXAMPLE_INTERVAL = "_interval: 15s"
+
+Labels = frozenset[tuple[str, str]]
+# What Prometheus itself adds to every series.
+ADDED = ("__name__", "instance", "job")
+
+
+@dataclass
+class Prometheus:
+    url: str
+
+    def ask(self, path: str, **params: str) -> Any:
+        answer = httpx.get(f"{self.url}/api/v1/{path}", params=params, timeout=10, trust_env=False)
+        assert answer.status_code == 200, answer.text
+        return answer.json()["data"]
+
+    def values(self, expression: str) -> Mapping[Labels, float]:
+        """Of each series, by the labels that it has from us."""
+        return {
+            frozenset((name, value) for name, value in one["metric"].items() if name not in ADDED): float(
+                one["value"][1]
+            )
+            for one in self.ask("query", query=expression)["result"]
+        }
+
+    def has_scraped(self) -> bool:
+        try:
+            return set(self.values("up").values()) == {1.0}
+        except httpx.TransportError:
+            return False
+
+
+@contextmanager
+def prometheus(line: Running, token: str, folder: Path) -> Iterator[Prometheus]:
+    """One that has scraped at least once."""
+    listens = f"127.0.0.1:{free_port()}"
+    arguments = (
+        f"--config.file={_configured(line, token, folder)}",
+        f"--storage.tsdb.path={folder / 'data'}",
+        f"--web.listen-address={listens}",
+        "--log.level=warn",
+    )
+    process = subprocess.Popen([tool("prometheus"), *arguments], cwd=folder, stdin=subprocess.DEVNULL)
+    try:
+        started = Prometheus(f"http://{listens}")
+        wait_for(started.has_scraped, "Prometheus to have scraped")
+        yield started
+    finally:
+        process.terminate()
+        process.wait(30)
+
+
+def _configured(line: Running, token: str, folder: Path) -> Path:
+    """The example, with this target and token, in less of a hurry to be old."""
+    for name in ("prometheus.yml", "alerts.yml"):
+        shutil.copy(RULES / name, folder / name)
+    (folder / "token").write_text(token)
+    config = folder / "prometheus.yml"
+    example = config.read_text()
+    assert EXAMPLE_TARGET in example and EXAMPLE_INTERVAL in example
+    config.write_text(
+        example.replace(EXAMPLE_TARGET, f"127.0.0.1:{line.port}").replace(EXAMPLE_INTERVAL, "_interval: 1s")
+    )
+    return config

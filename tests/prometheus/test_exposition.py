@@ -1,0 +1,88 @@
+"""What `/metrics` shows is in order, complete, and names nobody."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import httpx
+from prometheus_client.openmetrics.parser import text_string_to_metric_families as openmetrics_families
+
+from api.metrics.declared import Labels
+from api.rest.request_counts import METHODS, OTHER
+from api.rest.routes import ROUTES
+from tests.prometheus.exposed import DECLARED, Exposed, read
+from tests.prometheus.tools import promtool
+
+OPENMETRICS = {"Accept": "application/openmetrics-text; version=1.0.0"}
+# The values of those labels that are declared as open.
+OPEN = {
+    "method": {*METHODS, OTHER},
+    "route": {*(re.sub(r":[^}]*(?=\})", "", path) for path in ROUTES), OTHER},
+    "status": {"1xx", "2xx", "3xx", "4xx", "5xx"},
+    "projector": {"all"},
+}
+
+
+def test_metrics__with_data_of_every_kind__promtool_finds_no_fault(exposed: Exposed) -> None:
+    assert promtool("check", "metrics", told=exposed.text) == (0, "")
+
+
+def test_metrics__as_openmetrics__the_same_families(client: httpx.Client, exposed: Exposed) -> None:
+    answer = client.get("/metrics", headers=OPENMETRICS)
+    assert answer.headers["content-type"].startswith("application/openmetrics-text")
+    families = {family.name: family for family in openmetrics_families(answer.text)}
+    assert {name for name, samples in exposed.families().items() if samples} <= set(families)
+
+
+def test_metrics__all_of_them__are_declared_and_have_samples(exposed: Exposed) -> None:
+    families = exposed.families()
+    assert set(families) == {metric.family for metric in DECLARED}
+    assert all(families.values())
+
+
+def test_labels__every_one__has_a_value_that_the_code_knows(exposed: Exposed) -> None:
+    families = exposed.families()
+    for metric in DECLARED:
+        for sample in families[metric.family]:
+            bounded = {name: value for name, value in sample.labels.items() if name != "le"}
+            assert _has_known_values(bounded, metric.labels), sample
+
+
+def _has_known_values(labels: dict[str, str], declared: Labels) -> bool:
+    known = {name: OPEN[name] if values is None else values for name, values in declared.items()}
+    return labels.keys() == known.keys() and all(value in known[name] for name, value in labels.items())
+
+
+def test_labels__every_one__names_nobody_and_nothing(client: httpx.Client, exposed: Exposed) -> None:
+    names = _names(client)
+    assert {"alice", "kernel-qe", "lab.east.example.com", "x86-01.east.example.com"} <= names
+    used = {value for sample in exposed.samples() for name, value in sample.labels.items() if name != "le"}
+    assert used.isdisjoint(names)
+
+
+def _names(client: httpx.Client) -> set[str]:
+    """What there is in this lab: systems, users, groups, pools, labs, and the ids of jobs and recipes."""
+
+    def listed(path: str, key: str, name: str) -> set[str]:
+        rows: list[dict[str, Any]] = client.get(path, params={"limit": 1000}).json()[key]
+        return {str(row[name]) for row in rows}
+
+    return {
+        *listed("/systems", "systems", "fqdn"),
+        *listed("/users", "users", "name"),
+        *listed("/groups", "groups", "name"),
+        *listed("/pools", "pools", "name"),
+        *listed("/lab-controllers", "lab_controllers", "fqdn"),
+        *listed("/jobs", "jobs", "job_id"),
+        *listed("/queue", "recipes", "recipe_id"),
+    }
+
+
+def test_watchers__one_that_follows_the_events__is_counted(exposed: Exposed) -> None:
+    assert exposed.value("labledger_watchers") == 1
+
+
+def test_requests__a_made_up_method__is_no_label(client: httpx.Client) -> None:
+    client.request("PURGE", "/jobs")
+    assert "PURGE" not in read(client).text

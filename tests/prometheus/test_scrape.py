@@ -1,0 +1,101 @@
+"""A real Prometheus scrapes a real Labledger, and answers what the API answers."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from functools import partial
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.harness.running import Running, wait_for
+from tests.prometheus.busy_lab import MACHINES, QUEUED
+from tests.prometheus.exposed import Exposed, everything
+from tests.prometheus.server import Labels, Prometheus, prometheus
+
+
+@pytest.fixture(scope="module")
+def scraper(line: Running, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Prometheus]:
+    """It has a token that is good for `/metrics` alone."""
+    with line.client() as admin:
+        everything(admin)
+        made = admin.post("/tokens", json={"user": "admin", "role": "metrics"}).json()
+    with line.client(made["token"]) as its:
+        assert its.get("/jobs").status_code == 403
+    with prometheus(line, made["token"], tmp_path_factory.mktemp("prometheus")) as started:
+        yield started
+
+
+def test_prometheus__has_scraped__systems_as_the_api_tells(scraper: Prometheus, client: httpx.Client) -> None:
+    systems = client.get("/systems", params={"limit": 1000}).json()["systems"]
+    expected = Counter((system["condition"], system["usage"]) for system in systems)
+    found = scraper.values("labledger_systems > 0")
+    assert {(dict(labels)["condition"], dict(labels)["usage"]): n for labels, n in found.items()} == expected
+
+
+def test_prometheus__has_scraped__recipes_as_the_queue_tells(
+    scraper: Prometheus, client: httpx.Client
+) -> None:
+    assert scraper.values("labledger_recipes > 0") == {
+        frozenset({("state", "queued")}): QUEUED,
+        frozenset({("state", "waiting")}): MACHINES,
+    }
+    assert len(client.get("/queue").json()["recipes"]) == QUEUED
+    (oldest,) = scraper.values("labledger_oldest_unplaced_seconds").values()
+    assert oldest > 0
+
+
+def test_prometheus__has_scraped__one_duration_of_each_recipe_that_was_done(scraper: Prometheus) -> None:
+    for measure in ("wait", "provisioning", "execution"):
+        assert list(scraper.values(f"labledger_recipe_{measure}_seconds_count").values()) == [MACHINES]
+    (slowest,) = scraper.values(
+        "histogram_quantile(1, sum by (le) (labledger_recipe_wait_seconds_bucket))"
+    ).values()
+    assert 0 < slowest <= 60
+
+
+def test_prometheus__has_scraped__log_and_appends_as_the_log_tells(
+    scraper: Prometheus, line: Running
+) -> None:
+    log = line.events()
+    here: Labels = frozenset()
+    told = {
+        "labledger_log_position": log[-1]["position"],
+        "labledger_scheduler_events_total": sum(event["basis"] is not None for event in log),
+        "labledger_append_events_total": sum(_is_of_a_request(event) for event in log),
+        "labledger_projector_events_total": len(log),
+    }
+    for name, expected in told.items():
+        wait_for(partial(_is, scraper, name, {here: expected}), f"{name} to be {expected}")
+
+
+def _is(scraper: Prometheus, name: str, expected: dict[Labels, float]) -> bool:
+    return scraper.values(name) == expected
+
+
+def _is_of_a_request(event: dict[str, Any]) -> bool:
+    """The first token is made before anybody serves."""
+    return event["basis"] is None and event["cause"] != "request/first-start"
+
+
+def test_prometheus__goes_on_scraping__sees_its_own_requests(scraper: Prometheus) -> None:
+    mine = 'labledger_http_requests_total{method="GET", route="/metrics", status="2xx"}'
+    timed = 'labledger_http_request_seconds_count{method="GET", route="/metrics"}'
+    wait_for(lambda: scraper.values(f"{mine} > 3"), "scrapes to be counted")
+    assert scraper.values(timed)
+
+
+def test_prometheus__alert_rules__are_evaluated_and_none_fires(scraper: Prometheus) -> None:
+    def evaluated() -> bool:
+        (group,) = scraper.ask("rules")["groups"]
+        return all(rule["health"] == "ok" for rule in group["rules"])
+
+    wait_for(evaluated, "the rules to be evaluated")
+    assert scraper.ask("alerts")["alerts"] == []
+
+
+def test_exposed__read_directly__is_what_prometheus_has(scraper: Prometheus, exposed: Exposed) -> None:
+    for name in ("labledger_projector_lag_events", "labledger_watchers", "labledger_scheduler_active"):
+        assert set(scraper.values(name).values()) == {s.value for s in exposed.samples() if s.name == name}
