@@ -62,8 +62,5 @@ def _recorded(client: Client, after: int, wanted: dict[str, Any]) -> Iterator[di
 
 
 def _live(client: Client, after: int, wanted: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    from api.client.patience import PERSISTENT
-
-    with client.another(PERSISTENT) as patient:
-        for event in patient.events(after=after, **wanted):
-            yield event.document()
+    for event in client.events(after=after, **wanted):
+        yield event.document()

@@ -77,12 +77,19 @@ class LabAgent:
         open_ones = {command["id"] for command in under_way(given)}
         told = [self._link.with_guest_tasks(one) if one["id"] in open_ones else one for one in given]
         self._lab = recall(self._lab.behaviour, told, time.monotonic())
-        for command in told:
-            if command["id"] in open_ones:
-                self._show(command)
+        self._show_under_way([command for command in told if command["id"] in open_ones])
         self._lab = self._teller.ask_about(self._lab, self._lab.agenda)
         self._last_command = max([0, *(int(command["id"]) for command in given)])
         self._remembers = True
+
+    def _show_under_way(self, commands: list[dict[str, Any]]) -> None:
+        """What was begun before is told by its number: nobody waits to hear of it again."""
+        begun = [command for command in commands if command.get("state", "queued") != "queued"]
+        if begun:
+            self._note("resumes", commands=len(begun))
+        for command in commands:
+            if command not in begun:
+                self._show(command)
 
     def _take(self, command: dict[str, Any]) -> None:
         self._lab = obey(self._lab, command, time.monotonic())
@@ -91,7 +98,8 @@ class LabAgent:
 
     def _show(self, command: Mapping[str, Any]) -> None:
         shown = ("system", "recipe_id", "power", "action")
-        self._note(str(command["kind"]), **{name: command[name] for name in shown if name in command})
+        known = {name: command[name] for name in shown if command.get(name) is not None}
+        self._note(str(command["kind"]), **known)
 
     def _vanish(self, delivery: Delivery) -> Lab:
         """Say nothing and hear nothing; then go on from memory, or from the server's."""

@@ -37,7 +37,7 @@ def up(demo: bool, data: Path | None, port: int | None) -> None:
     """Run Labledger here, until SIGTERM or Ctrl-C."""
     settings = Settings.read(data=data, port=port)
     set_up_logging(settings.log_level)
-    make_folder(settings.data)
+    _make_folder(settings.data)
     try:
         with exclusive(settings.data / "up.lock", wait=False) as leave_note:
             settings = _with_address(settings)
@@ -45,6 +45,13 @@ def up(demo: bool, data: Path | None, port: int | None) -> None:
             _run(settings, demo)
     except Taken as taken:
         raise click.ClickException(say.already_running(taken.note)) from None
+
+
+def _make_folder(data: Path) -> None:
+    try:
+        make_folder(data)
+    except OSError as error:
+        raise click.ClickException(say.no_folder(data, error)) from None
 
 
 def _with_address(settings: Settings) -> Settings:

@@ -20,6 +20,12 @@ def already_running(url: str) -> str:
     return f"Labledger already runs on this data at {url}" if url else "Labledger already starts on this data"
 
 
+def no_folder(data: Path, error: OSError) -> str:
+    is_file = isinstance(error, (FileExistsError, NotADirectoryError))
+    why = f"{error.filename} is a file" if is_file else error.strerror
+    return f"{data} cannot be the data folder: {why}; name another by --data or LABLEDGER_DATA"
+
+
 def port_taken(host: str, port: int) -> str:
     return f"port {port} on {host} is taken by another program: choose one with --port, or any with --port 0"
 

@@ -9,7 +9,7 @@ import click
 from api.cli import completing
 from api.cli.failures import INTERRUPTED
 from api.cli.job_view import JobView
-from api.cli.output import Output, console, show
+from api.cli.output import Output, console, note, show
 from api.cli.params import ID
 from api.cli.remote import remote
 from domain.recipe.lifecycle import RECIPE
@@ -43,13 +43,16 @@ def watch(client: Client, output: Output, job_id: int) -> None:
 
 
 def follow(client: Client, output: Output, job_id: int) -> bool:
-    """Show a job until it is finished. True when it passed."""
+    """Show a job until it is finished, also over a restart of the server. True when it passed."""
+    from api.client.patience import PERSISTENT
+
     view = JobView(client, job_id)
     view.read(client.position)
     try:
-        _show(view, output)
+        with client.another(PERSISTENT) as view.client:
+            _show(view, output)
     except KeyboardInterrupt:
-        click.echo(f"\njob {job_id} goes on: `labledger watch {job_id}` follows it again", err=True)
+        note(f"\njob {job_id} goes on: `labledger watch {job_id}` follows it again")
         raise click.exceptions.Exit(INTERRUPTED) from None
     return view.passed()
 

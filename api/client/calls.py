@@ -11,7 +11,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import httpx
 
-from api.client.patience import PASSING, Patience
+from api.client.patience import PASSING, PERSISTENT, Patience
 from api.client.problems import Problem, Unreachable, problem_of
 from api.client.stream import ServerEvent, messages
 
@@ -143,20 +143,22 @@ class Client:
     def events(
         self, path: str = "/events", *, after: int | None = None, **parameters: Any
     ) -> Iterator[ServerEvent]:
-        """The live stream; after an interruption it goes on behind the last event seen."""
-        last_id, failed, waited = "", 0, 0.0
+        """The live stream; after an interruption it goes on behind the last event seen.
+
+        Who has followed it once means to sit out a restart of the server.
+        """
+        last_id, failed, waited, patience = "", 0, 0.0, self._patience
         while True:
             try:
                 for event in self._stream(path, last_id, {**parameters, "after": after}):
-                    failed, waited = 0, 0.0
+                    failed, waited, patience = 0, 0.0, PERSISTENT
                     if event is not None:
                         last_id = event.id or last_id
                         yield event
                 pause = RESUME_SECONDS
             except httpx.TransportError as error:
                 failed += 1
-                # Bounded by the time only: who follows wants to sit out a restart of the server.
-                asked = self._patience.after_refusal(None, failed, waited)
+                asked = patience.after_refusal(None, failed, waited)
                 pause = self._again(asked, self._lost(error), failed, waited)
             waited += pause
             self._sleep(pause)

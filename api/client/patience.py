@@ -33,7 +33,7 @@ class Patience:
         return None if waited_seconds + pause > self.seconds else pause
 
 
-# Of somebody who follows what may take days, and means to sit out a restart of the server.
+# Of somebody who follows what may take days.
 PERSISTENT = Patience(attempts=10_000, seconds=600.0)
 
 

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from api.client import Client, Patience, Problem, Unreachable
+from api.client.patience import PERSISTENT
 from api.client.stream import messages
 from domain.errors import Fault
 from tests.cli.loopback import HANG_UP, Answer, Asked, Server, sent_events
@@ -176,6 +177,33 @@ def test_events__server_stays_away__ends_with_the_reason(
     with pytest.raises(Unreachable):
         next(client.events())
     assert 0 < sum(pauses) <= Patience().seconds
+
+
+def test_events__server_goes_away_for_a_while__is_waited_for_longer_than_for_an_answer(
+    server: Server, client: Client, pauses: list[float]
+) -> None:
+    server.on("GET", "/events", sent_events(_event(5)), Answer(status=HANG_UP))
+    with pytest.raises(Unreachable):
+        list(client.events())
+    assert Patience().seconds < sum(pauses) <= PERSISTENT.seconds
+
+
+def test_wait__longer_than_a_moment__is_told_once(server: Server) -> None:
+    said: list[str] = []
+    server.on("GET", "/queue", Answer({"title": "Service Unavailable", "detail": "no database"}, 503))
+    patient = Client(server.url, sleep=lambda _: None, say=said.append)
+    with patient as client, pytest.raises(Problem) as caught:
+        client.get("/queue")
+    assert said == ["Service Unavailable: no database; asking again"]
+    assert caught.value.tries > 5 and caught.value.waited_seconds > 20
+
+
+def test_edit__it_moves_every_time__gives_up(server: Server, client: Client) -> None:
+    server.on("GET", "/groups/a", Answer({"name": "a"}, headers={"ETag": '"1"'}))
+    server.on("PUT", "/groups/a", Answer({"title": "stale"}, 412))
+    with pytest.raises(Problem, match="stale"):
+        client.edit("/groups/a", lambda found: found)
+    assert 1 < len(server.asked_for("PUT", "/groups/a")) < 10
 
 
 def test_events__refused__is_a_problem_at_once(server: Server, client: Client) -> None:

@@ -1,0 +1,203 @@
+"""The overview: what is summed up, what is drawn, and what it is worth when the service is not ready."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from click.testing import Result
+from hypothesis import given
+from hypothesis import strategies as st
+from rich.console import Console
+
+from api.cli.overview_facts import DOING, doing, labs_of, queue_of, sets_of
+from api.cli.overview_reading import LATELY, WINDOWS, Reading
+from api.cli.overview_screen import MARKS, Screen
+from api.client import Client
+from domain.system.lifecycle import CONDITIONS, USAGE
+from tests.cli.loopback import Answer, Asked, Server
+
+Run = Callable[..., Result]
+
+LAB = {"fqdn": "lab.a.example.com", "enabled": True, "silent": False, "last_heard_at": "2026-01-01T00:00:00Z"}
+
+
+def system(name: str, condition: str = "Automated", usage: str = "idle", **more: Any) -> dict[str, Any]:
+    fqdn = f"{name}.a.example.com"
+    known = {"fqdn": fqdn, "lab_controller": LAB["fqdn"], "condition": condition, "usage": usage}
+    return {**known, "draining": False, "user": None, "recipe_id": None, **more}
+
+
+def waiting(recipe_id: int, priority: str, minute: int) -> dict[str, Any]:
+    since = f"2026-01-01T00:{minute:02}:00Z"
+    return {"recipe_id": recipe_id, "job_id": 7, "priority": priority, "since": since, "owner": "alice"}
+
+
+@pytest.mark.parametrize(
+    ("known", "what"),
+    [
+        (system("x"), "idle"),
+        (system("x", usage="pending"), "idle"),
+        (system("x", usage="waiting"), "starting"),
+        (system("x", usage="running", draining=True), "running"),  # it finishes what it runs
+        (system("x", "Broken", "running"), "running"),
+        (system("x", "Broken", draining=True), "broken"),
+        (system("x", draining=True), "draining"),
+        (system("x", "Manual"), "manual"),
+        (system("x", "Manual", "running", user="bob"), "reserved"),
+        (system("x", "Removed"), None),
+        (system("x", "Removed", "running"), "running"),
+    ],
+)
+def test_doing__of_a_system(known: dict[str, Any], what: str | None) -> None:
+    assert doing(known) == what
+
+
+systems = st.lists(
+    st.builds(
+        lambda **known: {"fqdn": "x", "lab_controller": "l", **known},
+        condition=st.sampled_from(CONDITIONS),
+        usage=st.sampled_from(USAGE.states),
+        draining=st.booleans(),
+        user=st.none() | st.just("bob"),
+    )
+)
+
+
+@given(systems)
+def test_labs__whatever_their_systems_do__every_system_is_counted_once(known: list[dict[str, Any]]) -> None:
+    counted = sum(1 for one in known if doing(one) is not None)
+    for lab in labs_of([], known):
+        assert sum(lab["doing"].values()) == lab["systems"] == counted
+    assert set(MARKS) == set(DOING)
+
+
+def test_labs__disabled_silent_or_empty__are_shown() -> None:
+    controllers = [LAB, {**LAB, "fqdn": "lab.b", "enabled": False, "silent": True}]
+    states = {lab["lab_controller"]: lab["state"] for lab in labs_of(controllers, [system("x")])}
+    assert states == {"lab.a.example.com": "enabled", "lab.b": "disabled, silent"}
+
+
+def test_queue__waits__by_priority_and_the_longest() -> None:
+    recipes = [waiting(1, "Urgent", 50), waiting(2, "Normal", 5), waiting(3, "Normal", 40)]
+    queue = queue_of(recipes, "2026-01-01T01:00:00Z")
+    assert queue["longest"]["recipe_id"] == 2
+    assert queue["by_priority"] == {
+        "Urgent": {"recipes": 1, "longest_wait_seconds": 600.0},
+        "Normal": {"recipes": 2, "longest_wait_seconds": 3300.0},
+    }
+    assert queue_of([], "2026-01-01T01:00:00Z")["longest"] is None
+
+
+def test_sets__of_recipes__have_their_systems_together() -> None:
+    recipes = [
+        {"recipe_id": number, "recipe_set_id": 5, "job_id": 7, "usage": "running", "system": f"s{number}"}
+        for number in (3, 2)
+    ]
+    (only,) = sets_of(recipes)
+    assert (only["recipes"], only["systems"]) == (2, ["s2", "s3"])
+
+
+@pytest.fixture
+def lab(server: Server) -> Server:
+    """A lab with one of everything."""
+    known = [
+        system("run", usage="running", recipe_id=12),
+        system("idle"),
+        system("bad", "Broken"),
+        system("kept", "Manual", "running", user="bob"),
+    ]
+    checks = {"database": True, "read_models": True, "scheduler": True, "lag_events": 0}
+    server.on("GET", "/readyz", Answer({"ready": True, "checks": checks}))
+    server.on("GET", "/systems", Answer({"position": 9, "systems": known, "next": None}))
+    server.on("GET", "/lab-controllers", Answer({"position": 9, "lab_controllers": [LAB], "next": None}))
+    server.on("GET", "/queue", Answer({"position": 9, "recipes": [waiting(15, "High", 0)], "next": None}))
+    recipe = {"recipe_id": 12, "recipe_set_id": 4, "job_id": 7, "priority": "Urgent", "owner": "alice"}
+    server.on("GET", "/recipes/12", Answer({**recipe, "whiteboard": "smoke"}))
+    server.on(
+        "GET", "/events", Answer({"events": [_event(4, "recipe.aborted", reason="no tree")], "next": None})
+    )
+    return server
+
+
+def _event(position: int, topic: str, **data: Any) -> dict[str, Any]:
+    at = "2026-01-01T00:00:00Z"
+    return {"position": position, "topic": topic, "subject": f"recipe/{position}", "at": at, "data": data}
+
+
+def test_overview__for_people__tells_all_of_it(lab: Server, run: Run) -> None:
+    result = run("overview")
+    assert result.exit_code == 0
+    text = result.stdout
+    for said in (
+        *("ready, database ok", "lab.a.example.com", "1 running", "1 broken", "1 reserved"),
+        *("1 recipe waiting", "recipe 15 of job 7, alice", "High 1"),
+        *("1 recipe in 1 recipe set", "run.a.example.com", "smoke"),
+        *("recipe/4", "aborted", "no tree"),
+    ):
+        assert said in text, said
+
+
+@pytest.mark.parametrize("width", [60, 80, 120])
+def test_overview__on_a_terminal__no_line_is_longer(lab: Server, run: Run, width: int) -> None:
+    document = json.loads(run("overview", "--json").stdout)
+    file = io.StringIO()
+    Console(file=file, width=width, force_terminal=True, color_system=None).print(Screen(document))
+    assert max(map(len, file.getvalue().splitlines())) <= width
+
+
+def test_overview__service_not_ready__says_which_check_fails(lab: Server, run: Run) -> None:
+    checks = {"database": True, "read_models": True, "scheduler": False}
+    lab.on("GET", "/readyz", Answer({"title": "No", "detail": "not ready: scheduler", "checks": checks}, 503))
+    result = run("overview")
+    assert result.exit_code == 1
+    assert "not ready" in result.stdout and "scheduler FAILS" in result.stdout
+    assert "lab.a.example.com" in result.stdout
+
+
+def test_overview__database_away__is_told_at_once(lab: Server, run: Run) -> None:
+    for path in ("/readyz", "/systems"):
+        lab.on("GET", path, Answer({"title": "No", "detail": "the database cannot be reached"}, 503))
+    result = run("overview", "--json")
+    assert result.exit_code == 1
+    assert json.loads(result.stdout)["detail"] == "No: the database cannot be reached"
+    assert len(lab.asked_for("GET", "/systems")) == 1
+
+
+def test_overview__nobody_there__is_a_failure(server: Server, run: Run) -> None:
+    server.httpd.socket.close()
+    assert run("overview").exit_code == 1
+
+
+def test_reading__again__asks_only_for_what_can_have_changed(lab: Server) -> None:
+    with Client(lab.url) as client:
+        reading = Reading(client)
+        reading.document()
+        lab.on("GET", "/events", Answer({"events": [_event(11, "recipe.aborted")], "next": None}))
+        lab.on("GET", "/systems", Answer({"position": 12, "systems": [], "next": None}))
+        lately = reading.document()["lately"]
+        reading.close()
+    assert [event["position"] for event in lately] == [11, 4]
+    assert len(lab.asked_for("GET", "/recipes/12")) == 1
+    assert lab.asked_for("GET", "/events")[-1].query["after"] == ["9"]
+
+
+def test_reading__long_log__looks_back_until_there_is_enough(lab: Server) -> None:
+    def events(asked: Asked) -> Answer:
+        after = int(asked.query["after"][0])
+        found = [_event(at, "recipe.aborted") for at in range(after + 1, after + 4)] if after < 90_000 else []
+        changed = _event(after + 9, "system.condition-changed", condition="Automated")
+        return Answer({"events": [*found, changed], "next": None})
+
+    lab.on("GET", "/systems", Answer({"position": 100_000, "systems": [], "next": None}))
+    lab.on("GET", "/events", events)
+    with Client(lab.url) as client:
+        reading = Reading(client)
+        lately = reading.document()["lately"]
+        reading.close()
+    assert 0 < len(lately) <= LATELY and all(event["topic"] == "recipe.aborted" for event in lately)
+    asked = [int(one.query["after"][0]) for one in lab.asked_for("GET", "/events")]
+    assert asked == [max(0, 100_000 - window) for window in WINDOWS]
