@@ -10,7 +10,7 @@ from falcon.asgi import Request as HttpRequest
 
 from api.services import Request
 
-_ETAG: Final = re.compile(r'^"([0-9]{1,18})"$')
+_ETAG: Final = re.compile(r'^"[0-9]{1,18}"$')
 
 
 @dataclass(frozen=True)
@@ -46,9 +46,9 @@ def request_of(req: HttpRequest) -> Request:
 
 
 def _expected(req: HttpRequest) -> frozenset[int] | None:
-    """The versions that an If-Match names. A tag that no answer has is that of no version."""
+    """The versions that an If-Match names. A tag that no answer has given is that of no version."""
     header = req.get_header("If-Match")
     if header is None or header.strip() == "*" or not req.context.operation.versioned:
         return None
     tags = (tag.strip() for tag in header.split(","))
-    return frozenset(int(number) for tag in tags for number in _ETAG.findall(tag))
+    return frozenset(int(tag[1:-1]) for tag in tags if _ETAG.match(tag))

@@ -43,10 +43,8 @@ class RecipeSets:
     )
     async def on_patch(self, req: Request, resp: Response, recipe_set_id: int) -> None:
         change: PriorityChange = await read_model(req)
-        done = None
-        if change.model_fields_set:
-            priority = Priority[change.priority]
-            done = await change_priority(self._services, request_of(req), recipe_set_id, priority)
+        priority = Priority[change.priority]
+        done = await change_priority(self._services, request_of(req), recipe_set_id, priority)
         body = {"recipe_set_id": recipe_set_id, "changed": done is not None}
         await reading.answer_write(resp, self._services, done, body)
 

@@ -29,6 +29,8 @@ class Server(BaseApplication):  # type: ignore[misc]
             "worker_connections": 10_000,
             "graceful_timeout": 2,
             "keepalive": 75,
+            # Cursors and lists of subjects may be long; this is the most it takes.
+            "limit_request_line": 8190,
             "timeout": 60,
             "loglevel": settings.log_level,
             # It would open a socket in the home folder.

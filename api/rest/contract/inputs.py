@@ -16,7 +16,6 @@ from api.rest.contract.values import (
     PriorityName,
     Role,
     Text,
-    no_defaults,
 )
 
 
@@ -68,11 +67,7 @@ class Cancel(Input):
 
 
 class PriorityChange(Input):
-    """A model of what may change has defaults that nobody reads: null is no value for what must have one."""
-
-    model_config = ConfigDict(json_schema_extra=no_defaults)
-
-    priority: PriorityName = "Normal"
+    priority: PriorityName
 
 
 class CommandReport(Input):

@@ -8,6 +8,7 @@ from typing import Any
 
 from api.rest.contract.operation import Operation
 from api.rest.contract.queries import Query
+from api.rest.contract.values import FQDN_PATTERN, NAME_PATTERN
 
 Parameter = dict[str, Any]
 
@@ -19,7 +20,8 @@ MAX_KEY_LENGTH = 255
 
 def path_parameters(path: str) -> Iterator[Parameter]:
     for name, bounds in _IN_PATH.findall(path):
-        schema: dict[str, Any] = {"type": "string", "minLength": 1}
+        pattern = FQDN_PATTERN if name == "fqdn" else NAME_PATTERN
+        schema: dict[str, Any] = {"type": "string", "pattern": pattern, "maxLength": 253}
         if bounds:
             pairs = (bound.split("=") for bound in bounds.split(","))
             schema = {"type": "integer", **{_BOUNDS[key.strip()]: int(value) for key, value in pairs}}

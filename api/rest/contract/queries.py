@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, Final, Literal, TypeVar
 
 from falcon.asgi import Request
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, WithJsonSchema
@@ -16,6 +17,7 @@ from domain.events import TOPICS
 MAX_LIMIT = 1_000
 MAX_POSITION = 2**63 - 2
 MAX_WAIT_SECONDS = 60
+_SUBJECT: Final = re.compile(r"[a-z]+(-[a-z]+)*/[^,]+")
 
 
 def whole(text: str) -> int | None:
@@ -83,7 +85,7 @@ def _truth(text: Any) -> Any:
 def _listed(value: Any) -> Any:
     """Given several times, or once with commas."""
     texts = value if isinstance(value, list) else [value]
-    return tuple(part for text in texts for part in str(text).split(",") if part)
+    return tuple(part for text in texts for part in str(text).split(","))
 
 
 def _topics(value: Any) -> Any:
@@ -97,6 +99,7 @@ def _topics(value: Any) -> Any:
 GROUPS = ("system", "lab_controller", "pool", "arch")
 
 Position = Annotated[int, _whole(0, MAX_POSITION), _range(0, MAX_POSITION)]
+Cursor = Annotated[str, WithJsonSchema({"type": "string", "pattern": "^[A-Za-z0-9_=-]+$"})]
 Limit = Annotated[int, _whole(1, MAX_LIMIT), _range(1, MAX_LIMIT)]
 Wait = Annotated[int, _whole(0, MAX_WAIT_SECONDS), _range(0, MAX_WAIT_SECONDS)]
 _MOMENT = {"type": "string", "format": "date-time"}
@@ -112,6 +115,16 @@ GroupBy = Annotated[
     BeforeValidator(_group),
     WithJsonSchema({"type": "string", "enum": list(GROUPS)}),
 ]
+
+
+def _subjects(value: Any) -> Any:
+    subjects = _listed(value)
+    wrong = [subject for subject in subjects if not _SUBJECT.fullmatch(subject)]
+    if wrong:
+        raise ValueError("; ".join(f"{_shown(subject)} is no subject such as recipe/12" for subject in wrong))
+    return subjects
+
+
 Topics = Annotated[
     tuple[str, ...],
     BeforeValidator(_topics),
@@ -119,8 +132,8 @@ Topics = Annotated[
 ]
 Subjects = Annotated[
     tuple[str, ...],
-    BeforeValidator(_listed),
-    WithJsonSchema({"type": "array", "items": {"type": "string", "minLength": 1}}),
+    BeforeValidator(_subjects),
+    WithJsonSchema({"type": "array", "items": {"type": "string", "pattern": f"^{_SUBJECT.pattern}$"}}),
 ]
 
 
@@ -144,7 +157,9 @@ class Read(Caught):
 
 class Page(Read):
     limit: Annotated[Limit, Field(description="as many at most")] = 100
-    cursor: Annotated[str | None, Field(description="where the page before ended, as its `next` says")] = None
+    cursor: Annotated[Cursor | None, Field(description="where the page before ended, as its `next` says")] = (
+        None
+    )
 
 
 class Span(Read):

@@ -1,0 +1,91 @@
+"""/openapi.json: sound by its standard, kept by the service, whatever it is asked."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+from openapi_spec_validator import OpenAPIV31SpecValidator
+
+from api.rest.routes import ROUTES
+from tests.harness.pool import ServerPool
+from tests.harness.running import SAMPLES, Running, running
+
+TOP = Path(__file__).parents[2]
+CONFIGURATION = Path(__file__).with_name("schemathesis.toml")
+# It asks with any number for `min_position` and `wait_seconds`: nobody should wait for that here.
+IMPATIENT = {"LABLEDGER_POSITION_WAIT_SECONDS": "0.02", "LABLEDGER_LONG_POLL_SECONDS": "0.02"}
+
+
+@pytest.fixture(scope="module")
+def fuzzed(servers: ServerPool) -> Iterator[Running]:
+    """A Labledger of its own: what is asked of it is not tidied up."""
+    with (
+        servers.databases("embedded").fresh() as database,
+        running(database, **IMPATIENT) as started,
+    ):
+        started.labledger("lab", "load", str(SAMPLES / "lab.json"))
+        started.labledger("submit", str(SAMPLES / "nfs-multihost.xml"))
+        yield started
+
+
+def test_document__by_its_standard__is_sound(client: httpx.Client) -> None:
+    document = client.get("/openapi.json").json()
+    assert document["openapi"] == "3.1.0"
+    assert list(OpenAPIV31SpecValidator(document).iter_errors()) == []
+
+
+def test_document__every_route__is_described(client: httpx.Client) -> None:
+    paths = client.get("/openapi.json").json()["paths"]
+    described = sorted((path.count("/"), method) for path, methods in paths.items() for method in methods)
+    routed = sorted(
+        (path.count("/"), method.lower()) for path, route in ROUTES.items() for method in route.roles
+    )
+    assert described == routed
+    ids = [operation["operationId"] for methods in paths.values() for operation in methods.values()]
+    assert len(set(ids)) == len(ids)
+
+
+def test_document__without_a_token__is_open(line: Running) -> None:
+    assert httpx.get(f"{line.url}/openapi.json", trust_env=False).status_code == 200
+
+
+def test_service__asked_what_nobody_would_think_of__keeps_its_promises(fuzzed: Running) -> None:
+    fuzz(fuzzed, "--phases", "examples,coverage,fuzzing", "--max-examples", "5")
+
+
+@pytest.mark.soak
+def test_service__asked_for_minutes__keeps_its_promises(fuzzed: Running) -> None:
+    fuzz(fuzzed, "--max-examples", "40", "--max-time", "150")
+
+
+def fuzz(line: Running, *arguments: str) -> None:
+    """Ask everything there is with made-up input; fails with the command that shows what was found."""
+    command = [
+        *(sys.executable, "-m", "schemathesis.cli", "--config-file", str(CONFIGURATION), "run"),
+        *(f"{line.url}/openapi.json", "--header", f"Authorization: Bearer {line.token}"),
+        *("--checks", "all", "--suppress-health-check", "all", "--warnings", "off", "--no-color"),
+        *arguments,
+    ]
+    # Elsewhere, so that what it keeps for itself stays out of the checkout.
+    with tempfile.TemporaryDirectory() as folder:
+        done = subprocess.run(
+            command,
+            cwd=folder,
+            env={**os.environ, "SCHEMATHESIS_HOOKS": "tests.rest.schemathesis_hooks", "PYTHONPATH": str(TOP)},
+            capture_output=True,
+            text=True,
+            timeout=400,
+            check=False,
+        )
+    assert done.returncode == 0, done.stdout[-8_000:] + done.stderr[-2_000:]
+    asked = re.search(r"(\d+) generated", done.stdout)
+    assert asked is not None and int(asked.group(1)) > len(ROUTES), done.stdout
+    line.wait_ready()
