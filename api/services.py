@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 
 from api.feed import Feed
 from api.metrics.requests import RequestCounters
+from api.passwords import Attempts, Hashing
 from api.store.aggregates import Aggregates
 from api.store.contacts import Contacts
 from api.store.event_log import EventLog
@@ -54,6 +55,8 @@ class Services:
     aggregates: Aggregates
     contacts: Contacts
     requests: RequestCounters = field(default_factory=RequestCounters)
+    hashing: Hashing = field(default_factory=Hashing)
+    attempts: Attempts = field(default_factory=Attempts)
     bounds: Bounds = Bounds()
     clock: Callable[[], datetime] = lambda: datetime.now(UTC)
 

@@ -28,6 +28,10 @@ def new_token() -> str:
     return "ll_" + secrets.token_urlsafe(32)
 
 
+def new_token_id() -> str:
+    return secrets.token_hex(6)
+
+
 async def create_token(
     services: Services,
     request: Request,
@@ -47,7 +51,7 @@ async def create_token(
         return None, _token_id(done), done.position
     await services.feed.catch_up()
     wanted = Wanted(user, role, lab_controller, expires_at)
-    token, token_id = new_token(), secrets.token_hex(6)
+    token, token_id = new_token(), new_token_id()
 
     def decide() -> Append:
         return _created(services, request, wanted, token, token_id)
@@ -61,10 +65,15 @@ async def create_token(
 
 
 def _created(services: Services, request: Request, wanted: Wanted, token: str, token_id: str) -> Append:
-    directory = services.feed.directory
-    faults = faults_of(directory, wanted, services.clock(), is_admin=request.is_admin)
+    faults = faults_of(services.feed.directory, wanted, services.clock(), is_admin=request.is_admin)
     if faults:
         raise FaultyInput(faults)
+    return issued(services, request, wanted, token, token_id)
+
+
+def issued(services: Services, request: Request, wanted: Wanted, token: str, token_id: str) -> Append:
+    """What makes a token count, whoever is to have asked for it; its answer is {"token_id"}."""
+    directory = services.feed.directory
     event = TokenCreated(
         user=wanted.user,
         role=wanted.role,

@@ -1,0 +1,70 @@
+"""A person comes in with a password, and goes on with a token that expires."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final
+
+from api.services import Request, Services
+from api.store.requests import Append
+from api.use_cases.commit import commit_named
+from api.use_cases.passwords import is_password
+from api.use_cases.tokens import issued, new_token, new_token_id
+from domain.directory.changes import unknown_role
+from domain.directory.roles import LAB_CONTROLLER, ROLES
+from domain.directory.tokens import Wanted
+from domain.errors import Fault, FaultyInput, NotPermitted, NotRecognised
+
+LASTING: Final = timedelta(hours=12)
+
+
+@dataclass(frozen=True)
+class LoggedIn:
+    """`position` is the one in the log from which the token counts."""
+
+    token: str
+    token_id: str
+    role: str
+    expires_at: datetime
+    position: int
+
+
+async def log_in(
+    services: Services, request_id: str, user: str, password: str, role: str | None = None
+) -> LoggedIn:
+    """A token for 12 hours, of the role asked for or else the user's first.
+
+    Raises FaultyInput for a role that is none of a person, NotRecognised for a wrong name or password alike,
+    NotPermitted for a role the user does not have, and TooOften after some failures within a minute.
+    """
+    if role not in (None, *ROLES):
+        raise FaultyInput([Fault("role", unknown_role(str(role)))])
+    if role == LAB_CONTROLLER:
+        raise FaultyInput([Fault("role", "a lab controller has a token of its own")])
+    await services.feed.catch_up()
+    password_id = services.feed.directory.access.password_of(user)
+    if not await is_password(services, user, password_id, password):
+        raise NotRecognised("there is no user of this name and password")
+    request = Request(user, request_id)
+    token, token_id, expires_at = new_token(), new_token_id(), services.clock() + LASTING
+
+    def decide() -> Append:
+        if services.feed.directory.access.password_of(user) != password_id:
+            raise NotRecognised("the password was changed meanwhile")
+        wanted = Wanted(user, _role(services, user, role), expires_at=expires_at)
+        return issued(services, request, wanted, token, token_id)
+
+    done = await commit_named(services, request, f"token/{token_id}", decide)
+    assert done is not None, "a token is always something new"
+    return LoggedIn(token, token_id, _role(services, user, role), expires_at, done.position)
+
+
+def _role(services: Services, user: str, wanted: str | None) -> str:
+    """Raises NotPermitted."""
+    roles = [role for role in services.feed.directory.roles_of(user) if role != LAB_CONTROLLER]
+    if wanted is None and roles:
+        return roles[0]
+    if wanted is None or wanted not in roles:
+        raise NotPermitted(f"{user} may not take on {f'the role {wanted}' if wanted else 'any role'}")
+    return wanted

@@ -1,0 +1,78 @@
+"""People's passwords: set, and looked at where one is exchanged for a token (docs/decisions/0013)."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+
+from api.services import Request, Services
+from api.store.passwords import forget_hashes, hash_of, keep_hash
+from api.store.requests import Append, Committed
+from api.use_cases.commit import append_of, commit_named
+from api.use_cases.rights import require_oneself
+from domain.directory.events import UserPasswordSet
+from domain.directory.passwords import faults_of
+from domain.errors import Fault, FaultyInput, NotPermitted, Refused, Unknown
+from domain.names import called
+
+
+async def set_password(
+    services: Services, request: Request, user: str, new: str, current: str | None = None
+) -> Committed:
+    """From now on this is the user's password, and no other.
+
+    An admin sets anybody's. Others set their own, by the `current` one if they have any. The tokens that they
+    have stay. Raises FaultyInput with all that is wrong, Unknown, Stale, NotPermitted for somebody else and
+    for a wrong `current`, TooOften, and Refused when it was set by another request meanwhile.
+    """
+    require_oneself(request, user, "sets the passwords of others")
+    await services.feed.catch_up()
+    if services.feed.directory.get("user", user) is None:
+        raise Unknown(called("user", user))
+    before = services.feed.directory.access.password_of(user)
+    needs_current = before is not None and not request.is_admin
+    faults = faults_of(new, user, "password")
+    if needs_current and current is None:
+        faults.append(Fault("current", "is needed: the password that counts now"))
+    if faults:
+        raise FaultyInput(faults)
+    if needs_current and not await is_password(services, user, before, current or ""):
+        raise NotPermitted("the password that counts now is another one")
+    password_id = secrets.token_hex(8)
+    hashed = await services.hashing.hashed(new)
+    await asyncio.to_thread(keep_hash, services.log, password_id, user, hashed)
+    done, replaced = await _count(services, request, user, before, password_id)
+    await asyncio.to_thread(forget_hashes, services.log, user, replaced, password_id)
+    return done
+
+
+async def _count(
+    services: Services, request: Request, user: str, known: str | None, password_id: str
+) -> tuple[Committed, str | None]:
+    """Let it count in place of the one that is known; and the one that it has replaced."""
+    directory, subject = services.feed.directory, f"user/{user}"
+    replaced: str | None = None
+
+    def decide() -> Append:
+        nonlocal replaced
+        entry, replaced = directory.get("user", user), directory.access.password_of(user)
+        if entry is None:
+            raise Unknown(called("user", user))
+        if replaced != known and not request.is_admin:
+            raise Refused(f"the password of {called('user', user)} was set meanwhile")
+        event = UserPasswordSet(password_id=password_id)
+        return append_of(services, request, [(subject, event)], {subject: entry.version})
+
+    done = await commit_named(services, request, subject, decide)
+    assert done is not None, "a password that is set is always something new"
+    return done, replaced
+
+
+async def is_password(services: Services, user: str, password_id: str | None, password: str) -> bool:
+    """Whether this password has that id; with none it takes as long to say no. Raises TooOften."""
+    services.attempts.begin(user)
+    hashed = await asyncio.to_thread(hash_of, services.log, password_id or "")
+    if not await services.hashing.is_right(password, hashed):
+        return False
+    services.attempts.succeeded(user)
+    return True

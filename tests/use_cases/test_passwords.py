@@ -1,0 +1,177 @@
+"""People set passwords and log in with them; hashes lie beside the log, and only one of each stays."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+
+from api.passwords import ATTEMPTS
+from api.store.passwords import keep_hash
+from api.use_cases.log_in import LASTING, LoggedIn, log_in
+from api.use_cases.passwords import set_password
+from api.use_cases.put_document import put_document
+from api.use_cases.remove_document import remove_document
+from api.use_cases.tokens import digest_of
+from domain.errors import (
+    FaultyInput,
+    NotPermitted,
+    NotRecognised,
+    Refused,
+    Stale,
+    TooOften,
+    Unknown,
+)
+from tests.use_cases.asking import Town, as_admin, by
+
+LEFT_OVER = b"""
+INSERT INTO secret.passwords (password_id, user_name, hash, made_at)
+VALUES ('left-over', 'bob', 'old', now() - interval '2 hours') RETURNING 1
+"""
+FIRST, SECOND = "correct horse", "battery staple"
+
+
+def logs_in(town: Town, user: str, password: str, role: str | None = None, door: int = 0) -> LoggedIn:
+    return town.scene.doors[door].ask(lambda services, _: log_in(services, "test", user, password, role))
+
+
+def hashes(town: Town, user: str) -> list[str]:
+    rows = town.log.rows(b"SELECT hash FROM secret.passwords WHERE user_name = %s", (user,))
+    return [row[0] for row in rows]
+
+
+@pytest.fixture(autouse=True)
+def _no_hashes(town: Town) -> None:
+    town.log.rows(b"DELETE FROM secret.passwords RETURNING 1", ())
+
+
+def test_password__first_set__lets_its_user_in_for_a_while(town: Town) -> None:
+    town.ask(set_password, by("bob"), "bob", FIRST)
+    found = logs_in(town, "bob", FIRST, door=1)
+    services = town.services(1)
+    assert found.role == "submitter"
+    directory = services.feed.directory
+    assert directory.token(digest_of(found.token), found.expires_at - timedelta(seconds=1)) is not None
+    assert directory.token(digest_of(found.token), found.expires_at) is None
+    assert found.expires_at - services.clock() <= LASTING
+    (recorded,) = services.log.load({f"token/{found.token_id}": 0})[f"token/{found.token_id}"]
+    assert (recorded.stamp.actor, recorded.position) == ("bob", found.position)
+
+
+def test_password__hash__is_in_no_event(town: Town) -> None:
+    before = town.log.end()
+    town.ask(set_password, by("bob"), "bob", FIRST)
+    assert town.since(before) == [("user/bob", "user.password-set")]
+    (hashed,) = hashes(town, "bob")
+    assert hashed.startswith("$argon2id$")
+    states = town.log.rows(b"SELECT state FROM log.events", ())
+    assert not any(hashed.encode() in bytes(state) for (state,) in states)
+
+
+def test_password__set_again__needs_the_first_which_counts_no_more(town: Town) -> None:
+    town.ask(set_password, by("bob"), "bob", FIRST)
+    with pytest.raises(FaultyInput) as refused:
+        town.ask(set_password, by("bob"), "bob", "short")
+    assert [fault.where for fault in refused.value.faults] == ["password", "current"]
+    with pytest.raises(NotPermitted):
+        town.ask(set_password, by("bob"), "bob", SECOND, SECOND)
+    town.ask(set_password, by("bob"), "bob", SECOND, FIRST)
+    assert len(hashes(town, "bob")) == 1
+    with pytest.raises(NotRecognised):
+        logs_in(town, "bob", FIRST)
+    assert logs_in(town, "bob", SECOND)
+
+
+def test_password__of_others__is_set_by_admins_without_knowing_it(town: Town) -> None:
+    with pytest.raises(NotPermitted):
+        town.ask(set_password, by("eve"), "bob", FIRST)
+    with pytest.raises(Unknown):
+        town.ask(set_password, as_admin(), "mallory", FIRST)
+    town.ask(set_password, as_admin(), "bob", FIRST)
+    town.ask(set_password, as_admin(), "bob", SECOND)
+    assert logs_in(town, "bob", SECOND)
+
+
+def test_password__stale_if_match__the_one_before_counts(town: Town) -> None:
+    town.ask(set_password, as_admin(), "bob", FIRST)
+    with pytest.raises(Stale):
+        town.ask(set_password, as_admin(expected=frozenset({1})), "bob", SECOND)
+    assert logs_in(town, "bob", FIRST)
+
+
+def test_password__set_twice_in_the_same_moment__who_knew_the_older_one_is_refused(town: Town) -> None:
+    town.ask(set_password, by("bob"), "bob", FIRST)
+
+    def by_admin() -> None:
+        town.ask(set_password, as_admin(), "bob", "from the admin")
+
+    with town.scene.doors[1].appended.preceded(by_admin), pytest.raises(Refused, match="set meanwhile"):
+        town.ask(set_password, by("bob"), "bob", SECOND, FIRST, door=1)
+    assert logs_in(town, "bob", "from the admin")
+
+
+def test_log_in__nobody_of_that_name_or_no_password_or_a_wrong_one__are_the_same(town: Town) -> None:
+    town.ask(set_password, by("bob"), "bob", FIRST)
+    said = set()
+    for user, password in (("mallory", FIRST), ("eve", FIRST), ("bob", SECOND), ("bob", "")):
+        with pytest.raises(NotRecognised) as refused:
+            logs_in(town, user, password)
+        said.add(str(refused.value))
+    assert len(said) == 1
+
+
+def test_log_in__wrong_too_often__even_the_right_one_waits(town: Town) -> None:
+    town.ask(set_password, as_admin(), "bob", FIRST)
+    for _ in range(ATTEMPTS.amount):
+        with pytest.raises(NotRecognised):
+            logs_in(town, "bob", SECOND)
+    with pytest.raises(TooOften):
+        logs_in(town, "bob", FIRST)
+    with pytest.raises(TooOften):
+        town.ask(set_password, by("bob"), "bob", SECOND, FIRST)
+    # Admins are not kept from helping.
+    assert town.ask(set_password, as_admin(), "bob", SECOND)
+
+
+def test_log_in__role_asked_for__is_one_that_the_user_has(town: Town) -> None:
+    town.ask(put_document, as_admin(), "user", "bob", {"roles": ["lab-controller", "auditor", "submitter"]})
+    town.ask(set_password, as_admin(), "bob", FIRST)
+    # A person does not come in as a lab controller.
+    assert logs_in(town, "bob", FIRST).role == "auditor"
+    assert logs_in(town, "bob", FIRST, "submitter").role == "submitter"
+    with pytest.raises(NotPermitted):
+        logs_in(town, "bob", FIRST, "admin")
+    for role in ("lab-controller", "king"):
+        with pytest.raises(FaultyInput):
+            logs_in(town, "bob", FIRST, role)
+
+
+def test_log_in__password_set_in_the_same_moment__lets_nobody_in_by_the_old_one(town: Town) -> None:
+    town.ask(set_password, as_admin(), "bob", FIRST)
+
+    def changed() -> None:
+        town.ask(set_password, as_admin(), "bob", SECOND)
+
+    with town.scene.doors[1].appended.preceded(changed), pytest.raises(NotRecognised):
+        logs_in(town, "bob", FIRST, door=1)
+
+
+def test_user__removed_and_registered_again__has_no_password(town: Town) -> None:
+    town.ask(set_password, as_admin(), "eve", FIRST)
+    found = logs_in(town, "eve", FIRST)
+    town.ask(remove_document, as_admin(), "user", "eve")
+    assert hashes(town, "eve") == []
+    directory = town.services().feed.directory
+    assert directory.token(digest_of(found.token), found.expires_at - LASTING) is None
+    town.ask(put_document, as_admin(), "user", "eve", {})
+    with pytest.raises(NotRecognised):
+        logs_in(town, "eve", FIRST)
+
+
+def test_hash__kept_and_never_counting__goes_with_a_later_one_once_it_is_old(town: Town) -> None:
+    """A process ended between keeping a hash and saying that it counts."""
+    town.log.rows(LEFT_OVER, ())
+    keep_hash(town.log, "under-way", "bob", "young")
+    town.ask(set_password, as_admin(), "bob", FIRST)
+    assert "old" not in hashes(town, "bob")
+    assert "young" in hashes(town, "bob")
