@@ -23,7 +23,7 @@ def system(models: ReadModels, recorded: Recorded, event: Event, now: Now) -> No
     row = models.systems.get((fqdn,))
     before = _system(models, fqdn, row) if row else None
     after = evolve(before, fqdn, event, Moment.of(recorded))
-    models.systems.put((fqdn,), _row(after, row.pools if row else ()), now)
+    models.systems.put((fqdn,), _row(after, row.pools if row else []), now)
     models.system_usage.put((fqdn,), UsageRow(after.condition, after.usage, after.recipe_id), now)
     _index_idle(models, after, now)
     if before is not None:

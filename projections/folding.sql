@@ -1,11 +1,12 @@
 -- What the projector asks and says beside its tables (`intervals.py`), by name. An `until_position` of
--- 9223372036854775807 means that the interval is open.
+-- 9223372036854775807 means that the interval is open. No schema is named: the same code folds into the read models
+-- and into others beside them.
 
 -- name: stored_position
-SELECT position FROM read.progress WHERE name = 'all'
+SELECT position FROM progress WHERE name = 'all'
 
 -- name: move
-UPDATE read.progress SET position = %s, recorded_at = %s WHERE name = 'all' AND position = %s
+UPDATE progress SET position = %s, recorded_at = %s WHERE name = 'all' AND position = %s
 
 -- name: tell
 SELECT pg_notify(%s, %s)
@@ -14,29 +15,29 @@ SELECT pg_notify(%s, %s)
 -- The recipes that a page touches, their hosts, and all of the sets that it touches; when each was new, and when it
 -- last began to be waiting and running.
 SELECT d.recipe_id, r.state,
-       ARRAY (SELECT t.task_id FROM read.tasks t
+       ARRAY (SELECT t.task_id FROM tasks t
               WHERE t.recipe_id = d.recipe_id AND t.until_position = 9223372036854775807 ORDER BY t.task_id),
        d.since, began.waiting, began.running,
        d.job_id, d.recipe_set_id, d.since_position, d.distro_tree_id, d.host_recipe_id
-FROM read.recipe_details d
-JOIN read.recipes r ON r.recipe_id = d.recipe_id AND r.until_position = 9223372036854775807
+FROM recipe_details d
+JOIN recipes r ON r.recipe_id = d.recipe_id AND r.until_position = 9223372036854775807
 CROSS JOIN LATERAL (
     SELECT max(h.since) FILTER (WHERE h.state = 'waiting') AS waiting,
            max(h.since) FILTER (WHERE h.state = 'running') AS running
-    FROM read.recipes h WHERE h.recipe_id = d.recipe_id) AS began
+    FROM recipes h WHERE h.recipe_id = d.recipe_id) AS began
 WHERE d.recipe_id = ANY (%(recipes)s) OR d.recipe_set_id = ANY (%(sets)s)
-   OR d.recipe_id IN (SELECT host_recipe_id FROM read.recipe_details WHERE recipe_id = ANY (%(recipes)s))
+   OR d.recipe_id IN (SELECT host_recipe_id FROM recipe_details WHERE recipe_id = ANY (%(recipes)s))
 ORDER BY d.recipe_id
 
 -- name: states_of_jobs
 -- How many recipes of a job's sets are in each state.
 SELECT d.job_id, d.recipe_set_id, r.state, count(*)
-FROM read.recipe_details d
-JOIN read.recipes r ON r.recipe_id = d.recipe_id AND r.until_position = 9223372036854775807
+FROM recipe_details d
+JOIN recipes r ON r.recipe_id = d.recipe_id AND r.until_position = 9223372036854775807
 WHERE d.job_id = ANY (%s) GROUP BY d.job_id, d.recipe_set_id, r.state
 
 -- name: idle_of_labs
 -- Systems that go into the idle pool, or out of it, with their lab: all others of it are not idle.
-SELECT s.fqdn FROM read.systems s
-JOIN read.system_usage u ON u.fqdn = s.fqdn AND u.until_position = 9223372036854775807 AND u.usage = 'idle'
+SELECT s.fqdn FROM systems s
+JOIN system_usage u ON u.fqdn = s.fqdn AND u.until_position = 9223372036854775807 AND u.usage = 'idle'
 WHERE s.lab_controller = ANY (%s) AND s.until_position = 9223372036854775807

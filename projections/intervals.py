@@ -107,7 +107,7 @@ class Facts(Generic[R]):
     def __init__(self, table: str, row: type[R], json: Iterable[str] = ()) -> None:
         self._json = frozenset(json)
         names = ", ".join((*row._fields, "since_position", "since"))
-        self._copy = f"COPY read.{table} ({names}) FROM STDIN".encode()
+        self._copy = f"COPY {table} ({names}) FROM STDIN".encode()
         self.start()
 
     def start(self) -> None:
@@ -144,12 +144,12 @@ def _statements(table: str, keys: dict[str, str], columns: tuple[str, ...]) -> t
     shown = ", ".join(f"t.{name}" for name in (*names, *columns))
     load = (
         f"SELECT {shown} FROM unnest({arrays}) AS wanted ({', '.join(names)})"
-        f" JOIN read.{table} t ON {same} AND {open_}"
+        f" JOIN {table} t ON {same} AND {open_}"
     )
     close = (
-        f"UPDATE read.{table} t SET until_position = wanted.position, until = wanted.moment"
+        f"UPDATE {table} t SET until_position = wanted.position, until = wanted.moment"
         f" FROM unnest({arrays}, %s::bigint[], %s::timestamptz[])"
         f" AS wanted ({', '.join(names)}, position, moment) WHERE {same} AND {open_}"
     )
     every = ", ".join((*names, *columns, "since_position", "since", "until_position", "until"))
-    return load.encode(), close.encode(), f"COPY read.{table} ({every}) FROM STDIN".encode()
+    return load.encode(), close.encode(), f"COPY {table} ({every}) FROM STDIN".encode()

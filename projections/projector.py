@@ -18,13 +18,15 @@ from projections.read_models import ReadModels
 from projections.sql import SQL
 
 CHANNEL = "labledger_read"
+SCHEMA = "read"
 
 
 class Projector:
-    """Not thread-safe. The connection must be autocommit and of the service role."""
+    """Not thread-safe. The connection must be autocommit and may write to the schema; it stays set to it."""
 
-    def __init__(self, connection: Connection[Any]) -> None:
+    def __init__(self, connection: Connection[Any], schema: str = SCHEMA) -> None:
         self._connection = connection
+        connection.execute("SELECT set_config('search_path', %s, false)", (schema,))
         self._models = ReadModels()
         self.position = self._stored_position()
 

@@ -11,7 +11,8 @@ import psycopg
 from domain.errors import LabledgerError
 
 FOLDER = Path(__file__).with_name("migrations")
-_LOCK = 0x4C4C_4D49
+LOCK = 0x4C4C_4D49
+"""Held by whoever changes the schema, or must have it stay as it is."""
 
 
 @dataclass(frozen=True)
@@ -35,7 +36,7 @@ def migrate(owner_url: str, wanted: list[Migration] | None = None) -> list[str]:
     """
     todo = migrations() if wanted is None else wanted
     with psycopg.connect(owner_url) as connection, connection.cursor() as cursor:
-        cursor.execute("SELECT pg_advisory_xact_lock(%s)", (_LOCK,))
+        cursor.execute("SELECT pg_advisory_xact_lock(%s)", (LOCK,))
         cursor.execute(
             "CREATE TABLE IF NOT EXISTS public.labledger_migrations ("
             " name text PRIMARY KEY, digest text NOT NULL, applied_at timestamptz NOT NULL DEFAULT now())"

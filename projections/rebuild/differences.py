@@ -1,0 +1,79 @@
+"""What the live read models say otherwise than those made anew, as of a position."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple
+
+from psycopg import Cursor, sql
+
+from projections.intervals import OPEN
+from projections.rebuild import schemas
+from projections.rebuild.schemas import SQL
+
+APART = frozenset({"progress"})
+"""How far somebody is says nothing of what is true."""
+
+
+class Difference(NamedTuple):
+    """A row that is another, or that only one of the two has."""
+
+    table: str
+    key: dict[str, Any]
+    live: dict[str, Any] | None
+    fresh: dict[str, Any] | None
+
+
+def differences(
+    cursor: Cursor[Any], live: str, fresh: str, position: int, limit: int
+) -> Iterator[Difference]:
+    """In order of their tables and keys, of each table no more than `limit`.
+
+    `fresh` must be at the position. `live` may be beyond it and move on: what came later is left out.
+    """
+    for table in schemas.tables(cursor, live):
+        if table not in APART:
+            yield from _of_table(cursor, table, live, fresh, position, limit)
+
+
+def _of_table(
+    cursor: Cursor[Any], table: str, live: str, fresh: str, position: int, limit: int
+) -> Iterator[Difference]:
+    (columns,) = _one(cursor, "columns_of", live, table)
+    (key,) = _one(cursor, "key_of", live, table)
+    query = sql.SQL(
+        "SELECT to_jsonb(l), to_jsonb(f)"
+        " FROM (SELECT {shown} FROM {live} WHERE since_position <= %(at)s) AS l"
+        " FULL JOIN (SELECT {columns} FROM {fresh}) AS f USING ({key})"
+        " WHERE l::text IS DISTINCT FROM f::text ORDER BY {key} LIMIT %(limit)s"
+    ).format(
+        shown=_list(_as_of(column) for column in columns),
+        columns=_list(map(sql.Identifier, columns)),
+        key=_list(map(sql.Identifier, key)),
+        live=sql.Identifier(live, table),
+        fresh=sql.Identifier(fresh, table),
+    )
+    asked = {"at": position, "limit": limit, "open": OPEN}
+    for live_row, fresh_row in cursor.execute(query, asked).fetchall():
+        either = live_row or fresh_row
+        yield Difference(table, {name: either[name] for name in key}, live_row, fresh_row)
+
+
+def _as_of(column: str) -> sql.Composable:
+    """What ended later had no end then."""
+    never = {"until_position": "%(open)s::bigint", "until": "'infinity'::timestamptz"}.get(column)
+    if never is None:
+        return sql.Identifier(column)
+    return sql.SQL("CASE WHEN until_position <= %(at)s THEN {0} ELSE {1} END AS {0}").format(
+        sql.Identifier(column), sql.SQL(never)
+    )
+
+
+def _list(parts: Iterable[sql.Composable]) -> sql.Composable:
+    return sql.SQL(", ").join(parts)
+
+
+def _one(cursor: Cursor[Any], query: str, *params: object) -> tuple[Any, ...]:
+    row = cursor.execute(SQL[query], params).fetchone()
+    assert row is not None
+    return tuple(row)

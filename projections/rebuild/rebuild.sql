@@ -1,0 +1,70 @@
+-- How the read models are copied without their rows, found and swapped, by name.
+
+-- name: one_at_a_time
+SELECT pg_try_advisory_lock(%s, %s)
+
+-- name: become_owner
+-- Whoever may act for the owner does so: what is made stays the owner's, and the next migration may change it.
+SELECT set_config('role', pg_get_userbyid(nspowner), false) FROM pg_namespace WHERE nspname = %s
+
+-- name: hold_migrations
+SELECT pg_advisory_xact_lock(%s)
+
+-- name: migrations
+SELECT name FROM public.labledger_migrations ORDER BY name
+
+-- name: live_position
+SELECT position FROM read.progress WHERE name = 'all'
+
+-- name: log_end
+SELECT coalesce(max(notification_id), 0) FROM log.events
+
+-- name: tables
+SELECT relname FROM pg_class WHERE relnamespace = to_regnamespace(%s) AND relkind = 'r' ORDER BY relname
+
+-- name: key_of
+SELECT array_agg(a.attname::text ORDER BY k.place)
+FROM pg_index i CROSS JOIN LATERAL unnest(i.indkey) WITH ORDINALITY AS k (attnum, place)
+JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = k.attnum
+WHERE i.indisprimary AND i.indrelid = format('%%I.%%I', %s::text, %s::text)::regclass
+
+-- name: columns_of
+SELECT array_agg(attname::text ORDER BY attnum) FROM pg_attribute
+WHERE attrelid = format('%%I.%%I', %s::text, %s::text)::regclass AND attnum > 0 AND NOT attisdropped
+
+-- name: copy_of
+-- The statements that make the schema `fresh` like `live`, with no rows. Both are run with the one they are about
+-- as search_path, so that definitions name no schema, and indexes and keys have the names that migrations know.
+WITH tables AS (
+    SELECT oid, relname, relacl, relowner, reloptions FROM pg_class
+    WHERE relnamespace = to_regnamespace(%(live)s) AND relkind = 'r'
+), granted AS (
+    SELECT format('SCHEMA %%I', %(fresh)s::text) AS what, a.*
+    FROM pg_namespace n CROSS JOIN LATERAL aclexplode(n.nspacl) AS a
+    WHERE n.nspname = %(live)s AND a.grantee <> n.nspowner
+    UNION ALL
+    SELECT format('%%I', t.relname), a.* FROM tables t CROSS JOIN LATERAL aclexplode(t.relacl) AS a
+    WHERE a.grantee <> t.relowner
+)
+SELECT statement FROM (
+    SELECT 1 AS step, relname, format('CREATE TABLE %%I (LIKE %%I.%%I INCLUDING ALL EXCLUDING INDEXES)',
+                                      relname, %(live)s::text, relname) AS statement FROM tables
+    UNION ALL
+    SELECT 2, relname, format('ALTER TABLE %%I SET (%%s)', relname, array_to_string(reloptions, ', '))
+    FROM tables WHERE reloptions IS NOT NULL
+    UNION ALL
+    SELECT 3, t.relname, format('ALTER TABLE %%I ADD CONSTRAINT %%I %%s',
+                                t.relname, c.conname, pg_get_constraintdef(c.oid, true))
+    FROM tables t JOIN pg_constraint c ON c.conrelid = t.oid AND c.contype IN ('p', 'u', 'x')
+    UNION ALL
+    SELECT 4, t.relname, pg_get_indexdef(i.indexrelid, 0, true) FROM tables t JOIN pg_index i ON i.indrelid = t.oid
+    WHERE NOT EXISTS (SELECT FROM pg_constraint c WHERE c.conindid = i.indexrelid)
+    UNION ALL
+    SELECT 5, what, format('GRANT %%s ON %%s TO %%s%%s', privilege_type, what,
+                           CASE grantee WHEN 0 THEN 'PUBLIC' ELSE quote_ident(pg_get_userbyid(grantee)) END,
+                           CASE WHEN is_grantable THEN ' WITH GRANT OPTION' ELSE '' END)
+    FROM granted
+) AS made ORDER BY step, relname, statement
+
+-- name: begin
+INSERT INTO progress (name, position) SELECT name, 0 FROM read.progress

@@ -1,0 +1,35 @@
+"""A log in which much has happened, and its owner."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from random import Random
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from tests.harness.databases import TestDatabase
+    from tests.projections.telling import Told
+    from tests.store.sessions import Owner
+
+
+@pytest.fixture
+def story(told: Told) -> Told:
+    """Something of everything, and systems that a good deal happened to."""
+    from tests.projections.random_history import project_in_pages, write_history
+    from tests.projections.test_pages import tell_a_story
+
+    tell_a_story(told)
+    dice = Random(5)
+    write_history(told, dice)
+    project_in_pages(told, list(told.unread()), dice)
+    return told
+
+
+@pytest.fixture
+def owner(database: TestDatabase) -> Iterator[Owner]:
+    from tests.store.sessions import owner_session
+
+    with owner_session(database.owner_url) as session:
+        yield session

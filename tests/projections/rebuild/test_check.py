@@ -1,0 +1,121 @@
+"""`--check` finds what the live read models say otherwise than the log, and nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from threading import Event as Flag
+
+import pytest
+
+from api.store.event_log import EventLog
+from api.workers.rebuild import check
+from tests.harness.databases import TestDatabase
+from tests.projections.copies import left_over, unchanged
+from tests.projections.happened import registered
+from tests.projections.rebuild.test_meanwhile import repeat
+from tests.projections.rebuild.test_rebuild import silent
+from tests.projections.telling import Told
+from tests.store.programs import program
+from tests.store.sessions import Owner
+from tests.store.waiting import until
+from tests.workers.lab import equip, submit_jobs
+from tests.workers.read_models import position
+
+# What somebody does to the live ones, in which table, and the column that is wrong; None: the whole row.
+PLANTED = [
+    ("UPDATE read.recipes SET reason = 'x' WHERE reason = 'watchdog'", "recipes", "reason"),
+    ("DELETE FROM read.task_results", "task_results", None),
+    ("INSERT INTO read.idle_pool VALUES ('nobody', 'lab-1', 1, now())", "idle_pool", None),
+    # Not for ever, and not as long as it was.
+    ("UPDATE read.queue SET until = 'infinity' WHERE state = 'new' AND recipe_id = 1", "queue", "until"),
+    (
+        "UPDATE read.jobs SET until_position = until_position + 1 WHERE state = 'new'",
+        "jobs",
+        "until_position",
+    ),
+    # Somebody added in another order.
+    ("UPDATE read.durations SET seconds = seconds * (1 + 1e-15)", "durations", "seconds"),
+    # The same number, written otherwise.
+    (
+        "UPDATE read.systems SET inventory = '{\"memory_mb\": 1024.0}' WHERE fqdn = 'b'",
+        "systems",
+        "inventory",
+    ),
+]
+
+
+def test_check__nothing_is_wrong__finds_nothing_and_changes_nothing(
+    story: Told, database: TestDatabase, owner: Owner
+) -> None:
+    with unchanged(owner):
+        assert check(database.owner_url, silent, 10) == (story.log.end(), [])
+    assert left_over(owner) == []
+
+
+@pytest.mark.parametrize(("plant", "table", "column"), PLANTED)
+def test_check__something_is_wrong__is_found_where_it_is(
+    story: Told, database: TestDatabase, owner: Owner, plant: str, table: str, column: str | None
+) -> None:
+    owner.execute(plant.encode())
+    with unchanged(owner):
+        _, found = check(database.owner_url, silent, 1)
+    (difference,) = found
+    assert difference.table == table
+    live, fresh = difference.live, difference.fresh
+    if column is None:
+        assert (live is None) != (fresh is None)
+    else:
+        assert live and fresh
+        assert {name for name in fresh if str(live[name]) != str(fresh[name])} == {column}
+    row = live or fresh or {}
+    assert difference.key == {name: row[name] for name in difference.key}
+
+
+def test_check__much_is_wrong__no_more_than_the_limit_of_each_table(
+    story: Told, database: TestDatabase, owner: Owner
+) -> None:
+    owner.execute("UPDATE read.system_usage SET usage = 'lost'; UPDATE read.tasks SET result = 'lost'")
+    _, found = check(database.owner_url, silent, 3)
+    assert [difference.table for difference in found] == ["system_usage"] * 3 + ["tasks"] * 3
+    keys = [tuple(difference.key.values()) for difference in found]
+    assert keys[:3] == sorted(keys[:3]), "the first of them"
+
+
+def test_check__projector_far_behind__is_about_what_it_has_folded(
+    story: Told, database: TestDatabase, owner: Owner
+) -> None:
+    at = story.log.end()
+    story.write(registered("later"))
+    assert check(database.owner_url, silent, 10) == (at, [])
+
+
+@pytest.fixture
+def busy(database: TestDatabase, owner: Owner) -> Iterator[EventLog]:
+    """Events come and a projector folds them."""
+    done = Flag()
+    with (
+        closing(EventLog(database.service_url)) as log,
+        program("api.cli", "projector", LABLEDGER_DATABASE_URL=database.service_url),
+        ThreadPoolExecutor(1) as pool,
+    ):
+        equip(log, systems=5)
+        submit_jobs(log, 50)
+        until(lambda: position(owner))
+        writing = pool.submit(repeat, lambda: submit_jobs(log, 1), done)
+        yield log
+        done.set()
+        assert writing.result(20)
+
+
+def test_check__live_ones_move_on__what_came_later_is_no_difference(
+    busy: EventLog, database: TestDatabase, owner: Owner
+) -> None:
+    reached = []
+    for _ in range(4):
+        at, found = check(database.owner_url, silent, 10)
+        assert found == []
+        assert position(owner) > at, "they have moved on meanwhile"
+        reached.append(at)
+    assert reached == sorted(set(reached))

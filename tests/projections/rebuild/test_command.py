@@ -1,0 +1,106 @@
+"""`labledger replay rebuild` as it is typed."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from api import root
+from api.cli import main
+from api.embedded.database import EmbeddedDatabase
+from api.settings import Settings
+from tests.harness.databases import TestDatabase
+from tests.projections.copies import unchanged
+from tests.projections.telling import Told
+from tests.store.sessions import Owner
+
+
+def typed(*arguments: str, **environment: str) -> Result:
+    names = ("LABLEDGER_DATABASE_URL", "LABLEDGER_OWNER_DATABASE_URL", "LABLEDGER_DATA")
+    env = dict.fromkeys(names) | environment
+    return CliRunner(env=env).invoke(main, ["replay", "rebuild", *arguments])
+
+
+def of(database: TestDatabase) -> dict[str, str]:
+    return {
+        "LABLEDGER_DATABASE_URL": database.service_url,
+        "LABLEDGER_OWNER_DATABASE_URL": database.owner_url,
+    }
+
+
+def test_command__plain__says_up_to_where(story: Told, database: TestDatabase, owner: Owner) -> None:
+    with unchanged(owner):
+        done = typed(**of(database))
+    end = story.log.end()
+    assert (done.exit_code, done.output) == (
+        0,
+        f"the read models are built anew from the log up to position {end}\n",
+    )
+    assert json.loads(typed("--json", **of(database)).output) == {"position": end}
+
+
+def test_command__check_of_right_ones__says_so(story: Told, database: TestDatabase) -> None:
+    done = typed("--check", **of(database))
+    assert (done.exit_code, done.stderr) == (0, "")
+    assert "are as the log says" in done.output
+    document = {"position": story.log.end(), "differences": []}
+    assert json.loads(typed("--check", "--json", **of(database)).output) == document
+
+
+def test_command__check_of_wrong_ones__exit_status_1_and_each_with_its_fault(
+    story: Told, database: TestDatabase, owner: Owner
+) -> None:
+    owner.execute("UPDATE read.recipes SET reason = 'x' WHERE reason = 'watchdog'")
+    owner.execute("DELETE FROM read.job_documents")
+    owner.execute("INSERT INTO read.idle_pool VALUES ('nobody', 'lab-1', 1, now())")
+    done = typed("--check", **of(database))
+    assert done.exit_code == 1
+    idle, job, recipe, summary = done.output.splitlines()
+    assert idle.startswith("idle_pool fqdn=nobody since_position=1: must not be there, is {")
+    assert job.startswith("job_documents job_id=1: is missing, must be {")
+    assert recipe.startswith("recipes recipe_id=3 since_position=")
+    assert recipe.endswith(': reason is "x", must be "watchdog"')
+    assert "in idle_pool, job_documents, recipes" in summary
+
+    document = json.loads(typed("--check", "--json", **of(database)).output)
+    first, *_, last = document["differences"]
+    assert (first["table"], first["key"]["fqdn"], first["fresh"]) == ("idle_pool", "nobody", None)
+    assert (last["live"]["reason"], last["fresh"]["reason"]) == ("x", "watchdog")
+
+
+def test_command__database_away__is_said_in_one_line(database: TestDatabase) -> None:
+    nowhere = database.owner_url.rpartition("/")[0] + "/nothing"
+    done = typed(LABLEDGER_OWNER_DATABASE_URL=nowhere)
+    assert done.exit_code == 1
+    assert "nothing" in done.output and "Traceback" not in done.output
+
+
+def test_command__no_database_anywhere__is_said_with_what_to_do(tmp_path: Path) -> None:
+    done = typed("--data", str(tmp_path))
+    assert done.exit_code == 1
+    assert str(tmp_path) in done.output and "LABLEDGER_OWNER_DATABASE_URL" in done.output
+
+
+@pytest.fixture
+def data() -> Iterator[Path]:
+    """The data folder of a `labledger up`, as far as its database goes."""
+    folder = Path(tempfile.mkdtemp(prefix="labledger-tests-"))
+    folder.chmod(0o755)  # PostgreSQL's user has to pass
+    embedded = EmbeddedDatabase(folder)
+    try:
+        root.migrate(embedded.start(Settings.read({}, data=folder)))
+        yield folder
+    finally:
+        embedded.stop()
+        shutil.rmtree(folder)
+
+
+def test_command__data_folder_of_an_up__is_about_its_database(data: Path) -> None:
+    assert json.loads(typed("--data", str(data), "--json").output) == {"position": 0}
+    assert json.loads(typed("--check", "--json", LABLEDGER_DATA=str(data)).output)["differences"] == []

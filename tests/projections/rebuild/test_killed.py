@@ -1,0 +1,82 @@
+"""A rebuild that is killed leaves the read models as they were, and the next one clears away after it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, closing
+from random import Random
+
+import pytest
+
+from api.store.event_log import EventLog
+from api.workers.rebuild import rebuild
+from projections.rebuild.rebuild import AtWork
+from tests.harness.databases import TestDatabase
+from tests.projections.copies import left_over, unchanged
+from tests.projections.rebuild.test_rebuild import silent
+from tests.store.programs import Program, program
+from tests.store.sessions import Owner, owner_session
+from tests.store.waiting import until
+from tests.workers.lab import equip, submit_jobs
+from tests.workers.read_models import project_undisturbed
+
+KILLS = 5
+
+Begin = Callable[[], AbstractContextManager[Program]]
+
+
+@pytest.fixture(autouse=True)
+def long_log(database: TestDatabase) -> Iterator[EventLog]:
+    """With what takes a moment to fold."""
+    with closing(EventLog(database.service_url)) as log:
+        equip(log, systems=5)
+        submit_jobs(log, 300)
+        project_undisturbed(database.service_url, log.end(), page_size=500)
+        yield log
+
+
+@pytest.fixture
+def begin(database: TestDatabase) -> Begin:
+    return lambda: program("api.cli", "replay", "rebuild", LABLEDGER_OWNER_DATABASE_URL=database.owner_url)
+
+
+def test_rebuild__killed_again_and_again__live_ones_as_they_were(
+    database: TestDatabase, owner: Owner, begin: Begin
+) -> None:
+    dice = Random(20261123)
+    for _ in range(KILLS):
+        with unchanged(owner), begin() as rebuilding:
+            until(lambda: left_over(owner) or rebuilding.poll() is not None)
+            time.sleep(dice.uniform(0, 0.4))
+        let_go(database)
+    assert left_over(owner) == []
+
+
+def test_rebuild__killed_between_swapping_and_clearing_away__new_ones_stay_and_the_old_are_cleared_next(
+    database: TestDatabase, owner: Owner, begin: Begin
+) -> None:
+    owner.execute("DELETE FROM read.queue")
+    with owner_session(database.owner_url) as reader:
+        with begin(), reader.transaction():
+            reader.execute("SELECT fqdn FROM read.systems")
+            until(lambda: left_over(owner) == ["read_old"])
+            rows = owner.execute("SELECT count(*) FROM read.queue").fetchone()
+        assert rows is not None and rows[0] >= 300, "the new ones"
+    with unchanged(owner):
+        let_go(database)
+        rebuild(database.owner_url, silent)
+    assert left_over(owner) == []
+
+
+def let_go(database: TestDatabase) -> None:
+    """The server needs a moment to see that a session is gone; until then it is the only one."""
+
+    def free() -> bool:
+        try:
+            rebuild(database.owner_url, silent)
+        except AtWork:
+            return False
+        return True
+
+    until(free)

@@ -1,0 +1,96 @@
+"""While read models are made anew everything goes on: events come, a projector folds them, people read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from threading import Event as Flag
+
+import pytest
+
+from api.store.datastore import connect
+from api.store.event_log import EventLog
+from api.workers.rebuild import rebuild
+from tests.harness.databases import TestDatabase
+from tests.projections.copies import copies, left_over
+from tests.projections.rebuild.test_rebuild import silent
+from tests.store.programs import program
+from tests.store.sessions import Owner
+from tests.store.waiting import until
+from tests.workers.lab import equip, submit_jobs
+from tests.workers.read_models import forget, position, project_undisturbed
+
+# One statement, so that it is one moment; `at` is how far the reader knows the read models to be.
+SEEN = """
+SELECT (SELECT count(*) FROM read.job_documents WHERE since_position <= %(at)s),
+       (SELECT count(*) FROM read.recipes WHERE since_position <= %(at)s AND until_position > %(at)s),
+       (SELECT count(*) FROM read.queue WHERE since_position <= %(at)s AND until_position > %(at)s),
+       (SELECT count(*) FROM log.events WHERE topic = 'job.submitted' AND notification_id <= %(at)s)
+"""
+REBUILDS = 4
+
+
+@pytest.fixture
+def log(database: TestDatabase) -> Iterator[EventLog]:
+    with closing(EventLog(database.service_url)) as log:
+        equip(log, systems=5)
+        submit_jobs(log, 100)
+        yield log
+
+
+def test_rebuild__events_come_and_a_projector_runs__nothing_lost_nothing_doubled_nothing_seen_of_it(
+    log: EventLog, database: TestDatabase, owner: Owner
+) -> None:
+    done = Flag()
+    with (
+        program("api.cli", "projector", LABLEDGER_DATABASE_URL=database.service_url) as projector,
+        ThreadPoolExecutor(2) as pool,
+    ):
+        until(lambda: position(owner))
+        writing = pool.submit(repeat, lambda: submit_jobs(log, 1), done)
+        reading = pool.submit(read_steadily, database.service_url, done)
+        try:
+            reached = [rebuild(database.owner_url, silent) for _ in range(REBUILDS)]
+        finally:
+            done.set()
+        assert writing.result(20) > 10
+        assert reading.result(20) > 10
+        until(lambda: position(owner) == log.end())
+        assert projector.poll() is None
+    assert reached == sorted(set(reached)), "each began later, and was further"
+    assert left_over(owner) == []
+    assert_as_if_undisturbed(database, log, owner)
+
+
+def repeat(deed: Callable[[], object], done: Flag) -> int:
+    times = 0
+    while not done.is_set():
+        deed()
+        times += 1
+    return times
+
+
+def read_steadily(url: str, done: Flag) -> int:
+    """One session, with prepared statements, which asks as of the furthest position it ever knew."""
+    with connect(url, prepare_threshold=0) as reader:
+        at = 0
+
+        def look() -> None:
+            nonlocal at
+            row = reader.execute("SELECT position FROM read.progress").fetchone()
+            assert row is not None and row[0] >= at, "the read models never go back"
+            at = row[0]
+            found = reader.execute(SEEN, {"at": at}).fetchone()
+            # Nobody schedules here: each job is one recipe, which stays in the queue.
+            assert found is not None and len(set(found)) == 1
+
+        return repeat(look, done)
+
+
+def assert_as_if_undisturbed(database: TestDatabase, log: EventLog, owner: Owner) -> None:
+    disturbed = copies(owner)
+    forget(owner)
+    project_undisturbed(database.service_url, log.end(), page_size=100)
+    # Who folded the last page is nobody's business but its own.
+    assert disturbed == copies(owner)

@@ -1,0 +1,141 @@
+"""Read models made anew are those that were there, to the last byte, and stand where they stood."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing, contextmanager
+
+import pytest
+
+from api.store.migrate import LOCK, Migration, migrate, migrations
+from api.workers.rebuild import rebuild
+from projections.rebuild.rebuild import AtWork, NotMigrated, Rebuild
+from tests.harness.databases import TestDatabase
+from tests.projections.copies import copies, left_over, shape, unchanged
+from tests.projections.happened import registered
+from tests.projections.telling import Told
+from tests.store.making import whole_log
+from tests.store.sessions import Owner, lock_waiters, owner_session
+from tests.store.waiting import until
+from tests.workers.read_models import forget
+
+# A stranger may be given rights by hand, a table its own way of being stored.
+BY_HAND = b"""
+GRANT USAGE ON SCHEMA read TO PUBLIC;
+GRANT SELECT ON read.queue TO PUBLIC;
+ALTER TABLE read.recipes SET (autovacuum_vacuum_scale_factor = 0.05);
+"""
+NEWER = Migration("2030-01-01-newer", "ALTER TABLE read.jobs ADD COLUMN more text")
+
+
+def silent(position: int, end: int) -> None:
+    """Nobody wants to know how far it is."""
+
+
+def test_rebuild__anything_happened__rows_as_they_were_to_the_byte(
+    story: Told, database: TestDatabase, owner: Owner
+) -> None:
+    assert all(copies(owner).values()), "there is something in every table"
+    with unchanged(owner):
+        assert rebuild(database.owner_url, silent) == story.log.end()
+    assert left_over(owner) == []
+
+
+def test_rebuild__rows_are_wrong_or_gone__are_as_the_log_says(
+    story: Told, database: TestDatabase, owner: Owner
+) -> None:
+    right = copies(owner)
+    owner.execute("UPDATE read.recipes SET state = 'running'")
+    owner.execute("DELETE FROM read.idle_pool")
+    rebuild(database.owner_url, silent)
+    assert copies(owner) == right
+
+
+def test_rebuild__no_projector_has_run__up_to_the_end_of_the_log(
+    story: Told, database: TestDatabase, owner: Owner
+) -> None:
+    right = copies(owner)
+    forget(owner)
+    told: list[tuple[int, int]] = []
+    rebuild(database.owner_url, lambda position, end: told.append((position, end)))
+    assert copies(owner) == right
+    assert (told[0], told[-1]) == ((0, story.log.end()), (story.log.end(), story.log.end()))
+
+
+def test_rebuild__rights_and_storage_changed_by_hand__stay(
+    story: Told, database: TestDatabase, owner: Owner
+) -> None:
+    owner.execute(BY_HAND)
+    before = shape(owner)
+    rebuild(database.owner_url, silent)
+    assert shape(owner) == before
+
+
+def test_rebuild__a_projector_that_was_there_before__goes_on(
+    story: Told, database: TestDatabase, owner: Owner
+) -> None:
+    story.tell(registered("before"))
+    rebuild(database.owner_url, silent)
+    story.tell(registered("after"))
+    assert {"before", "after"} <= set(story.idle())
+    with unchanged(owner):
+        rebuild(database.owner_url, silent)
+
+
+def test_rebuild__another_at_work__is_refused_and_the_other_goes_on(
+    story: Told, database: TestDatabase, owner: Owner
+) -> None:
+    with begun(database) as first:
+        with unchanged(owner), pytest.raises(AtWork, match="another one is at work"):
+            rebuild(database.owner_url, silent)
+        first.fold(whole_log(story.log))
+        with unchanged(owner):
+            first.swap(list)
+    rebuild(database.owner_url, silent)
+
+
+def test_rebuild__given_up__leaves_nothing(story: Told, database: TestDatabase, owner: Owner) -> None:
+    with unchanged(owner), begun(database) as fresh:
+        fresh.fold(whole_log(story.log))
+    assert left_over(owner) == []
+
+
+def test_rebuild__database_of_another_version__is_refused(database: TestDatabase, owner: Owner) -> None:
+    migrate(database.owner_url, [NEWER])
+    with unchanged(owner), pytest.raises(NotMigrated, match="labledger migrate"):
+        rebuild(database.owner_url, silent)
+
+
+def test_rebuild__migrated_meanwhile__is_given_up_and_the_migration_stays(
+    database: TestDatabase, owner: Owner
+) -> None:
+    with begun(database) as fresh:
+        migrate(database.owner_url, [NEWER])
+        with unchanged(owner), pytest.raises(NotMigrated):
+            fresh.swap(list)
+    assert left_over(owner) == []
+
+
+def test_rebuild__somebody_reads_the_old_ones__swapped_at_once_and_cleared_away_when_he_is_done(
+    story: Told, database: TestDatabase, owner: Owner
+) -> None:
+    with begun(database) as fresh, owner_session(database.owner_url) as reader, ThreadPoolExecutor(1) as pool:
+        fresh.fold(whole_log(story.log))
+        with reader.transaction():
+            # Until the end of the transaction nobody can drop what it has seen.
+            reader.execute("SELECT fqdn FROM read.systems")
+            before = copies(owner)
+            swapping = pool.submit(fresh.swap, list)
+            until(lambda: left_over(owner) == ["read_old"])
+            until(lambda: lock_waiters(owner))
+            assert copies(owner) == before
+        swapping.result(20)
+    assert left_over(owner) == []
+
+
+@contextmanager
+def begun(database: TestDatabase) -> Iterator[Rebuild]:
+    names = [migration.name for migration in migrations()]
+    with closing(Rebuild(database.owner_url, LOCK, names)) as fresh:
+        yield fresh
