@@ -9,7 +9,7 @@ import pytest
 
 from api.store.event_log import EventLog
 from api.store.requests import Append, Outcome
-from domain.scheduling import new_job, partition, question
+from domain.scheduling import new_job, partition, question, raising
 from domain.scheduling.recipe_sets import RecipeSets
 
 Plant = Callable[[pytest.MonkeyPatch], None]
@@ -35,7 +35,7 @@ def nobody_wakes_up(patch: pytest.MonkeyPatch) -> None:
 
 
 def nobody_lets_go(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(partition, "LET_GOES", ())
+    patch.setattr(raising, "LET_GOES", ())
 
 
 def not_expected(kind: str) -> Plant:
