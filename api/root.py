@@ -114,7 +114,7 @@ def run_scheduler(settings: Settings) -> None:
         scheduler = Scheduler(
             log,
             tailer,
-            lease_for(url, holder),
+            lease_for(url, holder, settings.lease_seconds),
             lambda: datetime.now(UTC),
             partition,
             consistency,

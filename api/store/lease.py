@@ -1,41 +1,81 @@
-"""The right of one process to decide: an advisory lock on a session of its own, and an epoch that fences."""
+"""The right of one process to decide: an advisory lock on a session of its own, an epoch that fences, and a
+promise to say again and again that the holder gets on.
+"""
 
 from __future__ import annotations
 
+import logging
 from typing import Any
 
 import psycopg
+from psycopg.errors import InsufficientPrivilege
 
 from api.store.datastore import connect
 from api.store.requests import Fence
 from api.store.sql import SQL
 from projections.database import AWAY
 
+logger = logging.getLogger(__name__)
+
 # The first of the two keys of the advisory lock, so that it meets no other lock of the database.
 NAMESPACE = 0x4C4C
 
 SCHEDULER = "scheduler/default"
+LEASE_SECONDS = 10.0
 
 
 class Lease:
-    """Held as long as the session lives. Whoever takes it next raises the epoch, which fences this one."""
+    """Held as long as the session lives. Whoever takes it next raises the epoch, which fences this one.
 
-    def __init__(self, url: str, name: str, holder: str) -> None:
+    A holder that does not renew it for `seconds` loses it to whoever asks for it next. `renew` may be called
+    by another thread than the rest.
+    """
+
+    def __init__(self, url: str, name: str, holder: str, seconds: float = LEASE_SECONDS) -> None:
         self.name = name
+        self.seconds = seconds
         self._url = url
         self._holder = holder
         self._session: psycopg.Connection[Any] | None = None
+        self._epoch: int | None = None
+        self._may_end_others = True
 
     def try_take(self) -> Fence | None:
-        """The fence to append with, or None while somebody else holds the lease."""
+        """The fence to append with, or None while somebody else holds the lease and gets on."""
         try:
             session = self._session = self._session or connect(self._url)
-            if not _one(session, SQL["try_lease"], (NAMESPACE, self.name)):
-                return None
-            return Fence(self.name, int(_one(session, SQL["take_lease"], (self.name, self._holder))))
+            self._epoch = self._take(session)
+            if self._epoch is None and self._end_hung_holder(session):
+                self._epoch = self._take(session)
         except AWAY:
             self.release()
-            return None
+        return None if self._epoch is None else Fence(self.name, self._epoch)
+
+    def _take(self, session: psycopg.Connection[Any]) -> int | None:
+        epoch: int | None = _one(session, SQL["take_lease"], (self.name, self._holder, self.seconds))
+        return epoch
+
+    def _end_hung_holder(self, session: psycopg.Connection[Any]) -> bool:
+        """Whether there was one."""
+        try:
+            hung = _one(session, SQL["end_hung_holder"], (self.name,))
+        except InsufficientPrivilege:
+            if self._may_end_others:
+                logger.error("lease: its holder hangs, and logs in as another role: end it by hand")
+            self._may_end_others = False
+            return False
+        if hung is not None:
+            logger.warning("lease: its holder hangs, and was cut off", extra={"holder": hung})
+        return hung is not None
+
+    def renew(self) -> None:
+        """Keep it for as long again. What goes wrong here, `held` will say."""
+        session, epoch = self._session, self._epoch
+        if session is not None and epoch is not None:
+            try:
+                session.execute(SQL["renew_lease"], (self.name, epoch))
+            except AWAY:
+                logger.debug("lease: not renewed")
 
     def held(self) -> bool:
         """Whether the session, and with it the lock, still lives."""
@@ -49,7 +89,7 @@ class Lease:
         return True
 
     def release(self) -> None:
-        session, self._session = self._session, None
+        session, self._session, self._epoch = self._session, None, None
         if session is not None:
             session.close()
 

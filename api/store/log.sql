@@ -70,11 +70,14 @@ SELECT nextval('log.job_ids'),
 -- name: commit_of
 SELECT first_position, last_position, recorded_at, digest, answer FROM log.commits WHERE command_id = %s
 
--- name: try_lease
-SELECT pg_try_advisory_lock(%s, hashtext(%s))
-
 -- name: take_lease
-SELECT log.take_lease(%s, %s)
+SELECT live.take_lease(%s, %s, %s)
+
+-- name: renew_lease
+UPDATE live.leases SET renewed_at = clock_timestamp() WHERE name = %s AND epoch = %s RETURNING true
+
+-- name: end_hung_holder
+SELECT live.end_hung_holder(%s)
 
 -- name: heard
 INSERT INTO live.contacts AS c (lab_controller, last_heard_at) VALUES (%s, %s)

@@ -15,11 +15,13 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from api.store.event_log import EventLog
-from api.store.lease import SCHEDULER, Lease
+from api.store.lease import LEASE_SECONDS, SCHEDULER, Lease
+from api.store.mapper import Row
 from api.store.requests import Append, Committed, Conflict, Fence, Fenced, new_command_id
 from api.store.snapshots import Snapshots
 from api.store.tailer import Tailer
 from api.workers.consistency import ConsistencyLoop
+from api.workers.heartbeat import Heartbeat, Progress
 from domain.events import Basis, Change, Stamp
 from domain.scheduling.decide import POLICY_VERSION, decide
 from domain.scheduling.draft import Decision
@@ -50,7 +52,7 @@ class SchedulerCounters:
 
 
 class Scheduler:
-    """`step` once, or `run` until told to stop.
+    """`step` once, or `run` until told to stop, in the thread that made it.
 
     The tailer stands where the partition does. Without `consistency` the loop is off, without `snapshots` the
     next scheduler reads the whole log.
@@ -78,17 +80,20 @@ class Scheduler:
         self._consistency = consistency
         self._fence: Fence | None = None
         self._stopping: Callable[[], bool] = lambda: False
+        self._progress = Progress()
 
     def run(self, stopping: Callable[[], bool]) -> None:
         self._stopping = stopping
-        while not stopping():
-            try:
-                self.step(timeout_seconds=1.0)
-            except DatabaseAway as error:
-                # Nothing was decided that is not in the log, or will be decided again.
-                logger.warning("scheduler: %s: %s", error.title, error)
-                time.sleep(RETRY_SECONDS)
-        self._leave()
+        with Heartbeat(self._progress, self._lease.renew, self._lease.seconds):
+            while not stopping():
+                try:
+                    self.step(timeout_seconds=1.0)
+                    self._progress.came_round()
+                except DatabaseAway as error:
+                    # Nothing was decided that is not in the log, or will be decided again.
+                    logger.warning("scheduler: %s: %s", error.title, error)
+                    time.sleep(RETRY_SECONDS)
+            self._leave()
 
     def _leave(self) -> None:
         """Told to stop: what it knows is kept for the next one, if the database is there."""
@@ -107,17 +112,27 @@ class Scheduler:
         """
         page = self._tailer.next_page(0.0 if self._undecided() else timeout_seconds)
         while page:
-            for row in page:
-                self.partition.apply(self._log.mapper.recorded(row))
+            self._take_in(page)
             page = self._tailer.next_page(0.0)
-        if not self._holds_lease():
-            return
+        if self._holds_lease():
+            self._decide()
+
+    def _take_in(self, page: Sequence[Row]) -> None:
+        for row in page:
+            self.partition.apply(self._log.mapper.recorded(row))
+        if page:
+            self._progress.came_round()
+
+    def _decide(self) -> None:
         if self.partition.triggers.first() is not None:
             self._commit(self._clock(), decide(self.partition, DECISIONS_PER_COMMIT))
-        elif self._consistency is not None and self._consistency.is_due(time.monotonic()):
+        if self._fence is None or self._stopping():
+            return
+        # Also while more triggers wait: under load there may always be some.
+        if self._consistency is not None and self._consistency.is_due(time.monotonic()):
             now = self._clock()
             self._commit(now, self._consistency.correct(self.partition, now))
-        elif self._snapshot_is_due():
+        elif not self._undecided() and self._snapshot_is_due():
             self._keep()
 
     def _snapshot_is_due(self) -> bool:
@@ -140,7 +155,7 @@ class Scheduler:
         fence = self._lease.try_take()
         if fence is None:
             return False
-        logger.info("scheduler: lease %s taken, epoch %d", fence.lease, fence.epoch)
+        logger.info("scheduler: lease taken", extra={"lease": fence.lease, "epoch": fence.epoch})
         # The holder before may have appended until the moment its lease was fenced.
         self._read_through(self._log.end())
         if self._stopping():
@@ -180,8 +195,7 @@ class Scheduler:
 
     def _read_through(self, position: int) -> None:
         while self.partition.position < position and not self._stopping():
-            for row in self._tailer.next_page(1.0):
-                self.partition.apply(self._log.mapper.recorded(row))
+            self._take_in(self._tailer.next_page(1.0))
 
 
 def commit_of(decisions: Sequence[Decision], basis: Basis, fence: Fence) -> Append:
@@ -196,5 +210,5 @@ def commit_of(decisions: Sequence[Decision], basis: Basis, fence: Fence) -> Appe
     return Append(command_id=new_command_id(), changes=tuple(changes), expected=expected, fence=fence)
 
 
-def lease_for(url: str, holder: str) -> Lease:
-    return Lease(url, SCHEDULER, holder)
+def lease_for(url: str, holder: str, seconds: float = LEASE_SECONDS) -> Lease:
+    return Lease(url, SCHEDULER, holder, seconds)

@@ -1,0 +1,101 @@
+"""A lease is renewed while the loop gets on: it comes round, or it computes. Waiting is neither."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+import pytest
+
+from api.workers import heartbeat
+from api.workers.heartbeat import Heartbeat, Progress
+from tests.store.waiting import until
+
+
+class Loop:
+    """A thread that does one thing again and again, and its progress."""
+
+    def __init__(self, does: Callable[[Progress], None]) -> None:
+        self._does = does
+        self._made = threading.Event()
+        self.stop = threading.Event()
+        self.thread = threading.Thread(target=self._run)
+        self.thread.start()
+        self._made.wait()
+
+    def _run(self) -> None:
+        self.progress = Progress()
+        self._made.set()
+        while not self.stop.is_set():
+            self._does(self.progress)
+
+
+@contextmanager
+def loop(does: Callable[[Progress], None]) -> Iterator[Loop]:
+    running = Loop(does)
+    try:
+        yield running
+    finally:
+        running.stop.set()
+        running.thread.join()
+
+
+def compute(_: Progress) -> None:
+    sum(range(1_000))
+
+
+def wait(_: Progress) -> None:
+    time.sleep(0.01)
+
+
+def come_round(progress: Progress) -> None:
+    progress.came_round()
+    time.sleep(0.01)
+
+
+@pytest.mark.parametrize("does", [compute, come_round])
+def test_heartbeat__loop_gets_on__lease_renewed_again_and_again(does: Callable[[Progress], None]) -> None:
+    renewed: list[None] = []
+    with loop(does) as running, Heartbeat(running.progress, lambda: renewed.append(None), seconds=0.2):
+        until(lambda: len(renewed) > 3)
+
+
+def test_heartbeat__loop_waits_for_something__lease_not_renewed() -> None:
+    renewed: list[None] = []
+    looked = threading.Event()
+
+    class Looked(Progress):
+        looks = 0
+
+        def made(self) -> bool:
+            self.looks += 1
+            if self.looks > 5:
+                looked.set()
+            return super().made()
+
+    with loop(wait) as running:
+        # Made in the thread that it watches, as a scheduler does; here it is watched by another class.
+        running.progress.__class__ = Looked
+        with Heartbeat(running.progress, lambda: renewed.append(None), seconds=1.0):
+            assert looked.wait(20)
+    assert renewed == []
+
+
+def test_progress__computes_for_longer_than_anything_takes__is_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = [0.0]
+    cpu = [0.0]
+    monkeypatch.setattr(heartbeat, "_cpu_clock", lambda: lambda: cpu[0])
+    progress = Progress(clock=lambda: now[0])
+
+    def later(seconds: float) -> bool:
+        now[0] += seconds
+        cpu[0] += seconds
+        return progress.made()
+
+    assert later(heartbeat.MOST_COMPUTING_SECONDS - 1)
+    assert not later(2)
+    progress.came_round()
+    assert later(2)
+    assert later(2)

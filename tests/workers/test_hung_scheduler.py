@@ -1,0 +1,112 @@
+"""A scheduler that hangs without ending is replaced, and does nothing when it wakes up."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+
+import pytest
+
+from api.store.event_log import EventLog
+from tests.harness.databases import TestDatabase
+from tests.store.programs import Program, program
+from tests.store.sessions import Owner
+from tests.store.waiting import until
+from tests.workers.conftest import Start
+from tests.workers.decisions import all_decided, assert_decided_once
+from tests.workers.lab import equip, submit_jobs
+from tests.workers.test_two_schedulers import awaited_holder, holder, last_words
+
+LEASE_SECONDS = "3"
+OVERDUE = b"SELECT renewed_at + make_interval(secs => lease_seconds) < clock_timestamp() FROM live.leases"
+
+
+@pytest.fixture
+def start(database: TestDatabase) -> Iterator[Start]:
+    with ExitStack() as stack:
+        yield lambda command: stack.enter_context(
+            program(
+                "api.cli",
+                command,
+                LABLEDGER_DATABASE_URL=database.service_url,
+                LABLEDGER_LEASE_SECONDS=LEASE_SECONDS,
+            )
+        )
+
+
+@contextmanager
+def stopped(process: Program) -> Iterator[None]:
+    os.kill(process.pid, signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        os.kill(process.pid, signal.SIGCONT)
+
+
+def test_scheduler__holder_stopped__another_decides_and_the_zombie_writes_nothing(
+    log: EventLog, owner: Owner, start: Start
+) -> None:
+    equip(log, systems=6)
+    zombie = start("scheduler")
+    awaited_holder(owner, [zombie])
+    until(lambda: all_decided(log))
+    standby = start("scheduler")
+
+    with stopped(zombie):
+        submit_jobs(log, 4)
+        until(lambda: all_decided(log))
+        assert holder(owner, [zombie, standby]) is standby
+    submit_jobs(log, 4)
+    until(lambda: all_decided(log))
+
+    assert holder(owner, [zombie, standby]) is standby
+    assert owner.execute("SELECT epoch FROM log.leases").fetchone() == (2,)
+    assert_decided_once(log)
+
+
+def test_scheduler__woken_up_after_it_was_replaced__waits_and_takes_over_when_the_other_goes(
+    log: EventLog, owner: Owner, start: Start
+) -> None:
+    equip(log, systems=4)
+    zombie = start("scheduler")
+    awaited_holder(owner, [zombie])
+    standby = start("scheduler")
+    with stopped(zombie):
+        until(lambda: holder(owner, [zombie, standby]) is standby)
+
+    assert "its holder hangs" in last_words(standby)
+    submit_jobs(log, 3)
+    until(lambda: all_decided(log))
+    assert holder(owner, [zombie]) is zombie
+    assert_decided_once(log)
+
+
+def test_scheduler__stopped_alone_and_woken_up__goes_on(log: EventLog, owner: Owner, start: Start) -> None:
+    """Nobody wanted its lease, however long it was."""
+    equip(log, systems=2)
+    alone = start("scheduler")
+    awaited_holder(owner, [alone])
+    until(lambda: all_decided(log))
+    with stopped(alone):
+        until(lambda: owner.execute(OVERDUE).fetchone() == (True,))
+    submit_jobs(log, 2)
+
+    until(lambda: all_decided(log))
+    assert owner.execute("SELECT epoch FROM log.leases").fetchone() == (1,)
+
+
+def test_scheduler__nothing_happens__renews_its_lease_all_the_same(
+    log: EventLog, owner: Owner, start: Start
+) -> None:
+    idle = start("scheduler")
+    awaited_holder(owner, [idle])
+    moments = set()
+
+    def renewed_thrice() -> bool:
+        moments.add(owner.execute("SELECT renewed_at FROM live.leases").fetchone())
+        assert owner.execute(OVERDUE).fetchone() == (False,)
+        return len(moments) > 3
+
+    until(renewed_thrice)

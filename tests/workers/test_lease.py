@@ -1,0 +1,154 @@
+"""A lease whose holder hangs is free for whoever asks next, and only then; on each PostgreSQL there is to get
+along with, by a login that may do nothing but become the service.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+from contextlib import ExitStack, closing, contextmanager
+from urllib.parse import urlsplit
+
+import psycopg
+import pytest
+from psycopg import sql
+
+from api.embedded.service_login import create_login
+from api.store.datastore import connect
+from api.store.event_log import EventLog
+from api.store.lease import Lease
+from api.store.requests import Fence
+from tests.harness.databases import LOGIN_PASSWORD, TestDatabase
+from tests.store.making import append_to
+from tests.store.sessions import Owner, owner_session
+from tests.store.waiting import until
+
+NAME = "scheduler/test"
+# Nothing was renewed for as long as the lease lasts, and a little longer.
+AGE = b"UPDATE live.leases SET renewed_at = renewed_at - make_interval(secs => lease_seconds + 1)"
+RENEWED_AT = b"SELECT renewed_at FROM live.leases"
+LOCK = b"SELECT pg_try_advisory_lock(19532, hashtext(%s))"
+OTHER_LOGIN = "labledger_test_other"
+
+
+@pytest.fixture
+def owner(store_database: TestDatabase) -> Iterator[Owner]:
+    with owner_session(store_database.owner_url) as session:
+        yield session
+
+
+@pytest.fixture
+def leases(store_database: TestDatabase) -> Iterator[list[Lease]]:
+    """Of three schedulers."""
+    with ExitStack() as stack:
+        made = [Lease(store_database.service_url, NAME, f"host/{number}") for number in range(3)]
+        for lease in made:
+            stack.callback(lease.release)
+        yield made
+
+
+def test_lease__holder_has_not_renewed_it__next_one_gets_it_and_holder_is_fenced(
+    store_database: TestDatabase, leases: list[Lease], owner: Owner, caplog: pytest.LogCaptureFixture
+) -> None:
+    hung, following, _ = leases
+    old = hung.try_take()
+    assert following.try_take() is None
+    owner.execute(AGE)
+
+    with caplog.at_level(logging.WARNING):
+        assert following.try_take() == Fence(NAME, 2)
+    assert [vars(record)["holder"] for record in caplog.records] == ["host/0"]
+    assert not hung.held()
+    assert hung.try_take() is None, "it waits, like any other"
+    with closing(EventLog(store_database.service_url)) as log:
+        (outcome,) = log.append([append_to("a", fence=old)])
+    assert "later epoch" in str(outcome)
+
+
+def test_lease__renewed__stays(leases: list[Lease], owner: Owner) -> None:
+    holder, other, _ = leases
+    holder.try_take()
+    owner.execute(AGE)
+    holder.renew()
+
+    assert other.try_take() is None
+    assert holder.held()
+
+
+def test_lease__just_taken_from_one_that_was_not_renewed__is_not_taken_again(
+    leases: list[Lease], owner: Owner
+) -> None:
+    first, second, third = leases
+    first.try_take()
+    owner.execute(AGE)
+    second.try_take()
+
+    assert third.try_take() is None
+    assert second.held()
+
+
+def test_lease__given_back_long_ago__nobody_is_ended_for_it(leases: list[Lease], owner: Owner) -> None:
+    first, second, third = leases
+    first.try_take()
+    first.release()
+    owner.execute(AGE)
+
+    until(second.try_take)
+    assert third.try_take() is None
+    assert second.held()
+
+
+def test_lease__locked_by_one_who_has_not_yet_promised_anything__is_left_to_it(
+    store_database: TestDatabase, leases: list[Lease], owner: Owner
+) -> None:
+    """What is old is the promise of the holder before."""
+    first, other, _ = leases
+    first.try_take()
+    first.release()
+    owner.execute(AGE)
+    with connect(store_database.service_url) as session:
+        until(lambda: session.execute(LOCK, (NAME,)).fetchone() == (True,))
+
+        assert other.try_take() is None
+        assert session.execute("SELECT 1").fetchone() == (1,)
+
+
+def test_renew__lease_has_another_holder__does_not_renew_it_for_that_one(
+    store_database: TestDatabase, leases: list[Lease], owner: Owner
+) -> None:
+    zombie = leases[0]
+    zombie.try_take()
+    with connect(store_database.service_url) as session:
+        session.execute("SELECT log.take_lease(%s, 'in between')", (NAME,))
+        session.execute("UPDATE live.leases SET epoch = 2")
+    before = owner.execute(RENEWED_AT).fetchone()
+
+    zombie.renew()
+    assert owner.execute(RENEWED_AT).fetchone() == before
+
+
+def test_lease__holder_hangs_and_logs_in_as_somebody_else__says_once_what_to_do(
+    store_database: TestDatabase, leases: list[Lease], owner: Owner, caplog: pytest.LogCaptureFixture
+) -> None:
+    with other_login(store_database.owner_url) as url:
+        stranger = Lease(url, NAME, "host/other")
+        leases[0].try_take()
+        owner.execute(AGE)
+        with caplog.at_level(logging.ERROR):
+            assert [stranger.try_take(), stranger.try_take()] == [None, None]
+        stranger.release()
+    assert len(caplog.records) == 1
+    assert leases[0].held()
+
+
+@contextmanager
+def other_login(owner_url: str) -> Iterator[str]:
+    """The URL of a second login of the services."""
+    create_login(owner_url, OTHER_LOGIN, LOGIN_PASSWORD)
+    parts = urlsplit(owner_url)
+    place = parts.netloc.rpartition("@")[2]
+    try:
+        yield parts._replace(netloc=f"{OTHER_LOGIN}:{LOGIN_PASSWORD}@{place}").geturl()
+    finally:
+        with psycopg.connect(owner_url, autocommit=True) as session:
+            session.execute(sql.SQL("DROP ROLE {}").format(sql.Identifier(OTHER_LOGIN)))

@@ -1,0 +1,97 @@
+"""A scheduler in one long step keeps its lease while it computes, and loses it when it only waits."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+
+import pytest
+
+from api.store.event_log import EventLog
+from api.store.lease import SCHEDULER, Lease
+from api.store.tailer import Tailer
+from api.workers import scheduler as scheduling
+from api.workers.scheduler import Scheduler
+from domain.scheduling.decide import decide
+from tests.harness.databases import TestDatabase
+from tests.store.waiting import until
+from tests.workers.decisions import all_decided
+from tests.workers.lab import equip
+
+LEASE_SECONDS = 2.0
+
+
+class LongStep:
+    """Stands in for `decide`: before it decides it does something else until it is let go."""
+
+    def __init__(self, does: Callable[[], object]) -> None:
+        self.begun = threading.Event()
+        self.let_go = threading.Event()
+        self._does = does
+
+    def __call__(self, *asked):  # type: ignore[no-untyped-def]
+        self.begun.set()
+        while not self.let_go.is_set():
+            self._does()
+        return decide(*asked)
+
+
+@contextmanager
+def deciding(database: TestDatabase, log: EventLog, step: LongStep) -> Iterator[None]:
+    """A scheduler in a thread of its own, which begins with this step."""
+    stop = threading.Event()
+
+    def run() -> None:
+        lease = Lease(database.service_url, SCHEDULER, "busy", LEASE_SECONDS)
+        Scheduler(log, Tailer(database.service_url), lease, lambda: datetime.now(UTC)).run(stop.is_set)
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    try:
+        assert step.begun.wait(20)
+        yield
+    finally:
+        stop.set()
+        step.let_go.set()
+        thread.join()
+
+
+@contextmanager
+def standby(database: TestDatabase) -> Iterator[Lease]:
+    lease = Lease(database.service_url, SCHEDULER, "standby", LEASE_SECONDS)
+    try:
+        yield lease
+    finally:
+        lease.release()
+
+
+def test_scheduler__computes_for_longer_than_its_lease__keeps_it(
+    database: TestDatabase, log: EventLog, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    equip(log, systems=1)
+    step = LongStep(lambda: sum(range(10_000)))
+    monkeypatch.setattr(scheduling, "decide", step)
+    with standby(database) as other, deciding(database, log, step):
+        deadline = time.monotonic() + 3 * LEASE_SECONDS
+        while time.monotonic() < deadline:
+            assert other.try_take() is None
+            time.sleep(0.1)
+        step.let_go.set()
+        until(lambda: all_decided(log))
+
+
+def test_scheduler__waits_for_what_does_not_come__loses_it_and_writes_nothing(
+    database: TestDatabase, log: EventLog, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    equip(log, systems=1)
+    step = LongStep(lambda: time.sleep(0.05))
+    monkeypatch.setattr(scheduling, "decide", step)
+    with standby(database) as other:
+        with deciding(database, log, step):
+            until(other.try_take)
+            step.let_go.set()
+        assert other.held()
+        assert not all_decided(log)
