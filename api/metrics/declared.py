@@ -51,57 +51,62 @@ REQUEST_BOUNDS: Final = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0
 GAUGES: Final = (
     Declared("systems", "Systems by what they do now", {"condition": CONDITIONS, "usage": USAGE.states}),
     Declared("recipes", "Unfinished recipes by state", {"state": UNFINISHED}),
-    Declared("oldest_unplaced_seconds", "Since the oldest unplaced recipe was submitted; 0: none is"),
-    Declared("watchers", "Who follows the events live, over all processes that serve"),
+    Declared(
+        "oldest_unplaced_seconds", "Since the oldest unplaced recipe was submitted; 0: none is unplaced"
+    ),
+    Declared("watchers", "Watchers that follow the events live"),
     Declared("log_position", "Last position of the log"),
-    Declared("projector_lag_events", "Log positions that read models are behind", {"projector": None}),
-    Declared("projector_lag_seconds", "Age of the first event not in them; 0: none", {"projector": None}),
+    Declared("projector_lag_events", "Positions of the log that are not folded yet", {"projector": None}),
+    Declared("projector_lag_seconds", "Age of the first event not folded yet; 0: none", {"projector": None}),
     Declared("scheduler_active", "1 while some scheduler holds the lease, else 0"),
 )
 
 DURATIONS: Final = (
     Declared(
         "recipe_wait_seconds",
-        "From submission until the set was placed for good; known when it is provisioned",
+        "Recipes: from submitted until placed for good, which is known once they are provisioned",
         bounds=BOUNDS["wait"],
     ),
     Declared(
         "recipe_provisioning_seconds",
-        "From placed for good until the first task began",
+        "Recipes: from placed for good until the first task began",
         bounds=BOUNDS["provisioning"],
     ),
     Declared(
         "recipe_execution_seconds",
-        "From the first task until the last one ended, however it ended",
+        "Recipes: from the first task until the last one ended, however it ended",
         bounds=BOUNDS["execution"],
     ),
 )
-"""Read from `read.durations`, whose measures are the second word of the name."""
+"""From `read.durations`, whose measures are the second word of the name."""
 
 COUNTERS: Final = (
-    Declared("scheduler_decisions", "Decisions by what they answer", {"trigger": TRIGGERS}),
-    Declared("scheduler_commits", "Commits of decisions"),
-    Declared("scheduler_events", "Events in them"),
-    Declared("scheduler_conflicts", "Commits refused as something had moved; they are decided again"),
-    Declared("consistency_findings", "What the consistency loop found", {"finding": FINDINGS}),
-    Declared("append_commits", "Statements by which the HTTP API appended"),
-    Declared("append_requests", "Requests in them, several of which may share one"),
-    Declared("append_events", "Events that the HTTP API appended"),
-    Declared("append_conflicts", "Requests in them refused by the versions they expected"),
-    Declared("append_retries", "Appends tried again while the database was away"),
+    Declared("scheduler_decisions", "Decisions, by what they answer", {"trigger": TRIGGERS}),
+    Declared("scheduler_commits", "Commits of the scheduler, each of one decision or more"),
+    Declared("scheduler_events", "Events appended by the scheduler"),
+    Declared("scheduler_conflicts", "Commits of the scheduler refused as something had moved"),
+    Declared(
+        "consistency_findings",
+        "Found by the consistency loop; out_of_step and idle_but_wanted never happen",
+        {"finding": FINDINGS},
+    ),
+    Declared("append_commits", "Statements by which processes that serve appended"),
+    Declared("append_requests", "Requests in these statements, appended or refused"),
+    Declared("append_events", "Events appended by processes that serve"),
+    Declared("append_conflicts", "Requests refused by the versions that they expected"),
+    Declared("append_retries", "Statements made again while the database was away"),
     Declared("projector_pages", "Pages of the log folded into the read models"),
-    Declared("projector_events", "Events in them"),
-    Declared("tailer_backstop_finds", "Pages that no notification told of; never happens", PROCESSES),
-    Declared("tailer_reconnects", "Times that the session following the log was renewed", PROCESSES),
-    Declared("http_requests", "Requests answered; status is that of HTTP", {**REQUEST, "status": None}),
+    Declared("projector_events", "Events folded into the read models"),
+    Declared(
+        "tailer_backstop_finds", "Pages of the log that no notification told of; never happens", PROCESSES
+    ),
+    Declared("tailer_reconnects", "Sessions following the log that had to be renewed", PROCESSES),
+    Declared("http_requests", "Requests answered", {**REQUEST, "status": None}),
 )
 
 HISTOGRAMS: Final = (
     Declared(
-        "http_request_seconds",
-        "From a request to the beginning of its answer",
-        REQUEST,
-        REQUEST_BOUNDS,
+        "http_request_seconds", "From a request to the beginning of its answer", REQUEST, REQUEST_BOUNDS
     ),
 )
 """Counted by the processes, as counters of the buckets (`le`) and of the sum."""

@@ -13,13 +13,15 @@ from tests.harness.running import SAMPLES, Running, running, wait_for
 SMOKE = (SAMPLES / "kernel-smoke.xml").read_bytes()
 XML = {"Content-Type": "application/xml"}
 STREAM = {"Accept": "text/event-stream"}
+# Two processes serve, so that what one of them counts is asked of the other one, too.
+SETTINGS = {"LABLEDGER_API_WORKERS": "2", "LABLEDGER_CONSISTENCY_SECONDS": "0.2"}
 # So many machines of the sample lab suit the job: each is done with one and placed with another, two wait.
 MACHINES, QUEUED = 6, 2
 
 
 @contextmanager
 def busy_lab(database: TestDatabase) -> Iterator[Running]:
-    with running(database, LABLEDGER_CONSISTENCY_SECONDS="0.2") as line, line.client() as client:
+    with running(database, **SETTINGS) as line, line.client() as client:
         line.labledger("lab", "load", str(SAMPLES / "lab.json"))
         _finish_jobs(line, client)
         _submit(client, MACHINES + QUEUED)

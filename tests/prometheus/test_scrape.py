@@ -18,13 +18,14 @@ from tests.prometheus.server import Labels, Prometheus, prometheus
 
 @pytest.fixture(scope="module")
 def scraper(line: Running, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Prometheus]:
-    """It has a token that is good for `/metrics` alone."""
+    """As `docs/metrics.md` has it: with a token that is good for `/metrics` alone."""
     with line.client() as admin:
         everything(admin)
-        made = admin.post("/tokens", json={"user": "admin", "role": "metrics"}).json()
-    with line.client(made["token"]) as its:
+    line.labledger("user", "put", "prometheus", "--role", "metrics")
+    token = line.labledger("token", "create", "prometheus", "--role", "metrics")
+    with line.client(token.strip()) as its:
         assert its.get("/jobs").status_code == 403
-    with prometheus(line, made["token"], tmp_path_factory.mktemp("prometheus")) as started:
+    with prometheus(line, token, tmp_path_factory.mktemp("prometheus")) as started:
         yield started
 
 

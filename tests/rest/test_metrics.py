@@ -1,41 +1,78 @@
-"""`/metrics` beside what the API itself tells of the same lab."""
+"""`/metrics` beside what the API tells of the same lab, and when processes come and go."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import httpx
-from prometheus_client.parser import text_string_to_metric_families as text_families
+import pytest
+from prometheus_client.parser import text_string_to_metric_families
 
-Found = dict[tuple[str, frozenset[tuple[str, str]]], float]
-OPENMETRICS = {"Accept": "application/openmetrics-text; version=1.0.0"}
+from tests.harness.databases import TestDatabase
+from tests.harness.running import SAMPLES, Running, running, wait_for
 
 
-def scraped(client: httpx.Client) -> Found:
+def scraped(client: httpx.Client, name: str, **labels: str) -> float:
     answer = client.get("/metrics")
     assert answer.status_code == 200, answer.text
     assert answer.headers["content-type"] == "text/plain; version=0.0.4; charset=utf-8"
-    return {
-        (sample.name, frozenset(sample.labels.items())): sample.value
-        for family in text_families(answer.text)
+    families = text_string_to_metric_families(answer.text)
+    (found,) = (
+        sample.value
+        for family in families
         for sample in family.samples
-    }
-
-
-def value(found: Found, name: str, **labels: str) -> float:
-    return found[f"labledger_{name}", frozenset(labels.items())]
+        if (sample.name, sample.labels) == (f"labledger_{name}", labels)
+    )
+    return found
 
 
 def test_metrics__systems__by_what_they_do_now(client: httpx.Client) -> None:
     systems = client.get("/systems", params={"limit": 1000}).json()["systems"]
-    found = scraped(client)
-    for condition in ("Automated", "Manual", "Broken", "Removed"):
-        for usage in ("idle", "running"):
-            has = sum((s["condition"], s["usage"]) == (condition, usage) for s in systems)
-            assert value(found, "systems", condition=condition, usage=usage) == has
-    assert value(found, "systems", condition="Broken", usage="idle") == 1
+    broken = sum((one["condition"], one["usage"]) == ("Broken", "idle") for one in systems)
+    assert scraped(client, "systems", condition="Broken", usage="idle") == broken > 0
 
 
-def test_metrics__nothing_to_do__states_are_there_at_nought(client: httpx.Client) -> None:
-    found = scraped(client)
-    assert value(found, "recipes", state="queued") == value(found, "oldest_unplaced_seconds") == 0
-    assert value(found, "tailer_backstop_finds_total", process="serve") == 0
-    assert value(found, "scheduler_active") == 1
+def test_metrics__what_there_is_none_of__is_nought(client: httpx.Client) -> None:
+    assert scraped(client, "systems", condition="Removed", usage="installing") == 0
+    assert scraped(client, "consistency_findings_total", finding="out_of_step") == 0
+
+
+@pytest.fixture
+def alone(database: TestDatabase) -> Iterator[Running]:
+    """A Labledger whose processes the test may stop."""
+    with running(database) as started:
+        started.labledger("lab", "load", str(SAMPLES / "lab.json"))
+        yield started
+
+
+def test_metrics__scheduler_and_projector_gone_for_a_while__say_so_and_count_on(alone: Running) -> None:
+    with alone.client() as client:
+        _wait_read(client)
+        decided = _decided(client)
+        assert scraped(client, "scheduler_active") == 1
+        for name in ("scheduler", "projector"):
+            alone.kill(name)
+        wait_for(lambda: not scraped(client, "scheduler_active"), "the lease to be free")
+        alone.labledger("submit", str(SAMPLES / "kernel-smoke.xml"))
+        wait_for(lambda: scraped(client, "projector_lag_seconds", projector="all") > 0.1, "the lag to grow")
+        assert scraped(client, "projector_lag_events", projector="all") > 0
+        for name in ("scheduler", "projector"):
+            alone.start(name)
+        _wait_read(client)
+        assert scraped(client, "scheduler_active") == 1
+        wait_for(lambda: _decided(client) > decided, "its decision to be counted")
+
+
+def _wait_read(client: httpx.Client) -> None:
+    """Until the scheduler has decided and the read models show it."""
+
+    def is_read() -> bool:
+        lag = scraped(client, "projector_lag_seconds", projector="all")
+        return lag == 0 and scraped(client, "recipes", state="new") == 0 and _decided(client) > 0
+
+    wait_for(is_read, "the read models to be at the end of the log")
+
+
+def _decided(client: httpx.Client) -> float:
+    kinds = ("new-job", "pending-system")
+    return sum(scraped(client, "scheduler_decisions_total", trigger=kind) for kind in kinds)

@@ -1,0 +1,102 @@
+"""The page of metrics, made from their declarations: `python -m tests.docs.metrics` writes it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from api.metrics.declared import COUNTERS, DURATIONS, GAUGES, HISTOGRAMS, Declared
+from api.metrics.writer import WRITE_SECONDS
+from api.rest.request_counts import OTHER
+
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "metrics.md"
+REGENERATE = "python -m tests.docs.metrics"
+
+HEAD = f"""# Metrics
+
+Made from `api/metrics/declared.py`, by `{REGENERATE}`; change that, not this page.
+
+`GET /metrics` answers a token of the role `metrics` (or of an admin or auditor) in the text format of
+Prometheus, or as OpenMetrics where that is asked for. [deploy/prometheus](../deploy/prometheus) has a
+configuration to start from, and alert rules.
+
+```console
+$ labledger user put prometheus --role metrics
+$ labledger token create prometheus --role metrics > token
+```
+
+No label names a job, a recipe, a user or a system: what one of them does, the lists and the log tell. Each
+process that serves tells the same, of all processes, so that one target is enough.
+"""
+
+TABLE = "| metric | type | labels | what it tells |\n|---|---|---|---|"
+
+NOW = """## Now
+
+As it is at the scrape; systems and recipes from the read models, as far behind the log as these are."""
+
+TIMES = """## How long recipes take
+
+One entry for each recipe that got so far, guests excepted, since the log began. When the read models are
+built anew, the histograms begin again and end with the same numbers."""
+
+COUNTS = f"""## What processes have counted
+
+Every process adds what it has counted to one table, every {WRITE_SECONDS:g} seconds and when it stops.
+So these are sums over all processes on all machines, and go on when one is started again. One that is killed
+takes along what it had not written yet; nothing is ever counted twice. A conflict of the scheduler is decided
+again, and many of them mean that much moves beside it."""
+
+LABELS = """## Labels
+
+| label | values |
+|---|---|"""
+
+OPEN = {
+    "method": f"that of HTTP; `{OTHER}`: none that there is",
+    "route": f"the path as in the [API](http.md), such as `/jobs/{{job_id}}`; `{OTHER}`: none that there is",
+    "status": "`2xx`, `4xx`, `5xx`: the class of the status of HTTP",
+    "projector": "`all`: there is one for all read models",
+}
+ALL = (*GAUGES, *DURATIONS, *COUNTERS, *HISTOGRAMS)
+
+
+def page() -> str:
+    return "\n".join(
+        [
+            HEAD,
+            *_section(NOW, _rows(GAUGES, "gauge")),
+            *_section(TIMES, _rows(DURATIONS, "histogram")),
+            *_section(COUNTS, [*_rows(COUNTERS, "counter", "_total"), *_rows(HISTOGRAMS, "histogram")]),
+            LABELS,
+            *(f"| `{label}` | {values} |" for label, values in sorted(_labels().items())),
+            "",
+        ]
+    )
+
+
+def _section(said: str, rows: Iterable[str]) -> list[str]:
+    return [said, "", TABLE, *rows, ""]
+
+
+def _rows(metrics: Iterable[Declared], kind: str, suffix: str = "") -> list[str]:
+    return [
+        f"| `{metric.family}{suffix}` | {kind} | {_listed(metric.labels)} | {metric.text} |"
+        for metric in metrics
+    ]
+
+
+def _listed(words: Iterable[str]) -> str:
+    return ", ".join(f"`{word}`" for word in words)
+
+
+def _labels() -> dict[str, str]:
+    return {
+        label: OPEN[label] if values is None else _listed(values)
+        for metric in ALL
+        for label, values in metric.labels.items()
+    }
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page())
