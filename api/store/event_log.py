@@ -13,6 +13,7 @@ from api.store.datastore import Datastore
 from api.store.mapper import EventMapper, Versioned
 from api.store.recorder import Recorder, StoredAppend
 from api.store.requests import Append, Committed, Outcome
+from api.store.selection import Selection
 from api.store.sql import BOUNDED, PAGE_BYTES, SQL
 from domain.directory.state import DIRECTORY_TOPICS
 from domain.events import Recorded
@@ -61,17 +62,25 @@ class EventLog(EventStore[str]):
         return self._recorded(SQL["directory"], (DIRECTORY_TOPICS, upto))
 
     def select(
-        self, after: int, upto: int, limit: int, topics: Sequence[str] | None, subject: str | None
+        self,
+        after: int,
+        upto: int,
+        limit: int,
+        topics: tuple[str, ...] | None,
+        subject: str | tuple[str, ...] | None,
+        size_bytes: int = PAGE_BYTES,
     ) -> tuple[list[Recorded], int]:
         """A part of the log for showing, and the position up to which nothing is left out of it."""
-        query = "of_subject" if subject else "of_topics" if topics else "all_between"
+        selection = Selection(topics, subject)
+        query = "all_between" if selection.is_everything else "selected"
         asked = {
             "after": after,
             "upto": upto,
             "limit": limit,
-            "bytes": PAGE_BYTES,
-            "topics": list(topics) if topics else None,
-            "subject": subject,
+            "bytes": size_bytes,
+            "topics": list(selection.anywhere),
+            "subjects": list(selection.subjects),
+            "of_subject": list(topics) if topics else None,
         }
         rows = self.rows(BOUNDED[query], asked)
         found = [self.mapper.recorded(row[:-1]) for row in rows]

@@ -32,24 +32,27 @@ SELECT notification_id, commit_end, recorded_at, originator_id, originator_versi
 FROM log.events WHERE notification_id > %(after)s AND notification_id <= %(upto)s
 ORDER BY notification_id LIMIT %(limit)s
 
--- name: of_topics
--- Topic by topic, so that a rare one does not read the log for the next.
+-- name: selected
+-- Topic by topic and subject by subject, so that a rare one does not read the log for the next. The positions of
+-- a subject ascend with its versions.
 SELECT e.notification_id, e.commit_end, e.recorded_at, e.originator_id, e.originator_version, e.topic, e.state
-FROM unnest(%(topics)s::text[]) AS wanted (topic)
-CROSS JOIN LATERAL (
-    SELECT * FROM log.events
-    WHERE topic = wanted.topic AND notification_id > %(after)s AND notification_id <= %(upto)s
-    ORDER BY notification_id LIMIT %(limit)s
+FROM (
+    SELECT found.* FROM unnest(%(topics)s::text[]) AS wanted (topic)
+    CROSS JOIN LATERAL (
+        SELECT * FROM log.events
+        WHERE topic = wanted.topic AND notification_id > %(after)s AND notification_id <= %(upto)s
+        ORDER BY notification_id LIMIT %(limit)s
+    ) AS found
+    UNION ALL
+    SELECT found.* FROM unnest(%(subjects)s::text[]) AS wanted (subject)
+    CROSS JOIN LATERAL (
+        SELECT * FROM log.events
+        WHERE originator_id = wanted.subject AND notification_id > %(after)s AND notification_id <= %(upto)s
+          AND (%(of_subject)s::text[] IS NULL OR topic = ANY (%(of_subject)s::text[]))
+        ORDER BY originator_version LIMIT %(limit)s
+    ) AS found
 ) AS e
 ORDER BY e.notification_id LIMIT %(limit)s
-
--- name: of_subject
--- In the order of versions, which is that of positions.
-SELECT notification_id, commit_end, recorded_at, originator_id, originator_version, topic, state
-FROM log.events
-WHERE originator_id = %(subject)s AND notification_id > %(after)s AND notification_id <= %(upto)s
-  AND (%(topics)s::text[] IS NULL OR topic = ANY (%(topics)s::text[]))
-ORDER BY originator_version LIMIT %(limit)s
 
 -- name: bounded
 -- The first rows of a query that together have so many bytes, at least one; and how many rows there were.

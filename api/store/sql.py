@@ -11,7 +11,4 @@ SQL = named_queries(Path(__file__).with_name("log.sql"))
 # Events may carry whole jobs: what is read at once is bounded by bytes, too.
 PAGE_BYTES = 4 << 20
 
-BOUNDED = {
-    name: SQL["bounded"].replace(b"QUERY", SQL[name])
-    for name in ("page", "all_between", "of_topics", "of_subject")
-}
+BOUNDED = {name: SQL["bounded"].replace(b"QUERY", SQL[name]) for name in ("page", "all_between", "selected")}

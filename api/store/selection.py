@@ -1,0 +1,55 @@
+"""Which events somebody wants to see."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+from domain.events import TOPICS, split_subject
+
+ALL_OF_A_KIND = "/*"
+
+
+@dataclass(frozen=True)
+class Selection:
+    """What is None selects nothing out. `recipe/*` is every recipe: the topics of a subject begin with its
+    kind, so that all of a kind is found by topics, in the log as in what comes.
+    """
+
+    topics: tuple[str, ...] | None = None
+    subject: str | tuple[str, ...] | None = None
+
+    @cached_property
+    def is_everything(self) -> bool:
+        return not self.topics and not self._named
+
+    @cached_property
+    def anywhere(self) -> tuple[str, ...]:
+        """The topics that are wanted whatever they are about."""
+        if not self._named:
+            return tuple(dict.fromkeys(self.topics or ()))
+        wanted = dict.fromkeys(self.topics or TOPICS)
+        return tuple(topic for topic in wanted if topic.partition(".")[0] in self._kinds)
+
+    @cached_property
+    def subjects(self) -> tuple[str, ...]:
+        """What is wanted by its own name, unless all of its kind is."""
+        named = dict.fromkeys(self._named)
+        return tuple(one for one in named if split_subject(one)[0] not in self._kinds)
+
+    def has(self, topic: str, subject: str) -> bool:
+        if self.is_everything or topic in self.anywhere:
+            return True
+        return subject in self.subjects and self.wants_of_subject(topic)
+
+    def wants_of_subject(self, topic: str) -> bool:
+        """Whether it wants such an event of one of its `subjects`."""
+        return not self.topics or topic in self.topics
+
+    @cached_property
+    def _kinds(self) -> frozenset[str]:
+        return frozenset(split_subject(one)[0] for one in self._named if one.endswith(ALL_OF_A_KIND))
+
+    @cached_property
+    def _named(self) -> tuple[str, ...]:
+        return (self.subject,) if isinstance(self.subject, str) else self.subject or ()
