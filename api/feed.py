@@ -1,4 +1,4 @@
-"""The log as it arrives in this process: the directory folded from it, and the latest events for watchers.
+"""The log as it arrives in this process: the directory folded from it, and those who watch it.
 
 A thread tails the log; everything else happens in the event loop, so nothing here needs a lock.
 """
@@ -10,18 +10,15 @@ import logging
 import os
 import signal
 import threading
-from bisect import bisect_right
 from collections.abc import Sequence
 
 from api.store.event_log import EventLog
 from api.store.tailer import Tailer
+from api.watching.broadcast import Broadcast
 from domain.directory.state import Directory
 from domain.errors import LabledgerError
 from domain.events import Recorded
 from projections.advancing import Advancing
-
-RECENT_BYTES = 32 << 20
-
 
 logger = logging.getLogger(__name__)
 
@@ -35,13 +32,10 @@ class Feed:
 
     def __init__(self, log: EventLog, url: str) -> None:
         self.directory = Directory()
+        self.broadcast = Broadcast(log)
         self.tailer: Tailer | None = None
         self._log = log
         self._url = url
-        self._recent: list[Recorded] = []
-        self._sizes: list[int] = []
-        self._bytes = 0
-        self._complete_after = 0
         self._progress = Advancing()
         self._stop = threading.Event()
         self._thread: threading.Thread | None = None
@@ -51,7 +45,7 @@ class Feed:
         end = await asyncio.to_thread(self._log.end)
         for recorded in await asyncio.to_thread(lambda: list(self._log.directory(end))):
             self.directory.apply(recorded)
-        self._complete_after = end
+        self.broadcast.begin(end)
         self._progress.advance(end)
         self.tailer = Tailer(self._url, after=end)
         loop = asyncio.get_running_loop()
@@ -63,6 +57,7 @@ class Feed:
     async def close(self) -> None:
         self._stop.set()
         self._progress.close()
+        self.broadcast.close()
         if self._thread is not None:
             await asyncio.to_thread(self._thread.join)
 
@@ -84,19 +79,6 @@ class Feed:
         """Wait until the directory reflects everything that is in the log now."""
         await self.reach(await asyncio.to_thread(self._log.end))
 
-    async def moved_past(self, position: int, timeout_seconds: float) -> bool:
-        """Wait for news after a position; False when the time is up, or the service closes."""
-        return await self._progress.reach(position + 1, timeout_seconds)
-
-    def recent(self, after: int, limit: int) -> Sequence[Recorded] | None:
-        """Up to `limit` events after a position, or None when memory does not go back that far."""
-        if after >= self.position:
-            return ()
-        if after < self._complete_after:
-            return None
-        first = bisect_right(self._recent, after, key=lambda recorded: recorded.position)
-        return self._recent[first : first + limit]
-
     def _follow(self, loop: asyncio.AbstractEventLoop, tailer: Tailer) -> None:
         try:
             for page in tailer:
@@ -115,18 +97,5 @@ class Feed:
     async def _take(self, page: Sequence[Recorded], sizes: Sequence[int]) -> None:
         for recorded in page:
             self.directory.apply(recorded)
-        self._remember(page, sizes)
+        self.broadcast.take(page, sizes)
         self._progress.advance(page[-1].position)
-
-    def _remember(self, page: Sequence[Recorded], sizes: Sequence[int]) -> None:
-        self._recent.extend(page)
-        self._sizes.extend(sizes)
-        self._bytes += sum(sizes)
-        if self._bytes <= 2 * RECENT_BYTES:
-            return
-        gone = 0
-        while self._bytes > RECENT_BYTES:
-            self._bytes -= self._sizes[gone]
-            gone += 1
-        self._complete_after = self._recent[gone - 1].position
-        del self._recent[:gone], self._sizes[:gone]

@@ -32,7 +32,7 @@ class Events:
     )
     async def on_get(self, req: Request, resp: Response) -> None:
         query: queries.EventQuery = req.context.query
-        selection = Selection(query.types or None, query.subject[0] if query.subject else None)
+        selection = Selection(query.types or None, query.subject or None)
         resp.append_header("Vary", "Accept")
         if req.client_prefers((JSON, EVENT_STREAM)) == EVENT_STREAM:
             self._watchers.watch(req, resp, _resumed(req, query.after), selection)

@@ -9,6 +9,7 @@ from typing import Any
 from gunicorn.app.base import BaseApplication  # type: ignore[import-untyped]
 
 from api.processes.parent_death import die_with
+from api.rest.worker import Worker
 from api.settings import Settings
 
 
@@ -25,7 +26,7 @@ class Server(BaseApplication):  # type: ignore[misc]
         for name, value in {
             "bind": f"{settings.host}:{settings.port}",
             "workers": settings.api_workers,
-            "worker_class": "asgi",
+            "worker_class": Worker,
             "worker_connections": 10_000,
             "graceful_timeout": 2,
             "keepalive": 75,

@@ -1,0 +1,77 @@
+"""gunicorn's ASGI worker, with what ASGI has no words for: a connection that is ended at once.
+
+Its `send` waits while the network takes nothing, for ever, and a connection that is closed is kept until its
+last byte is taken. Both are right for answers; of those who watch and never read they would keep thousands.
+"""
+
+from __future__ import annotations
+
+import socket
+import struct
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from gunicorn.workers.gasgi import ASGIWorker  # type: ignore[import-untyped]
+
+from api.watching.capacity import allow_many_files
+
+CONNECTION = "labledger.connection"
+# What the kernel keeps of a stream that is not read. It doubles what it is told.
+SEND_BUFFER_BYTES = 64 << 10
+# A peer that is gone without a word is known to be after so long.
+SILENCE_SECONDS = 30
+_RESET = struct.pack("ii", 1, 0)
+
+Application = Callable[[dict[str, Any], Any, Any], Awaitable[None]]
+
+
+class Worker(ASGIWorker):  # type: ignore[misc]
+    asgi: Application
+
+    def init_process(self) -> None:
+        allow_many_files()
+        super().init_process()
+
+    def load_wsgi(self) -> None:
+        super().load_wsgi()
+        self.asgi = _with_connections(self, self.asgi)
+
+
+class Connection:
+    """The line of a watcher."""
+
+    def __init__(self, worker: Worker, transport: Any) -> None:
+        self._worker = worker
+        self._transport = transport
+
+    @property
+    def is_stopping(self) -> bool:
+        return not self._worker.alive
+
+    def abort(self) -> None:
+        line = self._transport.get_extra_info("socket")
+        if line is not None:
+            # Or the kernel would go on trying to deliver what it has taken over.
+            line.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _RESET)
+        self._transport.abort()
+
+    def keep_little(self) -> None:
+        """Buffer no more than a stream needs, and notice when nobody is there any more."""
+        # Nothing is asked for while anything waits to be taken: one piece is all there is of a stream.
+        self._transport.set_write_buffer_limits(high=0)
+        line = self._transport.get_extra_info("socket")
+        if line is not None and line.family in (socket.AF_INET, socket.AF_INET6):
+            line.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SEND_BUFFER_BYTES)
+            if hasattr(socket, "TCP_USER_TIMEOUT"):
+                line.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, SILENCE_SECONDS * 1000)
+
+
+def _with_connections(worker: Worker, application: Application) -> Application:
+    async def called(scope: dict[str, Any], receive: Any, send: Any) -> None:
+        # `receive` is a method of the body's receiver, which knows the protocol of its connection.
+        protocol = getattr(getattr(receive, "__self__", None), "protocol", None)
+        if scope["type"] == "http" and protocol is not None:
+            scope.setdefault("extensions", {})[CONNECTION] = Connection(worker, protocol.transport)
+        await application(scope, receive, send)
+
+    return called

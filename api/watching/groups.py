@@ -1,0 +1,74 @@
+"""Watchers by what they select: an event is looked up once, and costs nothing to those who do not want it."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from api.store.selection import Selection
+from api.watching.message import Message
+
+if TYPE_CHECKING:
+    from api.watching.watcher import Watcher
+
+
+class Group:
+    """Those who want the same. A dict, as an ordered set."""
+
+    def __init__(self, selection: Selection) -> None:
+        self.selection = selection
+        self.watchers: dict[Watcher, None] = {}
+
+
+class Groups:
+    def __init__(self) -> None:
+        self._groups: dict[Selection, Group] = {}
+        self._of_everything: dict[Group, None] = {}
+        self._of_topic: defaultdict[str, dict[Group, None]] = defaultdict(dict)
+        self._of_subject: defaultdict[str, dict[Group, None]] = defaultdict(dict)
+
+    def add(self, watcher: Watcher) -> None:
+        group = self._groups.get(watcher.selection)
+        if group is None:
+            group = self._groups[watcher.selection] = Group(watcher.selection)
+            for found in self._places(group.selection):
+                found[group] = None
+        group.watchers[watcher] = None
+
+    def remove(self, watcher: Watcher) -> None:
+        """Of one that is not there, nothing."""
+        group = self._groups.get(watcher.selection)
+        if group is None or watcher not in group.watchers:
+            return
+        del group.watchers[watcher]
+        if not group.watchers:
+            del self._groups[group.selection]
+            self._drop(group)
+
+    def wanted(self, messages: Iterable[Message]) -> Iterable[tuple[Group, Sequence[Message]]]:
+        """Who gets which of the messages, in their order."""
+        found: defaultdict[Group, list[Message]] = defaultdict(list)
+        for message in messages:
+            for group in self._of_everything:
+                found[group].append(message)
+            for group in self._of_topic.get(message.topic, ()):
+                found[group].append(message)
+            for group in self._of_subject.get(message.subject, ()):
+                if group.selection.wants_of_subject(message.topic):
+                    found[group].append(message)
+        return found.items()
+
+    def _places(self, selection: Selection) -> list[dict[Group, None]]:
+        """Every place of the index that leads to a group of this selection."""
+        if selection.is_everything:
+            return [self._of_everything]
+        of_topics = [self._of_topic[topic] for topic in selection.anywhere]
+        return of_topics + [self._of_subject[subject] for subject in selection.subjects]
+
+    def _drop(self, group: Group) -> None:
+        for found in self._places(group.selection):
+            del found[group]
+        for subject in group.selection.subjects:
+            if not self._of_subject[subject]:
+                del self._of_subject[subject]

@@ -1,0 +1,60 @@
+"""An event as people read it, and as it goes out to all who watch."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import orjson
+
+from domain.events import Recorded, data_of
+
+
+class Message:
+    """An event on its way. It becomes text once, for the first who wants it, and the same for all others."""
+
+    __slots__ = ("_recorded", "_text", "position", "subject", "topic")
+
+    def __init__(self, recorded: Recorded) -> None:
+        self.position = recorded.position
+        self.topic = recorded.event.TOPIC
+        self.subject = recorded.subject
+        self._recorded: Recorded | None = recorded
+        self._text = b""
+
+    @property
+    def text(self) -> bytes:
+        if self._recorded is not None:
+            self._text, self._recorded = server_sent(self._recorded), None
+        return self._text
+
+
+def server_sent(recorded: Recorded) -> bytes:
+    """As a stream has it (WHATWG HTML, 9.2)."""
+    data = orjson.dumps(shown(recorded), option=orjson.OPT_UTC_Z)
+    return b"id: %d\nevent: %s\ndata: %s\n\n" % (recorded.position, recorded.event.TOPIC.encode(), data)
+
+
+def shown(recorded: Recorded) -> dict[str, Any]:
+    """An event as the API answers it."""
+    stamp, basis = recorded.stamp, recorded.stamp.basis
+    body: dict[str, Any] = {
+        "position": recorded.position,
+        "topic": recorded.event.TOPIC,
+        "version": recorded.version,
+        "subject": recorded.subject,
+        "at": stamp.at,
+        "recorded_at": recorded.recorded_at,
+        "actor": stamp.actor,
+        "cause": stamp.cause,
+        "basis": basis.position if basis else None,
+        "commit_end": recorded.commit_end,
+        "data": data_of(recorded.event),
+    }
+    if basis is not None:
+        body |= {
+            "now": basis.now,
+            "epoch": basis.epoch,
+            "policy_version": basis.policy_version,
+            "number": stamp.number,
+        }
+    return body

@@ -1,0 +1,49 @@
+"""The latest messages: what somebody who was away for a moment has missed, and how far behind one may be."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Sequence
+
+from api.watching.message import Message
+
+# Twice as much is kept before the older half goes.
+RECENT_EVENTS = 10_000
+RECENT_BYTES = 16 << 20
+
+
+class Recent:
+    def __init__(self, events: int = RECENT_EVENTS, size_bytes: int = RECENT_BYTES) -> None:
+        self.complete_after = 0
+        self._events = events
+        self._size_bytes = size_bytes
+        self._messages: list[Message] = []
+        self._sizes: list[int] = []
+        self._bytes = 0
+
+    def begin(self, position: int) -> None:
+        """Nothing is known of what was up to here."""
+        self.complete_after = position
+
+    def add(self, messages: Sequence[Message], sizes: Sequence[int]) -> None:
+        self._messages.extend(messages)
+        self._sizes.extend(sizes)
+        self._bytes += sum(sizes)
+        if len(self._messages) > 2 * self._events or self._bytes > 2 * self._size_bytes:
+            self._forget()
+
+    def after(self, position: int, most: int) -> Sequence[Message] | None:
+        """Everything after a position, or None when that is more than `most`, or more than is known."""
+        if position < self.complete_after:
+            return None
+        first = bisect_right(self._messages, position, key=lambda message: message.position)
+        return None if len(self._messages) - first > most else self._messages[first:]
+
+    def _forget(self) -> None:
+        gone = max(0, len(self._messages) - self._events)
+        self._bytes -= sum(self._sizes[:gone])
+        while self._bytes > self._size_bytes:
+            self._bytes -= self._sizes[gone]
+            gone += 1
+        self.complete_after = self._messages[gone - 1].position
+        del self._messages[:gone], self._sizes[:gone]

@@ -1,0 +1,72 @@
+"""Events by the thousand, of the kinds that a busy lab makes."""
+
+from __future__ import annotations
+
+import itertools
+import random
+from datetime import UTC, datetime
+
+from api.store.event_log import EventLog
+from api.store.requests import Append, Committed
+from domain.events import Change, Event, Stamp
+from domain.recipe.events import RecipeAborted, RecipeQueued, RecipeRunning
+from domain.system.events import SystemDrained, SystemIdle
+
+STAMP = Stamp(datetime(2026, 1, 1, tzinfo=UTC), "tester", "request/test")
+AT_ONCE = 500
+SUBJECTS = 2_000
+
+
+class Busy:
+    """Appends commits of one to four events; each name has subjects of its own, and always the same story."""
+
+    def __init__(self, log: EventLog, name: int = 1, words: int = 20) -> None:
+        self._log = log
+        self._name = name
+        self._dice = random.Random(name)
+        self._words = "x" * words
+        self._versions: dict[str, int] = {}
+        self._commits = itertools.count(1)
+
+    def append(self, events: int) -> int:
+        """So many more, and up to three; the last position."""
+        position = 0
+        while events > 0:
+            requests = self._requests(min(AT_ONCE, events))
+            for outcome in self._log.append(requests):
+                assert isinstance(outcome, Committed), outcome
+                position = outcome.position
+            events -= sum(len(request.changes) for request in requests)
+        return position
+
+    def _requests(self, events: int) -> list[Append]:
+        """Requests that share no subject, as one call must have it."""
+        taken: set[str] = set()
+        requests: list[Append] = []
+        while events > 0:
+            happened = [self._happened() for _ in range(self._dice.randint(1, 4))]
+            changes = tuple(Change(*one, STAMP) for one in happened if one[0] not in taken)
+            if changes:
+                requests.append(self._request(changes))
+                taken |= requests[-1].expected.keys()
+                events -= len(changes)
+        return requests
+
+    def _request(self, changes: tuple[Change, ...]) -> Append:
+        versions = self._versions
+        expected = {change.subject: versions.get(change.subject, 0) for change in changes}
+        for change in changes:
+            versions[change.subject] = versions.get(change.subject, 0) + 1
+        return Append(f"busy/{self._name}/{next(self._commits)}", changes, expected)
+
+    def _happened(self) -> tuple[str, Event]:
+        number = self._name * SUBJECTS + self._dice.randrange(SUBJECTS)
+        recipe, system = f"recipe/{number}", f"system/s{number}.example.com"
+        made: tuple[tuple[str, Event], ...] = (
+            (recipe, RecipeQueued(self._words)),
+            (recipe, RecipeRunning(system)),
+            (recipe, RecipeAborted(self._words)),
+            (system, SystemIdle()),
+            (system, SystemDrained(self._words)),
+        )
+        return self._dice.choice(made)

@@ -1,0 +1,234 @@
+"""Many who watch, from one event loop: plain connections, so that two thousand of them are cheap."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+import resource
+import socket
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlencode
+
+import httpx
+
+from api import root
+from tests.harness.databases import TestDatabase
+from tests.harness.running import Running, wait_for
+
+_ID = re.compile(rb"^id: (\d+)$", re.MULTILINE)
+_ESTABLISHED = 1
+PATIENCE_SECONDS = 60.0
+
+
+@contextmanager
+def serving(database: TestDatabase) -> Iterator[Running]:
+    """The API alone: nothing but what a test appends comes into the log."""
+    token = root.first_admin_token(database.settings)
+    assert token is not None
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        url = f"http://127.0.0.1:{probe.getsockname()[1]}"
+    line = Running(database, url, token)
+    try:
+        line.start("serve")
+        wait_for(lambda: _is_alive(url), "the API to answer")
+        yield line
+    finally:
+        line.stop()
+
+
+@dataclass(frozen=True)
+class Worker:
+    """The process that serves."""
+
+    pid: int
+
+    def memory_bytes(self) -> int:
+        pages = int(Path(f"/proc/{self.pid}/statm").read_text().split()[1])
+        return pages * resource.getpagesize()
+
+    def cpu_seconds(self) -> float:
+        ticks = Path(f"/proc/{self.pid}/stat").read_text().rpartition(")")[2].split()[11:13]
+        return sum(map(int, ticks)) / os.sysconf("SC_CLK_TCK")
+
+    def limit_files(self, most: int) -> None:
+        resource.prlimit(self.pid, resource.RLIMIT_NOFILE, (most, most))
+
+
+def worker_of(line: Running) -> Worker:
+    master = line.processes["serve"].pid
+    return Worker(int(Path(f"/proc/{master}/task/{master}/children").read_text().split()[0]))
+
+
+def _is_alive(url: str) -> bool:
+    try:
+        return httpx.get(f"{url}/healthz", timeout=5, trust_env=False).status_code == 200
+    except httpx.TransportError:
+        return False
+
+
+class Watch(asyncio.Protocol):
+    """A connection to /events: the positions of the events it has seen, and where it would resume."""
+
+    def __init__(self, line: Running, after: int, **filters: str) -> None:
+        self.after = after
+        self.filters = filters
+        self.positions: list[int] = []
+        self.last_id = after
+        self.head = b""
+        # Whether the answer came to its end, and whether the connection did.
+        self.is_complete = False
+        self.is_over = False
+        self.error: Exception | None = None
+        self.transport: asyncio.Transport | None = None
+        query = f"?{urlencode(filters)}" if filters else ""
+        self._request = (
+            f"GET /events{query} HTTP/1.1\r\nHost: {line.url.partition('//')[2]}\r\n"
+            f"Authorization: Bearer {line.token}\r\nAccept: text/event-stream\r\n"
+            f"Last-Event-ID: {after}\r\n\r\n"
+        ).encode()
+        self._framed = bytearray()
+        self._text = bytearray()
+        self._news = asyncio.Event()
+
+    @property
+    def status(self) -> int:
+        return int(self.head.split(b" ", 2)[1]) if self.head else 0
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        assert isinstance(transport, asyncio.Transport)
+        self.transport = transport
+        transport.write(self._request)
+
+    def data_received(self, data: bytes) -> None:
+        self._framed += data
+        if not self.head:
+            head, found, rest = self._framed.partition(b"\r\n\r\n")
+            if not found:
+                return
+            self.head, self._framed = bytes(head), rest
+        self._unframe()
+        self._read()
+        self._news.set()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self.is_over, self.error = True, exc
+        self._news.set()
+
+    @property
+    def is_cut(self) -> bool:
+        assert self.transport is not None
+        if self.is_over:
+            return True
+        line = self.transport.get_extra_info("socket")
+        return int(line.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 1)[0]) != _ESTABLISHED
+
+    def stop_reading(self) -> None:
+        assert self.transport is not None
+        self.transport.pause_reading()
+
+    def go_on_reading(self) -> None:
+        assert self.transport is not None
+        self.transport.resume_reading()
+
+    def close(self) -> None:
+        """Without a word, as clients do."""
+        if self.transport is not None:
+            self.transport.abort()
+
+    async def until(self, happened: Callable[[Watch], bool]) -> None:
+        """Wait until what it has seen is so."""
+        async with asyncio.timeout(PATIENCE_SECONDS):
+            while not happened(self):
+                self._news.clear()
+                await self._news.wait()
+
+    async def seen(self, position: int) -> None:
+        await self.until(lambda watch: watch.last_id >= position or watch.is_over)
+        assert not self.is_over, f"ended at {self.last_id}: {self.error}"
+
+    async def seen_all(self, positions: list[int]) -> None:
+        """Wait for the last of these; whether it saw them all, and nothing else, is for the test to say."""
+        if positions:
+            await self.seen(positions[-1])
+
+    async def cut(self) -> None:
+        """Wait until the server has ended the connection, also of one that does not read."""
+        async with asyncio.timeout(PATIENCE_SECONDS):
+            while not self.is_cut:
+                await asyncio.sleep(0.1)
+
+    async def over(self) -> None:
+        await self.until(lambda watch: watch.is_over)
+
+    def _unframe(self) -> None:
+        """Chunks to text."""
+        start = 0
+        while (end := self._framed.find(b"\r\n", start)) >= 0:
+            length = int(self._framed[start:end], 16)
+            self.is_complete = length == 0
+            if len(self._framed) < end + 2 + length + 2:
+                break
+            self._text += self._framed[end + 2 : end + 2 + length]
+            start = end + 2 + length + 2
+        del self._framed[:start]
+
+    def _read(self) -> None:
+        whole = self._text.rfind(b"\n\n")
+        if whole < 0:
+            return
+        for text in bytes(self._text[:whole]).split(b"\n\n"):
+            if found := _ID.search(text):
+                self.last_id = int(found[1])
+                if b"\ndata: " in text:
+                    self.positions.append(self.last_id)
+        del self._text[: whole + 2]
+
+
+class Watching:
+    """Those who watch in one test; `async with` closes them all."""
+
+    def __init__(self, line: Running) -> None:
+        self._line = line
+        self._watches: list[Watch] = []
+
+    async def __aenter__(self) -> Watching:
+        return self
+
+    async def __aexit__(self, *error: object) -> None:
+        for one in self._watches:
+            one.close()
+        for one in self._watches:
+            await one.over()
+
+    async def watch(self, after: int = 0, receive_bytes: int | None = None, **filters: str) -> Watch:
+        """Begin to watch. The head of the answer is there when this returns."""
+        made = Watch(self._line, after, **filters)
+        connection = socket.socket()
+        connection.setblocking(False)
+        if receive_bytes is not None:
+            connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_bytes)
+        loop = asyncio.get_running_loop()
+        await loop.sock_connect(connection, ("127.0.0.1", self._line.port))
+        await loop.create_connection(lambda: made, sock=connection)
+        self._watches.append(made)
+        await made.until(lambda one: bool(one.head) or one.is_over)
+        return made
+
+
+def wanted(whole: Iterable[dict[str, Any]], one: Watch) -> list[int]:
+    """What somebody should see, by the whole log."""
+    topics = one.filters["types"].split(",") if "types" in one.filters else None
+    subjects = one.filters["subject"].split(",") if "subject" in one.filters else None
+    return [
+        event["position"]
+        for event in whole
+        if event["position"] > one.after
+        and (topics is None or event["topic"] in topics)
+        and (subjects is None or {event["subject"], event["subject"].split("/")[0] + "/*"} & {*subjects})
+    ]

@@ -1,0 +1,183 @@
+"""Many who watch the log: each sees what it selects, once and in order, and none makes the others wait."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import closing
+
+import pytest
+
+from api.store.event_log import EventLog
+from api.watching.capacity import KEPT_FILES
+from tests.harness.bulk import Busy
+from tests.harness.pool import ServerPool
+from tests.harness.running import Running, wait_for
+from tests.harness.watching import Watch, Watching, serving, wanted, worker_of
+
+SELECTIONS: tuple[dict[str, str], ...] = (
+    {},
+    {"types": "recipe.queued"},
+    {"types": "recipe.aborted,system.drained"},
+    {"subject": "recipe/*"},
+    {"subject": "recipe/2007"},
+    # A kind and one of another kind.
+    {"subject": "system/*,recipe/2007"},
+    {"subject": "recipe/2007,recipe/2008,system/s2009.example.com"},
+    {"subject": "recipe/*", "types": "recipe.queued,system.idle"},
+    {"subject": "recipe/2007,recipe/2008", "types": "recipe.running"},
+    # Nobody has such a thing.
+    {"subject": "recipe/999999"},
+)
+
+
+@pytest.fixture(scope="module")
+def served(servers: ServerPool) -> Iterator[Running]:
+    with servers.databases("embedded").fresh() as database, serving(database) as line:
+        yield line
+
+
+@pytest.fixture(scope="module")
+def log(served: Running) -> Iterator[EventLog]:
+    with closing(EventLog(served.database.service_url)) as log:
+        yield log
+
+
+@pytest.fixture(scope="module")
+def busy(log: EventLog) -> Busy:
+    return Busy(log)
+
+
+def test_stream__nothing_happens__is_answered_at_once(served: Running, log: EventLog) -> None:
+    async def asked() -> Watch:
+        async with Watching(served) as watching:
+            return await watching.watch(log.end())
+
+    found = asyncio.run(asked())
+    assert found.status == 200 and b"text/event-stream" in found.head and found.positions == []
+
+
+def test_selections__missed_and_live__each_selected_event_once_in_order(served: Running, busy: Busy) -> None:
+    async def watched() -> list[Watch]:
+        middle = busy.append(2_500)
+        async with Watching(served) as watching:
+            # From the database, from memory, and from now on.
+            begun = [(after, filters) for after in (0, middle - 700, middle) for filters in SELECTIONS]
+            watches = [await watching.watch(after, **filters) for after, filters in begun]
+            await asyncio.to_thread(busy.append, 500)
+            await _all_seen(served, watches)
+            return watches
+
+    _check(served, asyncio.run(watched()))
+
+
+def test_watchers__hundreds_while_the_log_grows__none_misses_or_doubles(
+    served: Running, log: EventLog, busy: Busy
+) -> None:
+    dice = random.Random(5)
+
+    async def watched() -> list[Watch]:
+        enough = threading.Event()
+        growing = asyncio.create_task(asyncio.to_thread(_grow, busy, enough))
+        watches: list[Watch] = []
+        async with Watching(served) as watching:
+            try:
+                for _ in range(20):
+                    asked = [(dice.randint(0, log.end()), dice.choice(SELECTIONS)) for _ in range(15)]
+                    begun = [watching.watch(after, **filters) for after, filters in asked]
+                    watches += await asyncio.gather(*begun)
+            finally:
+                enough.set()
+                await growing
+            await _all_seen(served, watches)
+        return watches
+
+    _check(served, asyncio.run(watched()))
+
+
+def test_watcher__never_reads__is_cut_while_others_read_on_and_memory_stays(
+    served: Running, log: EventLog
+) -> None:
+    events, words = 3_000, 1_000
+    flood, worker = Busy(log, name=2, words=words), worker_of(served)
+    before, start = worker.memory_bytes(), log.end()
+
+    async def flooded() -> tuple[int, list[int], list[int]]:
+        async with Watching(served) as watching:
+            deaf = [await watching.watch(start, receive_bytes=4096) for _ in range(100)]
+            for one in deaf:
+                one.stop_reading()
+            reader = await watching.watch(start)
+            end = await asyncio.to_thread(flood.append, events)
+            await reader.seen(end)
+            # Buffered for each of them it would be a hundred times what was appended.
+            assert worker.memory_bytes() - before < len(deaf) * events * words / 4
+            for one in deaf:
+                await one.cut()
+            assert not reader.is_cut
+            return end, reader.positions, await _after_the_cut(watching, deaf[0], end)
+
+    end, read, resumed = asyncio.run(flooded())
+    assert read == resumed == list(range(start + 1, end + 1))
+
+
+def test_stream__as_many_as_there_may_be__the_next_is_asked_to_come_again(servers: ServerPool) -> None:
+    async def crowded(line: Running) -> Watch:
+        async with Watching(line) as watching:
+            watches = [await watching.watch() for _ in range(20)]
+            refused = await watching.watch()
+            watches[0].close()
+            # The place of one that has left is free when the server has noticed.
+            while (await watching.watch()).status != 200:
+                await asyncio.sleep(0.1)
+            return refused
+
+    with servers.databases("embedded").fresh() as database, serving(database) as line:
+        worker_of(line).limit_files(KEPT_FILES + 20)
+        refused = asyncio.run(crowded(line))
+    assert refused.status == 503 and b"application/problem+json" in refused.head
+    assert b"retry-after: 5" in refused.head.lower()
+
+
+def test_server__told_to_stop__streams_end_as_they_should(servers: ServerPool) -> None:
+    async def stopped(line: Running) -> list[Watch]:
+        async with Watching(line) as watching:
+            watches = [await watching.watch() for _ in range(20)]
+            line.processes["serve"].send_signal(signal.SIGTERM)
+            for one in watches:
+                await one.over()
+            return watches
+
+    with servers.databases("embedded").fresh() as database, serving(database) as line:
+        assert all(one.is_complete for one in asyncio.run(stopped(line)))
+        wait_for(lambda: line.processes["serve"].poll() is not None, "the server to stop")
+
+
+def _grow(busy: Busy, enough: threading.Event) -> None:
+    while not enough.wait(0.02):
+        busy.append(10)
+
+
+async def _after_the_cut(watching: Watching, slow: Watch, end: int) -> list[int]:
+    """What somebody has seen who reads what had arrived, and then resumes."""
+    slow.go_on_reading()
+    await slow.over()
+    assert slow.last_id < end
+    again = await watching.watch(slow.last_id)
+    await again.seen(end)
+    return slow.positions + again.positions
+
+
+async def _all_seen(line: Running, watches: list[Watch]) -> None:
+    whole = await asyncio.to_thread(line.events)
+    for one in watches:
+        await one.seen_all(wanted(whole, one))
+
+
+def _check(line: Running, watches: list[Watch]) -> None:
+    whole = line.events()
+    for one in watches:
+        assert one.positions == wanted(whole, one), f"after {one.after}, {one.filters}"
