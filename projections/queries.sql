@@ -198,6 +198,19 @@ ORDER BY name LIMIT %(limit)s
 SELECT name, version, document FROM read.documents
 WHERE kind = %(kind)s AND name = %(name)s AND since_position <= %(at)s AND until_position > %(at)s
 
+-- name: tokens
+-- All, those of a user, or one by its id; what opens them is not shown.
+SELECT d.name AS token_id, d.document ->> 'user' AS "user", d.document ->> 'role' AS role,
+       d.document ->> 'lab_controller' AS lab_controller,
+       (SELECT min(f.since) FROM read.documents f WHERE f.kind = 'token' AND f.name = d.name) AS created_at,
+       (d.document ->> 'expires_at')::timestamptz AS expires_at,
+       coalesce((d.document ->> 'revoked')::boolean, false) AS revoked
+FROM read.documents d
+WHERE d.kind = 'token' AND d.since_position <= %(at)s AND d.until_position > %(at)s AND d.name > %(after)s
+  AND (%(user)s::text IS NULL OR d.document ->> 'user' = %(user)s::text)
+  AND (%(token_id)s::text IS NULL OR d.name = %(token_id)s::text)
+ORDER BY d.name LIMIT %(limit)s
+
 -- name: commands
 -- What a lab controller was told after a command it has seen, with what it needs to do it; `unfinished`: only what
 -- it has not done yet. One to provision has the `guests` that start with the recipe, each {"recipe_id",

@@ -24,10 +24,12 @@ from api.rest.metrics import Metrics
 from api.rest.packed import Packed
 from api.rest.rates import Rates
 from api.rest.reading import POSITION_HEADER
+from api.rest.reads import Reads
 from api.rest.recipe_sets import RecipeSets
 from api.rest.recipes import Recipes
 from api.rest.reservations import Reservations
 from api.rest.routes import ROUTES, responder_of
+from api.rest.sessions import Sessions
 from api.rest.systems import Systems
 from api.rest.tokens import Tokens
 from api.rest.updates import LabUpdates
@@ -67,6 +69,8 @@ def resources(services: Services) -> dict[str, Any]:
         "commands": Commands(services),
         "updates": LabUpdates(services),
         "tokens": Tokens(services),
+        "sessions": Sessions(services),
+        "reads": Reads(services),
         "events": Events(services),
         "health": Health(services),
         "metrics": Metrics(services),

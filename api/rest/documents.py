@@ -17,8 +17,12 @@ from api.rest.contract import named_answers as named
 from api.rest.contract.operation import Operation, operation
 from api.rest.contract.values import Fqdn, Name, Number
 from api.rest.principal import request_of
+from api.services import Request as Requested
 from api.services import Services
+from api.store.requests import Committed
+from api.use_cases.passwords import set_password
 from api.use_cases.put_document import enable_lab_controller, move_system, put_document, remove_tree
+from api.use_cases.remove_document import remove_document
 from domain.directory.roles import SUBMITTER
 from domain.errors import Fault, FaultyInput, Unknown
 from domain.names import called
@@ -29,19 +33,26 @@ NUMBER: TypeAdapter[Any] = TypeAdapter(Number)
 
 
 class Shapes(NamedTuple):
-    """The JSON of one kind of document: as it is given, listed, shown, and answered when it was given."""
+    """The JSON of one kind of document: as it is given, listed, shown, and answered when given or removed."""
 
     given: type[BaseModel]
     listed: type[BaseModel]
     shown: type[BaseModel]
     put: type[BaseModel]
+    removed: type[BaseModel] = named.NamedRemoved
 
 
 USERS = Shapes(inputs.User, named.UserList, named.UserShown, named.UserPut)
 GROUPS = Shapes(inputs.Group, named.GroupList, named.GroupShown, named.GroupPut)
 POOLS = Shapes(inputs.Pool, named.PoolList, named.PoolShown, named.PoolPut)
 LABS = Shapes(inputs.LabController, named.LabControllerList, named.LabControllerShown, named.LabControllerPut)
-TREES = Shapes(inputs.DistroTree, named.DistroTreeList, named.DistroTreeShown, named.DistroTreePut)
+TREES = Shapes(
+    inputs.DistroTree,
+    named.DistroTreeList,
+    named.DistroTreeShown,
+    named.DistroTreePut,
+    named.DistroTreeRemoved,
+)
 
 
 class Documents:
@@ -65,6 +76,7 @@ class Documents:
             "on_get_list": Operation(f"List the {words}s", shapes.listed, queries.Page),
             "on_get": Operation(f"Show a {words}", shapes.shown, queries.Read, versioned=True),
             "on_put": Operation(f"Give a {words}", shapes.put, body=shapes.given, versioned=True),
+            "on_delete": Operation(f"Remove a {words}", shapes.removed, versioned=True),
         }
 
     async def on_get_list(self, req: Request, resp: Response) -> None:
@@ -93,6 +105,15 @@ class Documents:
         told = {"added": done is not None and not known, "changed": done is not None and known}
         answer = {self._key: _key(self._key, name), **document, **told}
         await reading.answer_write(resp, self._services, done, answer)
+
+    async def on_delete(self, req: Request, resp: Response, name: str) -> None:
+        self._check_name(name)
+        done = await self._remove(request_of(req), name)
+        answer = {self._key: _key(self._key, name), "removed": done is not None}
+        await reading.answer_write(resp, self._services, done, answer)
+
+    async def _remove(self, request: Requested, name: str) -> Committed | None:
+        return await remove_document(self._services, request, self._kind, name)
 
     def _completed(self, name: str, document: dict[str, Any]) -> dict[str, Any]:
         """The document with what it need not say."""
@@ -125,6 +146,14 @@ class Users(Documents):
             return document
         entry = self._services.feed.directory.get("user", name)
         return {**document, "roles": entry.document["roles"] if entry else [SUBMITTER]}
+
+    @operation("Set a password", named.PasswordSet, body=inputs.NewPassword, versioned=True)
+    async def on_put_password(self, req: Request, resp: Response, name: str) -> None:
+        asked: inputs.NewPassword = await read_model(req)
+        done = await set_password(
+            self._services, request_of(req), name, asked.password, asked.current_password
+        )
+        await reading.answer_write(resp, self._services, done, {"user": name})
 
 
 class Pools(Documents):
@@ -161,11 +190,8 @@ class DistroTrees(Documents):
         added_at = entry.document["added_at"] if entry else self._services.moment()
         return {**document, "added_at": added_at}
 
-    @operation("Take a distro tree from every lab", named.DistroTreeRemoved, versioned=True)
-    async def on_delete(self, req: Request, resp: Response, name: str) -> None:
-        self._check_name(name)
-        done = await remove_tree(self._services, request_of(req), name)
-        await reading.answer_write(resp, self._services, done, {"id": int(name), "removed": done is not None})
+    async def _remove(self, request: Requested, name: str) -> Committed | None:
+        return await remove_tree(self._services, request, name)
 
 
 class LabControllers(Documents):

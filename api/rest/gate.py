@@ -12,13 +12,16 @@ from typing import Any
 import falcon
 from falcon.asgi import Request, Response
 
+from api.rest.contract.openapi import plain
 from api.rest.contract.operation import Operation
 from api.rest.contract.queries import read_query
 from api.rest.principal import Principal
 from api.rest.rates import Rates
 from api.rest.routes import ROUTES, Route
 from api.services import Services
+from api.store.reads import Read, record
 from api.use_cases.tokens import digest_of
+from domain.directory.roles import AUDITOR
 from domain.errors import Fault, NotPermitted, Unreadable
 from projections.database import DatabaseAway
 
@@ -63,15 +66,30 @@ class Gate:
         """Raises for who has no token that counts, or not the right for this."""
         principal = await self._principal(req)
         if principal.role not in allowed:
-            raise NotPermitted(f"{req.method} {_plain(str(req.uri_template))} is for {', '.join(allowed)}")
+            raise NotPermitted(f"{req.method} {plain(str(req.uri_template))} is for {', '.join(allowed)}")
         foreign = route.own_lab and params["name"] != principal.lab_controller
         if foreign and principal.role == "lab-controller":
             raise NotPermitted(f"this token is for the lab of {principal.lab_controller}")
         req.context.principal = principal
+        if principal.role == AUDITOR:
+            await self._record(req, principal)
         if route.own_lab:
             await self._heard(params["name"])
         elif principal.lab_controller is not None:
             await self._heard(principal.lab_controller)
+
+    async def _record(self, req: Request, principal: Principal) -> None:
+        """Before it is answered; while that cannot be written, nothing is."""
+        read = Read(
+            principal.user,
+            principal.role,
+            principal.token_id,
+            req.method,
+            req.path,
+            req.query_string,
+            req.context.request_id,
+        )
+        await asyncio.to_thread(record, self._services.log, read)
 
     async def _heard(self, lab_controller: str) -> None:
         """A request under a lab controller's name: it reports."""
@@ -103,8 +121,3 @@ class Gate:
         token_id, document = found
         self._rates.take(token_id)
         return Principal(document["user"], document["role"], document["lab_controller"], token_id)
-
-
-def _plain(template: str) -> str:
-    """A path as people know it: `/jobs/{job_id}`, whatever is checked of the number."""
-    return re.sub(r":[^}]*(?=\})", "", template)

@@ -15,6 +15,7 @@ SUBMITTERS = (roles.ADMIN, roles.SUBMITTER)
 ADMIN = (roles.ADMIN,)
 LAB = (roles.ADMIN, roles.LAB_CONTROLLER)
 SCRAPERS = (roles.ADMIN, roles.AUDITOR, roles.METRICS)
+AUDITORS = (roles.ADMIN, roles.AUDITOR)
 EVERYBODY: tuple[str, ...] = ()
 
 
@@ -34,7 +35,10 @@ class Route:
 LIST = {"GET": READERS}
 # Whose system or job it is stands in no table: the use cases ask.
 OWNERS = {"PATCH": SUBMITTERS, "DELETE": SUBMITTERS}
-DOCUMENT = {"GET": READERS, "PUT": ADMIN}
+DOCUMENT = {"GET": READERS, "PUT": ADMIN, "DELETE": ADMIN}
+# Put also by who owns it.
+OWNED = {"GET": READERS, "PUT": SUBMITTERS, "DELETE": ADMIN}
+ANYBODY = roles.ROLES
 
 ROUTES: dict[str, Route] = {
     "/jobs": Route("jobs", {"GET": READERS, "POST": SUBMITTERS}),
@@ -66,15 +70,20 @@ ROUTES: dict[str, Route] = {
     ),
     "/lab-controllers/{name}/updates": Route("updates", {"POST": LAB}, own_lab=True),
     "/distro-trees": Route("distro_trees", LIST, "list"),
-    "/distro-trees/{name}": Route("distro_trees", {**DOCUMENT, "DELETE": ADMIN}),
+    "/distro-trees/{name}": Route("distro_trees", DOCUMENT),
     "/pools": Route("pools", LIST, "list"),
-    "/pools/{name}": Route("pools", DOCUMENT),
-    "/pools/{name}/systems/{fqdn}": Route("pools", {"PUT": ADMIN, "DELETE": ADMIN}, "system"),
+    "/pools/{name}": Route("pools", OWNED),
+    "/pools/{name}/systems/{fqdn}": Route("pools", {"PUT": SUBMITTERS, "DELETE": SUBMITTERS}, "system"),
     "/users": Route("users", LIST, "list"),
     "/users/{name}": Route("users", DOCUMENT),
     "/groups": Route("groups", LIST, "list"),
-    "/groups/{name}": Route("groups", DOCUMENT),
-    "/tokens": Route("tokens", {"POST": ADMIN}),
+    "/groups/{name}": Route("groups", OWNED),
+    "/users/{name}/password": Route("users", {"PUT": SUBMITTERS}, "password"),
+    "/tokens": Route("tokens", {"GET": READERS, "POST": SUBMITTERS}),
+    "/tokens/{token_id}": Route("tokens", {"GET": READERS, "DELETE": SUBMITTERS}, "one"),
+    "/login": Route("sessions", {"POST": EVERYBODY}, "login"),
+    "/whoami": Route("sessions", {"GET": ANYBODY}, "whoami"),
+    "/reads": Route("reads", {"GET": AUDITORS}),
     "/events": Route("events", LIST),
     "/metrics": Route("metrics", {"GET": SCRAPERS}),
     "/openapi.json": Route("description", {"GET": EVERYBODY}),

@@ -1,29 +1,71 @@
-"""/tokens"""
+"""/tokens: shown once, when they are made; listed without what they are"""
 
 from __future__ import annotations
+
+from typing import Any
 
 from falcon.asgi import Request, Response
 
 from api.rest import reading
-from api.rest.body import read_model
+from api.rest.body import parse_model, read_json_bytes
+from api.rest.contract import named_answers, queries
 from api.rest.contract.inputs import Token
-from api.rest.contract.named_answers import TokenMade
 from api.rest.contract.operation import operation
-from api.rest.principal import request_of
+from api.rest.idempotency import keyed_request
+from api.rest.principal import Principal, principal_of, request_of
 from api.services import Services
-from api.use_cases.tokens import create_token
+from api.use_cases.tokens import create_token, revoke_token
+from domain.directory import roles
+from domain.errors import Unknown
+from domain.names import called
+
+# Everybody else sees their own.
+SEES_ALL = (roles.ADMIN, roles.AUDITOR)
 
 
 class Tokens:
     def __init__(self, services: Services) -> None:
         self._services = services
 
-    @operation("Make a token, shown this once", TokenMade, body=Token, created=True)
+    @operation("Make a token, shown this once", named_answers.TokenMade, body=Token, created=True, keyed=True)
     async def on_post(self, req: Request, resp: Response) -> None:
-        """The answer is the only place where the token is ever shown."""
-        wanted: Token = await read_model(req)
+        """The answer is the only place where the token is ever shown: a repeated one is without it."""
+        body = await read_json_bytes(req)
+        wanted: Token = parse_model(req, body)
         token, token_id, position = await create_token(
-            self._services, request_of(req), wanted.user, wanted.role, wanted.lab_controller
+            self._services,
+            keyed_request(req, body),
+            wanted.user,
+            wanted.role,
+            wanted.lab_controller,
+            wanted.expires_at,
         )
         resp.status = 201
+        resp.location = f"/tokens/{token_id}"
         reading.answer(resp, position, {"token_id": token_id, "token": token})
+
+    @operation("List the tokens, or one's own", named_answers.TokenList, queries.Page)
+    async def on_get(self, req: Request, resp: Response) -> None:
+        page = await reading.read_page(req, self._services, first="")
+        asked = {"at": page.at, "limit": page.limit, "after": page.after, "user": _only(principal_of(req))}
+        rows = await self._services.reader.rows("tokens", {**asked, "token_id": None})
+        reading.answer_list(req, resp, page, "tokens", rows, rows[-1]["token_id"] if rows else None)
+
+    @operation("Show a token, without what it is", named_answers.TokenShown, queries.Read)
+    async def on_get_one(self, req: Request, resp: Response, token_id: str) -> None:
+        at = await reading.read_at(req, self._services)
+        asked: dict[str, Any] = {"at": at, "limit": 1, "after": "", "user": _only(principal_of(req))}
+        row = await self._services.reader.row("tokens", {**asked, "token_id": token_id})
+        if row is None:
+            raise Unknown(called("token", token_id))
+        reading.answer_read(req, resp, at, row)
+
+    @operation("Revoke a token", named_answers.TokenRevoked)
+    async def on_delete_one(self, req: Request, resp: Response, token_id: str) -> None:
+        done = await revoke_token(self._services, request_of(req), token_id)
+        answer = {"token_id": token_id, "revoked": done is not None}
+        await reading.answer_write(resp, self._services, done, answer)
+
+
+def _only(principal: Principal) -> str | None:
+    return None if principal.role in SEES_ALL else principal.user

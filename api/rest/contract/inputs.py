@@ -13,6 +13,7 @@ from api.rest.contract.values import (
     Mail,
     Moment,
     Name,
+    Password,
     PriorityName,
     Role,
     Text,
@@ -57,9 +58,27 @@ class DistroTree(Input):
 
 
 class Token(Input):
+    """`lab_controller` is for the role of that name; without `expires_at` it counts until it is revoked."""
+
     user: Name
-    role: Name
+    role: Role
     lab_controller: Fqdn | None = None
+    expires_at: Moment | None = None
+
+
+class Login(Input):
+    """`role`: one of those that the user may take on, else the first of them."""
+
+    user: Name
+    password: Password
+    role: Role | None = None
+
+
+class NewPassword(Input):
+    """`current_password` is needed by who changes their own."""
+
+    password: Password
+    current_password: Password | None = None
 
 
 class Cancel(Input):

@@ -119,15 +119,67 @@ class DistroTreePut(_Put, ListedTree):
     pass
 
 
+class NamedRemoved(_Removed):
+    name: str
+
+
+class LabControllerRemoved(_Removed):
+    fqdn: str
+
+
 class DistroTreeRemoved(_Removed):
     id: Id
 
 
 class TokenMade(Answer):
-    """`token` is answered this once."""
+    """`token` is answered this once: null where the same Idempotency-Key came before."""
 
     token_id: str
+    token: str | None
+
+
+class ListedToken(Shape):
+    token_id: str
+    user: str
+    role: str
+    lab_controller: str | None
+    created_at: Time
+    expires_at: Time | None
+    revoked: bool
+
+
+class TokenList(ListAnswer):
+    tokens: list[ListedToken]
+
+
+class TokenShown(ReadAnswer, ListedToken):
+    pass
+
+
+class TokenRevoked(Answer):
+    """`revoked` is false where it was revoked before."""
+
+    token_id: str
+    revoked: bool
+
+
+class LoggedIn(Answer):
+    user: str
+    role: str
     token: str
+    token_id: str
+    expires_at: Time
+
+
+class Whoami(Answer):
+    user: str
+    role: str
+    lab_controller: str | None
+    token_id: str
+
+
+class PasswordSet(Answer):
+    user: str
 
 
 class LoggedEvent(Shape):
@@ -154,6 +206,25 @@ class EventPage(Answer):
     """`next`: the position to go on after."""
 
     events: list[LoggedEvent]
+    next: int | None
+
+
+class RecordedRead(Shape):
+    read_id: int
+    recorded_at: Time
+    user: str
+    role: str
+    token_id: str
+    method: str
+    path: str
+    query: str
+    request_id: str
+
+
+class ReadList(Answer):
+    """`next`: the read to go on after."""
+
+    reads: list[RecordedRead]
     next: int | None
 
 

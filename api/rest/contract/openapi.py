@@ -30,7 +30,7 @@ def describe(
     paths: dict[str, Document] = {}
     for (path, method), operation in operations.items():
         roles = routes[path].roles[method]
-        described = paths.setdefault(_plain(path), {})
+        described = paths.setdefault(plain(path), {})
         described[method.lower()] = _operation(path, method, operation, roles, schemas)
     return {
         "openapi": "3.1.0",
@@ -118,7 +118,7 @@ def _refusals(path: str, method: str, operation: Operation, roles: tuple[str, ..
         yield 504
 
 
-def _plain(path: str) -> str:
+def plain(path: str) -> str:
     """A path as people know it: `/jobs/{job_id}`, whatever is checked of the number."""
     return re.sub(r":[^}]*(?=\})", "", path)
 

@@ -11,6 +11,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 
 from api.intake.limits import WORDS_LENGTH
 from api.rest.contract.faults import faults_of
+from api.rest.contract.values import Name
 from domain.errors import Fault, FaultyInput
 from domain.events import TOPICS
 
@@ -176,6 +177,12 @@ class EventQuery(Read):
     limit: Annotated[Limit, Field(description="as many at most")] = 100
     types: Annotated[Topics, Field(description="only these topics")] = ()
     subject: Annotated[Subjects, Field(description="only events of these subjects")] = ()
+
+
+class ReadsQuery(Query):
+    after: Annotated[Position, Field(description="only reads after this one")] = 0
+    limit: Annotated[Limit, Field(description="as many at most")] = 100
+    user: Annotated[Name | None, Field(description="only those of this user")] = None
 
 
 class CommandQuery(Caught):

@@ -79,6 +79,9 @@ Id = Annotated[int, Field(ge=1, le=2**31 - 1)]
 Mail = Annotated[str, StringConstraints(max_length=255, pattern=MAIL_PATTERN)]
 Role = Annotated[str, AfterValidator(_role), _one_of(*ROLES)]
 
+# How long one has to be is up to the use case: so that what is wrong with it is told in its words.
+Password = Annotated[str, StringConstraints(min_length=1, max_length=1_024)]
+
 PriorityName = Literal["Low", "Medium", "Normal", "High", "Urgent"]
 Condition = Literal["Automated", "Manual", "Broken", "Removed"]
 

@@ -1,0 +1,32 @@
+"""/reads: what auditors have read"""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import asdict
+
+from falcon.asgi import Request, Response
+
+from api.rest import reading
+from api.rest.contract import named_answers, queries
+from api.rest.contract.operation import operation
+from api.services import Services
+from api.store.reads import RecordedRead, select
+
+
+class Reads:
+    def __init__(self, services: Services) -> None:
+        self._services = services
+
+    @operation("List what auditors have read", named_answers.ReadList, queries.ReadsQuery)
+    async def on_get(self, req: Request, resp: Response) -> None:
+        query: queries.ReadsQuery = req.context.query
+        log = self._services.log
+        found = await asyncio.to_thread(select, log, query.after, query.limit, query.user)
+        following = found[-1].read_id if len(found) == query.limit else None
+        body = {"reads": [_shown(one) for one in found], "next": following}
+        reading.answer(resp, self._services.feed.position, body)
+
+
+def _shown(recorded: RecordedRead) -> dict[str, object]:
+    return {"read_id": recorded.read_id, "recorded_at": recorded.recorded_at, **asdict(recorded.read)}

@@ -1,0 +1,44 @@
+"""/login and /whoami: people come in with a password, and see who they are"""
+
+from __future__ import annotations
+
+from falcon.asgi import Request, Response
+
+from api.rest import reading
+from api.rest.body import read_model
+from api.rest.contract import named_answers
+from api.rest.contract.inputs import Login
+from api.rest.contract.operation import operation
+from api.rest.principal import principal_of
+from api.services import Services
+from api.use_cases.log_in import log_in
+
+
+class Sessions:
+    def __init__(self, services: Services) -> None:
+        self._services = services
+
+    @operation("Exchange a password for a token that expires", named_answers.LoggedIn, body=Login)
+    async def on_post_login(self, req: Request, resp: Response) -> None:
+        asked: Login = await read_model(req)
+        request_id = req.context.request_id
+        done = await log_in(self._services, request_id, asked.user, asked.password, asked.role)
+        body = {
+            "user": asked.user,
+            "role": done.role,
+            "token": done.token,
+            "token_id": done.token_id,
+            "expires_at": done.expires_at,
+        }
+        reading.answer(resp, done.position, body)
+
+    @operation("Say who a token speaks for", named_answers.Whoami)
+    async def on_get_whoami(self, req: Request, resp: Response) -> None:
+        principal = principal_of(req)
+        body = {
+            "user": principal.user,
+            "role": principal.role,
+            "lab_controller": principal.lab_controller,
+            "token_id": principal.token_id,
+        }
+        reading.answer(resp, self._services.feed.position, body)
