@@ -39,6 +39,14 @@ class Failure(click.ClickException):
             click.echo(line, file=file, err=file is None)
 
 
+def tell(error: Exception, place: str, *, as_json: bool) -> None:
+    """A failure of one of many, after which it goes on with the others."""
+    if as_json:
+        click.echo(json.dumps({"where": place, **document_of(error)}), err=True)
+    else:
+        click.echo("\n".join((f"{place}:", *lines_of(error))), err=True)
+
+
 @contextmanager
 def failures_shown(ctx: click.Context) -> Iterator[None]:
     """Never a traceback, unless one is asked for; what click says of itself passes, but for machines."""

@@ -11,7 +11,7 @@ import click
 from api.cli.lab_generate import generate, submit_many
 from api.cli.lab_options import behaviour_options
 from api.cli.lazy import Group
-from api.cli.output import Output
+from api.cli.output import Output, note
 from api.cli.remote import remote
 from api.cli.tables import Column
 
@@ -51,9 +51,10 @@ def load(client: Client, output: Output, file: IO[bytes]) -> None:
     if not isinstance(document, dict):
         raise Unreadable([Fault(file.name, "must be an object")])
     sections = [asdict(section) for section in load_lab(client, document)]
-    output.rows({"sections": sections}, "sections", LOADED_COLUMNS, empty="")
-    for what in left_out(document):
-        click.echo(f"not loaded: {what}", err=True)
+    not_loaded = left_out(document)
+    output.rows({"sections": sections, "left_out": not_loaded}, "sections", LOADED_COLUMNS, empty="")
+    for what in () if output.as_json else not_loaded:
+        note(f"not loaded: {what}")
 
 
 @lab.command

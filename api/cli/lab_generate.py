@@ -53,14 +53,13 @@ def submit_many(client: Client, output: Output, file: IO[bytes]) -> None:
 
 
 def _submit(client: Client, output: Output, number: int, line: bytes) -> bool:
-    from api.cli.failures import Failure
+    from api.cli.failures import tell
     from api.client import Problem
 
     try:
         job: dict[str, Any] = client.post_text("/jobs", line, "application/json")
     except Problem as problem:
-        click.echo(f"line {number}:", err=True)
-        Failure(problem, as_json=output.as_json).show()
+        tell(problem, f"line {number}", as_json=output.as_json)
         return False
     if output.as_json:
         output.document({"line": number, **job})

@@ -44,7 +44,7 @@ def submit(client: Client, output: Output, files: tuple[IO[bytes], ...], wait: b
 
 
 def _submit(client: Client, output: Output, file: IO[bytes]) -> dict[str, Any] | None:
-    from api.cli.failures import Failure
+    from api.cli.failures import tell
     from api.client import Problem
 
     content = file.read()
@@ -52,8 +52,7 @@ def _submit(client: Client, output: Output, file: IO[bytes]) -> dict[str, Any] |
     try:
         job: dict[str, Any] = client.post_text("/jobs", content, content_type(name, content))
     except Problem as problem:
-        click.echo(f"{name}:", err=True)
-        Failure(problem, as_json=output.as_json).show()
+        tell(problem, name, as_json=output.as_json)
         return None
     made = f"{_numbered('recipe set', job['recipe_set_ids'])}, {_numbered('recipe', job['recipe_ids'])}"
     number = job["job_id"]

@@ -1,4 +1,4 @@
-"""Fixtures: the server of `loopback`, and the command line run against it."""
+"""Fixtures: the command line run against the server of `loopback`, and against a real one."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ from click.testing import CliRunner, Result
 
 from api.cli import main
 from tests.cli.loopback import Server
+from tests.harness.pool import ServerPool
+from tests.harness.running import SAMPLES, Running, running
 
 
 @pytest.fixture
@@ -46,6 +48,26 @@ def run(server: Server, tmp_path: Any) -> Callable[..., Result]:
             "LABLEDGER_DATA": str(tmp_path),
             "XDG_CONFIG_HOME": str(tmp_path / "config"),
         }
+        return CliRunner(env=environment | more.pop("env", {})).invoke(main, arguments, **more)
+
+    return run
+
+
+@pytest.fixture(scope="package")
+def line(servers: ServerPool) -> Iterator[Running]:
+    """A real Labledger with the sample lab, for all tests here."""
+    with servers.databases("embedded").fresh() as database, running(database) as started:
+        started.labledger("lab", "load", str(SAMPLES / "lab.json"))
+        yield started
+
+
+@pytest.fixture
+def real(line: Running, tmp_path: Any) -> Callable[..., Result]:
+    """Run the command line against the real server, as its admin unless told otherwise."""
+
+    def run(*arguments: str, **more: Any) -> Result:
+        known = dict.fromkeys(("LABLEDGER_DATABASE_URL", "LABLEDGER_DATA"))
+        environment = {**line.environment, **known, "XDG_CONFIG_HOME": str(tmp_path / "config")}
         return CliRunner(env=environment | more.pop("env", {})).invoke(main, arguments, **more)
 
     return run

@@ -1,0 +1,161 @@
+"""Shell completion, as a shell asks for it: a process of its own, told by the environment."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from click.testing import Result
+
+from tests.cli.loopback import Answer, Server
+from tests.harness.running import Running
+
+Run = Callable[..., Result]
+Complete = Callable[..., list[str]]
+
+JOBS = [{"job_id": 12, "whiteboard": "kernel smoke"}, {"job_id": 7, "whiteboard": "two\nlines, one comma"}]
+
+
+@pytest.fixture
+def complete(server: Server, tmp_path: Path) -> Complete:
+    """What a shell would offer for the last of these words."""
+
+    def complete(*words: str, shell: str = "bash", url: str = server.url) -> list[str]:
+        told = {"LABLEDGER_URL": url, "LABLEDGER_TOKEN": "ll_test", "XDG_CONFIG_HOME": str(tmp_path)}
+        return ask(shell, {**os.environ, **told}, *words)
+
+    return complete
+
+
+def ask(shell: str, environment: dict[str, str], *words: str) -> list[str]:
+    # bash and zsh say which word it is, fish says the word itself.
+    cursor = words[-1] if shell == "fish" else str(len(words))
+    line = " ".join(("labledger", *words))
+    asked = {"_LABLEDGER_COMPLETE": f"{shell}_complete", "COMP_WORDS": line, "COMP_CWORD": cursor}
+    done = subprocess.run(
+        [sys.executable, "-m", "api.cli"],
+        env=environment | asked,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
+    )
+    assert done.stderr == ""
+    return done.stdout.splitlines()
+
+
+def values(lines: list[str]) -> list[str]:
+    """Of what bash is given."""
+    return [line.partition(",")[2] for line in lines]
+
+
+@pytest.mark.parametrize(
+    ("words", "offered"),
+    [
+        (["sys"], ["systems", "system"]),
+        (["system", "dr"], ["drain"]),
+        (["set-priority", "3", "u"], ["Urgent"]),
+        (["system", "set-condition", "a.b", "b"], ["Broken"]),
+        (["token", "create", "--role", "la"], ["lab-controller"]),
+        (["events", "--types", "recipe.queued,recipe.assi"], ["recipe.queued,recipe.assigned"]),
+        (["completion", ""], ["bash", "zsh", "fish"]),
+        (["queue", "--js"], ["--json"]),
+    ],
+)
+def test_complete__what_is_known_without_a_server(
+    complete: Complete, words: list[str], offered: list[str]
+) -> None:
+    assert values(complete(*words)) == offered
+
+
+def test_complete__commands__imports_none_of_them() -> None:
+    script = "import sys; from api.cli import main; import click.shell_completion as s;"
+    script += "s.BashComplete(main, {}, 'labledger', 'X').get_completions([], 's'); print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert not {"api.cli.submit", "api.cli.services", "httpx", "rich"} & set(done.stdout.split())
+
+
+def test_complete__names_and_ids__are_asked_of_the_server(server: Server, complete: Complete) -> None:
+    systems = [{"fqdn": fqdn, "condition": "Manual"} for fqdn in ("a.example.com", "b.example.com")]
+    server.on("GET", "/systems", Answer({"systems": systems, "next": None}))
+    server.on("GET", "/jobs", Answer({"jobs": JOBS, "next": None}))
+    assert values(complete("system", "show", "a")) == ["a.example.com"]
+    assert values(complete("cancel", "1")) == ["12"]
+    assert server.asked[0].headers["Authorization"] == "Bearer ll_test"
+
+
+@pytest.mark.parametrize(
+    ("shell", "lines"),
+    [
+        ("bash", ["plain,12", "plain,7"]),
+        ("zsh", ["plain", "12", "kernel smoke", "plain", "7", "two lines, one comma"]),
+        ("fish", ["plain,12\tkernel smoke", "plain,7\ttwo lines, one comma"]),
+    ],
+)
+def test_complete__every_shell__in_its_own_words(
+    server: Server, complete: Complete, shell: str, lines: list[str]
+) -> None:
+    server.on("GET", "/jobs", Answer({"jobs": JOBS, "next": None}))
+    assert complete("watch", "", shell=shell) == lines
+
+
+@pytest.mark.parametrize(
+    "answer", [Answer({"title": "no"}, 401), Answer({"title": "away"}, 503), Answer(b"<html>")]
+)
+def test_complete__server_that_does_not_answer_well__offers_nothing(
+    server: Server, complete: Complete, answer: Answer
+) -> None:
+    server.on("GET", "/systems", answer)
+    assert complete("system", "show", "") == [""]
+    assert len(server.asked) == 1
+
+
+def test_complete__no_server__offers_nothing(complete: Complete) -> None:
+    assert complete("system", "show", "", url="http://127.0.0.1:1") == [""]
+
+
+def test_complete__real_service__offers_its_systems(line: Running, tmp_path: Path) -> None:
+    environment = {**line.environment, "XDG_CONFIG_HOME": str(tmp_path)}
+    assert "store-01.west.example.com" in values(ask("bash", environment, "system", "reserve", "sto"))
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion__of_a_shell__is_a_script_and_how_to_install_it(run: Run, shell: str) -> None:
+    result = run("completion", shell)
+    assert result.exit_code == 0
+    assert "_LABLEDGER_COMPLETE" in result.stdout and f"{shell}_complete" in result.stdout
+    assert result.stdout.splitlines()[-1].startswith("# In every shell to come: labledger completion")
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion__script__is_read_by_its_shell(run: Run, tmp_path: Path, shell: str) -> None:
+    program = shutil.which(shell)
+    if program is None:
+        pytest.skip(f"no {shell} here")
+    script = tmp_path / "script"
+    script.write_text(run("completion", shell).stdout, encoding="utf-8")
+    subprocess.run([program, "-n", str(script)], check=True, timeout=30)
+
+
+def test_completion__in_bash__completes_what_was_typed(run: Run, tmp_path: Path) -> None:
+    bash = shutil.which("bash")
+    if bash is None:
+        pytest.skip("no bash here")
+    asks = "COMP_WORDS=(labledger system set-condition x br); COMP_CWORD=4; _labledger_completion labledger"
+    script = f'{run("completion", "bash").stdout}\n{asks}; echo "${{COMPREPLY[@]}}"'
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    labledger = folder / "labledger"
+    labledger.write_text(f'#!/bin/sh\nexec {sys.executable} -m api.cli "$@"\n', encoding="utf-8")
+    labledger.chmod(0o755)
+    environment = {**os.environ, "PATH": f"{folder}:{os.environ['PATH']}"}
+    done = subprocess.run(
+        [bash, "-c", script], env=environment, capture_output=True, text=True, timeout=60, check=True
+    )
+    assert done.stdout.strip() == "Broken"

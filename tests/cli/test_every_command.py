@@ -1,0 +1,197 @@
+"""Every command there is: its help, its JSON, its exit statuses. The answers come from a real Labledger."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import click
+import pytest
+from click.testing import Result
+
+from api.cli import main
+from api.client import Patience
+from tests.harness.running import SAMPLES, Running
+
+Run = Callable[..., Result]
+
+SMOKE, LAB = str(SAMPLES / "kernel-smoke.xml"), str(SAMPLES / "lab.json")
+ARM, MANUAL, OLD = "arm-02.east.example.com", "arm-03.east.example.com", "old-01.east.example.com"
+WEST = "lab.west.example.com"
+RECIPE = {
+    "distro_requires_xml": "<distroRequires/>",
+    "host_requires_xml": "<hostRequires/>",
+    "tasks": [{"name": "/t"}],
+}
+SOME_JOB = {"recipe_sets": [{"recipes": [RECIPE]}]}
+
+
+@dataclass(frozen=True)
+class Case:
+    """What to call; `lines`: its JSON is one document a line, else one document."""
+
+    arguments: str
+    lines: bool = False
+
+    @property
+    def command(self) -> tuple[str, ...]:
+        return tuple(path for path in LEAVES if tuple(self.arguments.split()[: len(path)]) == path)[-1]
+
+
+def leaves(command: click.Command, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+    if not isinstance(command, click.Group):
+        yield path
+        return
+    context = click.Context(command)
+    for name in command.list_commands(context):
+        found = command.get_command(context, name)
+        assert found is not None
+        yield from leaves(found, (*path, name))
+
+
+LEAVES = sorted(leaves(main))
+# These talk to no server of ours, or are one.
+LOCAL = {
+    *(("up",), ("migrate",), ("serve",), ("scheduler",), ("projector",)),
+    *(("completion",), ("lab", "generate"), ("token", "first"), ("replay", "rebuild")),
+}
+# In this order: job 1 has completed, and jobs 2 to 9 are submitted; some of them wait for a system.
+CASES = [
+    *(Case("jobs"), Case("jobs --all"), Case("job 1"), Case("recipe 1"), Case("watch 1", lines=True)),
+    *(Case("queue"), Case("idle"), Case("systems --as-of 30"), Case("overview"), Case("lab-controllers")),
+    *(Case("distro-trees"), Case("pools"), Case("users"), Case("groups")),
+    Case("events --types recipe.new,recipe.queued --limit 5", lines=True),
+    *(Case("set-priority 9 High"), Case("cancel-set 8 --reason late"), Case("cancel 7"), Case("return 1")),
+    *(Case(f"system show {ARM}"), Case(f"system set {ARM} memory_mb=4096"), Case(f"system drain {ARM}")),
+    *(Case(f"system undrain {ARM}"), Case(f"system set-condition {OLD} Manual")),
+    *(Case(f"system reserve {MANUAL} --until 8h"), Case(f"system return {MANUAL}")),
+    *(
+        Case("user put zoe"),
+        Case("user show zoe"),
+        Case("group put spare --member zoe"),
+        Case("group show spare"),
+    ),
+    *(Case("group add-member spare alice"), Case("group remove-member spare zoe")),
+    *(Case("pool put spare"), Case("pool show spare"), Case(f"pool add-system spare {ARM}", lines=True)),
+    Case(f"pool remove-system spare {ARM}", lines=True),
+    *(Case("lab-controller put lab.north.example.com"), Case("lab-controller show lab.north.example.com")),
+    *(Case(f"lab-controller disable {WEST}"), Case(f"lab-controller enable {WEST}")),
+    *(Case("distro-tree put 99 name=F family=F arch=x86_64"), Case("distro-tree show 99")),
+    *(Case("distro-tree delete 99"), Case("token create alice --expires-in 30d")),
+    *(Case(f"submit {SMOKE}", lines=True), Case(f"lab load {LAB}"), Case("lab submit -", lines=True)),
+    Case("lab simulate --once --speed 100000", lines=True),
+]
+# The server refuses these, or nobody could do them.
+REFUSED = [
+    *(
+        "job 999",
+        "recipe 999",
+        "watch 999",
+        "cancel 999",
+        "cancel-set 999",
+        "set-priority 999 Low",
+        "return 999",
+    ),
+    *(
+        "system show no.such",
+        "system set no.such memory_mb=1",
+        f"system set {ARM} nosuch=1",
+        "system drain no.such",
+    ),
+    *(
+        f"system reserve {OLD} --user nobody",
+        "system return no.such",
+        "user show nobody",
+        "group show nosuch",
+    ),
+    *("group put x --member nobody", "group add-member nosuch alice", "pool add-system nosuch a.b"),
+    *("pool put x --owner-group nosuch", "lab-controller enable no.such", "distro-tree show 777"),
+    *(
+        "distro-tree put 98 name=F",
+        "token create nobody",
+        "events --types nosuch",
+        "submit -",
+        "lab submit -",
+    ),
+    *("queue --token ll_nobody", "overview --token ll_nobody"),
+]
+
+
+@pytest.fixture(scope="module")
+def busy(line: Running) -> None:
+    """Job 1 has run to its end; jobs 2 to 9 are submitted."""
+    line.labledger("submit", SMOKE)
+    line.labledger("lab", "simulate", "--once", "--speed", "100000")
+    for _ in range(2, 10):
+        line.labledger("submit", SMOKE)
+
+
+@pytest.fixture
+def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("api.client.calls.Patience", lambda: Patience(attempts=1, seconds=0.0))
+
+
+def documents(text: str) -> list[Any]:
+    return [json.loads(line) for line in text.splitlines()]
+
+
+@pytest.mark.parametrize("path", LEAVES, ids=" ".join)
+def test_help__of_every_command__tells_its_usage(run: Run, path: tuple[str, ...]) -> None:
+    result = run(*path, "--help")
+    assert (result.exit_code, result.stderr) == (0, "")
+    assert result.stdout.startswith(f"Usage: main {' '.join(path)}")
+    if path not in LOCAL:
+        assert "--json" in result.stdout
+
+
+@pytest.mark.parametrize("path", LEAVES, ids=" ".join)
+def test_usage__of_every_command__wrong__is_status_2(run: Run, path: tuple[str, ...]) -> None:
+    result = run(*path, "--nosuch")
+    assert (result.exit_code, result.stdout) == (2, "")
+    result = run(*path, "--json", "--nosuch")
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert json.loads(result.stderr)["title"] == "Wrong usage"
+
+
+def test_table__of_cases__has_every_command_that_talks_to_a_server() -> None:
+    assert {case.command for case in CASES} >= set(LEAVES) - LOCAL - NOT_YET
+
+
+# The server has no answer to these yet.
+NOT_YET = {
+    *(("login",), ("logout",), ("whoami",), ("password",), ("token", "list"), ("token", "revoke")),
+    *(("user", "delete"), ("group", "delete"), ("pool", "delete"), ("lab-controller", "delete")),
+}
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.arguments)
+@pytest.mark.usefixtures("busy")
+def test_json__of_every_command__is_all_there_is_on_standard_output(real: Run, case: Case) -> None:
+    result = real(*case.arguments.split(), "--json", input=json.dumps(SOME_JOB))
+    assert (result.exit_code, result.stderr) == (0, "")
+    found = documents(result.stdout)
+    assert case.lines or len(found) == 1
+
+
+@pytest.mark.parametrize("arguments", REFUSED)
+@pytest.mark.usefixtures("busy", "at_once")
+def test_refused__for_machines_and_for_people__is_status_1_and_beside_the_output(
+    real: Run, arguments: str
+) -> None:
+    result = real(*arguments.split(), "--json", input="{}")
+    assert (result.exit_code, result.stdout) == (1, "")
+    problem = json.loads(result.stderr.splitlines()[-1])
+    assert problem["title"] and isinstance(problem["errors"], list)
+    result = real(*arguments.split(), input="{}")
+    assert result.exit_code == 1
+    assert "Error: " in result.stderr and "Traceback" not in result.output
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.arguments)
+@pytest.mark.usefixtures("at_once")
+def test_nobody_there__every_command__is_status_1_and_says_what_to_do(run: Run, case: Case) -> None:
+    result = run(*case.arguments.split(), "--json", "--url", "http://127.0.0.1:1", input=json.dumps(SOME_JOB))
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert "script/up --demo" in json.loads(result.stderr)["advice"]
