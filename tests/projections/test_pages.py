@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from random import Random
+
+import pytest
+
 from domain.command.events import CommandFailed
 from domain.directory.events import DistroTreeRemoved, LabControllerDisabled, PoolRegistered, PoolSystemAdded
 from domain.recipe import events as recipe
@@ -9,10 +13,13 @@ from domain.recipe_set.events import RecipeSetPriorityChanged
 from domain.system import events as system
 from tests.harness.databases import TestDatabase
 from tests.projections import happened
+from tests.projections.copies import copies
 from tests.projections.happened import LAB, guest, host, of
+from tests.projections.random_history import project_in_pages, write_history
+from tests.projections.recipe_lives import lives
 from tests.projections.telling import Told
 from tests.store.sessions import owner_session
-from tests.workers.read_models import contents, forget
+from tests.workers.read_models import forget
 
 
 def test_read_models__commit_by_commit_or_all_at_once__are_the_same(
@@ -20,12 +27,32 @@ def test_read_models__commit_by_commit_or_all_at_once__are_the_same(
 ) -> None:
     tell_a_story(told)
     with owner_session(database.owner_url) as owner:
-        one_by_one = contents(owner)
+        one_by_one = copies(owner)
         forget(owner)
         told.begin_again()
         told.project(told.unread())
-        assert contents(owner) == one_by_one
+        assert copies(owner) == one_by_one
     assert all(one_by_one.values()), "there is something in every table"
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_read_models__cut_anywhere__are_the_same_to_the_byte(
+    told: Told, database: TestDatabase, seed: int
+) -> None:
+    dice = Random(seed)
+    write_history(told, dice)
+    for commit in lives(dice, recipes=15):
+        told.write(*commit)
+    log = list(told.unread())
+    with owner_session(database.owner_url) as owner:
+        found = []
+        for _ in range(2):
+            project_in_pages(told, log, dice)
+            found.append(copies(owner))
+            forget(owner)
+            told.begin_again()
+        told.project(log)
+        assert found == [copies(owner)] * 2
 
 
 def tell_a_story(told: Told) -> None:

@@ -56,8 +56,8 @@ def test_command__check_of_right_ones__says_so(story: Told, database: TestDataba
 def test_command__check_of_wrong_ones__exit_status_1_and_each_with_its_fault(
     story: Told, database: TestDatabase, owner: Owner
 ) -> None:
-    owner.execute("UPDATE read.recipes SET reason = 'x' WHERE reason = 'watchdog'")
-    owner.execute("DELETE FROM read.job_documents")
+    owner.execute("UPDATE read.recipes SET reason = 'x' WHERE recipe_id = 3 AND reason = 'watchdog'")
+    owner.execute("DELETE FROM read.job_documents WHERE job_id = 1")
     owner.execute("INSERT INTO read.idle_pool VALUES ('nobody', 'lab-1', 1, now())")
     done = typed("--check", **of(database))
     assert done.exit_code == 1

@@ -1,0 +1,69 @@
+"""Recipes that live one beside the other, each by a way of its own through the states."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import islice
+from random import Random
+
+from domain.job.events import JobSubmitted
+from domain.recipe import events as happened
+from domain.recipe_set.events import RecipeSetPriorityChanged, RecipeSetSubmitted
+from tests.domain.recipe.made import recipe_new
+from tests.projections.happened import Happened, assigned, of, queued, scheduled, waiting
+
+PRIORITIES = ("Low", "Medium", "Normal", "High", "Urgent")
+
+Commit = list[Happened]
+
+
+def lives(dice: Random, recipes: int, first: int = 1, at_once: int = 8) -> Iterator[Commit]:
+    """The commits of so many recipes, each of a set and job of its own with the same number."""
+    unborn = iter(range(first, first + recipes))
+    living = {number: life(dice, number) for number in islice(unborn, at_once)}
+    while living:
+        number = dice.choice(sorted(living))
+        commit = next(living[number], None)
+        if commit is None:
+            del living[number]
+            living |= {number: life(dice, number) for number in islice(unborn, 1)}
+        else:
+            yield commit
+
+
+def life(dice: Random, number: int) -> Iterator[Commit]:
+    priority, fqdn = dice.choice(PRIORITIES), dice.choice("abcdef")
+    yield [
+        (f"job/{number}", JobSubmitted("ada", "ada", None, "", (number,), {})),
+        (f"recipe-set/{number}", RecipeSetSubmitted(number, priority, (number,))),
+        (f"recipe/{number}", recipe_new(number, priority)),
+    ]
+    yield queued(number)
+    while dice.random() < 0.3:
+        yield from dice.choice((_moved_up, _withdrawn))(dice, number, fqdn)
+    if dice.random() < 0.1:
+        yield of("recipe", number, happened.RecipeCancelled("enough"))
+        return
+    yield [*scheduled(fqdn, number), *waiting(fqdn, number)]
+    yield of("recipe", number, happened.RecipeInstalling(fqdn))
+    if dice.random() < 0.1:
+        yield of("recipe", number, happened.RecipeAborted("watchdog"))
+        return
+    yield of("recipe", number, happened.RecipeRunning(fqdn), happened.TaskStarted(number))
+    result = happened.TaskResult(number, dice.choice(("Pass", "Warn", "Fail")), "", None, [])
+    yield of("recipe", number, result, happened.TaskCompleted(number))
+    if dice.random() < 0.2:
+        yield of("recipe", number, happened.RecipeReserved(fqdn, 60))
+    yield of("recipe", number, happened.RecipeCompleted())
+
+
+def _moved_up(dice: Random, number: int, fqdn: str) -> Iterator[Commit]:
+    yield of("recipe-set", number, RecipeSetPriorityChanged(dice.choice(PRIORITIES)))
+
+
+def _withdrawn(dice: Random, number: int, fqdn: str) -> Iterator[Commit]:
+    yield [assigned(number)]
+    yield scheduled(fqdn, number)
+    if dice.random() < 0.5:
+        yield waiting(fqdn, number)
+    yield queued(number, reason=f"{fqdn} is Broken")
