@@ -1,0 +1,146 @@
+"""What all of the API does alike: ETags, packed answers, other origins, methods, bounds on how often."""
+
+from __future__ import annotations
+
+import gzip
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+
+import httpx
+import pytest
+
+from tests.harness.pool import ServerPool
+from tests.harness.running import Running, running
+
+EAST = "lab.east.example.com"
+ORIGIN = "https://lab.example.com"
+
+
+@pytest.fixture(scope="module")
+def strict(servers: ServerPool) -> Iterator[Running]:
+    """A service with little patience, and pages of one origin that may use it."""
+    settings = {"LABLEDGER_REQUESTS_PER_SECOND": "5", "LABLEDGER_CORS_ORIGINS": ORIGIN}
+    with (
+        servers.databases("embedded").fresh() as database,
+        running(database, **settings) as started,
+    ):
+        yield started
+
+
+def test_change__with_the_etag_that_was_read__done_once(client: httpx.Client, machine: str) -> None:
+    path = f"/systems/{machine}"
+    etag = client.get(path).headers["etag"]
+    first = client.patch(path, json={"vendor": "one"}, headers={"If-Match": etag})
+    assert (first.status_code, first.json()["changed"]) == (200, True)
+    stale = client.patch(path, json={"vendor": "two"}, headers={"If-Match": etag})
+    assert stale.status_code == 412
+    now = client.get(path, params={"min_position": first.json()["position"]})
+    assert now.json()["vendor"] == "one"
+    again = client.patch(path, json={"vendor": "two"}, headers={"If-Match": now.headers["etag"]})
+    assert again.json()["changed"] is True
+
+
+def test_change__stale_but_true_already__412(client: httpx.Client, machine: str) -> None:
+    path = f"/systems/{machine}"
+    etag = client.get(path).headers["etag"]
+    assert client.patch(path, json={"vendor": "one"}).status_code == 200
+    assert client.patch(path, json={"vendor": "one"}, headers={"If-Match": etag}).status_code == 412
+
+
+@pytest.mark.parametrize("tag", ['"999999"', 'W/"1"', "nonsense", '"one"'])
+def test_change__a_tag_that_no_answer_gave__412(client: httpx.Client, machine: str, tag: str) -> None:
+    answer = client.patch(f"/systems/{machine}", json={"vendor": "one"}, headers={"If-Match": tag})
+    assert answer.status_code == 412
+
+
+def test_change__any_version_will_do__done(client: httpx.Client, machine: str) -> None:
+    answer = client.patch(f"/systems/{machine}", json={"vendor": "one"}, headers={"If-Match": "*"})
+    assert answer.json()["changed"] is True
+
+
+def test_document__two_with_one_etag_at_once__one_wins(client: httpx.Client) -> None:
+    at = client.put("/groups/raced", json={"members": []}).json()["position"]
+    etag = client.get("/groups/raced", params={"min_position": at}).headers["etag"]
+
+    def put(member: str) -> int:
+        body = {"members": [member]}
+        return client.put("/groups/raced", json=body, headers={"If-Match": etag}).status_code
+
+    with ThreadPoolExecutor(4) as pool:
+        statuses = sorted(pool.map(put, ("alice", "bob", "carol", "lab-ops")))
+    assert statuses == [200, 412, 412, 412]
+
+
+def test_answer__long_and_asked_for_packed__is_packed(line: Running) -> None:
+    headers = {"Authorization": f"Bearer {line.token}"}
+    plain = httpx.get(
+        f"{line.url}/systems", headers={**headers, "Accept-Encoding": "identity"}, trust_env=False
+    )
+    assert "content-encoding" not in plain.headers and "accept-encoding" in plain.headers["vary"].lower()
+    with httpx.stream(
+        "GET", f"{line.url}/systems", headers={**headers, "Accept-Encoding": "gzip"}, trust_env=False
+    ) as packed:
+        assert packed.headers["content-encoding"] == "gzip"
+        raw = b"".join(packed.iter_raw())
+    assert len(raw) < len(plain.content) // 4
+    assert b'"systems"' in gzip.decompress(raw)
+    refused = httpx.get(
+        f"{line.url}/systems", headers={**headers, "Accept-Encoding": "gzip;q=0"}, trust_env=False
+    )
+    assert "content-encoding" not in refused.headers
+
+
+def test_body__packed__415(client: httpx.Client) -> None:
+    headers = {"Content-Encoding": "gzip", "Content-Type": "application/json"}
+    answer = client.put("/users/alice", content=gzip.compress(b"{}"), headers=headers)
+    assert answer.status_code == 415
+
+
+def test_options__of_a_path__names_its_methods(line: Running) -> None:
+    answer = httpx.options(f"{line.url}/jobs", trust_env=False)
+    assert answer.status_code == 200
+    assert {"GET", "POST"} <= set(answer.headers["allow"].split(", "))
+
+
+def test_other_origins__by_default__are_told_nothing(line: Running) -> None:
+    answer = httpx.get(f"{line.url}/healthz", headers={"Origin": ORIGIN}, trust_env=False)
+    assert not any(name.startswith("access-control") for name in answer.headers)
+
+
+def test_other_origins__one_that_is_allowed__may_ask(strict: Running) -> None:
+    asked = {"Origin": ORIGIN, "Access-Control-Request-Method": "POST"}
+    preflight = httpx.options(f"{strict.url}/jobs", headers=asked, trust_env=False)
+    assert preflight.headers["access-control-allow-origin"] == ORIGIN
+    assert "POST" in preflight.headers["access-control-allow-methods"]
+    answer = httpx.get(f"{strict.url}/healthz", headers={"Origin": ORIGIN}, trust_env=False)
+    assert "labledger-position" in answer.headers["access-control-expose-headers"].lower()
+    other = httpx.get(f"{strict.url}/healthz", headers={"Origin": "https://evil.test"}, trust_env=False)
+    assert "access-control-allow-origin" not in other.headers
+
+
+def test_token__asked_with_too_often__429_and_when_to_come_back(strict: Running) -> None:
+    with strict.client() as client:
+        answers = [client.get("/whoami") for _ in range(12)]
+    refused = [answer for answer in answers if answer.status_code == 429]
+    assert refused and answers[0].status_code == 200
+    assert refused[0].headers["retry-after"] == "1"
+    assert refused[0].headers["content-type"] == "application/problem+json"
+
+
+def test_request_id__given__comes_back(client: httpx.Client) -> None:
+    answer = client.get("/whoami", headers={"X-Request-Id": "mine-1"})
+    assert answer.headers["x-request-id"] == "mine-1"
+    made_up = client.get("/whoami", headers={"X-Request-Id": "not an id"}).headers["x-request-id"]
+    assert len(made_up) == 32
+
+
+def test_auditor__reads__each_is_recorded_before_it_is_answered(line: Running, client: httpx.Client) -> None:
+    made = client.post("/tokens", json={"user": "carol", "role": "auditor"}).json()
+    before = client.get("/reads", params={"user": "carol", "limit": 1000}).json()["reads"]
+    with line.client(made["token"]) as auditor:
+        answer = auditor.get("/queue", params={"limit": 7})
+        assert auditor.put("/users/alice", json={}).status_code == 403
+    after = client.get("/reads", params={"user": "carol", "limit": 1000}).json()["reads"]
+    (read,) = after[len(before) :]
+    assert (read["path"], read["query"], read["token_id"]) == ("/queue", "limit=7", made["token_id"])
+    assert read["request_id"] == answer.headers["x-request-id"]
