@@ -46,5 +46,3 @@ _EVOLVE: dict[str, Callable[[State | None, str, Event, Moment], State]] = {
     "recipe-set": _recipe_set,
     "system": _system,
 }
-
-KINDS = tuple(_EVOLVE)

@@ -23,8 +23,11 @@ from domain.scheduling.raising import Raising
 from domain.scheduling.recipe_sets import RecipeSets
 from domain.scheduling.triggers import PENDING_SYSTEM, Trigger, Triggers
 from domain.scheduling.wake_ups import WAKE_UPS, Happened, Row
-from domain.subjects import KINDS, State, evolve, supposed
+from domain.subjects import State, evolve, supposed
 from domain.system.state import System
+
+# The subjects whose states it holds.
+HELD = ("recipe", "recipe-set", "system")
 
 
 class Partition:
@@ -65,7 +68,7 @@ class Partition:
     def _take_in(self, recorded: Recorded) -> Happened:
         subject, event = recorded.subject, recorded.event
         kind, name = split_subject(subject)
-        if kind in KINDS:
+        if kind in HELD:
             before = self._known(subject)
             after = evolve(subject, before, event, Moment.of(recorded))
             self._put(after)
