@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from domain.events import Recorded
+from domain.events import Recorded, data_of
 from domain.job import events as job
 from domain.priority import Priority
 from domain.recipe_set import events as recipe_set
@@ -23,6 +23,11 @@ def job_submitted(models: ReadModels, recorded: Recorded, event: job.JobSubmitte
     )
     models.job_documents.add(row, now)
     models.jobs.put((row.job_id,), JobRow("new", "New"), now)
+
+
+def job_changed(models: ReadModels, recorded: Recorded, event: job.JobChanged, now: Now) -> None:
+    key = (number_of(recorded),)
+    models.jobs.put(key, models.jobs.of(key)._replace(changed=data_of(event)), now)
 
 
 def recipe_set_submitted(
@@ -53,4 +58,4 @@ def roll_up(models: ReadModels, recipe_id: int, now: Now, result: str = "New") -
     state, worst = members.sets[set_id].together, result_of((of_set.result, result))
     models.recipe_sets.put((set_id,), of_set._replace(state=state, result=worst), now)
     state, worst = members.jobs[job_id].together, result_of((of_job.result, result))
-    models.jobs.put((job_id,), JobRow(state, worst), now)
+    models.jobs.put((job_id,), of_job._replace(state=state, result=worst), now)

@@ -14,7 +14,7 @@ from domain.recipe_set import events as recipe_set
 from domain.system import events as system_happened
 from projections.fold_commands import command_state
 from projections.fold_documents import document, document_removed
-from projections.fold_jobs import job_submitted, priority_changed, recipe_set_submitted
+from projections.fold_jobs import job_changed, job_submitted, priority_changed, recipe_set_submitted
 from projections.fold_recipes import recipe_new, recipe_state, task_result, task_state
 from projections.fold_systems import lab_enabling, pool_system, system
 from projections.intervals import Now
@@ -24,6 +24,7 @@ Fold = Callable[[ReadModels, Recorded, Any, Now], None]
 
 FOLDED: dict[type[Event], Fold] = {
     job.JobSubmitted: job_submitted,
+    job.JobChanged: job_changed,
     recipe_set.RecipeSetSubmitted: recipe_set_submitted,
     recipe_set.RecipeSetPriorityChanged: priority_changed,
     recipe.RecipeNew: recipe_new,

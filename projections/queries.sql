@@ -111,7 +111,8 @@ WHERE greatest(u.since, s.since, %(since)s::timestamptz) < least(u.ended, s.ende
 GROUP BY g.key, u.condition, u.usage ORDER BY g.key NULLS LAST, u.condition, u.usage
 
 -- name: jobs
-SELECT d.job_id, j.state, j.result, d.whiteboard, d.owner, d.group_name AS "group", d.since AS submitted_at,
+SELECT d.job_id, j.state, j.result, coalesce(j.changed ->> 'whiteboard', d.whiteboard) AS whiteboard, d.owner,
+       d.group_name AS "group", d.since AS submitted_at,
        ARRAY (SELECT s.recipe_set_id FROM read.recipe_sets s WHERE s.job_id = d.job_id
                  AND s.since_position <= %(at)s AND s.until_position > %(at)s ORDER BY s.recipe_set_id) AS recipe_set_ids
 FROM read.job_documents d JOIN read.jobs j
@@ -120,8 +121,11 @@ WHERE d.job_id < %(before)s
 ORDER BY d.job_id DESC LIMIT %(limit)s
 
 -- name: job
-SELECT d.job_id, j.state, j.result, d.whiteboard, d.owner, d.submitter, d.group_name AS "group", d.document,
-       d.since AS submitted_at
+-- The document has what people have changed since it was submitted.
+SELECT d.job_id, j.state, j.result, coalesce(j.changed ->> 'whiteboard', d.whiteboard) AS whiteboard, d.owner,
+       d.submitter, d.group_name AS "group", d.since AS submitted_at,
+       CASE WHEN j.changed IS NULL THEN d.document
+            ELSE (d.document - 'product') || jsonb_strip_nulls(j.changed) END AS document
 FROM read.job_documents d JOIN read.jobs j
   ON j.job_id = d.job_id AND j.since_position <= %(at)s AND j.until_position > %(at)s
 WHERE d.job_id = %(job_id)s

@@ -28,7 +28,7 @@ class ReadModels:
         )
         self.task_results = Facts("task_results", rows.TaskResultRow, json=("log_urls",))
         number, text = "integer", "text"
-        self.jobs = Intervals("jobs", {"job_id": number}, rows.JobRow)
+        self.jobs = Intervals("jobs", {"job_id": number}, rows.JobRow, json=("changed",))
         self.recipe_sets = Intervals("recipe_sets", {"recipe_set_id": number}, rows.RecipeSetRow)
         self.recipes = Intervals("recipes", {"recipe_id": number}, rows.RecipeRow)
         self.tasks = Intervals("tasks", {"task_id": number}, rows.TaskRow)
@@ -56,7 +56,7 @@ class ReadModels:
         recipe_ids, sets = touched.numbers("recipe"), touched.numbers("recipe-set")
         members = self.members
         members.load(cursor, recipe_ids, sets)
-        self.jobs.load(cursor, _keys(members.jobs))
+        self.jobs.load(cursor, _keys((*members.jobs, *touched.numbers("job"))))
         self.recipe_sets.load(cursor, _keys(members.sets))
         self.recipes.load(cursor, _keys(recipe_ids))
         known = [recipe_id for recipe_id in recipe_ids if recipe_id in members.recipes]

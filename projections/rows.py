@@ -50,8 +50,11 @@ class TaskResultRow(NamedTuple):
 
 
 class JobRow(NamedTuple):
+    """`changed` is what people have made of the document since, null where nobody has."""
+
     state: str
     result: str
+    changed: Mapping[str, Any] | None = None
 
 
 class RecipeSetRow(NamedTuple):

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable
+from dataclasses import replace
 
 from api.services import Request, Services
 from api.store.requests import Committed
-from api.use_cases.commit import commit_gathered
+from api.use_cases.commit import commit_gathered, require_expected
 from api.use_cases.rights import own_job, own_recipe_set
 from domain.events import Decided
 from domain.gathered import Gathered
@@ -17,7 +18,8 @@ from domain.recipe_set.ending import cancel_set
 async def cancel_job(services: Services, request: Request, job_id: int, reason: str) -> Committed | None:
     """One commit for the whole job; None when all of it is finished. Raises Unknown or NotPermitted."""
     job = await asyncio.to_thread(own_job, services, request, job_id)
-    return await _cancel(services, request, job.recipe_set_ids, reason)
+    require_expected(request, job.subject, job.version)
+    return await _cancel(services, replace(request, expected=None), job.recipe_set_ids, reason)
 
 
 async def cancel_recipe_set(

@@ -33,7 +33,7 @@ async def set_password(
     needs_current = before is not None and not request.is_admin
     faults = faults_of(new, user, "password")
     if needs_current and current is None:
-        faults.append(Fault("current", "is needed: the password that counts now"))
+        faults.append(Fault("current_password", "is needed: the password that counts now"))
     if faults:
         raise FaultyInput(faults)
     if needs_current and not await is_password(services, user, before, current or ""):

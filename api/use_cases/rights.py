@@ -8,24 +8,27 @@ from typing import Any
 from api.services import Request, Services
 from domain.directory.state import Entry
 from domain.errors import NotPermitted, Unknown
-from domain.job.events import JobSubmitted
+from domain.job.state import Job, folded
 from domain.names import WORDS
 from domain.recipe.state import Recipe
 from domain.recipe_set.state import RecipeSet
 from domain.system.state import System
 
 
-def own_job(services: Services, request: Request, job_id: int) -> JobSubmitted:
-    """What was submitted. Blocking.
+def own_job(services: Services, request: Request, job_id: int) -> Job:
+    """As it is now. Blocking.
 
     Raises Unknown, or NotPermitted for who is neither admin, nor its owner or submitter, nor in its group.
     """
     subject = f"job/{job_id}"
-    past = services.log.load({subject: 0})[subject]
-    if not past or not isinstance(past[0].event, JobSubmitted):
+    job = folded(job_id, services.log.load({subject: 0})[subject])
+    if job is None:
         raise Unknown(f"job {job_id}")
-    job = past[0].event
-    if not request.is_admin and request.actor not in (job.owner, job.submitter, *_group(services, job)):
+    if not request.is_admin and request.actor not in (
+        job.owner,
+        job.submitter,
+        *_people(services, job.group, "members"),
+    ):
         raise NotPermitted(f"job {job_id} belongs to {job.owner}")
     return job
 
@@ -48,11 +51,6 @@ def own_recipe(services: Services, request: Request, recipe_id: int) -> Recipe:
         raise Unknown(f"recipe {recipe_id}")
     own_job(services, request, recipe.job_id)
     return recipe
-
-
-def _group(services: Services, job: JobSubmitted) -> tuple[str, ...]:
-    group = services.feed.directory.get("group", job.group) if job.group else None
-    return tuple(group.document["members"]) if group else ()
 
 
 def require_oneself(request: Request, user: str, what: str) -> None:

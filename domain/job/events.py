@@ -18,3 +18,12 @@ class JobSubmitted(Event):
     whiteboard: str
     recipe_set_ids: Sequence[int]
     document: Mapping[str, Any]
+
+
+@event("job.changed")
+class JobChanged(Event):
+    """All that people may change of a job afterwards, as it is from now on."""
+
+    whiteboard: str
+    retention_tag: str
+    product: str | None

@@ -1,0 +1,59 @@
+"""A job as its events have made it: whose it is, and what people may change of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from domain.events import Event, Recorded
+from domain.job.events import JobChanged, JobSubmitted
+from domain.job.spec import DEFAULT_RETENTION_TAG
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """What its recipes do is not here: it is a job in every state."""
+
+    job_id: int
+    version: int
+    owner: str
+    submitter: str
+    group: str | None
+    recipe_set_ids: tuple[int, ...]
+    whiteboard: str
+    retention_tag: str
+    product: str | None
+
+    @property
+    def subject(self) -> str:
+        return f"job/{self.job_id}"
+
+
+def folded(job_id: int, past: Iterable[Recorded]) -> Job | None:
+    """The job that all of its events make, None where there are none."""
+    job: Job | None = None
+    for recorded in past:
+        job = _evolve(job, job_id, recorded.event, recorded.version)
+    return job
+
+
+def _evolve(job: Job | None, job_id: int, event: Event, version: int) -> Job:
+    if isinstance(event, JobSubmitted):
+        return Job(
+            job_id=job_id,
+            version=version,
+            owner=event.owner,
+            submitter=event.submitter,
+            group=event.group,
+            recipe_set_ids=tuple(event.recipe_set_ids),
+            whiteboard=event.whiteboard,
+            retention_tag=event.document.get("retention_tag", DEFAULT_RETENTION_TAG),
+            product=event.document.get("product"),
+        )
+    assert job is not None, f"job {job_id} has events before it was submitted"
+    job = replace(job, version=version)
+    if isinstance(event, JobChanged):
+        return replace(
+            job, whiteboard=event.whiteboard, retention_tag=event.retention_tag, product=event.product
+        )
+    return job
