@@ -1,0 +1,197 @@
+"""Every read, asked of the past, answers what a log that ends there answers now.
+
+A lab is busy for a while; then its log is cut at random places, each cut is read by a service of its own, and
+both are asked the same: the one as of then, the other now.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass
+from typing import Any
+
+import httpx
+import pytest
+
+from api.rest.contract.openapi import plain
+from api.rest.routes import ROUTES
+from tests.harness.pool import ServerPool
+from tests.harness.running import SAMPLES, Running, free_port, running, wait_for
+from tests.rest.cutting import commit_ends, cut
+
+# Not of the log: what is so now, whatever was; and the list that has no position.
+NOT_OF_THE_LOG = {"/healthz", "/readyz", "/metrics", "/openapi.json", "/whoami", "/reads"}
+# What lab controllers are told is as of the command, and how far it is as of now: tests of its own show it.
+COMMANDS = "/lab-controllers/{name}/commands"
+SECONDS_OF_LIFE = 12
+
+
+@dataclass
+class Known:
+    """What there is to be asked about by the end."""
+
+    names: dict[str, list[str]]
+
+    def paths(self) -> Iterator[str]:
+        """Every path that is read, filled in with everything that is there."""
+        for path, route in ROUTES.items():
+            template = plain(path)
+            if "GET" in route.roles and template not in NOT_OF_THE_LOG and template != COMMANDS:
+                yield from self._filled(template)
+
+    def _filled(self, template: str) -> Iterator[str]:
+        if "{" not in template:
+            yield template
+            return
+        start, _, rest = template.partition("{")
+        field, _, end = rest.partition("}")
+        for name in self.names[start.strip("/") if field == "name" else field]:
+            yield f"{start}{name}{end}"
+
+
+@pytest.fixture(scope="module")
+def busy(servers: ServerPool) -> Iterator[Running]:
+    """A lab whose machines stall and break while people change all sorts of things; then all is quiet."""
+    seed = int(os.environ.get("LABLEDGER_TEST_SEED", "7"))
+    with servers.databases("embedded").fresh() as database, running(database) as line:
+        line.labledger("lab", "load", str(SAMPLES / "lab.json"))
+        faults = ("--fail", "10", "--break", "5", "--trouble", "20")
+        line.start("lab", "simulate", "--speed", "400", "--seed", str(seed), *faults, name="simulate")
+        with line.client() as admin:
+            _live(admin, random.Random(seed))
+        line.kill("simulate")
+        line.kill("scheduler")
+        with line.client() as admin:
+            wait_for(lambda: _reads(admin, line.events()[-1]["position"]), "all of it to be read")
+        yield line
+
+
+def _live(admin: httpx.Client, chance: random.Random) -> None:
+    samples = [path.read_bytes() for path in sorted(SAMPLES.glob("*.xml"))]
+    xml = {"Content-Type": "application/xml"}
+    systems = [one["fqdn"] for one in admin.get("/systems", params={"limit": 1000}).json()["systems"]]
+    admin.put("/users/passing", json={})
+    token = admin.post("/tokens", json={"user": "passing", "role": "submitter"}).json()["token_id"]
+    deeds = [
+        lambda: admin.post("/jobs", content=chance.choice(samples), headers=xml),
+        lambda: admin.post(f"/jobs/{chance.randint(1, 9)}/cancel", json={"reason": "not needed"}),
+        lambda: admin.patch(
+            f"/recipe-sets/{chance.randint(1, 20)}", json={"priority": chance.choice(["High", "Low"])}
+        ),
+        lambda: admin.patch(
+            f"/systems/{chance.choice(systems)}",
+            json={"condition": chance.choice(["Automated", "Automated", "Manual", "Broken"])},
+        ),
+        lambda: admin.patch(
+            f"/systems/{chance.choice(systems)}", json={"memory_mb": chance.randint(1, 2**17)}
+        ),
+        lambda: admin.patch(f"/systems/{chance.choice(systems)}", json={"draining": chance.random() < 0.3}),
+        lambda: admin.put(f"/systems/{chance.choice(systems)}/reservation", json={"user": "alice"}),
+        lambda: admin.delete(f"/systems/{chance.choice(systems)}/reservation"),
+        lambda: admin.put(f"/pools/pool-{chance.randint(1, 3)}", json={"owner_group": None}),
+        lambda: admin.put(f"/pools/big/systems/{chance.choice(systems)}"),
+        lambda: admin.delete(f"/pools/big/systems/{chance.choice(systems)}"),
+        lambda: admin.put("/groups/passing", json={"members": chance.sample(["alice", "bob", "carol"], 2)}),
+        lambda: admin.delete("/groups/passing"),
+        lambda: admin.patch("/lab-controllers/lab.west.example.com", json={"enabled": chance.random() < 0.7}),
+    ]
+    until = time.monotonic() + SECONDS_OF_LIFE
+    while time.monotonic() < until:
+        answer = chance.choice(deeds)()
+        assert answer.status_code < 500, answer.text
+    admin.delete(f"/tokens/{token}")
+    admin.delete("/users/passing")
+
+
+@pytest.fixture(scope="module")
+def known(busy: Running) -> Known:
+    events = busy.events()
+    names: dict[str, list[str]] = {}
+    for event in events:
+        kind, _, name = event["subject"].partition("/")
+        of_kind = names.setdefault(kind, [])
+        if name not in of_kind:
+            of_kind.append(name)
+    plural = {f"{kind}s": found for kind, found in names.items()}
+    ids = {"job_id": "job", "recipe_set_id": "recipe-set", "recipe_id": "recipe", "token_id": "token"}
+    by_id = {field: names[kind] for field, kind in ids.items()}
+    return Known({**plural, **by_id, "fqdn": names["system"]})
+
+
+@pytest.mark.parametrize("number", range(3))
+def test_read__as_of_a_position__equals_a_log_cut_there(
+    busy: Running, known: Known, servers: ServerPool, number: int
+) -> None:
+    compare_at(busy, known, servers, _drawn(busy, 3)[number])
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("number", range(12))
+def test_read__as_of_many_positions__equals_a_log_cut_there(
+    busy: Running, known: Known, servers: ServerPool, number: int
+) -> None:
+    compare_at(busy, known, servers, _drawn(busy, 12)[number])
+
+
+def _drawn(busy: Running, count: int) -> list[int]:
+    """Ends of commits, spread over the log, the same ones each time; every one has the admin's token."""
+    ends = commit_ends(busy.database)
+    chance = random.Random(len(ends))
+    size = len(ends) // count
+    return [chance.choice(ends[number * size : (number + 1) * size]) for number in range(count)]
+
+
+def compare_at(busy: Running, known: Known, servers: ServerPool, position: int) -> None:
+    with ExitStack() as stack:
+        database = stack.enter_context(servers.databases("embedded").fresh())
+        cut(busy.database, position, database)
+        line = Running(database, busy.url.rpartition(":")[0] + f":{free_port()}", busy.token)
+        stack.callback(line.stop)
+        for service in ("serve", "projector"):
+            line.start(service)
+        whole, ended = stack.enter_context(busy.client()), stack.enter_context(line.client())
+        wait_for(lambda: _reads(ended, position), "the cut log to be read")
+        asked = compared = 0
+        for path in known.paths():
+            then = whole.get(path, params={"as_of": position, **_all(path)})
+            now = ended.get(path, params={"as_of": position, **_all(path)})
+            open_ended = ended.get(path, params=_all(path))
+            assert _told(then) == _told(now), f"{path} as of {position}"
+            assert _timeless(then) == _timeless(open_ended), f"{path} at {position}"
+            asked += 1
+            compared += then.status_code == 200
+        assert asked > 150 and compared > 20
+
+
+def _reads(client: httpx.Client, position: int) -> bool:
+    try:
+        return client.get("/queue").json().get("position") == position
+    except httpx.TransportError:
+        return False
+
+
+def _all(path: str) -> dict[str, int]:
+    return {"limit": 1000} if path.count("/") == 1 and path != "/system-usage" else {}
+
+
+def _told(answer: httpx.Response) -> tuple[int, Any]:
+    return answer.status_code, answer.json() if answer.status_code == 200 else None
+
+
+def _timeless(answer: httpx.Response) -> tuple[int, Any]:
+    """Without what grows with the clock while nothing happens, and what is only known of now."""
+    status, told = _told(answer)
+    return status, _without_clock(told)
+
+
+def _without_clock(told: Any) -> Any:
+    if isinstance(told, list):
+        return [_without_clock(one) for one in told]
+    if isinstance(told, dict):
+        clock = ("as_of", "seconds", "until", "last_heard_at") if "groups" in told else ("as_of", "seconds")
+        return {name: _without_clock(value) for name, value in told.items() if name not in clock}
+    return told
