@@ -47,3 +47,6 @@ class CounterWriter:
         except DatabaseAway as error:
             # Nothing is lost while the process lives, and those who work say so aloud.
             logger.debug("counters: not written: %s", error)
+        except Exception:
+            # A thread that ends here would leave the counts standing still, and nobody would see it.
+            logger.exception("counters: not written; it is tried again")

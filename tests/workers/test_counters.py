@@ -100,6 +100,21 @@ def test_writer__stopped__has_written_the_last_of_it(log: EventLog, owner: Owner
     assert table(owner) == {ASKED: 2}
 
 
+def test_writer__something_goes_wrong_once__goes_on(
+    log: EventLog, owner: Owner, caplog: pytest.LogCaptureFixture
+) -> None:
+    wrong = iter([True])
+
+    def totals() -> dict[Series, float]:
+        if next(wrong, False):
+            raise ValueError("a fault")
+        return {ASKED: 1}
+
+    with CounterWriter(Counters(log, totals), every_seconds=0.01):
+        until(lambda: table(owner) == {ASKED: 1})
+    assert "counters: not written" in caplog.text
+
+
 def test_scheduler__two_systems_asked__decisions_and_their_commit_are_told(
     log: EventLog, database: TestDatabase, owner: Owner
 ) -> None:
