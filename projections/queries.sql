@@ -130,6 +130,11 @@ FROM read.job_documents d JOIN read.jobs j
   ON j.job_id = d.job_id AND j.since_position <= %(at)s AND j.until_position > %(at)s
 WHERE d.job_id = %(job_id)s
 
+-- name: version
+-- Of an aggregate, with all of its events, also those that move no row here.
+SELECT originator_version AS version FROM log.events
+WHERE originator_id = %(subject)s AND notification_id <= %(at)s ORDER BY originator_version DESC LIMIT 1
+
 -- name: recipe_sets_of_job
 SELECT recipe_set_id, priority, state, result FROM read.recipe_sets
 WHERE job_id = %(job_id)s AND since_position <= %(at)s AND until_position > %(at)s ORDER BY recipe_set_id

@@ -13,17 +13,18 @@ from api.intake import DOORS, read_job
 from api.intake.document import Job
 from api.intake.xml_writer import write_job
 from api.rest import reading
-from api.rest.body import media_type, parse_model, read_body, read_json_bytes
+from api.rest.body import media_type, parse_model, read_body, read_json_bytes, read_model
 from api.rest.contract import answers, queries
-from api.rest.contract.inputs import Cancel
+from api.rest.contract.inputs import Cancel, JobPatch
 from api.rest.contract.operation import JSON, operation
 from api.rest.idempotency import once
-from api.rest.principal import Principal, principal_of
+from api.rest.principal import Principal, principal_of, request_of
 from api.rest.shapes import job_document
 from api.services import Request as Requested
 from api.services import Services
 from api.store.requests import Committed
 from api.use_cases.cancel import cancel_job
+from api.use_cases.change_job import change_job
 from api.use_cases.submit_job import submit_job
 from domain.errors import FaultyInput, Unknown
 from domain.job.spec import JobSpec
@@ -91,6 +92,20 @@ class Jobs:
         answer = {"job_id": job_id, "cancelled": done is not None}
         await reading.answer_write(resp, self._services, done, answer)
 
+    @operation(
+        "Change its whiteboard, retention tag or product",
+        *(answers.JobChanged, queries.Query),
+        body=JobPatch,
+        versioned=True,
+    )
+    async def on_patch_one(self, req: Request, resp: Response, job_id: int) -> None:
+        patch: JobPatch = await read_model(req)
+        changes = patch.model_dump(exclude_unset=True)
+        done = await change_job(self._services, request_of(req), job_id, changes)
+        await reading.answer_write(
+            resp, self._services, done, {"job_id": job_id, "changed": done is not None}
+        )
+
     @operation("List jobs, newest first", answers.JobList, queries.Page)
     async def on_get(self, req: Request, resp: Response) -> None:
         page = await reading.read_page(req, self._services, first=2**31)
@@ -99,7 +114,10 @@ class Jobs:
         reading.answer_list(req, resp, page, "jobs", jobs, jobs[-1]["job_id"] if jobs else None)
 
     @operation(
-        "Show where a job stands; as XML, what was submitted", answers.Job, queries.Read, gives=ANSWERS
+        "Show where a job stands; as XML, what was submitted",
+        *(answers.Job, queries.Read),
+        gives=ANSWERS,
+        versioned=True,
     )
     async def on_get_one(self, req: Request, resp: Response, job_id: int) -> None:
         reader = self._services.reader
@@ -108,6 +126,7 @@ class Jobs:
         job = await reader.row("job", asked)
         if job is None:
             raise Unknown(f"job {job_id}")
+        await reading.tag(resp, self._services, f"job/{job_id}", at)
         resp.append_header("Vary", "Accept")
         kind = req.client_prefers(ANSWERS)
         if kind in ANSWERS[1:]:

@@ -35,7 +35,11 @@ class Recipes:
     def __init__(self, services: Services) -> None:
         self._services = services
 
-    @operation("Show a recipe, the history of its states and its results", answers.Recipe, queries.Read)
+    @operation(
+        "Show a recipe, the history of its states and its results",
+        *(answers.Recipe, queries.Read),
+        versioned=True,
+    )
     async def on_get(self, req: Request, resp: Response, recipe_id: int) -> None:
         reader = self._services.reader
         at = await reading.read_at(req, self._services)
@@ -43,6 +47,7 @@ class Recipes:
         recipe = await reader.row("recipes", asked)
         if recipe is None:
             raise Unknown(f"recipe {recipe_id}")
+        await reading.tag(resp, self._services, f"recipe/{recipe_id}", at)
         body = {
             **recipe_document(recipe, await reader.rows("tasks", asked), await self._deadline(recipe, at)),
             "distro_tree": await self._tree(recipe["distro_tree_id"], at),

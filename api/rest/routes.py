@@ -42,7 +42,7 @@ ANYBODY = roles.ROLES
 
 ROUTES: dict[str, Route] = {
     "/jobs": Route("jobs", {"GET": READERS, "POST": SUBMITTERS}),
-    "/jobs/{job_id:int(min=1, max=2147483647)}": Route("jobs", LIST, "one"),
+    "/jobs/{job_id:int(min=1, max=2147483647)}": Route("jobs", {"GET": READERS, "PATCH": SUBMITTERS}, "one"),
     "/jobs/{job_id:int(min=1, max=2147483647)}/cancel": Route("jobs", {"POST": SUBMITTERS}, "cancel"),
     "/recipe-sets/{recipe_set_id:int(min=1, max=2147483647)}": Route(
         "recipe_sets", {"GET": READERS, "PATCH": SUBMITTERS}

@@ -144,3 +144,17 @@ def test_auditor__reads__each_is_recorded_before_it_is_answered(line: Running, c
     (read,) = after[len(before) :]
     assert (read["path"], read["query"], read["token_id"]) == ("/queue", "limit=7", made["token_id"])
     assert read["request_id"] == answer.headers["x-request-id"]
+
+
+def test_job__changed_afterwards__by_its_etag(client: httpx.Client, smoke: bytes) -> None:
+    job = client.post("/jobs", content=smoke, headers={"Content-Type": "application/xml"}).json()
+    path = f"/jobs/{job['job_id']}"
+    etag = client.get(path, params={"min_position": job["position"]}).headers["etag"]
+    changed = client.patch(path, json={"whiteboard": "mine"}, headers={"If-Match": etag})
+    assert changed.json()["changed"] is True
+    now = client.get(path, params={"min_position": changed.json()["position"]})
+    assert (now.json()["whiteboard"], now.json()["document"]["whiteboard"]) == ("mine", "mine")
+    assert client.patch(path, json={"product": "p"}, headers={"If-Match": etag}).status_code == 412
+    assert client.patch(path, json={"product": "p"}).status_code == 422
+    assert client.patch(path, json={"colour": "red"}).status_code == 422
+    client.post(f"{path}/cancel", json={"reason": "not needed"})

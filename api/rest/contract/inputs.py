@@ -6,6 +6,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
+from api.intake.values import Name as Product
+from api.intake.values import RetentionTag, Whiteboard
 from api.rest.contract.values import (
     Count,
     Fqdn,
@@ -17,6 +19,7 @@ from api.rest.contract.values import (
     PriorityName,
     Role,
     Text,
+    no_defaults,
 )
 
 
@@ -83,6 +86,16 @@ class NewPassword(Input):
 
 class Cancel(Input):
     reason: Annotated[Text, StringConstraints(min_length=1)]
+
+
+class JobPatch(Input):
+    """What is left out stays; a product of null is none. The defaults are never read."""
+
+    model_config = ConfigDict(json_schema_extra=no_defaults)
+
+    whiteboard: Whiteboard = ""
+    retention_tag: RetentionTag = ""
+    product: Product | None = None
 
 
 class PriorityChange(Input):
