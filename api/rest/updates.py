@@ -9,12 +9,12 @@ import orjson
 from falcon.asgi import Request, Response
 
 from api.rest import reading
-from api.rest.body import check_model, read_model
+from api.rest.body import check_model, parse_model, read_json_bytes
 from api.rest.contract import system_answers
 from api.rest.contract.inputs import Updates
 from api.rest.contract.operation import MAX_BATCH_BYTES, MAX_BODY_BYTES, operation
 from api.rest.contract.system_inputs import Update
-from api.rest.principal import request_of
+from api.rest.idempotency import keyed_request
 from api.rest.problems import problem_of
 from api.rest.progress import read_report
 from api.services import Request as Requested
@@ -46,6 +46,7 @@ class LabUpdates:
         system_answers.UpdatesTaken,
         body=Updates,
         most_bytes=MAX_BATCH_BYTES,
+        keyed=True,
     )
     async def on_post(self, req: Request, resp: Response, name: str) -> None:
         directory = self._services.feed.directory
@@ -53,8 +54,9 @@ class LabUpdates:
             await self._services.feed.catch_up()
         if directory.get("lab-controller", name) is None:
             raise Unknown(called("lab-controller", name))
-        message: Updates = await read_model(req)
-        request = request_of(req)
+        body = await read_json_bytes(req)
+        message: Updates = parse_model(req, body)
+        request = keyed_request(req, body)
         answers: dict[int, Answer] = {}
         items: dict[int, Item | Told | Released] = {}
         for number, item in enumerate(message.items):
@@ -63,8 +65,7 @@ class LabUpdates:
             except FaultyInput as error:
                 answers[number] = error
         own = None if request.is_admin else name
-        taken = await take_updates(self._services, request, own, list(items.values()))
-        answers.update(zip(items, taken, strict=True))
+        answers |= await take_updates(self._services, request, own, items)
         await self._answer(resp, [answers[number] for number in range(len(message.items))])
 
     async def _answer(self, resp: Response, answers: list[Answer]) -> None:
@@ -81,20 +82,29 @@ class LabUpdates:
         if update.release is not None:
             recipe_id, reason = update.release.recipe_id, update.release.reason
             own = None if request.is_admin else name
-            take = partial(release_recipe, self._services, request, own, recipe_id, reason)
-            return Released(take)
+            return Released(
+                partial(
+                    release_recipe, self._services, lab_controller=own, recipe_id=recipe_id, reason=reason
+                )
+            )
         if update.system is not None:
             document = update.system.document(name, request.actor, self._services.moment())
             change = update.system.change()
-            tell = partial(add_or_change_system, self._services, request, name, change, document)
+            tell = partial(
+                add_or_change_system,
+                self._services,
+                lab_controller=name,
+                change=change,
+                document=document,
+            )
             return Told(f"system/{update.system.fqdn}", tell)
-        return self._simple(update, name, request)
+        return self._simple(update, name)
 
-    def _simple(self, update: Update, name: str, request: Requested) -> Told:
+    def _simple(self, update: Update, name: str) -> Told:
         """The items that say no more than which system."""
         changes = ((update.drain, DRAIN), (update.undrain, UNDRAIN), (update.remove, REMOVE))
         ((fqdn, change),) = [(fqdn, change) for fqdn, change in changes if fqdn is not None]
-        make = partial(change_own_system, self._services, request, name, fqdn, change)
+        make = partial(change_own_system, self._services, lab_controller=name, fqdn=fqdn, change=change)
         return Told(f"system/{fqdn}", make)
 
 

@@ -95,11 +95,16 @@ class EventLog(EventStore[str]):
 
     def commit_of(self, command_id: str) -> Committed | None:
         """The commit that was made for a command id, if there is one."""
-        rows = self.rows(SQL["commit_of"], (command_id,))
-        if not rows:
-            return None
-        first, last, recorded_at, digest, answer = rows[0]
-        return Committed(first, last, recorded_at, True, digest, answer)
+        return self.commits_of([command_id]).get(command_id)
+
+    def commits_of(self, command_ids: Sequence[str]) -> dict[str, Committed]:
+        """Those of them that were made, by command id."""
+        return {
+            command_id: Committed(first, last, recorded_at, True, digest, answer)
+            for command_id, first, last, recorded_at, digest, answer in self.rows(
+                SQL["commits_of"], (list(command_ids),)
+            )
+        }
 
     def take_ids(self, recipe_sets: int, recipes: int, tasks: int) -> Ids:
         """Numbers for one job; each kind ascends, and one that is not used leaves a gap."""

@@ -70,8 +70,9 @@ SELECT nextval('log.job_ids'),
        ARRAY(SELECT nextval('log.recipe_ids') FROM generate_series(1, %s)),
        ARRAY(SELECT nextval('log.task_ids') FROM generate_series(1, %s))
 
--- name: commit_of
-SELECT first_position, last_position, recorded_at, digest, answer FROM log.commits WHERE command_id = %s
+-- name: commits_of
+SELECT command_id, first_position, last_position, recorded_at, digest, answer
+FROM log.commits WHERE command_id = ANY (%s::text[])
 
 -- name: take_lease
 SELECT live.take_lease(%s, %s, %s)

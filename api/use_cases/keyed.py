@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Collection
 from dataclasses import replace
 
 from api.services import Request, Services
@@ -26,6 +27,19 @@ def require_same(request: Request, done: Committed) -> None:
     """Raises FaultyInput for a key that came with another request."""
     if request.digest != done.digest:
         raise FaultyInput([Fault(KEY_HEADER, "this key was used for another request")])
+
+
+async def parts_done_before(
+    services: Services, request: Request, numbers: Collection[int]
+) -> dict[int, Committed]:
+    """The same for the items of a message, by their numbers."""
+    if request.command_id is None or not numbers:
+        return {}
+    asked = {str(part(request, number).command_id): number for number in numbers}
+    found = await asyncio.to_thread(services.log.commits_of, list(asked))
+    for done in found.values():
+        require_same(request, done)
+    return {asked[command_id]: done for command_id, done in found.items()}
 
 
 def part(request: Request, number: int) -> Request:

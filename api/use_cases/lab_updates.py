@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import defaultdict
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
@@ -12,8 +12,9 @@ from typing import Any
 from api.services import Request, Services
 from api.store.requests import Committed
 from api.use_cases.change_system import SystemChange, change_system
+from api.use_cases.keyed import part, parts_done_before
 from api.use_cases.register_system import register_system
-from api.use_cases.report_progress import Answer, Item, report_progress
+from api.use_cases.report_progress import Answer, Item, answers_kept, report_progress
 from api.use_cases.rights import require_own_lab
 from domain.errors import Fault, FaultyInput, LabledgerError, NotPermitted, Refused
 from domain.system.registration import unknown_names
@@ -23,7 +24,8 @@ from domain.system.state import System
 AT_ONCE = 16
 
 
-Take = Callable[[], Awaitable[Committed | None]]
+Take = Callable[[Request], Awaitable[Committed | None]]
+"""With the request that the item is one of: under an Idempotency-Key each has a key of its own."""
 
 
 @dataclass(frozen=True)
@@ -42,45 +44,61 @@ class Released:
 
 
 async def take_updates(
-    services: Services, request: Request, lab_controller: str | None, items: Sequence[Item | Told | Released]
-) -> list[Answer]:
+    services: Services,
+    request: Request,
+    lab_controller: str | None,
+    items: Mapping[int, Item | Told | Released],
+) -> dict[int, Answer]:
     """Take items in the order given, each with its own answer; those about different things go side by side.
 
     Progress that comes together is taken together. `lab_controller` is the one that reports it, None for an
-    admin.
+    admin. Items are given and answered by their numbers in the message. Under an Idempotency-Key what was
+    taken before is not taken again (`keyed.part`): its answer is the first one. What changed nothing, or was
+    refused alone, is looked at anew. Raises FaultyInput for a key that came with another message.
     """
-    answers: list[Answer] = []
-    for kind, run in groupby(items, key=type):
+    done = await parts_done_before(services, request, items)
+    answers = answers_kept(done)
+    todo = {number: item for number, item in items.items() if number not in answers}
+    for kind, run in groupby(todo.items(), key=lambda numbered: type(numbered[1])):
         if kind is Item:
-            reports = [item for item in run if isinstance(item, Item)]
-            answers += await report_progress(services, request, lab_controller, reports)
+            reports = {number: item for number, item in run if isinstance(item, Item)}
+            taken = await report_progress(
+                services, request, lab_controller, list(reports.values()), list(reports)
+            )
+            answers.update(zip(reports, taken, strict=True))
         elif kind is Told:
-            answers += await _side_by_side([item for item in run if isinstance(item, Told)])
+            told = {number: item for number, item in run if isinstance(item, Told)}
+            answers.update(await _side_by_side(request, told))
         else:
             # A system that is drained before its recipe leaves it must be drained when it does.
-            answers += [await _answer(item) for item in run if isinstance(item, Released)]
-    return answers
+            for number, item in run:
+                assert isinstance(item, Released), f"{kind} is no item"
+                answers[number] = await _answer(item, part(request, number))
+    # The same message may have come twice at once: then nothing is left to do, or it is refused for what the
+    # other has just done.
+    without = [number for number, answer in answers.items() if not isinstance(answer, Committed)]
+    return answers | answers_kept(await parts_done_before(services, request, without))
 
 
-async def _side_by_side(items: Sequence[Told]) -> list[Answer]:
+async def _side_by_side(request: Request, items: Mapping[int, Told]) -> dict[int, Answer]:
     answers: dict[int, Answer] = {}
     of_subject: dict[str, list[int]] = defaultdict(list)
-    for number, item in enumerate(items):
+    for number, item in items.items():
         of_subject[item.about].append(number)
     free = asyncio.Semaphore(AT_ONCE)
 
     async def in_order(numbers: list[int]) -> None:
         async with free:
             for number in numbers:
-                answers[number] = await _answer(items[number])
+                answers[number] = await _answer(items[number], part(request, number))
 
     await asyncio.gather(*map(in_order, of_subject.values()))
-    return [answers[number] for number in range(len(items))]
+    return answers
 
 
-async def _answer(item: Told | Released) -> Answer:
+async def _answer(item: Told | Released, request: Request) -> Answer:
     try:
-        return await item.take()
+        return await item.take(request)
     except LabledgerError as error:
         return error
 

@@ -72,7 +72,7 @@ def test_password__set_again__needs_the_first_which_counts_no_more(town: Town) -
     town.ask(set_password, by("bob"), "bob", FIRST)
     with pytest.raises(FaultyInput) as refused:
         town.ask(set_password, by("bob"), "bob", "short")
-    assert [fault.where for fault in refused.value.faults] == ["password", "current"]
+    assert [fault.where for fault in refused.value.faults] == ["password", "current_password"]
     with pytest.raises(NotPermitted):
         town.ask(set_password, by("bob"), "bob", SECOND, SECOND)
     town.ask(set_password, by("bob"), "bob", SECOND, FIRST)

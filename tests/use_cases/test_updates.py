@@ -1,0 +1,141 @@
+"""A lab controller's message that comes again under its key is answered as before, and not taken again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from typing import Any
+
+import pytest
+
+from api.services import Request
+from api.store.requests import Committed
+from api.use_cases.change_system import SystemChange
+from api.use_cases.lab_updates import Released, Told, change_own_system, take_updates
+from api.use_cases.report_progress import Answer, Item
+from domain.errors import FaultyInput, Refused, Unknown
+from domain.recipe_set.messages import ReportCompleted, ReportInstalling, ReportWatchdog
+from tests.inside.bench import Bench
+from tests.races.stage import Stage, furnish
+
+LAB = "lab-1"
+Items = dict[int, Item | Told | Released]
+
+
+@pytest.fixture
+def stage(bench: Bench) -> Iterator[Stage]:
+    """Two jobs, recipe 1 and 2, that wait on a system each."""
+    with bench.scene() as scene:
+        furnish(scene)
+        scene.desk.begin()
+        stage = Stage(scene, 1)
+        for _ in range(2):
+            stage.add_system()
+        for fqdn in list(stage.names):
+            stage.submit({"or": [{"element": "hostname", "op": "==", "value": fqdn}]})
+        stage.settle()
+        yield stage
+        scene.desk.die()
+
+
+def keyed(key: str = "1", digest: bytes = b"same") -> Request:
+    return Request(
+        "lab-ops", "test", command_id=f"key/{key}", digest=digest, role="lab-controller", is_admin=False
+    )
+
+
+def tell(stage: Stage, request: Request, items: Items, door: int = 0) -> dict[int, Answer]:
+    return stage.scene.doors[door].ask(lambda services, _: take_updates(services, request, LAB, items))
+
+
+def drains(stage: Stage, fqdn: str, door: int = 0) -> Told:
+    change = SystemChange(draining=True, reason="told")
+    services = stage.scene.doors[door].services
+    take = partial(change_own_system, services, lab_controller=LAB, fqdn=fqdn, change=change)
+    return Told(f"system/{fqdn}", take)
+
+
+def message(stage: Stage, door: int = 0) -> Items:
+    """As its lab controller numbers the items; 3 is one that was wrong from the outset."""
+    return {
+        0: Item(1, ReportInstalling()),
+        1: Item(1, ReportWatchdog(600)),
+        2: Item(2, ReportCompleted()),
+        4: Item(999, ReportInstalling()),
+        5: drains(stage, stage.names[1], door),
+        6: Item(2, ReportInstalling()),
+        7: Item(2, ReportCompleted()),
+    }
+
+
+def shown(answers: dict[int, Answer]) -> dict[int, Any]:
+    return {
+        number: answer.position if isinstance(answer, Committed) else (type(answer), str(answer))
+        for number, answer in answers.items()
+    }
+
+
+def watchdogs(stage: Stage) -> int:
+    return stage.story("recipe/1").count("watchdog-set")
+
+
+def test_message__again_under_its_key__same_answers_and_nothing_new(stage: Stage) -> None:
+    first = tell(stage, keyed(), message(stage))
+    kinds = {number: type(answer) for number, answer in first.items()}
+    assert kinds == {
+        **dict.fromkeys((0, 1, 5, 6), Committed),
+        **dict.fromkeys((2, 7), Refused),
+        4: Unknown,
+    }
+    end = stage.scene.log.end()
+    for door in (0, 1):
+        again = tell(stage, keyed(), message(stage, door), door)
+        assert {number: type(answer) for number, answer in again.items()} == kinds
+        # What was refused alone is in no commit: it is looked at anew.
+        assert {**shown(again), 2: ...} == {**shown(first), 2: ...}
+    assert stage.scene.log.end() == end
+    assert watchdogs(stage) == 1
+
+
+def test_message__again_without_a_key__watchdog_counts_anew(stage: Stage) -> None:
+    for _ in range(2):
+        tell(stage, Request("lab-ops", "test"), message(stage))
+    assert watchdogs(stage) == 2
+
+
+def test_message__only_some_of_it_was_taken__the_rest_is_taken_now(stage: Stage) -> None:
+    """The process ended in the middle of it."""
+    items = message(stage)
+    begun = tell(stage, keyed(), {number: items[number] for number in (0, 1)})
+    answers = tell(stage, keyed(), items)
+    assert shown(answers)[0] == shown(begun)[0]
+    assert isinstance(answers[5], Committed)
+    assert watchdogs(stage) == 1
+
+
+def test_message__twice_at_once__both_get_the_first_answers(stage: Stage) -> None:
+    first: list[dict[int, Answer]] = []
+    between = stage.scene.doors[1].appended.preceded(
+        lambda: first.append(tell(stage, keyed(), message(stage)))
+    )
+    with between:
+        second = tell(stage, keyed(), message(stage, 1), door=1)
+    taken = (0, 1, 5, 6)
+    assert {number: shown(second)[number] for number in taken} == {
+        number: shown(first[0])[number] for number in taken
+    }
+    assert watchdogs(stage) == 1
+
+
+def test_message__another_under_the_same_key__refused_whole(stage: Stage) -> None:
+    tell(stage, keyed(), message(stage))
+    end = stage.scene.log.end()
+    with pytest.raises(FaultyInput, match="another request"):
+        tell(stage, keyed(digest=b"other"), {0: drains(stage, stage.names[0])})
+    assert stage.scene.log.end() == end
+
+
+def test_message__of_another_key__is_another_message(stage: Stage) -> None:
+    tell(stage, keyed(), message(stage))
+    tell(stage, keyed("2"), message(stage))
+    assert watchdogs(stage) == 2
