@@ -70,7 +70,7 @@ def http_application(settings: Settings) -> Any:
         contacts=Contacts(log),
         bounds=Bounds(settings.position_wait_seconds, settings.long_poll_seconds),
     )
-    counters = Counters(log, partial(counted.serving, services), lambda: services.requests.watchers)
+    counters = Counters(log, partial(counted.serving, services), lambda: services.feed.broadcast.watchers)
     writer = CounterWriter(counters)
 
     async def start() -> None:

@@ -15,10 +15,12 @@ from domain.scheduling.timers import Findings
 
 def serving(services: Services) -> Totals:
     appended = asdict(services.commits.counters).items()
+    watching = asdict(services.feed.broadcast.counters).items()
     tailer = services.feed.tailer
     return {
         **services.requests.totals(),
         **{series(f"append_{name}"): total for name, total in appended},
+        **{series(f"watching_{name}"): total for name, total in watching},
         **({} if tailer is None else _tailed(SERVE, tailer.counters)),
     }
 

@@ -95,6 +95,9 @@ COUNTERS: Final = (
     Declared("append_events", "Events appended by processes that serve"),
     Declared("append_conflicts", "Requests refused by the versions that they expected"),
     Declared("append_retries", "Statements made again while the database was away"),
+    Declared("watching_sent", "Events sent to watchers, counted for each of them"),
+    Declared("watching_cut", "Watchers cut because they did not read in time"),
+    Declared("watching_refused", "Watchers turned away because there were too many"),
     Declared("projector_pages", "Pages of the log folded into the read models"),
     Declared("projector_events", "Events folded into the read models"),
     Declared(

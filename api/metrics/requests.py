@@ -1,4 +1,4 @@
-"""What a process that serves has counted of its requests and watchers."""
+"""What a process that serves has counted of its requests."""
 
 from __future__ import annotations
 
@@ -16,7 +16,6 @@ class RequestCounters:
     """Counts in the event loop; another thread may ask for the totals."""
 
     def __init__(self) -> None:
-        self.watchers = 0
         self._totals: defaultdict[Series, float] = defaultdict(float)
 
     def answered(self, method: str, route: str, status: int, seconds: float) -> None:

@@ -27,6 +27,7 @@ from api.rest.reading import POSITION_HEADER
 from api.rest.reads import Reads
 from api.rest.recipe_sets import RecipeSets
 from api.rest.recipes import Recipes
+from api.rest.request_counts import RequestCounts
 from api.rest.reservations import Reservations
 from api.rest.routes import ROUTES, responder_of
 from api.rest.sessions import Sessions
@@ -94,7 +95,7 @@ def application(services: Services, lifespan: Lifespan, manners: Manners = Manne
         for method in route.roles
     }
     gate = Gate(services, operations, Rates(manners.requests_per_second))
-    middleware: list[Any] = [lifespan, *_cors(manners.cors_origins), Packed(), gate]
+    middleware: list[Any] = [lifespan, RequestCounts(services), *_cors(manners.cors_origins), Packed(), gate]
     app = falcon.asgi.App(middleware=middleware)
     app.req_options.strip_url_path_trailing_slash = True
     found["description"].document = describe(ROUTES, operations, version("labledger"))

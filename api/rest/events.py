@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from functools import partial
 
 from falcon.asgi import Request, Response
 
@@ -11,8 +12,10 @@ from api.intake.limits import WORDS_LENGTH
 from api.rest import reading
 from api.rest.contract import named_answers, queries
 from api.rest.contract.operation import JSON, operation
+from api.rest.principal import principal_of
 from api.rest.watchers import Selection, Watchers, shown
 from api.services import Services
+from api.use_cases.tokens import token_counts
 from domain.errors import Fault, FaultyInput
 from projections.reader import NotThereYet
 
@@ -35,7 +38,9 @@ class Events:
         selection = Selection(query.types or None, query.subject or None)
         resp.append_header("Vary", "Accept")
         if req.client_prefers((JSON, EVENT_STREAM)) == EVENT_STREAM:
-            self._watchers.watch(req, resp, _resumed(req, query.after), selection)
+            token_id = principal_of(req).token_id
+            still_allowed = partial(token_counts, self._services, token_id)
+            self._watchers.watch(req, resp, _resumed(req, query.after), selection, still_allowed)
             return
         await self._page(resp, query, selection)
 

@@ -1,14 +1,13 @@
-"""Every request is counted with its answer, and every watcher while it watches."""
+"""Every request is counted with its answer."""
 
 from __future__ import annotations
 
-import re
 import time
-from collections.abc import AsyncIterator
 from typing import Any, Final
 
-from falcon.asgi import Request, Response, SSEvent
+from falcon.asgi import Request, Response
 
+from api.rest.contract.openapi import plain
 from api.services import Services
 
 METHODS: Final = ("DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PUT")
@@ -31,20 +30,7 @@ class RequestCounts:
         seconds = time.perf_counter() - req.context.began_seconds
         method = req.method if req.method in METHODS else OTHER
         self._counters.answered(method, _route(req), resp.status_code, seconds)
-        if resp.sse is not None:
-            resp.sse = self._watched(resp.sse)
-
-    async def _watched(self, events: AsyncIterator[SSEvent | None]) -> AsyncIterator[SSEvent | None]:
-        self._counters.watchers += 1
-        try:
-            async for event in events:
-                yield event
-        finally:
-            self._counters.watchers -= 1
 
 
 def _route(req: Request) -> str:
-    """A path as people know it: `/jobs/{job_id}`, whatever is checked of the number."""
-    if req.uri_template is None:
-        return OTHER
-    return re.sub(r":[^}]*(?=\})", "", str(req.uri_template))
+    return OTHER if req.uri_template is None else plain(str(req.uri_template))

@@ -24,6 +24,12 @@ def digest_of(token: str) -> str:
     return hashlib.sha256(token.encode()).hexdigest()
 
 
+def token_counts(services: Services, token_id: str) -> bool:
+    """Whether a token that was looked up some time ago opens anything still."""
+    entry = services.feed.directory.get("token", token_id)
+    return entry is not None and services.feed.directory.counts(entry.document, services.clock())
+
+
 def new_token() -> str:
     return "ll_" + secrets.token_urlsafe(32)
 

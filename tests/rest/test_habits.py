@@ -158,3 +158,15 @@ def test_job__changed_afterwards__by_its_etag(client: httpx.Client, smoke: bytes
     assert client.patch(path, json={"product": "p"}).status_code == 422
     assert client.patch(path, json={"colour": "red"}).status_code == 422
     client.post(f"{path}/cancel", json={"reason": "not needed"})
+
+
+def test_stream__its_token_is_revoked__ends(line: Running, client: httpx.Client) -> None:
+    made = client.post("/tokens", json={"user": "carol", "role": "submitter"}).json()
+    headers = {"Authorization": f"Bearer {made['token']}", "Accept": "text/event-stream"}
+    with httpx.stream("GET", f"{line.url}/events", headers=headers, timeout=20, trust_env=False) as stream:
+        lines = stream.iter_lines()
+        assert next(lines)
+        assert client.delete(f"/tokens/{made['token_id']}").json()["revoked"] is True
+        # It would go on for ever.
+        assert sum(1 for _ in lines) > 0
+    assert httpx.get(f"{line.url}/queue", headers=headers, trust_env=False).status_code == 401
