@@ -159,3 +159,25 @@ def test_lab_controller__system_comes_back_in_the_same_moment__one_of_both(town:
     town.scene.doors[1].catch_up()
     with town.scene.doors[1].appended.preceded(comes_back), pytest.raises(Refused, match="has a:"):
         town.ask(remove_document, as_admin(), "lab-controller", LAB, door=1)
+
+
+def test_removal__while_a_scheduler_follows__it_knows_them_no_more(town: Town) -> None:
+    desk = town.scene.desk
+    desk.begin()
+    for fqdn in ("a", "b"):
+        town.ask(change_system, as_admin(), fqdn, SystemChange(condition="Automated", reason="new"), anybody)
+    desk.settle()
+    town.ask(remove_document, as_admin(), "pool", "net")
+    desk.settle()
+    assert desk.partition.directory.pools_of("a") == ()
+    for fqdn in ("a", "b"):
+        town.ask(change_system, as_admin(), fqdn, REMOVED, anybody)
+    town.ask(remove_document, as_admin(), "lab-controller", LAB)
+    desk.settle()
+    assert not desk.partition.directory.is_enabled(LAB)
+    town.scene.watched.at_rest()
+    # The next scheduler begins with what this one leaves, or with the whole log.
+    desk.leave()
+    left = desk.snapshots.load()
+    assert left.position == desk.partition.position
+    assert left.directory.plain() == town.scene.watched.folded().directory.plain()
