@@ -6,7 +6,7 @@ from typing import Any
 
 import orjson
 
-from domain.events import Recorded, data_of
+from domain.events import Recorded, shown_of
 
 
 class Message:
@@ -48,7 +48,7 @@ def shown(recorded: Recorded) -> dict[str, Any]:
         "cause": stamp.cause,
         "basis": basis.position if basis else None,
         "commit_end": recorded.commit_end,
-        "data": data_of(recorded.event),
+        "data": shown_of(recorded.event),
     }
     if basis is not None:
         body |= {

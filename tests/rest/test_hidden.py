@@ -1,0 +1,48 @@
+"""What no door answers: the digest of a token, the hash of a password."""
+
+from __future__ import annotations
+
+import hashlib
+
+import httpx
+
+from tests.harness.running import Running
+from tests.rest.acting import end
+
+
+def test_digest_of_a_token__no_read_answers_it(client: httpx.Client, line: Running) -> None:
+    made = client.post("/tokens", json={"user": "alice", "role": "submitter"})
+    digest = hashlib.sha256(made.json()["token"].encode()).hexdigest()
+    after = {"min_position": made.headers["labledger-position"]}
+    token_id = made.json()["token_id"]
+    client.delete(f"/tokens/{token_id}")
+    created = [event for event in line.events() if event["subject"] == f"token/{token_id}"]
+    assert [event["topic"] for event in created] == ["token.created", "token.revoked"]
+    assert created[0]["data"]["user"] == "alice"
+    read = [
+        str(line.events()),
+        client.get("/tokens", params={**after, "limit": 1000}).text,
+        client.get(f"/tokens/{token_id}", params=after).text,
+        _streamed(client, created[0]["position"] - 1),
+    ]
+    assert all(token_id in text for text in read)
+    assert not any(digest in text or "digest" in text for text in read)
+
+
+def test_hash_of_a_password__no_read_answers_it(client: httpx.Client, line: Running) -> None:
+    before = end(line)
+    assert client.put("/users/mute", json={}).status_code == 200
+    answer = client.put("/users/mute/password", json={"password": "correct horse"})
+    assert answer.status_code == 200, answer.text
+    after = {"min_position": answer.headers["labledger-position"]}
+    read = [str(line.events(before)), answer.text, client.get("/users/mute", params=after).text]
+    assert "user.password-set" in read[0]
+    assert not any("argon2" in text for text in read)
+    client.delete("/users/mute")
+
+
+def _streamed(client: httpx.Client, after: int) -> str:
+    """The first event of a stream."""
+    headers = {"Accept": "text/event-stream", "Last-Event-ID": str(after)}
+    with client.stream("GET", "/events", headers=headers) as stream:
+        return next(line for line in stream.iter_lines() if line.startswith("data:"))
