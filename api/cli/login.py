@@ -13,6 +13,7 @@ from api.cli.advice import CONNECTION
 from api.cli.output import Output, note
 from api.cli.remote import remote
 from api.cli.wording import clock, zone
+from domain.directory.roles import ROLES
 
 if TYPE_CHECKING:
     from api.client import Client
@@ -27,9 +28,10 @@ stdin_option = click.option(
 
 @click.command
 @click.argument("user", required=False)
+@click.option("--role", type=click.Choice(ROLES), help="One of yours [the first of them].")
 @stdin_option
 @remote
-def login(client: Client, output: Output, user: str | None, from_stdin: bool) -> None:
+def login(client: Client, output: Output, user: str | None, role: str | None, from_stdin: bool) -> None:
     """Log in as USER [your name here]. The token is kept for this server, until it expires or you log out."""
     from api.client import Client as NewClient
     from api.client.login_file import Login, Logins
@@ -38,14 +40,13 @@ def login(client: Client, output: Output, user: str | None, from_stdin: bool) ->
     password = _ask(f"Password of {name} at {client.url}", from_stdin)
     # A token that has expired must not stand in the way of getting another.
     with NewClient(client.url) as nobody:
-        answer = nobody.post("/login", {"user": name, "password": password})
-    ends = answer.get("expires_at")
-    kept = Logins.load().with_(Login(client.url, name, answer["token"], answer["token_id"], ends))
-    file = kept.save()
-    told = {"user": name, "url": client.url, "token_id": answer["token_id"], "expires_at": ends}
-    output.line(
-        told, f"you are {name} at {client.url}" + (f" until {clock(ends)} ({zone()})" if ends else "")
-    )
+        asked = {"user": name, "password": password} | ({"role": role} if role else {})
+        answer = nobody.post("/login", asked)
+    ends = answer["expires_at"]
+    file = Logins.load().with_(Login(client.url, name, answer["token"], answer["token_id"], ends)).save()
+    told = {field: answer[field] for field in ("user", "role", "token_id", "expires_at")}
+    until = f"until {clock(ends)} ({zone()})"
+    output.line({**told, "url": client.url}, f"you are {name}, {answer['role']}, at {client.url} {until}")
     if not output.as_json:
         note(f"kept in {file}")
 

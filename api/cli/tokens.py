@@ -84,6 +84,10 @@ def create(
     _require_fitting(role, lab_controller)
     body = {"user": user, "role": role, "lab_controller": lab_controller, "expires_at": expires_at}
     answer = client.post("/tokens", {name: value for name, value in body.items() if value is not None})
+    if answer["token"] is None:
+        # It was made when it was asked for first, and that answer was lost.
+        lost = answer["token_id"]
+        raise click.ClickException(f"the answer was lost: `labledger token revoke {lost}`, and make another")
     output.line(answer, answer["token"])
     if not output.as_json:
         ends = f"until {clock(expires_at)}, " if expires_at else ""

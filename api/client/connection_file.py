@@ -42,8 +42,7 @@ class Connection:
         if settings.token:
             return cls(url, settings.token, "--token or LABLEDGER_TOKEN")
         if login := logins.at(url):
-            ends = f" until {login.expires_at}" if login.expires_at else ""
-            return cls(url, login.token, f"the login of {login.user}{ends}")
+            return cls(url, login.token, f"the login of {login.user} until {login.expires_at}")
         token = kept.token if kept and kept.url == url else None
         return cls(url, token, str(file) if token else "")
 

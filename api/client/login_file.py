@@ -23,7 +23,7 @@ class Login:
     user: str
     token: str
     token_id: str
-    expires_at: str | None = None
+    expires_at: str
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,151 @@
+"""Passwords, logins and tokens, by a person who types them, against a real Labledger."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from click.testing import Result
+
+from api.client.connection_file import Connection
+from api.client.login_file import BadLoginFile, Login, Logins, login_file
+from api.settings import Settings
+from tests.cli.terminal import terminal
+from tests.harness.running import Running
+
+Run = Callable[..., Result]
+# A client without a token.
+NOBODY = {"LABLEDGER_TOKEN": None}
+PASSWORD = "correct horse battery"
+URL = "http://127.0.0.1:9"
+
+
+@pytest.fixture
+def alice(real: Run) -> None:
+    """She has a password."""
+    assert real("password", "alice", "--stdin", input=f"{PASSWORD}\n").exit_code == 0
+
+
+@pytest.fixture
+def logged_in(real: Run, alice: None) -> None:
+    result = real("login", "alice", "--stdin", input=f"{PASSWORD}\n", env=NOBODY)
+    assert result.exit_code == 0, result.output
+
+
+@pytest.mark.usefixtures("logged_in")
+def test_login__with_the_password__is_who_one_says(real: Run, tmp_path: Path) -> None:
+    result = real("whoami", env=NOBODY)
+    assert result.stdout.startswith("alice, submitter, at http://127.0.0.1:")
+    assert "by the login of alice until" in result.stdout
+    (file,) = (tmp_path / "config" / "labledger").iterdir()
+    assert file.stat().st_mode & 0o777 == 0o600
+    assert PASSWORD not in file.read_text()
+
+
+@pytest.mark.usefixtures("logged_in")
+def test_login__token_given__wins(real: Run) -> None:
+    assert json.loads(real("whoami", "--json").stdout)["user"] == "admin"
+
+
+@pytest.mark.usefixtures("alice")
+def test_login__wrong_password__keeps_nothing(real: Run) -> None:
+    result = real("login", "alice", "--stdin", input="guess\n", env=NOBODY)
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert real("whoami", env=NOBODY).exit_code == 1
+
+
+@pytest.mark.usefixtures("logged_in")
+def test_logout__token_is_revoked_and_forgotten(real: Run, tmp_path: Path) -> None:
+    (kept,) = Logins.load(tmp_path / "config" / "labledger" / "logins.json").kept
+    result = real("logout", env=NOBODY)
+    assert result.exit_code == 0, result.output
+    assert "labledger login" in real("whoami", env=NOBODY).stderr
+    assert real("whoami", "--token", kept.token, env=NOBODY).exit_code == 1
+    assert real("logout", env=NOBODY).exit_code == 1
+
+
+@pytest.mark.usefixtures("logged_in")
+def test_password__ones_own__takes_the_current_one(real: Run) -> None:
+    wrong = real("password", "--stdin", input="guess\nanother long one\n", env=NOBODY)
+    assert wrong.exit_code == 1
+    right = real("password", "--stdin", input=f"{PASSWORD}\n{PASSWORD} staple\n", env=NOBODY)
+    assert right.exit_code == 0, right.output
+    again = real("login", "alice", "--stdin", input=f"{PASSWORD} staple\n", env=NOBODY)
+    assert again.exit_code == 0
+
+
+@pytest.mark.usefixtures("alice")
+def test_login__typed_in_a_terminal__is_not_shown(line: Running, tmp_path: Path) -> None:
+    told = {name: value for name, value in line.environment.items() if name != "LABLEDGER_TOKEN"}
+    told |= {"XDG_CONFIG_HOME": str(tmp_path / "config")}
+    with terminal("login", "alice", environment=told, columns=200) as shown:
+        shown.wait_for("Password of alice")
+        shown.type(f"{PASSWORD}\n")
+        assert shown.end() == 0
+    assert "you are alice" in shown.text and PASSWORD not in shown.text
+
+
+def test_token__made_listed_used_and_revoked(real: Run) -> None:
+    made = json.loads(real("token", "create", "alice", "--expires-in", "30d", "--json").stdout)
+    assert real("whoami", "--token", made["token"]).stdout.startswith("alice, submitter")
+    listed = real("token", "list", "--all").stdout
+    (row,) = (row for row in listed.splitlines() if made["token_id"] in row)
+    assert row.split()[1:4] == ["alice", "submitter", "valid"]
+    assert made["token"] not in listed
+    assert real("token", "revoke", made["token_id"]).stdout == f"token {made['token_id']} revoked\n"
+    assert "was revoked already" in real("token", "revoke", made["token_id"]).stdout
+    refused = real("queue", "--token", made["token"])
+    assert refused.exit_code == 1
+    assert "--token or LABLEDGER_TOKEN" in refused.stderr
+
+
+def test_submitter__who_may_not__is_told_whose_it_is(real: Run) -> None:
+    token = real("token", "create", "alice").stdout.strip()
+    refused = real("user", "put", "mallory", "--token", token)
+    assert refused.exit_code == 1
+    assert "admin" in refused.stderr and "labledger whoami" in refused.stderr
+
+
+def settings(data: Path, **given: str) -> Settings:
+    return Settings.read({"LABLEDGER_DATA": str(data)}, **given)
+
+
+def test_connection__of_a_login__comes_after_the_token_given_and_before_the_data_folder(
+    tmp_path: Path,
+) -> None:
+    Connection(URL, "ll_folder").save(tmp_path)
+    logins = Logins((Login(URL, "alice", "ll_login", "id", "2100-01-01T00:00:00Z"),))
+    assert Connection.load(settings(tmp_path), logins).token == "ll_login"
+    assert Connection.load(settings(tmp_path)).token == "ll_folder"
+    assert Connection.load(settings(tmp_path, token="ll_given"), logins).token == "ll_given"
+
+
+def test_connection__of_a_login__is_for_its_server_only(tmp_path: Path) -> None:
+    logins = Logins((Login(URL, "alice", "ll_login", "id", "2100-01-01T00:00:00Z"),))
+    assert Connection.load(settings(tmp_path, url="http://elsewhere.example.com"), logins).token is None
+
+
+def test_logins__one_for_each_server__the_last_first(tmp_path: Path) -> None:
+    file = tmp_path / "new" / "logins.json"
+    first, second = (Login(f"{URL}{at}", "alice", "t", "id", "2100-01-01T00:00:00Z") for at in (1, 2))
+    Logins().with_(first).with_(second).with_(first).save(file)
+    assert Logins.load(file).kept == (first, second)
+    assert Logins.load(tmp_path / "none").kept == ()
+
+
+@pytest.mark.parametrize("content", ["", "[]", '{"logins": [{"url": 1}]}'])
+def test_logins__file_that_is_none__is_said_so(tmp_path: Path, content: str) -> None:
+    file = tmp_path / "logins.json"
+    file.write_text(content)
+    with pytest.raises(BadLoginFile):
+        Logins.load(file)
+
+
+def test_login_file__is_in_the_folder_of_the_person(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    assert login_file() == tmp_path / "labledger" / "logins.json"
+    monkeypatch.delenv("XDG_CONFIG_HOME")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert login_file() == tmp_path / ".config" / "labledger" / "logins.json"
