@@ -27,36 +27,62 @@ SELECT max(recorded_at) AS moment FROM log.events WHERE notification_id = %s
 SELECT least(%s::timestamptz, clock_timestamp()) AS moment
 
 -- name: queue
--- Unplaced recipes, guests left out. `since` is that of the state: a priority that changed does not move it.
+-- Unplaced recipes, guests left out. `since` is that of the state: a priority that changed does not move it. What is
+-- true still and what has ended are found by an index each, so that neither passes over the rest of history.
 SELECT q.recipe_id, d.recipe_set_id, d.job_id, q.state, q.priority, q.lab_controller, q.submission,
        r.since, r.since_position, d.owner, d.group_name AS "group", d.whiteboard
-FROM read.queue q JOIN read.recipe_details d USING (recipe_id)
+FROM (
+    SELECT * FROM (
+        SELECT * FROM read.queue WHERE until_position = 9223372036854775807 AND since_position <= %(at)s
+        UNION ALL
+        SELECT * FROM read.queue
+        WHERE until_position < 9223372036854775807 AND int8range(since_position, until_position) @> %(at)s::bigint
+    ) AS waiting
+    WHERE (NOT assigned, -priority, submission, recipe_id)
+        > (%(not_assigned)s, %(minus_priority)s, %(submission)s, %(recipe_id)s)
+    ORDER BY NOT assigned, -priority, submission, recipe_id
+    LIMIT %(limit)s
+) AS q
+JOIN read.recipe_details d USING (recipe_id)
 JOIN read.recipes r ON r.recipe_id = q.recipe_id AND r.since_position <= %(at)s AND r.until_position > %(at)s
-WHERE q.since_position <= %(at)s AND q.until_position > %(at)s
-  AND (NOT q.assigned, -q.priority, q.submission, q.recipe_id)
-      > (%(not_assigned)s, %(minus_priority)s, %(submission)s, %(recipe_id)s)
 ORDER BY NOT q.assigned, -q.priority, q.submission, q.recipe_id
-LIMIT %(limit)s
 
 -- name: idle_pool
-SELECT fqdn, lab_controller, since, since_position FROM read.idle_pool
-WHERE since_position <= %(at)s AND until_position > %(at)s AND fqdn > %(after)s
+SELECT fqdn, lab_controller, since, since_position FROM (
+    SELECT * FROM read.idle_pool WHERE until_position = 9223372036854775807 AND since_position <= %(at)s
+    UNION ALL
+    SELECT * FROM read.idle_pool
+    WHERE until_position < 9223372036854775807 AND int8range(since_position, until_position) @> %(at)s::bigint
+) AS idle
+WHERE fqdn > %(after)s
 ORDER BY fqdn LIMIT %(limit)s
 
 -- name: systems
 -- All, or the one called `fqdn`. A person has it where `reserved_by` is not null; `reserved_until` is null for
 -- one without an end, `reserved_distro_tree_id` for one that is not provisioned first.
-SELECT s.fqdn, version.latest AS version, s.lab_controller, s.owner, s.condition, s.draining,
+SELECT known.fqdn, version.latest AS version, s.lab_controller, s.owner, s.condition, s.draining,
        s.reserved_by, s.reserved_until, s.reserved_distro_tree_id, s.pools, s.inventory, u.usage, u.recipe_id
-FROM read.systems s JOIN read.system_usage u
-  ON u.fqdn = s.fqdn AND u.since_position <= %(at)s AND u.until_position > %(at)s
+FROM (
+    -- No system is ever forgotten: each has a row that is true now, and one of then is its last until then.
+    SELECT fqdn FROM read.systems
+    WHERE until_position = 9223372036854775807 AND fqdn > %(after)s
+      AND (%(fqdn)s::text IS NULL OR fqdn = %(fqdn)s::text)) AS known
 CROSS JOIN LATERAL (
-    SELECT e.originator_version AS latest FROM log.events e
-    WHERE e.originator_id = 'system/' || s.fqdn AND e.notification_id <= %(at)s
-    ORDER BY e.originator_version DESC LIMIT 1) AS version
-WHERE s.since_position <= %(at)s AND s.until_position > %(at)s AND s.fqdn > %(after)s
-  AND (%(fqdn)s::text IS NULL OR s.fqdn = %(fqdn)s::text)
-ORDER BY s.fqdn LIMIT %(limit)s
+    SELECT * FROM read.systems i WHERE i.fqdn = known.fqdn AND i.since_position <= %(at)s
+    ORDER BY i.since_position DESC LIMIT 1) AS s
+CROSS JOIN LATERAL (
+    SELECT * FROM read.system_usage i WHERE i.fqdn = known.fqdn AND i.since_position <= %(at)s
+    ORDER BY i.since_position DESC LIMIT 1) AS u
+CROSS JOIN LATERAL (
+    -- Among its few events from the one that its usage is from to the one that ended that.
+    SELECT max(e.originator_version) AS latest FROM log.events e
+    WHERE e.originator_id = 'system/' || known.fqdn AND e.notification_id <= %(at)s
+      AND e.originator_version >= (
+        SELECT b.originator_version FROM log.events b WHERE b.notification_id = u.since_position)
+      AND e.originator_version < coalesce((
+        SELECT b.originator_version FROM log.events b WHERE b.notification_id = u.until_position
+      ), 9223372036854775807)) AS version
+ORDER BY known.fqdn LIMIT %(limit)s
 
 -- name: usage_of_system
 -- What ended later had no end then.
@@ -85,22 +111,24 @@ SELECT g.key, u.condition, u.usage,
 FROM span CROSS JOIN (
     -- Also those that were removed: no system is ever forgotten.
     SELECT fqdn FROM read.systems WHERE until_position = 9223372036854775807) AS known
+-- OFFSET 0 keeps the planner from reading all of history for what the keys find in it, system by system.
 CROSS JOIN LATERAL (
-    SELECT i.condition, i.usage, i.since, i.since_position, i.until_position,
-           CASE WHEN i.until_position <= %(at)s THEN i.until ELSE 'infinity' END AS ended
-    FROM read.system_usage i
-    WHERE i.fqdn = known.fqdn AND i.since_position <= span.last
-      AND i.since_position >= coalesce((
-        SELECT max(b.since_position) FROM read.system_usage b
-        WHERE b.fqdn = known.fqdn AND b.since_position <= span.first), 0)) AS u
-CROSS JOIN LATERAL (
-    SELECT i.lab_controller, i.pools, i.inventory, i.since,
+    SELECT i.lab_controller, i.pools, i.inventory, i.since, i.since_position, i.until_position,
            CASE WHEN i.until_position <= %(at)s THEN i.until ELSE 'infinity' END AS ended
     FROM read.systems i
-    WHERE i.fqdn = known.fqdn AND i.since_position < u.until_position AND i.since_position <= %(at)s
-      AND i.since_position >= (
+    WHERE i.fqdn = known.fqdn AND i.since_position <= span.last AND i.since_position >= coalesce((
         SELECT max(b.since_position) FROM read.systems b
-        WHERE b.fqdn = known.fqdn AND b.since_position <= u.since_position)) AS s
+        WHERE b.fqdn = known.fqdn AND b.since_position <= span.first), 0)
+    OFFSET 0) AS s
+CROSS JOIN LATERAL (
+    SELECT i.condition, i.usage, i.since,
+           CASE WHEN i.until_position <= %(at)s THEN i.until ELSE 'infinity' END AS ended
+    FROM read.system_usage i
+    WHERE i.fqdn = known.fqdn AND i.since_position <= span.last AND i.since_position < s.until_position
+      AND i.since_position >= coalesce((
+        SELECT max(b.since_position) FROM read.system_usage b
+        WHERE b.fqdn = known.fqdn AND b.since_position <= greatest(span.first, s.since_position)), 0)
+    OFFSET 0) AS u
 LEFT JOIN LATERAL (
     SELECT known.fqdn AS key WHERE %(group_by)s = 'system'
     UNION ALL SELECT s.lab_controller WHERE %(group_by)s = 'lab_controller'
@@ -117,7 +145,7 @@ SELECT d.job_id, j.state, j.result, coalesce(j.changed ->> 'whiteboard', d.white
                  AND s.since_position <= %(at)s AND s.until_position > %(at)s ORDER BY s.recipe_set_id) AS recipe_set_ids
 FROM read.job_documents d JOIN read.jobs j
   ON j.job_id = d.job_id AND j.since_position <= %(at)s AND j.until_position > %(at)s
-WHERE d.job_id < %(before)s
+WHERE d.job_id < %(before)s AND d.since_position <= %(at)s
 ORDER BY d.job_id DESC LIMIT %(limit)s
 
 -- name: job
@@ -204,8 +232,10 @@ WHERE kind = %(kind)s AND since_position <= %(at)s AND until_position > %(at)s A
 ORDER BY name LIMIT %(limit)s
 
 -- name: document
-SELECT name, version, document FROM read.documents
-WHERE kind = %(kind)s AND name = %(name)s AND since_position <= %(at)s AND until_position > %(at)s
+SELECT name, version, document FROM (
+    SELECT * FROM read.documents WHERE kind = %(kind)s AND name = %(name)s AND since_position <= %(at)s
+    ORDER BY since_position DESC LIMIT 1) AS last
+WHERE until_position > %(at)s
 
 -- name: tokens
 -- All, those of a user, or one by its id; what opens them is not shown.
@@ -226,10 +256,13 @@ ORDER BY d.name LIMIT %(limit)s
 -- "guestname", "guestargs", "distro_tree_id", "tree", "distro", "kernel_options", "ks_meta", "tasks"}; `recipe_id`
 -- and what comes from the recipe are null where a person has the system.
 -- Trees and guests are as of the command itself: asked again, the answer is the same, whatever left meanwhile.
-SELECT c.command_id, c.kind, c.system, c.recipe_id, c.state, c.distro_tree_id, t.document AS tree, d.distro,
+-- `then`: `at` is of the past, so that what is unfinished now is not what was.
+SELECT c.command_id, c.kind, c.system, c.recipe_id, so.state, c.distro_tree_id, t.document AS tree, d.distro,
        d.kernel_options, d.ks_meta, d.tasks, coalesce(g.guests, '[]') AS guests
 FROM read.commands c
-LEFT JOIN read.recipe_details d USING (recipe_id)
+JOIN read.commands so
+  ON so.command_id = c.command_id AND so.since_position <= %(at)s AND so.until_position > %(at)s
+LEFT JOIN read.recipe_details d ON d.recipe_id = c.recipe_id
 LEFT JOIN read.documents t ON t.kind = 'distro-tree' AND t.name = c.distro_tree_id::text
  AND t.since_position <= c.command_id AND t.until_position > c.command_id
 LEFT JOIN LATERAL (
@@ -244,7 +277,8 @@ LEFT JOIN LATERAL (
      AND gt.since_position <= c.command_id AND gt.until_position > c.command_id
     WHERE gd.host_recipe_id = c.recipe_id AND c.kind = 'provision') AS g ON true
 WHERE c.lab_controller = %(lab_controller)s AND c.command_id > %(after)s
-  AND (NOT %(unfinished)s OR c.state IN ('queued', 'running')) AND c.until_position = 9223372036854775807
+  AND (%(then)s OR NOT %(unfinished)s OR c.state IN ('queued', 'running'))
+  AND (NOT %(unfinished)s OR so.state IN ('queued', 'running')) AND c.until_position = 9223372036854775807
 ORDER BY c.command_id LIMIT %(limit)s
 
 -- name: command

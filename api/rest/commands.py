@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from typing import Any
 
 from falcon.asgi import Request, Response
 
@@ -12,44 +13,62 @@ from api.rest.contract import queries, system_answers
 from api.rest.contract.inputs import CommandReport
 from api.rest.contract.operation import operation
 from api.rest.principal import request_of
-from api.rest.shapes import lab_command
+from api.rest.shapes import Row, lab_command
 from api.services import Services
 from api.use_cases.report_command import report_command
-from domain.errors import Unknown
+from domain.errors import TooOften, Unknown
 from domain.names import called
 
 MAX_COMMANDS = 500
+# In one process; each costs a look at the database a second.
+MAX_WAITING = 2_000
+RETRY_SECONDS = 5
 
 
 class Commands:
     def __init__(self, services: Services) -> None:
         self._services = services
+        self._waiting = 0
 
     @operation(
         "Fetch what a lab controller must do next, waiting for it if asked to",
         *(system_answers.LabCommands, queries.CommandQuery),
     )
     async def on_get(self, req: Request, resp: Response, name: str) -> None:
+        """Asked of the past, it waits for nothing."""
         query: queries.CommandQuery = req.context.query
         self._require(name)
-        reader = self._services.reader
-        bounds = self._services.bounds
-        await reader.reach(query.min_position, bounds.position_wait_seconds)
-        deadline = time.monotonic() + min(query.wait_seconds, bounds.long_poll_seconds)
+        at = await reading.read_at(req, self._services)
         asked = {
             "lab_controller": name,
             "after": query.after,
             "limit": MAX_COMMANDS,
             "unfinished": query.unfinished,
+            "then": query.as_of is not None,
         }
-        while True:
-            at = reader.position
-            rows = await reader.rows("commands", asked)
-            left = deadline - time.monotonic()
-            if rows or left <= 0 or self._services.feed.closing:
-                break
+        rows = await self._services.reader.rows("commands", {**asked, "at": at})
+        if not rows and query.wait_seconds and query.as_of is None:
+            at, rows = await self._wait(asked, at, query.wait_seconds)
+        reading.answer_read(req, resp, at, {"commands": [lab_command(row, name) for row in rows]})
+
+    async def _wait(self, asked: dict[str, Any], at: int, seconds: int) -> tuple[int, list[Row]]:
+        """Until there is something. Raises TooOften when too many wait already."""
+        if self._waiting >= MAX_WAITING:
+            raise TooOften("too many lab controllers wait here", RETRY_SECONDS)
+        self._waiting += 1
+        try:
+            return await self._look_again(asked, at, min(seconds, self._services.bounds.long_poll_seconds))
+        finally:
+            self._waiting -= 1
+
+    async def _look_again(self, asked: dict[str, Any], at: int, seconds: float) -> tuple[int, list[Row]]:
+        reader, deadline = self._services.reader, time.monotonic() + seconds
+        rows: list[Row] = []
+        while not rows and not self._services.feed.closing and (left := deadline - time.monotonic()) > 0:
             await reader.changed(at, min(left, 1.0))
-        reading.answer(resp, at, {"commands": [lab_command(row, name) for row in rows]})
+            at = reader.position
+            rows = await reader.rows("commands", {**asked, "at": at})
+        return at, rows
 
     @operation("Report how far a command is", system_answers.CommandReported, body=CommandReport)
     async def on_patch_one(self, req: Request, resp: Response, name: str, command_id: int) -> None:

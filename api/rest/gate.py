@@ -73,7 +73,7 @@ class Gate:
         req.context.principal = principal
         if principal.role == AUDITOR:
             await self._record(req, principal)
-        if route.own_lab:
+        if route.own_lab and principal.role != AUDITOR:
             await self._heard(params["name"])
         elif principal.lab_controller is not None:
             await self._heard(principal.lab_controller)

@@ -64,7 +64,7 @@ ROUTES: dict[str, Route] = {
     "/systems/{fqdn}/usage": Route("usage", LIST),
     "/lab-controllers": Route("lab_controllers", LIST, "list"),
     "/lab-controllers/{name}": Route("lab_controllers", {**DOCUMENT, "PATCH": ADMIN}),
-    "/lab-controllers/{name}/commands": Route("commands", {"GET": LAB}, own_lab=True),
+    "/lab-controllers/{name}/commands": Route("commands", {"GET": (*LAB, roles.AUDITOR)}, own_lab=True),
     "/lab-controllers/{name}/commands/{command_id:int(min=1)}": Route(
         "commands", {"PATCH": LAB}, "one", own_lab=True
     ),

@@ -50,7 +50,7 @@ MATRIX: dict[str, dict[str, str]] = {
     "/systems/{fqdn}/usage": {"GET": "ASLU"},
     "/lab-controllers": {"GET": "ASLU"},
     "/lab-controllers/{name}": {"GET": "ASLU", "PUT": "A", "PATCH": "A", "DELETE": "A"},
-    "/lab-controllers/{name}/commands": {"GET": "AL"},
+    "/lab-controllers/{name}/commands": {"GET": "ALU"},
     "/lab-controllers/{name}/commands/{command_id}": {"PATCH": "AL"},
     "/lab-controllers/{name}/updates": {"POST": "AL"},
     "/distro-trees": {"GET": "ASLU"},

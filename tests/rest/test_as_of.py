@@ -25,8 +25,6 @@ from tests.rest.cutting import commit_ends, cut
 
 # Not of the log: what is so now, whatever was; and the list that has no position.
 NOT_OF_THE_LOG = {"/healthz", "/readyz", "/metrics", "/openapi.json", "/whoami", "/reads"}
-# What lab controllers are told is as of the command, and how far it is as of now: tests of its own show it.
-COMMANDS = "/lab-controllers/{name}/commands"
 SECONDS_OF_LIFE = 12
 
 
@@ -40,7 +38,7 @@ class Known:
         """Every path that is read, filled in with everything that is there."""
         for path, route in ROUTES.items():
             template = plain(path)
-            if "GET" in route.roles and template not in NOT_OF_THE_LOG and template != COMMANDS:
+            if "GET" in route.roles and template not in NOT_OF_THE_LOG:
                 yield from self._filled(template)
 
     def _filled(self, template: str) -> Iterator[str]:

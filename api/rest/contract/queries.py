@@ -185,7 +185,7 @@ class ReadsQuery(Query):
     user: Annotated[Name | None, Field(description="only those of this user")] = None
 
 
-class CommandQuery(Caught):
+class CommandQuery(Read):
     after: Annotated[Position, Field(description="only commands after this one")] = 0
     wait_seconds: Annotated[Wait, Field(description="wait as long for the first one")] = 0
     unfinished: Annotated[Truth, Field(description="only what is not completed or failed")] = False
