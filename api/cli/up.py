@@ -36,7 +36,7 @@ PORT_SECONDS = 5.0
 def up(demo: bool, data: Path | None, port: int | None) -> None:
     """Run Labledger here, until SIGTERM or Ctrl-C."""
     settings = Settings.read(data=data, port=port)
-    set_up_logging(settings.log_level)
+    set_up_logging(settings, "up")
     _make_folder(settings.data)
     try:
         with exclusive(settings.data / "up.lock", wait=False) as leave_note:

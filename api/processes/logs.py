@@ -1,15 +1,91 @@
-"""What a process says of itself, on standard error."""
+"""What a process says of itself, on standard error: every record of every library in one form.
+
+Records are made with `logging`; what somebody may want to search for goes into `extra`.
+"""
 
 from __future__ import annotations
 
 import logging
+import sys
+import threading
+from types import TracebackType
 
-# The pool reports every attempt while the database is away; ours say it once. Each request, and
-# each watcher that hangs up, is nobody's news.
+import structlog
+from structlog.typing import EventDict, Processor, WrappedLogger
+
+from api.settings import Settings
+
+# The pool reports every attempt while the database is away; ours say it once. Each call of a client, and each
+# watcher that hangs up, is nobody's news.
 NOISY = ("psycopg.pool", "httpx", "httpcore", "asyncio")
+FIRST = ("time", "level", "process", "logger", "event")
+
+logger = logging.getLogger(__name__)
 
 
-def set_up_logging(level: str) -> None:
-    logging.basicConfig(level=level.upper(), format="%(asctime)s %(levelname)s %(name)s: %(message)s")
+def set_up_logging(settings: Settings, process: str) -> None:
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(formatter(settings, process, is_terminal=sys.stderr.isatty()))
+    logging.basicConfig(level=settings.log_level.upper(), handlers=[handler], force=True)
+    logging.captureWarnings(True)
     for name in NOISY:
         logging.getLogger(name).setLevel(logging.ERROR)
+    sys.excepthook = _ended_by
+    threading.excepthook = _thread_ended_by
+
+
+def formatter(settings: Settings, process: str, *, is_terminal: bool) -> logging.Formatter:
+    log_format = settings.log_format or ("people" if is_terminal else "json")
+    shown = _for_people(process, colours=is_terminal) if log_format == "people" else _as_json(process)
+    return structlog.stdlib.ProcessorFormatter(
+        foreign_pre_chain=[structlog.stdlib.add_log_level, structlog.stdlib.ExtraAdder()],
+        processors=[
+            structlog.stdlib.add_logger_name,
+            structlog.stdlib.ProcessorFormatter.remove_processors_meta,
+            *shown,
+        ],
+    )
+
+
+def _as_json(process: str) -> list[Processor]:
+    """RFC 3339 times in UTC, exceptions as a field."""
+
+    def in_order(_: WrappedLogger, __: str, record: EventDict) -> EventDict:
+        record["process"] = process
+        return {**{key: record.pop(key) for key in FIRST}, **record}
+
+    return [
+        structlog.processors.TimeStamper(fmt="iso", utc=True, key="time"),
+        structlog.processors.format_exc_info,
+        in_order,
+        structlog.processors.JSONRenderer(),
+    ]
+
+
+def _for_people(process: str, *, colours: bool) -> list[Processor]:
+    def after_its_process(_: WrappedLogger, __: str, record: EventDict) -> EventDict:
+        record["event"] = f"{process}: {record['event']}"
+        del record["logger"]
+        return record
+
+    return [
+        structlog.processors.TimeStamper(fmt="%Y-%m-%d %H:%M:%S", utc=False),
+        after_its_process,
+        structlog.dev.ConsoleRenderer(
+            colors=colours, pad_event_to=0, exception_formatter=structlog.dev.plain_traceback
+        ),
+    ]
+
+
+def _ended_by(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+    if issubclass(kind, KeyboardInterrupt):
+        sys.__excepthook__(kind, error, trace)
+    else:
+        logger.critical("ended by a fault", exc_info=(kind, error, trace))
+
+
+def _thread_ended_by(ended: threading.ExceptHookArgs) -> None:
+    if ended.exc_value is not None:
+        told = (ended.exc_type, ended.exc_value, ended.exc_traceback)
+        name = ended.thread.name if ended.thread else "a thread"
+        logger.critical("thread ended by a fault", exc_info=told, extra={"thread_name": name})

@@ -19,5 +19,6 @@ def program(command: str, settings: Settings) -> Program:
     inherited = os.environ if settings.owner_database_url is None else without_libpq(os.environ)
     known = {variable(name) for name in Settings.__dataclass_fields__}
     others = {name: value for name, value in inherited.items() if name not in known}
-    told = replace(settings, owner_database_url=None).environment()
+    # On the terminal of `up` the requests of its own simulated lab would bury all else.
+    told = replace(settings, owner_database_url=None, access_log=bool(settings.access_log)).environment()
     return Program(command, [sys.executable, "-m", "api.cli", *command.split()], {**others, **told})

@@ -1,0 +1,118 @@
+"""What a process says of itself: one object a line for machines, one line for people, in one form for all."""
+
+from __future__ import annotations
+
+import json
+import logging
+import re
+import select
+import sys
+from datetime import UTC, datetime
+
+import pytest
+
+from api.processes.logs import formatter
+from api.settings import Settings
+from tests.harness.databases import TestDatabase
+from tests.store.programs import Program, program
+from tests.store.sessions import owner_session
+
+OF_NO_KNOWN_TOPIC = b"INSERT INTO log.events VALUES ('job/1', 1, 'no.such', '{}', 1, 1, now())"
+RFC_3339_UTC = re.compile(r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$")
+
+
+def said(
+    log_format: str | None, message: str, *args: object, is_terminal: bool = False, **fields: object
+) -> str:
+    """A record as the scheduler would write it."""
+    record = logging.LogRecord("api.part", logging.WARNING, __file__, 1, message, args, None)
+    record.__dict__.update(fields)
+    settings = Settings.read({}, log_format=log_format)
+    return formatter(settings, "scheduler", is_terminal=is_terminal).format(record)
+
+
+def test_json__any_record__has_time_level_process_logger_event_and_its_fields() -> None:
+    document = json.loads(said("json", "lease %s", "taken", epoch=3, holder="host/1"))
+    assert RFC_3339_UTC.match(document.pop("time"))
+    assert list(document.items()) == [
+        ("level", "warning"),
+        ("process", "scheduler"),
+        ("logger", "api.part"),
+        ("event", "lease taken"),
+        ("epoch", 3),
+        ("holder", "host/1"),
+    ]
+
+
+def test_json__time__is_that_of_the_record() -> None:
+    before = datetime.now(UTC)
+    told = datetime.fromisoformat(json.loads(said("json", "now"))["time"])
+    assert before <= told <= datetime.now(UTC)
+
+
+def test_json__several_lines_and_things_that_json_does_not_know__are_one_line() -> None:
+    line = said("json", "one\ntwo", where={1, 2}, of=object())
+    assert "\n" not in line
+    assert json.loads(line)["event"] == "one\ntwo"
+
+
+def test_json__exception__is_a_field() -> None:
+    try:
+        raise LookupError("nothing there")
+    except LookupError:
+        document = json.loads(said("json", "failed", exc_info=sys.exc_info()))
+    assert document["exception"].startswith("Traceback")
+    assert document["exception"].endswith("LookupError: nothing there")
+    assert "exc_info" not in document
+
+
+def test_people__any_record__is_a_line_that_names_its_process() -> None:
+    line = said("people", "lease %s", "taken", epoch=3)
+    assert re.match(r"^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d \[warning *\] scheduler: lease taken epoch=3$", line)
+
+
+def test_people__exception__is_shown_without_the_values_around_it() -> None:
+    token = "ll_" + "secret"
+    try:
+        raise LookupError(len(token))
+    except LookupError:
+        shown = said("people", "failed", exc_info=sys.exc_info())
+    assert "LookupError: 9" in shown
+    assert token not in shown
+
+
+@pytest.mark.parametrize(("is_terminal", "is_json"), [(True, False), (False, True)])
+def test_format__not_told__is_for_people_on_a_terminal_only(is_terminal: bool, is_json: bool) -> None:
+    assert said(None, "hello", is_terminal=is_terminal).startswith("{") == is_json
+
+
+@pytest.mark.parametrize("command", ["scheduler", "projector", "serve"])
+def test_process__no_terminal__writes_nothing_but_json_to_standard_error(
+    command: str, database: TestDatabase
+) -> None:
+    with program(
+        "api.cli", command, LABLEDGER_DATABASE_URL=database.service_url, LABLEDGER_PORT="0"
+    ) as process:
+        first = json.loads(first_line(process))
+        process.terminate()
+        out, err = process.communicate(timeout=20)
+    documents = [first, *map(json.loads, err.splitlines())]
+    assert out == ""
+    assert {document["process"] for document in documents} == {command}
+
+
+def test_process__ended_by_a_fault__says_so_in_its_log(database: TestDatabase) -> None:
+    with owner_session(database.owner_url) as owner:
+        owner.execute(OF_NO_KNOWN_TOPIC)
+    with program("api.cli", "projector", LABLEDGER_DATABASE_URL=database.service_url) as process:
+        _, err = process.communicate(timeout=20)
+    last = json.loads(err.splitlines()[-1])
+    assert process.returncode == 1
+    assert (last["level"], last["event"]) == ("critical", "ended by a fault")
+    assert "Traceback" in last["exception"]
+
+
+def first_line(process: Program) -> str:
+    assert process.stderr is not None
+    assert select.select([process.stderr], [], [], 20)[0], "it says nothing"
+    return process.stderr.readline()
