@@ -34,6 +34,8 @@ class Feed:
         self.directory = Directory()
         self.broadcast = Broadcast(log)
         self.tailer: Tailer | None = None
+        # Whether nobody shall wait any more for what may come.
+        self.closing = False
         self._log = log
         self._url = url
         self._progress = Advancing()
@@ -54,16 +56,17 @@ class Feed:
         )
         self._thread.start()
 
+    def dismiss(self) -> None:
+        """Before `close`: streams end, and who waits is answered. The log is followed all the same."""
+        self.closing = True
+        self.broadcast.close()
+
     async def close(self) -> None:
+        self.dismiss()
         self._stop.set()
         self._progress.close()
-        self.broadcast.close()
         if self._thread is not None:
             await asyncio.to_thread(self._thread.join)
-
-    @property
-    def closing(self) -> bool:
-        return self._progress.closed
 
     @property
     def position(self) -> int:

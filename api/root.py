@@ -11,16 +11,17 @@ import logging
 import os
 import socket
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from datetime import UTC, datetime
 from functools import partial
-from typing import Any
 
 from api.feed import Feed
 from api.metrics import counted
 from api.metrics.writer import CounterWriter
+from api.opening import Opening
 from api.processes.stop_request import listening
 from api.rest.app import Lifespan, Manners, application
+from api.rest.in_flight import InFlight
 from api.services import Bounds, Services
 from api.settings import BadSettings, Settings, variable
 from api.store import migrate as migrations
@@ -55,7 +56,7 @@ def migrate(settings: Settings) -> list[str]:
     return migrations.migrate(needed(settings.migration_url))
 
 
-def http_application(settings: Settings) -> Any:
+def http_application(settings: Settings) -> InFlight:
     """The ASGI application of `labledger serve`, made anew in each worker process."""
     url = needed(settings.database_url)
     log = EventLog(url, pool_size=4)
@@ -73,12 +74,14 @@ def http_application(settings: Settings) -> Any:
     counters = Counters(log, partial(counted.serving, services), lambda: services.feed.broadcast.watchers)
     writer = CounterWriter(counters)
 
+    opening = Opening(services.reader.open, services.feed.open)
+
     async def start() -> None:
-        await _patiently(services.reader.open)
-        await _patiently(services.feed.open)
+        await opening.begin()
         writer.start()
 
     async def stop() -> None:
+        await opening.end()
         await services.feed.close()
         await services.reader.close()
         services.commits.close()
@@ -87,17 +90,7 @@ def http_application(settings: Settings) -> Any:
         services.log.close()
 
     manners = Manners(settings.cors_origins, settings.requests_per_second)
-    return application(services, Lifespan(start, stop), manners)
-
-
-async def _patiently(open_: Callable[[], Awaitable[None]]) -> None:
-    """A service may be started before its database; it waits, and is not ready meanwhile."""
-    while True:
-        try:
-            return await open_()
-        except DatabaseAway as error:
-            logging.getLogger(__name__).warning("waiting for the database: %s", error)
-            await asyncio.sleep(0.5)
+    return InFlight(application(services, Lifespan(start, stop), manners), services.feed.dismiss)
 
 
 def run_scheduler(settings: Settings) -> None:
@@ -127,7 +120,7 @@ def run_scheduler(settings: Settings) -> None:
 
 
 def _patiently_now(load: Callable[[], Partition], stopping: Callable[[], bool]) -> Partition | None:
-    """The same without an event loop; None when told to stop meanwhile."""
+    """A process may be started before its database. None when told to stop meanwhile."""
     while not stopping():
         try:
             return load()

@@ -1,24 +1,30 @@
-"""gunicorn with its ASGI workers, configured in code."""
+"""gunicorn with our ASGI worker, configured in code."""
 
 from __future__ import annotations
 
+import logging
 import signal
 from collections.abc import Callable
 from typing import Any
 
 from gunicorn.app.base import BaseApplication  # type: ignore[import-untyped]
+from gunicorn.glogging import Logger  # type: ignore[import-untyped]
 
 from api.processes.parent_death import die_with
-from api.rest.worker import Worker
+from api.rest.access_log import LOGGER as ACCESS_LOG
+from api.rest.finishing import FinishingWorker
+from api.rest.in_flight import InFlight
 from api.settings import Settings
 
 
 class Server(BaseApplication):  # type: ignore[misc]
     """`make` builds the application in each worker, after the fork: pools and threads do not survive one."""
 
-    def __init__(self, settings: Settings, make: Callable[[], Any]) -> None:
+    def __init__(self, settings: Settings, make: Callable[[], InFlight]) -> None:
         self._settings = settings
         self._make = make
+        if settings.access_log is False:
+            logging.getLogger(ACCESS_LOG).setLevel(logging.WARNING)
         super().__init__()
 
     def load_config(self) -> None:
@@ -26,14 +32,16 @@ class Server(BaseApplication):  # type: ignore[misc]
         for name, value in {
             "bind": f"{settings.host}:{settings.port}",
             "workers": settings.api_workers,
-            "worker_class": Worker,
+            "worker_class": FinishingWorker,
             "worker_connections": 10_000,
-            "graceful_timeout": 2,
+            # Less than `up` grants this process, so that it is the one to end its workers.
+            "graceful_timeout": max(1, int(settings.stop_seconds) - 1),
             "keepalive": 75,
             # Cursors and lists of subjects may be long; this is the most it takes.
             "limit_request_line": 8190,
             "timeout": 60,
             "loglevel": settings.log_level,
+            "logger_class": _Logger,
             # It would open a socket in the home folder.
             "control_socket_disable": True,
             "proc_name": "labledger-serve",
@@ -42,8 +50,17 @@ class Server(BaseApplication):  # type: ignore[misc]
         }.items():
             self.cfg.set(name, value)
 
-    def load(self) -> Any:
+    def load(self) -> InFlight:
         return self._make()
+
+
+class _Logger(Logger):  # type: ignore[misc]
+    """Records go where all of the process go, in the same form. Requests are logged by `AccessLog`."""
+
+    def setup(self, cfg: Any) -> None:
+        self.cfg = cfg
+        self._access_log_enabled = False
+        self.error_log.propagate = True
 
 
 def _die_with_the_master(server: Any, worker: Any) -> None:

@@ -1,0 +1,48 @@
+"""A worker that is told to stop takes nothing new, and finishes what it is in.
+
+The stock one waits for connections instead of requests: for idle ones in vain, and for those who wait
+themselves until it cuts them off.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+
+from api.rest.in_flight import InFlight
+from api.rest.worker import Worker
+
+# Of the time that the master grants, for what comes before and after the requests.
+AROUND_SECONDS = 2.0
+# An answer that is complete still has to leave.
+FLUSH_SECONDS = 0.5
+
+
+class FinishingWorker(Worker):
+    def load_wsgi(self) -> None:
+        super().load_wsgi()
+        self._in_flight: InFlight = self.app.wsgi()
+
+    def handle_exit_signal(self) -> None:
+        """In the event loop, between two steps of the requests."""
+        super().handle_exit_signal()
+        self._in_flight.dismiss()
+
+    async def _shutdown(self) -> None:
+        if self._quick_shutdown:
+            await super()._shutdown()
+            return
+        for server in self.servers:
+            server.close()
+        patience = max(FLUSH_SECONDS, self.cfg.graceful_timeout - AROUND_SECONDS)
+        await self._until(lambda: not self._in_flight.requests, patience)
+        await self._until(lambda: not self.nr_conns, FLUSH_SECONDS)
+        if self._in_flight.requests:
+            self.log.warning("%d requests are cut off", self._in_flight.requests)
+        if self.lifespan is not None:
+            await self.lifespan.shutdown()
+
+    async def _until(self, done: Callable[[], bool], seconds: float) -> None:
+        deadline = self.loop.time() + seconds
+        while not done() and self.loop.time() < deadline and not self._quick_shutdown:
+            await asyncio.sleep(0.02)

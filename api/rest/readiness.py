@@ -1,0 +1,99 @@
+"""What must be so for the service to do its work: a row for each, with the figures it goes by."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from api.services import Services
+from api.store.lease import SCHEDULER
+from api.store.readiness import Standing, standing
+from projections.database import DatabaseAway
+
+MOST_LAG_EVENTS = 10_000
+MOST_LAG_SECONDS = 60.0
+
+
+@dataclass(frozen=True)
+class Look:
+    """What is judged: what the database says, and how far this process has read."""
+
+    standing: Standing
+    read_models: int
+    directory: int | None
+
+    def lag(self, position: int) -> int:
+        return max(0, self.standing.log_end - position)
+
+
+@dataclass(frozen=True)
+class Finding:
+    """`fault`: why the service is not ready; None where all is well."""
+
+    fault: str | None
+    figures: Mapping[str, Any]
+
+    def shown(self) -> dict[str, Any]:
+        told = {} if self.fault is None else {"detail": self.fault}
+        return {"ok": self.fault is None, **self.figures, **told}
+
+
+class Readiness:
+    def __init__(self, services: Services) -> None:
+        self._services = services
+
+    async def checks(self) -> dict[str, Finding]:
+        """By name."""
+        services = self._services
+        position = services.reader.position
+        try:
+            said = await asyncio.to_thread(standing, services.log, SCHEDULER, position)
+        except DatabaseAway:
+            return {"database": Finding("it cannot be reached", {"writable": False})}
+        feed = services.feed
+        look = Look(said, position, feed.position if feed.tailer is not None else None)
+        return {name: check(look) for name, check in CHECKS.items()}
+
+
+def _database(look: Look) -> Finding:
+    """A standby in recovery answers, and takes nothing in."""
+    writable = look.standing.writable
+    return Finding(None if writable else "it is read-only, perhaps a standby", {"writable": writable})
+
+
+def _read_models(look: Look) -> Finding:
+    """Whoever reads must not decide on what was long ago."""
+    events, seconds = look.lag(look.read_models), look.standing.behind_seconds
+    late = events > MOST_LAG_EVENTS or seconds > MOST_LAG_SECONDS
+    fault = f"they are {events} events and {seconds:.0f} s behind: does a projector run?" if late else None
+    return Finding(fault, {"lag_events": events, "lag_seconds": round(seconds, 3)})
+
+
+def _directory(look: Look) -> Finding:
+    """Tokens and names that this process does not know yet would be refused."""
+    if look.directory is None:
+        return Finding("it is being read from the log", {"lag_events": look.standing.log_end})
+    events = look.lag(look.directory)
+    fault = f"it is {events} events behind" if events > MOST_LAG_EVENTS else None
+    return Finding(fault, {"lag_events": events})
+
+
+def _scheduler(look: Look) -> Finding:
+    """Without one nobody gets a system."""
+    holder = look.standing.holder
+    if holder is None:
+        return Finding("nobody holds its lease: does one run?", {"holder": None})
+    ago = holder.renewed_seconds_ago
+    fault = None if holder.gets_on else f"{holder.name} hangs: it has not renewed its lease for {ago:.0f} s"
+    figures = {"renewed_seconds_ago": round(ago, 3), "lease_seconds": holder.lease_seconds}
+    return Finding(fault, {"holder": holder.name, **figures})
+
+
+CHECKS: Mapping[str, Callable[[Look], Finding]] = {
+    "database": _database,
+    "read_models": _read_models,
+    "directory": _directory,
+    "scheduler": _scheduler,
+}

@@ -1,0 +1,40 @@
+"""What the database says of how the service does."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from api.store.event_log import EventLog
+from projections.named_sql import named_queries
+
+QUERY = named_queries(Path(__file__).with_name("readiness.sql"))["readiness"]
+
+
+@dataclass(frozen=True)
+class Holder:
+    """Who has the right to decide, and when it last said so."""
+
+    name: str
+    renewed_seconds_ago: float
+    lease_seconds: float
+
+    @property
+    def gets_on(self) -> bool:
+        return self.renewed_seconds_ago <= self.lease_seconds
+
+
+@dataclass(frozen=True)
+class Standing:
+    """`behind_seconds`: how long the event after the position asked about has been there; 0 without one."""
+
+    writable: bool
+    log_end: int
+    behind_seconds: float
+    holder: Holder | None
+
+
+def standing(log: EventLog, lease: str, position: int) -> Standing:
+    """Blocking; raises DatabaseAway."""
+    ((writable, end, behind_seconds, *held),) = log.rows(QUERY, {"lease": lease, "position": position})
+    return Standing(writable, end, max(0.0, behind_seconds), Holder(*held) if held[0] is not None else None)

@@ -1,0 +1,124 @@
+"""`serve` told to stop: what was asked is answered, who waits is sent away, nothing acknowledged is lost."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+
+import httpx
+import pytest
+
+from tests.harness.databases import TestDatabase
+from tests.harness.running import SAMPLES, Running, running
+from tests.store.sessions import Owner, lock_waiters, owner_session
+from tests.store.waiting import until
+
+LAB = "lab.east.example.com"
+HEARD = b"SELECT 1 FROM live.contacts WHERE lab_controller = %s"
+XML = {"Content-Type": "application/xml"}
+
+
+@pytest.fixture
+def line(database: TestDatabase) -> Iterator[Running]:
+    with running(database) as started:
+        started.labledger("lab", "load", str(SAMPLES / "lab.json"))
+        with started.client() as client:
+            # What answers are held against is asked for once; later there is nobody to ask.
+            client.get("/healthz")
+        yield started
+
+
+@pytest.fixture
+def owner(database: TestDatabase) -> Iterator[Owner]:
+    with owner_session(database.owner_url) as session:
+        yield session
+
+
+@contextmanager
+def nobody_appends(database: TestDatabase) -> Iterator[None]:
+    with owner_session(database.owner_url) as session, session.transaction():
+        session.execute("LOCK TABLE log.writer IN EXCLUSIVE MODE")
+        yield
+
+
+def told_to_stop(line: Running) -> None:
+    line.processes["serve"].send_signal(signal.SIGTERM)
+
+
+def assert_stopped(line: Running) -> None:
+    assert line.processes.pop("serve").wait(20) == 0
+
+
+def refuses_connections(line: Running) -> bool:
+    try:
+        httpx.get(f"{line.url}/healthz", timeout=5, trust_env=False)
+    except httpx.TransportError:
+        return True
+    return False
+
+
+def test_serve__told_to_stop_while_a_job_is_appended__answers_and_the_job_is_there(
+    line: Running, owner: Owner
+) -> None:
+    smoke = (SAMPLES / "kernel-smoke.xml").read_bytes()
+    with ThreadPoolExecutor(1) as pool, line.client() as client:
+        with nobody_appends(line.database):
+            asked = pool.submit(client.post, "/jobs", content=smoke, headers=XML)
+            until(lambda: lock_waiters(owner) >= 1)
+            told_to_stop(line)
+            until(lambda: refuses_connections(line))
+            assert not asked.done()
+        answer = asked.result(20)
+    assert_stopped(line)
+    assert answer.status_code == 201
+
+    line.start("serve")
+    line.wait_ready()
+    with line.client() as client:
+        assert client.get(answer.headers["Location"]).status_code == 200
+
+
+def test_serve__told_to_stop_during_a_long_poll__answers_at_once_with_what_there_is(
+    line: Running, owner: Owner
+) -> None:
+    with ThreadPoolExecutor(1) as pool, line.client() as client:
+        # Before the time is up that it may wait, the client has lost its patience.
+        asked = pool.submit(client.get, f"/lab-controllers/{LAB}/commands", params={"wait_seconds": 60})
+        until(lambda: owner.execute(HEARD, (LAB,)).fetchone())
+        told_to_stop(line)
+        answer = asked.result(30)
+    assert_stopped(line)
+    assert (answer.status_code, answer.json()["commands"]) == (200, [])
+
+
+def test_serve__told_to_stop_while_somebody_watches__the_stream_ends_after_whole_events(
+    line: Running,
+) -> None:
+    told: list[str] = []
+    with ThreadPoolExecutor(1) as pool, line.client() as client:
+
+        def watch() -> None:
+            with client.stream("GET", "/events", headers={"Accept": "text/event-stream"}) as stream:
+                told.extend(stream.iter_text())
+
+        watching = pool.submit(watch)
+        line.labledger("submit", str(SAMPLES / "kernel-smoke.xml"))
+        until(lambda: "job.submitted" in "".join(told))
+        told_to_stop(line)
+        watching.result(20)
+    assert_stopped(line)
+    assert "".join(told).endswith("\n\n")
+
+
+def test_serve__told_to_stop_with_an_idle_connection__does_not_wait_for_it(line: Running) -> None:
+    """More patience than this test has would be needed to wait for it."""
+    line.kill("serve", signal.SIGTERM)
+    line.settings = {"LABLEDGER_STOP_SECONDS": "3600"}
+    line.start("serve")
+    line.wait_ready()
+    with line.client() as client:
+        client.get("/healthz")
+        told_to_stop(line)
+        assert_stopped(line)
