@@ -19,14 +19,18 @@ SELECT d.recipe_id, r.state,
               WHERE t.recipe_id = d.recipe_id AND t.until_position = 9223372036854775807 ORDER BY t.task_id),
        d.since, began.waiting, began.running,
        d.job_id, d.recipe_set_id, d.since_position, d.distro_tree_id, d.host_recipe_id
-FROM recipe_details d
+FROM (
+    -- Apart, for an index each: as one condition they are looked for among all recipes there ever were.
+    SELECT unnest(%(recipes)s::integer[]) AS recipe_id
+    UNION SELECT recipe_id FROM recipe_details WHERE recipe_set_id = ANY (%(sets)s::integer[])
+    UNION SELECT host_recipe_id FROM recipe_details
+          WHERE recipe_id = ANY (%(recipes)s::integer[]) AND host_recipe_id IS NOT NULL) AS wanted
+JOIN recipe_details d USING (recipe_id)
 JOIN recipes r ON r.recipe_id = d.recipe_id AND r.until_position = 9223372036854775807
 CROSS JOIN LATERAL (
     SELECT max(h.since) FILTER (WHERE h.state = 'waiting') AS waiting,
            max(h.since) FILTER (WHERE h.state = 'running') AS running
     FROM recipes h WHERE h.recipe_id = d.recipe_id) AS began
-WHERE d.recipe_id = ANY (%(recipes)s) OR d.recipe_set_id = ANY (%(sets)s)
-   OR d.recipe_id IN (SELECT host_recipe_id FROM recipe_details WHERE recipe_id = ANY (%(recipes)s))
 ORDER BY d.recipe_id
 
 -- name: states_of_jobs

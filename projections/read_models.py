@@ -64,7 +64,7 @@ class ReadModels:
         # The priority of a set is that of all its recipes.
         moved = [recipe_id for set_id in sets for recipe_id in members.of_set[set_id]]
         self.queue.load(cursor, _keys((*recipe_ids, *moved)))
-        self.durations.load(cursor, _BUCKETS if known else ())
+        self.durations.load(cursor, _BUCKETS if recipe_ids else ())
 
     def _begin_systems(self, cursor: Cursor[Any], touched: Touched) -> None:
         fqdns = touched.names("system")

@@ -80,5 +80,5 @@ class Told:
         return self.row("recipes", job_id=None, recipe_set_id=None, recipe_id=recipe_id, **params)
 
     def commands(self, lab_controller: str, *, unfinished: bool = False) -> list[dict[str, Any]]:
-        asked = {"after": 0, "limit": 1_000, "unfinished": unfinished}
+        asked = {"after": 0, "limit": 1_000, "unfinished": unfinished, "then": False}
         return self.rows("commands", lab_controller=lab_controller, **asked)

@@ -5,14 +5,18 @@ from __future__ import annotations
 import pytest
 
 from domain.events import Event
+from domain.job.events import JobSubmitted
 from domain.recipe import events as happened
+from domain.recipe_set.events import RecipeSetSubmitted
 from projections.durations import BOUNDS, bucket_of
+from tests.domain.recipe.made import recipe_new
 from tests.projections.happened import (
     Happened,
     guest,
     host,
     of,
     queued,
+    running,
     scheduled,
     submitted,
     waiting,
@@ -134,3 +138,20 @@ def test_durations__several_in_a_bucket__are_counted_and_summed(told: Told) -> N
     tell_at(told, [(0, submitted(*hosts)), (10, [*scheduled("a", *every), *waiting("a", *every)])])
     tell_at(told, [(20, [(f"recipe/{number}", happened.RecipeInstalling("a")) for number in every])])
     assert counted(told) == {"wait": in_bucket("wait", 10, 10, 10)}
+
+
+def test_durations__recipe_that_came_and_went_in_one_page__adds_to_what_was_counted(told: Told) -> None:
+    """Nothing that was there before is touched by its page, but the count."""
+    for number in (1, 2):
+        told.tell(*whole_life(number))
+    assert [row["count"] for row in told.rows("durations")] == [2, 2, 2]
+
+
+def whole_life(number: int) -> list[Happened]:
+    return [
+        (f"job/{number}", JobSubmitted("ada", "ada", None, "", (number,), {})),
+        (f"recipe-set/{number}", RecipeSetSubmitted(number, "Normal", (number,))),
+        (f"recipe/{number}", recipe_new(number)),
+        *(*scheduled("a", number), *waiting("a", number), *running("a", number)),
+        *of("recipe", number, happened.RecipeCompleted()),
+    ]

@@ -1,0 +1,124 @@
+"""What a question costs does not grow with the history that it is not about, before it or since.
+
+Counted in pages that PostgreSQL touches, which are the same on every machine.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+from itertools import islice
+from random import Random
+from typing import Any
+
+import pytest
+
+from domain.directory.events import PoolRegistered
+from projections.reader import QUERIES
+from projections.sql import SQL
+from tests.harness.databases import TestDatabase
+from tests.projections.happened import lab, registered
+from tests.projections.random_history import LABS, POOLS, anything
+from tests.projections.recipe_lives import lives
+from tests.projections.telling import Told
+from tests.store.making import whole_log
+from tests.store.sessions import Owner, owner_session
+
+SYSTEMS = tuple(f"s{number:02}" for number in range(40))
+RECIPES = 80
+# A level more of an index here and there, and rows that lie on other pages.
+MORE = 1.5
+
+Questions = dict[str, tuple[bytes, dict[str, Any]]]
+Moment = tuple[int, datetime]
+
+
+def questions(at: int, moment: datetime) -> Questions:
+    """Each as a door asks it, as of a position and its moment."""
+    first_page = {"not_assigned": False, "minus_priority": -99, "submission": 0, "recipe_id": 0, "limit": 100}
+    recipe: dict[str, Any] = {"job_id": None, "recipe_set_id": None, "recipe_id": 60}
+    job = {**recipe, "job_id": 60, "recipe_id": None}
+    short = {"since": moment - timedelta(milliseconds=50), "until": moment}
+    asked: dict[str, tuple[str, dict[str, Any]]] = {
+        "queue": ("queue", first_page),
+        "idle pool": ("idle_pool", {"after": "", "limit": 100}),
+        "systems": ("systems", {"after": "", "limit": 100, "fqdn": None}),
+        "system": ("systems", {"after": "", "limit": 1, "fqdn": "s07"}),
+        "usage in a moment": ("system_usage", {**short, "group_by": "lab_controller"}),
+        "lab controller": ("document", {"kind": "lab-controller", "name": "lab-1"}),
+        "recipe": ("recipes", recipe),
+        "recipes of a job": ("recipes", job),
+        "tasks": ("tasks", recipe),
+        "history of a recipe": ("history_of_recipe", recipe),
+        "seconds of a job": ("seconds_in_states", {**job, "moment": moment}),
+        "recipe set": ("recipe_set", {"recipe_set_id": 60}),
+        "job": ("job", job),
+    }
+    return {title: (QUERIES[name], {"at": at, **params}) for title, (name, params) in asked.items()}
+
+
+FOLDING: Questions = {
+    "members": (SQL["members"], {"recipes": [60, 61], "sets": [60]}),
+    "states_of_jobs": (SQL["states_of_jobs"].replace(b"%s", b"%(jobs)s"), {"jobs": [60, 61]}),
+}
+
+
+@pytest.fixture
+def planner(told: Told, database: TestDatabase) -> Iterator[Owner]:
+    """Plans as for the tables of a lab: those of a test are so short that they are best read as a whole."""
+    with owner_session(database.owner_url) as owner:
+        for way in ("seqscan", "hashjoin", "mergejoin"):
+            owner.execute(f"SET enable_{way} = off".encode())
+        owner.execute("SET jit = off; SET search_path = read")
+        yield owner
+
+
+def tell(told: Told, dice: Random, first: int, recipes: int) -> None:
+    """In commits of some hundred events."""
+    commits = lives(dice, recipes, first)
+    while part := list(islice(commits, 40)):
+        told.tell(*(one for commit in part for one in commit))
+        told.tell(*(one for _ in range(20) for one in anything(dice, SYSTEMS)))
+
+
+def end_of(told: Told) -> Moment:
+    last = whole_log(told.log)[-1]
+    return last.position, last.recorded_at
+
+
+def pages(owner: Owner, asked: Questions) -> dict[str, int]:
+    owner.execute("VACUUM ANALYZE")
+    return {title: _pages(owner, *question) for title, question in asked.items()}
+
+
+def _pages(owner: Owner, query: bytes, params: dict[str, Any]) -> int:
+    plan = owner.execute(b"EXPLAIN (ANALYZE, BUFFERS, TIMING OFF) " + query, params).fetchall()
+    touched = next((line for (line,) in plan if "Buffers:" in line), "")
+    return sum(int(number) for number in re.findall(r"(?:hit|read)=(\d+)", touched))
+
+
+def test_cost__history_six_times_as_long__no_more_for_what_is_not_about_it(
+    told: Told, planner: Owner
+) -> None:
+    dice = Random(3)
+    told.tell(*(lab(name) for name in LABS), *((f"pool/{name}", PoolRegistered(None)) for name in POOLS))
+    told.tell(*(registered(fqdn) for fqdn in SYSTEMS))
+    tell(told, dice, 1, RECIPES)
+    then = end_of(told)
+    tell(told, dice, RECIPES + 1, RECIPES)
+    before = cost(planner, then, end_of(told))
+    tell(told, dice, 2 * RECIPES + 1, 10 * RECIPES)
+    after = cost(planner, then, end_of(told))
+    grown = {
+        asked: (before[asked], after[asked]) for asked in before if after[asked] > MORE * before[asked] + 5
+    }
+    assert not grown
+
+
+def cost(owner: Owner, then: Moment, now: Moment) -> dict[str, int]:
+    """Of every question as of then and as of now, and of folding a page."""
+    found = {f"{title}, folding": touched for title, touched in pages(owner, FOLDING).items()}
+    for name, moment in (("then", then), ("now", now)):
+        found |= {f"{title}, {name}": count for title, count in pages(owner, questions(*moment)).items()}
+    return found
