@@ -33,23 +33,25 @@ FROM log.events WHERE notification_id > %(after)s AND notification_id <= %(upto)
 ORDER BY notification_id LIMIT %(limit)s
 
 -- name: selected
--- Topic by topic and subject by subject, so that a rare one does not read the log for the next. The positions of
--- a subject ascend with its versions.
+-- Topic by topic and subject by subject, so that a rare one does not read the log for the next. Rows are compared
+-- whole, because only the index that is meant has them in that order: what is common or rare, no plan can know.
 SELECT e.notification_id, e.commit_end, e.recorded_at, e.originator_id, e.originator_version, e.topic, e.state
 FROM (
     SELECT found.* FROM unnest(%(topics)s::text[]) AS wanted (topic)
     CROSS JOIN LATERAL (
-        SELECT * FROM log.events
-        WHERE topic = wanted.topic AND notification_id > %(after)s AND notification_id <= %(upto)s
-        ORDER BY notification_id LIMIT %(limit)s
+        SELECT * FROM log.events AS e
+        WHERE (e.topic, e.notification_id) > (wanted.topic, %(after)s::bigint)
+          AND (e.topic, e.notification_id) <= (wanted.topic, %(upto)s::bigint)
+        ORDER BY e.topic, e.notification_id LIMIT %(limit)s
     ) AS found
     UNION ALL
     SELECT found.* FROM unnest(%(subjects)s::text[]) AS wanted (subject)
     CROSS JOIN LATERAL (
-        SELECT * FROM log.events
-        WHERE originator_id = wanted.subject AND notification_id > %(after)s AND notification_id <= %(upto)s
-          AND (%(of_subject)s::text[] IS NULL OR topic = ANY (%(of_subject)s::text[]))
-        ORDER BY originator_version LIMIT %(limit)s
+        SELECT * FROM log.events AS e
+        WHERE (e.originator_id, e.originator_version) > (wanted.subject, log.version_at(wanted.subject, %(after)s))
+          AND (e.originator_id, e.originator_version) <= (wanted.subject, log.version_at(wanted.subject, %(upto)s))
+          AND (%(of_subject)s::text[] IS NULL OR e.topic = ANY (%(of_subject)s::text[]))
+        ORDER BY e.originator_id, e.originator_version LIMIT %(limit)s
     ) AS found
 ) AS e
 ORDER BY e.notification_id LIMIT %(limit)s

@@ -20,8 +20,9 @@ SUBJECTS = 2_000
 class Busy:
     """Appends commits of one to four events; each name has subjects of its own, and always the same story."""
 
-    def __init__(self, log: EventLog, name: int = 1, words: int = 20) -> None:
+    def __init__(self, log: EventLog, name: int = 1, words: int = 20, subjects: int = SUBJECTS) -> None:
         self._log = log
+        self._subjects = subjects
         self._name = name
         self._dice = random.Random(name)
         self._words = "x" * words
@@ -43,7 +44,7 @@ class Busy:
         """Requests that share no subject, as one call must have it."""
         taken: set[str] = set()
         requests: list[Append] = []
-        while events > 0:
+        while events > 0 and len(taken) < self._subjects:
             happened = [self._happened() for _ in range(self._dice.randint(1, 4))]
             changes = tuple(Change(*one, STAMP) for one in happened if one[0] not in taken)
             if changes:
@@ -60,7 +61,7 @@ class Busy:
         return Append(f"busy/{self._name}/{next(self._commits)}", changes, expected)
 
     def _happened(self) -> tuple[str, Event]:
-        number = self._name * SUBJECTS + self._dice.randrange(SUBJECTS)
+        number = self._name * self._subjects + self._dice.randrange(self._subjects)
         recipe, system = f"recipe/{number}", f"system/s{number}.example.com"
         made: tuple[tuple[str, Event], ...] = (
             (recipe, RecipeQueued(self._words)),

@@ -1,0 +1,150 @@
+"""A log of a million events: paged, selected from and resumed without reading all of it."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import httpx
+import orjson
+import psycopg
+import pytest
+
+from api.store.sql import BOUNDED
+from tests.harness.long_log import BUSIEST_EVERY, RECIPES, LongLog, fill
+from tests.harness.pool import ServerPool
+from tests.harness.running import Running
+from tests.harness.watching import Watch, Watching, serving
+
+pytestmark = pytest.mark.soak
+
+Filled = tuple[Running, LongLog]
+# As many pages of 8 kB as any selection of a page's worth of events may read.
+MAX_BLOCKS = 2_000
+
+
+@pytest.fixture(scope="module")
+def filled(servers: ServerPool) -> Iterator[Filled]:
+    with servers.databases("embedded").fresh() as database, serving(database) as line:
+        yield line, fill(database)
+
+
+@pytest.fixture
+def client(filled: Filled) -> Iterator[httpx.Client]:
+    with filled[0].client() as client:
+        yield client
+
+
+def test_log__a_million_events_by_cursor__each_once_and_in_order(
+    client: httpx.Client, filled: Filled
+) -> None:
+    after: int | None = 0
+    expected = 1
+    while after is not None:
+        answer = client.get("/events", params={"after": after, "limit": 1000})
+        page = orjson.loads(answer.content)
+        positions = [event["position"] for event in page["events"]]
+        assert positions == list(range(expected, expected + len(positions)))
+        expected, after = expected + len(positions), page["next"]
+    assert expected == filled[1].last + 1
+
+
+@pytest.mark.parametrize(
+    "selected",
+    [{"types": "system.drained"}, {"subject": "system/rare.example.com"}, {"subject": "system/*,recipe/77"}],
+    ids=str,
+)
+def test_log__selected_by_cursor__only_and_all_of_those(
+    client: httpx.Client, filled: Filled, selected: dict[str, str]
+) -> None:
+    positions, after = [], 0
+    while after is not None:
+        page = client.get("/events", params={"after": after, "limit": 1000, **selected}).json()
+        positions += [event["position"] for event in page["events"]]
+        after = page["next"]
+    rare, first = filled[1].rare, filled[1].first
+    if "*" in selected.get("subject", ""):
+        of_systems = range(first - 1 + BUSIEST_EVERY, filled[1].last + 1, BUSIEST_EVERY)
+        of_recipe = range(first - 1 + 77, filled[1].last + 1, RECIPES)
+        assert positions == sorted({*of_systems, *of_recipe})
+    else:
+        assert positions == rare
+
+
+@pytest.mark.parametrize("planned", ["force_custom_plan", "force_generic_plan"])
+@pytest.mark.parametrize(
+    ("topics", "subjects"),
+    [
+        # No plan may read on in the log until it has enough of a rare one.
+        pytest.param(["system.drained"], [], id="rare"),
+        pytest.param(["system.idle", "system.drained", "system.pending"], [], id="rare beside common"),
+        pytest.param([], ["system/rare.example.com"], id="subject"),
+        # Entered near its end.
+        pytest.param([], ["system/busiest.example.com"], id="long history"),
+        pytest.param(["system.drained"], [f"recipe/{number}" for number in range(1, 20)], id="many"),
+    ],
+)
+def test_selection__of_a_million__reads_little_more_than_it_gives(
+    filled: Filled, planned: str, topics: list[str], subjects: list[str]
+) -> None:
+    line, log = filled
+    asked = {
+        "after": log.first + 900_000,
+        "upto": log.last,
+        "limit": 1000,
+        "bytes": 4 << 20,
+        "topics": topics,
+        "subjects": subjects,
+        "of_subject": None,
+    }
+    with psycopg.connect(line.database.owner_url, autocommit=True) as owner:
+        owner.execute(f"SET plan_cache_mode = {planned}")  # type: ignore[arg-type]
+        plan = _explained(owner, BOUNDED["selected"].decode(), asked)
+    scans = [node for node in _nodes(plan["Plan"]) if node.get("Relation Name") == "events"]
+    assert {node["Node Type"] for node in scans} == {"Index Scan"}
+    assert sum(node.get("Rows Removed by Filter", 0) for node in scans) == 0
+    assert plan["Plan"]["Shared Hit Blocks"] + plan["Plan"]["Shared Read Blocks"] < MAX_BLOCKS
+
+
+def test_stream__resumed_far_back__all_that_was_missed_then_live(filled: Filled) -> None:
+    line, log = filled
+
+    async def resumed() -> tuple[Watch, Watch]:
+        async with Watching(line) as watching:
+            rare = await watching.watch(0, types="system.drained,user.registered")
+            everything = await watching.watch(log.last - 100_000)
+            await asyncio.gather(rare.seen(log.rare[-1]), everything.seen(log.last))
+            with line.client() as client:
+                client.put("/users/late", json={}).raise_for_status()
+            await asyncio.gather(rare.seen(log.last + 1), everything.seen(log.last + 1))
+            return rare, everything
+
+    rare, everything = asyncio.run(resumed())
+    # The first user came with the first token.
+    assert rare.positions[-len(log.rare) - 1 :] == [*log.rare, log.last + 1]
+    assert everything.positions == list(range(log.last - 100_000 + 1, log.last + 2))
+
+
+def _explained(owner: psycopg.Connection[Any], query: str, asked: dict[str, Any]) -> dict[str, Any]:
+    """The plan as it is run for a prepared statement, and what it read."""
+    names = list(asked)
+    numbered = re.sub(r"%\((\w+)\)s", lambda found: f"${names.index(found[1]) + 1}", query)
+    types = {"topics": "text[]", "subjects": "text[]", "of_subject": "text[]"}
+    declared = ", ".join(types.get(name, "bigint") for name in names)
+    owner.execute(f"PREPARE planned ({declared}) AS {numbered}".encode())
+    values = psycopg.sql.SQL(", ").join(
+        psycopg.sql.SQL("{}::" + types.get(name, "bigint")).format(value) for name, value in asked.items()
+    )
+    execute = psycopg.sql.SQL("EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) EXECUTE planned ({})")
+    row = owner.execute(execute.format(values)).fetchone()
+    assert row is not None
+    plan: dict[str, Any] = row[0][0]
+    return plan
+
+
+def _nodes(plan: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    yield plan
+    for below in plan.get("Plans", ()):
+        yield from _nodes(below)

@@ -1,0 +1,56 @@
+"""What is selected, by the database and by memory: the same, whatever is asked for."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from contextlib import closing
+
+import pytest
+
+from api.store.event_log import EventLog
+from api.store.selection import Selection
+from tests.harness.bulk import Busy
+from tests.harness.databases import TestDatabase
+from tests.store.making import whole_log
+
+EVENTS = 600
+
+
+@pytest.fixture
+def busy_log(store_database: TestDatabase) -> Iterator[EventLog]:
+    with closing(EventLog(store_database.service_url)) as log:
+        Busy(log, subjects=30).append(EVENTS)
+        yield log
+
+
+def test_select__anything_asked_for__pages_are_what_the_selection_has(busy_log: EventLog) -> None:
+    dice, whole = random.Random(3), whole_log(busy_log)
+    found = 0
+    for _ in range(150):
+        selection, limit = _selection(dice), dice.choice((1, 3, 50, 1_000))
+        after, upto = sorted(dice.choices(range(len(whole) + 1), k=2))
+        expected = [
+            one.position
+            for one in whole
+            if after < one.position <= upto and selection.has(one.event.TOPIC, one.subject)
+        ]
+        assert _by_pages(busy_log, selection, after, upto, limit) == expected, (selection, after, upto, limit)
+        found += len(expected)
+    assert found > 1_000
+
+
+def _selection(dice: random.Random) -> Selection:
+    topics = dice.choice((None, ("recipe.queued",), ("system.idle", "recipe.running"), ("pool.changed",)))
+    named = [f"recipe/{30 + dice.randrange(30)}" for _ in range(dice.randrange(4))]
+    kinds = dice.choice(([], [], ["recipe/*"], ["system/*"], ["pool/*", "system/*"]))
+    return Selection(topics, (*named, *kinds) or None)
+
+
+def _by_pages(log: EventLog, selection: Selection, after: int, upto: int, limit: int) -> list[int]:
+    positions: list[int] = []
+    while after < upto:
+        found, after = log.select(after, upto, limit, selection.topics, selection.subject)
+        assert len(found) <= limit
+        positions += [one.position for one in found]
+    return positions
