@@ -34,19 +34,14 @@ class Worker(ASGIWorker):  # type: ignore[misc]
 
     def load_wsgi(self) -> None:
         super().load_wsgi()
-        self.asgi = _with_connections(self, self.asgi)
+        self.asgi = _with_connections(self.asgi)
 
 
 class Connection:
     """The line of a watcher."""
 
-    def __init__(self, worker: Worker, transport: Any) -> None:
-        self._worker = worker
+    def __init__(self, transport: Any) -> None:
         self._transport = transport
-
-    @property
-    def is_stopping(self) -> bool:
-        return not self._worker.alive
 
     def abort(self) -> None:
         line = self._transport.get_extra_info("socket")
@@ -66,12 +61,12 @@ class Connection:
                 line.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, SILENCE_SECONDS * 1000)
 
 
-def _with_connections(worker: Worker, application: Application) -> Application:
+def _with_connections(application: Application) -> Application:
     async def called(scope: dict[str, Any], receive: Any, send: Any) -> None:
         # `receive` is a method of the body's receiver, which knows the protocol of its connection.
         protocol = getattr(getattr(receive, "__self__", None), "protocol", None)
         if scope["type"] == "http" and protocol is not None:
-            scope.setdefault("extensions", {})[CONNECTION] = Connection(worker, protocol.transport)
+            scope.setdefault("extensions", {})[CONNECTION] = Connection(protocol.transport)
         await application(scope, receive, send)
 
     return called

@@ -113,8 +113,8 @@ class Broadcast:
         self._is_closed = True
         if self._timer is not None:
             self._timer.cancel()
-        for watcher in self._watchers:
-            watcher.end()
+        for watcher in list(self._watchers):
+            watcher.dismiss()
 
     def _wake(self) -> None:
         """A wave: everybody who was told something writes. What comes meanwhile goes out with the next."""
@@ -136,8 +136,6 @@ class Broadcast:
     def _look(self) -> None:
         loop = asyncio.get_running_loop()
         self._timer = loop.call_later(LOOK_SECONDS, self._look) if self._watchers else None
-        if any(watcher.line.is_stopping for watcher in self._watchers):
-            self.close()
         now = loop.time()
         for watcher in list(self._watchers):
             watcher.look(now)

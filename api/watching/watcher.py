@@ -28,10 +28,6 @@ logger = logging.getLogger(__name__)
 class Line(Protocol):
     """The connection of a watcher."""
 
-    @property
-    def is_stopping(self) -> bool:
-        """Whether the server was told to stop."""
-
     def abort(self) -> None:
         """End it at once, and give up what it has not taken."""
 
@@ -96,6 +92,12 @@ class Watcher:
         self._is_ended = True
         self.wake()
 
+    def dismiss(self) -> None:
+        """The same, but what is being written is not waited for."""
+        self.end()
+        if self._writing_since is not None:
+            self._break_off()
+
     def look(self, now: float) -> None:
         """From time to time: whether it may go on, takes what it is sent, and was told something lately."""
         if not self._still_allowed():
@@ -118,6 +120,9 @@ class Watcher:
     def _cut(self, why: str) -> None:
         logger.info("a watcher %s: cut behind position %d", why, self.position)
         self._broadcast.counters.cut += 1
+        self._break_off()
+
+    def _break_off(self) -> None:
         self._broadcast.leave(self)
         self._backlog.clear()
         self.line.abort()

@@ -142,17 +142,23 @@ def test_stream__as_many_as_there_may_be__the_next_is_asked_to_come_again(server
     assert b"retry-after: 5" in refused.head.lower()
 
 
-def test_server__told_to_stop__streams_end_as_they_should(servers: ServerPool) -> None:
-    async def stopped(line: Running) -> list[Watch]:
+def test_server__told_to_stop__streams_end_as_they_should_also_beside_one_who_does_not_read(
+    servers: ServerPool,
+) -> None:
+    async def stopped(line: Running, log: EventLog) -> list[Watch]:
         async with Watching(line) as watching:
             watches = [await watching.watch() for _ in range(20)]
+            deaf = await watching.watch(receive_bytes=4096)
+            deaf.stop_reading()
+            end = await asyncio.to_thread(Busy(log, words=2_000).append, 1_000)
+            await asyncio.gather(*(one.seen(end) for one in watches))
             line.processes["serve"].send_signal(signal.SIGTERM)
-            for one in watches:
-                await one.over()
+            await asyncio.gather(deaf.cut(), *(one.over() for one in watches))
             return watches
 
     with servers.databases("embedded").fresh() as database, serving(database) as line:
-        assert all(one.is_complete for one in asyncio.run(stopped(line)))
+        with closing(EventLog(database.service_url)) as log:
+            assert all(one.is_complete for one in asyncio.run(stopped(line, log)))
         wait_for(lambda: line.processes["serve"].poll() is not None, "the server to stop")
 
 
