@@ -45,7 +45,13 @@ class Shapes(NamedTuple):
 USERS = Shapes(inputs.User, named.UserList, named.UserShown, named.UserPut)
 GROUPS = Shapes(inputs.Group, named.GroupList, named.GroupShown, named.GroupPut)
 POOLS = Shapes(inputs.Pool, named.PoolList, named.PoolShown, named.PoolPut)
-LABS = Shapes(inputs.LabController, named.LabControllerList, named.LabControllerShown, named.LabControllerPut)
+LABS = Shapes(
+    inputs.LabController,
+    named.LabControllerList,
+    named.LabControllerShown,
+    named.LabControllerPut,
+    named.LabControllerRemoved,
+)
 TREES = Shapes(
     inputs.DistroTree,
     named.DistroTreeList,

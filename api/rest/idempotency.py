@@ -5,20 +5,18 @@ The key becomes the command id of the append, so key, answer and events are in o
 
 from __future__ import annotations
 
-import asyncio
 import hashlib
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 
 from falcon.asgi import Request as HttpRequest
 
+from api.rest.contract.parameters import MAX_KEY_LENGTH
 from api.rest.principal import request_of
 from api.services import Request, Services
 from api.store.requests import Committed, Conflict
+from api.use_cases.keyed import KEY_HEADER, done_before, require_same
 from domain.errors import Fault, FaultyInput, Refused
-
-KEY_HEADER = "Idempotency-Key"
-MAX_KEY_LENGTH = 255
 
 
 async def once(
@@ -32,28 +30,22 @@ async def once(
     Raises FaultyInput when the key came with another request.
     """
     request = keyed_request(req, body)
-    done = await _found(services, request)
+    done = await done_before(services, request)
     if done is None:
         try:
             # Of two with one key at once, the second finds the first's commit instead of making its own,
             done = await write(request)
         except (Refused, Conflict):
             # or is refused because of what the first has just done.
-            done = await _found(services, request)
+            done = await done_before(services, request)
             if done is None:
                 raise
         if done is None:
             # Or there was nothing left to do, because the first has just done it.
-            done = await _found(services, request)
-    if done is not None and done.repeated and done.digest != request.digest:
-        raise FaultyInput([Fault(KEY_HEADER, "this key was used for another request")])
+            done = await done_before(services, request)
+    if done is not None and done.repeated:
+        require_same(request, done)
     return done
-
-
-async def _found(services: Services, request: Request) -> Committed | None:
-    if request.command_id is None:
-        return None
-    return await asyncio.to_thread(services.log.commit_of, request.command_id)
 
 
 def keyed_request(req: HttpRequest, body: bytes) -> Request:

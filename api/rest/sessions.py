@@ -18,7 +18,12 @@ class Sessions:
     def __init__(self, services: Services) -> None:
         self._services = services
 
-    @operation("Exchange a password for a token that expires", named_answers.LoggedIn, body=Login)
+    @operation(
+        "Exchange a password for a token that expires",
+        named_answers.LoggedIn,
+        body=Login,
+        refuses=(401, 403, 429),
+    )
     async def on_post_login(self, req: Request, resp: Response) -> None:
         asked: Login = await read_model(req)
         request_id = req.context.request_id

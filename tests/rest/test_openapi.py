@@ -85,7 +85,7 @@ def fuzz(line: Running, *arguments: str) -> None:
             timeout=400,
             check=False,
         )
-    assert done.returncode == 0, done.stdout[-8_000:] + done.stderr[-2_000:]
+    assert done.returncode == 0, done.stdout[-12_000:] + done.stderr[-2_000:]
     asked = re.search(r"(\d+) generated", done.stdout)
     assert asked is not None and int(asked.group(1)) > len(ROUTES), done.stdout
     line.wait_ready()

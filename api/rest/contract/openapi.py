@@ -104,6 +104,7 @@ def _responses(
 def _refusals(path: str, method: str, operation: Operation, roles: tuple[str, ...]) -> Iterator[int]:
     """The states of HTTP in which it may be refused."""
     yield from (400, 422, 500, 503)
+    yield from operation.refuses
     if roles:
         yield from (401, 403, 429)
     if "{" in path:

@@ -24,7 +24,7 @@ class Operation:
 
     `takes` are the media types of the body, `gives` those of the answer: of JSON, `body` and `answer` are the
     shapes. `versioned`: the answer has an ETag, or the change takes If-Match. `keyed`: it takes an
-    Idempotency-Key.
+    Idempotency-Key. `refuses` are states of HTTP beside those that follow from all this.
     """
 
     does: str
@@ -36,6 +36,7 @@ class Operation:
     created: bool = False
     versioned: bool = False
     keyed: bool = False
+    refuses: tuple[int, ...] = ()
     most_bytes: int = MAX_BODY_BYTES
 
 
