@@ -5,7 +5,7 @@ Nobody waits for a shell: what does not answer at once, or does not answer well,
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -31,17 +31,6 @@ def names(path: str, rows: str, field: str, told: str = "", most: int = MOST_NAM
         return [
             CompletionItem(name, help=_one_line(more)) for name, more in found if name.startswith(incomplete)
         ]
-
-    return complete
-
-
-def one_of(words: Sequence[str]) -> Complete:
-    """As they are written, however much of them was."""
-
-    def complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-        from click.shell_completion import CompletionItem
-
-        return [CompletionItem(word) for word in words if word.lower().startswith(incomplete.lower())]
 
     return complete
 

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import click
 
+from api.cli.params import OneOf
+
 COMPLETE_VARIABLE = "_LABLEDGER_COMPLETE"
+
 # How each shell is told: this one at once, and every one to come.
 INSTALL = {
     "bash": (
@@ -23,7 +26,7 @@ INSTALL = {
 
 
 @click.command
-@click.argument("shell", type=click.Choice(tuple(INSTALL)))
+@click.argument("shell", type=OneOf(tuple(INSTALL)))
 def completion(shell: str) -> None:
     """Print the script that makes SHELL complete `labledger`; its last lines say how to install it.
 

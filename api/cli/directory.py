@@ -11,7 +11,7 @@ from api.cli import completing
 from api.cli.assignments import assigned, assignments_argument
 from api.cli.named import Kind, group_of
 from api.cli.output import Output
-from api.cli.params import ID
+from api.cli.params import ID, OneOf
 from api.cli.remote import remote
 from domain.directory.roles import ROLES
 
@@ -45,9 +45,7 @@ users_argument = click.argument(
 
 @user.command("put")
 @USER.argument
-@click.option(
-    "--role", "roles", type=click.Choice(ROLES), multiple=True, help="Repeatable; the first counts."
-)
+@click.option("--role", "roles", type=OneOf(ROLES), multiple=True, help="Repeatable; the first counts.")
 @click.option("--email", help="Where the person is written to.")
 @remote
 def put_user(client: Client, output: Output, name: str, roles: tuple[str, ...], email: str | None) -> None:

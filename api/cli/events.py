@@ -18,11 +18,14 @@ if TYPE_CHECKING:
     from api.client import Client
 
 PAGE = 1000
+# Behind everything.
+LAST_POSITION = 2**63 - 2
 
 
 @click.command
 @click.option("--follow", "-f", is_flag=True, help="Go on with what is appended, until Ctrl-C.")
 @click.option("--after", type=Whole(0), default=0, help="Only events behind this position [the start].")
+@click.option("--new", is_flag=True, help="Only events that are still to come; with --follow.")
 @click.option(
     "--types",
     metavar="TOPIC,…",
@@ -38,6 +41,7 @@ def events(
     output: Output,
     follow: bool,
     after: int,
+    new: bool,
     types: str | None,
     subject: str | None,
     limit: int | None,
@@ -46,11 +50,19 @@ def events(
 
     What is followed goes on behind the last event seen when the server comes back from a restart.
     """
+    if new:
+        after = _end(client)
     wanted = {"types": types.split(",") if types else None, "subject": subject}
     found = _live(client, after, wanted) if follow else _recorded(client, after, wanted)
     lines = Lines(output)
     for event in islice(found, limit):
         lines.show(event)
+
+
+def _end(client: Client) -> int:
+    """The last position of the log."""
+    position: int = client.get("/events", after=LAST_POSITION, limit=1)["position"]
+    return position
 
 
 def _recorded(client: Client, after: int, wanted: dict[str, Any]) -> Iterator[dict[str, Any]]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from api.cli.lab_progress import advancing
+from api.cli.progress import advancing
 from api.client.problems import Problem
 from domain.errors import Fault, Unreadable
 

@@ -7,8 +7,8 @@ from typing import IO, TYPE_CHECKING, Any
 
 import click
 
-from api.cli.lab_progress import advancing
 from api.cli.output import Output
+from api.cli.progress import advancing
 from api.cli.remote import remote
 
 if TYPE_CHECKING:

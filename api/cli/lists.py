@@ -12,6 +12,7 @@ import click
 from api.cli.as_of import as_of, require_past
 from api.cli.output import Output, note
 from api.cli.params import Whole
+from api.cli.progress import counting
 from api.cli.remote import remote, wide
 from api.cli.tables import Column, Row
 from api.cli.wording import clock, elapsed, zone
@@ -32,7 +33,8 @@ class Listing:
     empty: str
 
     def show(self, client: Client, output: Output, limit: int | None, as_of: str | None) -> None:
-        document = client.pages(self.path, self.name, limit=limit, as_of=as_of)
+        with counting(f"reading {self.name.replace('_', ' ')}") as seen:
+            document = client.pages(self.path, self.name, limit=limit, seen=seen, as_of=as_of)
         require_past(client, as_of, document)
         output.rows(document, self.name, self.columns, empty=self.empty)
         if document["next"] is not None and not output.as_json:

@@ -11,6 +11,7 @@ import click
 
 from api.cli.advice import CONNECTION
 from api.cli.output import Output, note
+from api.cli.params import OneOf
 from api.cli.remote import remote
 from api.cli.wording import clock, zone
 from domain.directory.roles import ROLES
@@ -28,7 +29,7 @@ stdin_option = click.option(
 
 @click.command
 @click.argument("user", required=False)
-@click.option("--role", type=click.Choice(ROLES), help="One of yours [the first of them].")
+@click.option("--role", type=OneOf(ROLES), help="One of yours [the first of them].")
 @stdin_option
 @remote
 def login(client: Client, output: Output, user: str | None, role: str | None, from_stdin: bool) -> None:
@@ -46,7 +47,9 @@ def login(client: Client, output: Output, user: str | None, role: str | None, fr
     file = Logins.load().with_(Login(client.url, name, answer["token"], answer["token_id"], ends)).save()
     told = {field: answer[field] for field in ("user", "role", "token_id", "expires_at")}
     until = f"until {clock(ends)} ({zone()})"
-    output.line({**told, "url": client.url}, f"you are {name}, {answer['role']}, at {client.url} {until}")
+    output.line(
+        {**told, "url": client.url}, f"you are {name}, role {answer['role']}, at {client.url} {until}"
+    )
     if not output.as_json:
         note(f"kept in {file}")
 
@@ -81,7 +84,7 @@ def whoami(client: Client, output: Output) -> None:
     lab = f" of {answer['lab_controller']}" if answer.get("lab_controller") else ""
     connection = click.get_current_context().meta[CONNECTION]
     output.line(
-        answer, f"{answer['user']}, {answer['role']}{lab}, at {client.url} by {connection.token_from}"
+        answer, f"{answer['user']}, role {answer['role']}{lab}, at {client.url} by {connection.token_from}"
     )
 
 

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import UTC, datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from api.cli.moments import moment, span
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
 
 
 class Whole(click.ParamType[int]):
@@ -23,6 +27,31 @@ class Whole(click.ParamType[int]):
         if text.isascii() and text.isdigit() and len(text) < 20 and self._least <= int(text) <= self._most:
             return int(text)
         return self.fail(f"{text!r} is no whole number from {self._least} on", param, ctx)
+
+
+class OneOf(click.ParamType[str]):
+    """One of some words, however they are written."""
+
+    name = "word"
+
+    def __init__(self, words: Sequence[str]) -> None:
+        self._words = tuple(words)
+
+    def get_metavar(self, param: click.Parameter, ctx: click.Context) -> str:
+        return f"[{'|'.join(self._words)}]"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        found = next((word for word in self._words if word.lower() == str(value).lower()), None)
+        if found is None:
+            self.fail(f"{value!r} is none of {', '.join(self._words)}", param, ctx)
+        return found
+
+    def shell_complete(
+        self, ctx: click.Context, param: click.Parameter, incomplete: str
+    ) -> list[CompletionItem]:
+        from click.shell_completion import CompletionItem
+
+        return [CompletionItem(word) for word in self._words if word.lower().startswith(incomplete.lower())]
 
 
 class Words(click.ParamType[str]):

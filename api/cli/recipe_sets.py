@@ -8,7 +8,7 @@ import click
 
 from api.cli import completing
 from api.cli.output import Output
-from api.cli.params import ID, Words
+from api.cli.params import ID, OneOf, Words
 from api.cli.remote import remote
 from domain.priority import Priority
 
@@ -51,11 +51,7 @@ def _cancel(client: Client, output: Output, path: str, what: str, reason: str) -
 
 @click.command("set-priority")
 @click.argument("recipe_set_id", metavar="SET", type=ID, shell_complete=completing.waiting_sets)
-@click.argument(
-    "priority",
-    type=click.Choice(PRIORITIES, case_sensitive=False),
-    shell_complete=completing.one_of(PRIORITIES),
-)
+@click.argument("priority", type=OneOf(PRIORITIES))
 @remote
 def set_priority(client: Client, output: Output, recipe_set_id: int, priority: str) -> None:
     """Change the priority of a recipe set; once it has started there is none to change."""

@@ -13,7 +13,7 @@ from api.cli.assignments import assigned, assignments_argument
 from api.cli.lazy import Group
 from api.cli.named import show_one
 from api.cli.output import Output
-from api.cli.params import ID, Moment
+from api.cli.params import ID, Moment, OneOf
 from api.cli.remote import remote
 from api.cli.wording import plain
 from domain.system.lifecycle import CONDITIONS
@@ -53,11 +53,7 @@ def set_properties(client: Client, output: Output, fqdn: str, changes: tuple[str
 
 @system.command("set-condition")
 @fqdn_argument
-@click.argument(
-    "condition",
-    type=click.Choice(CONDITIONS, case_sensitive=False),
-    shell_complete=completing.one_of(CONDITIONS),
-)
+@click.argument("condition", type=OneOf(CONDITIONS))
 @reason_option
 @remote
 def set_condition(client: Client, output: Output, fqdn: str, condition: str, reason: str) -> None:

@@ -12,7 +12,7 @@ from api.cli import completing
 from api.cli.lazy import Group
 from api.cli.lists import Listing, list_command
 from api.cli.output import Output, note
-from api.cli.params import Moment
+from api.cli.params import Moment, OneOf
 from api.cli.remote import remote
 from api.cli.tables import Column, Row
 from api.cli.wording import clock, zone
@@ -62,7 +62,7 @@ def first() -> None:
 
 @token.command
 @click.argument("user", shell_complete=completing.users)
-@click.option("--role", type=click.Choice(ROLES), default=SUBMITTER, show_default=True)
+@click.option("--role", type=OneOf(ROLES), default=SUBMITTER, show_default=True)
 @click.option(
     "--lab-controller",
     metavar="FQDN",

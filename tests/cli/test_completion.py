@@ -65,6 +65,7 @@ def values(lines: list[str]) -> list[str]:
         (["token", "create", "--role", "la"], ["lab-controller"]),
         (["events", "--types", "recipe.queued,recipe.assi"], ["recipe.queued,recipe.assigned"]),
         (["completion", ""], ["bash", "zsh", "fish"]),
+        (["user", "put", "x", "--role", "A"], ["admin", "auditor"]),
         (["queue", "--js"], ["--json"]),
     ],
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -13,6 +14,7 @@ from click.testing import Result
 
 from api.cli import main
 from api.client import Patience
+from api.client.transport import Manner
 from tests.harness.running import SAMPLES, Running
 
 Run = Callable[..., Result]
@@ -135,7 +137,8 @@ def busy(line: Running) -> None:
 
 @pytest.fixture
 def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("api.client.calls.Patience", lambda: Patience(attempts=1, seconds=0.0))
+    impatient = functools.partial(Manner, patience=Patience(attempts=1, seconds=0.0))
+    monkeypatch.setattr("api.client.calls.Manner", impatient)
 
 
 def documents(text: str) -> list[Any]:

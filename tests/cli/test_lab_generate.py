@@ -55,7 +55,8 @@ def test_submit__one_is_refused__others_are_not_kept_back(server: Server, run: R
     result = run("lab", "submit", "-", "--json", input='{"a": 1}\n\n{"b": 2}\n{"c": 3}\n')
     assert result.exit_code == 1
     assert [json.loads(line)["line"] for line in result.stdout.splitlines()] == [1, 4]
-    assert result.stderr.startswith("line 3:\n")
+    refused = json.loads(result.stderr)
+    assert (refused["where"], refused["title"]) == ("line 3", "The input is wrong")
 
 
 @pytest.mark.parametrize(

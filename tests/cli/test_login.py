@@ -37,7 +37,7 @@ def logged_in(real: Run, alice: None) -> None:
 @pytest.mark.usefixtures("logged_in")
 def test_login__with_the_password__is_who_one_says(real: Run, tmp_path: Path) -> None:
     result = real("whoami", env=NOBODY)
-    assert result.stdout.startswith("alice, submitter, at http://127.0.0.1:")
+    assert result.stdout.startswith("alice, role submitter, at http://127.0.0.1:")
     assert "by the login of alice until" in result.stdout
     (file,) = (tmp_path / "config" / "labledger").iterdir()
     assert file.stat().st_mode & 0o777 == 0o600
@@ -89,7 +89,7 @@ def test_login__typed_in_a_terminal__is_not_shown(line: Running, tmp_path: Path)
 
 def test_token__made_listed_used_and_revoked(real: Run) -> None:
     made = json.loads(real("token", "create", "alice", "--expires-in", "30d", "--json").stdout)
-    assert real("whoami", "--token", made["token"]).stdout.startswith("alice, submitter")
+    assert real("whoami", "--token", made["token"]).stdout.startswith("alice, role submitter")
     listed = real("token", "list", "--all").stdout
     (row,) = (row for row in listed.splitlines() if made["token_id"] in row)
     assert row.split()[1:4] == ["alice", "submitter", "valid"]

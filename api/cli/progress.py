@@ -1,0 +1,45 @@
+"""What takes longer than a second says how far it is, where a person looks on (on standard error)."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, TypeVar
+
+if TYPE_CHECKING:
+    from rich.status import Status
+
+T = TypeVar("T")
+
+
+def advancing(what: str, items: Sequence[T]) -> Iterator[T]:
+    """The items, one by one; on a terminal a bar says how many are done."""
+    if not sys.stderr.isatty():
+        yield from items
+        return
+    from rich.console import Console
+    from rich.progress import track
+
+    yield from track(items, description=what, console=Console(stderr=True), transient=True)
+
+
+@contextmanager
+def counting(what: str) -> Iterator[Callable[[int], None]]:
+    """To be told how many there are so far, of nobody knows how many; the first telling shows them."""
+    shown: Status | None = None
+
+    def tell(count: int) -> None:
+        nonlocal shown
+        if shown is None:
+            from rich.console import Console
+
+            shown = Console(stderr=True).status("")
+            shown.start()
+        shown.update(f"{what}: {count} so far")
+
+    try:
+        yield tell if sys.stderr.isatty() else lambda count: None
+    finally:
+        if shown is not None:
+            shown.stop()

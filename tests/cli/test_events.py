@@ -1,0 +1,67 @@
+"""The log on the command line: by page, as it grows, on terminals of every width."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import click
+import pytest
+from click.testing import Result
+
+from api.client import Client
+from tests.cli.answers import event
+from tests.cli.loopback import Answer, Server, sent_events
+
+Run = Callable[..., Result]
+
+
+def test_events__recorded__are_read_to_the_end(server: Server, run: Run) -> None:
+    # A page may have no events: of these topics there are none in that part of the log.
+    pages = [([event(1, system="a.example.com")], 5), ([], 9), ([event(12, basis=1)], None)]
+    server.on("GET", "/events", *(Answer({"events": page, "next": after}) for page, after in pages))
+    first, second = run("events", "--types", "recipe.scheduled,recipe.queued").stdout.splitlines()
+    assert first.split()[:2] == ["1", "2026-01-01"]
+    assert first.endswith("recipe/12                           scheduler     system=a.example.com")
+    assert second.endswith("scheduler")
+    assert [asked.query["after"] for asked in server.asked] == [["0"], ["5"], ["9"]]
+    assert server.asked[0].query["types"] == ["recipe.scheduled", "recipe.queued"]
+
+
+def test_events__new__begin_at_the_end_of_the_log(server: Server, run: Run) -> None:
+    server.on("GET", "/events", Answer({"events": [], "position": 41, "next": None}))
+    assert run("events", "--new").exit_code == 0
+    assert [int(asked.query["after"][0]) for asked in server.asked] == [2**63 - 2, 41]
+
+
+def test_events__on_a_narrow_terminal__two_lines_each(
+    server: Server, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("COLUMNS", "80")
+    aborted = event(7, system="a.example.com", whiteboard="word " * 40)
+    server.on("GET", "/events", Answer({"events": [{**aborted, "topic": "recipe.aborted"}], "next": None}))
+    shown = run("events")
+    head, more = click.unstyle(shown.stdout).splitlines()
+    assert head.split() == ["7", "2026-01-01", "00:00:00", "recipe.aborted", "recipe/12"]
+    assert more.split()[:2] == ["scheduler", "system=a.example.com"] and len(more) <= 80
+    assert "\x1b[31m" in shown.stdout
+
+
+def test_events__followed__one_document_a_line(server: Server, run: Run) -> None:
+    server.on("GET", "/events", sent_events(event(5), event(6)))
+    lines = run("events", "--follow", "--after", "4", "--limit", "2", "--json").stdout.splitlines()
+    assert [json.loads(line)["position"] for line in lines] == [5, 6]
+
+
+@pytest.mark.parametrize(("flags", "called"), [(["--follow"], "events"), ([], "get")])
+def test_events__interrupted__ends_without_a_word(
+    run: Run, monkeypatch: pytest.MonkeyPatch, flags: list[str], called: str
+) -> None:
+    def interrupted(*_: Any, **__: Any) -> Any:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Client, called, interrupted)
+    result = run("events", *flags)
+    assert (result.exit_code, result.output) == (130, "")
