@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import orjson
 from falcon.asgi import Request, Response
 
 from api.rest.contract import named_answers
 from api.rest.contract.operation import operation
 from api.rest.problems import answer, problem
+from api.rest.readiness import Readiness
 from api.services import Services
-from api.store.lease import NAMESPACE, SCHEDULER
-from projections.database import DatabaseAway
-
-MAX_LAG_EVENTS = 10_000
 
 
 class Health:
     def __init__(self, services: Services) -> None:
-        self._services = services
+        self._readiness = Readiness(services)
 
     @operation("Say whether this process answers", named_answers.Alive)
     async def on_get_alive(self, req: Request, resp: Response) -> None:
@@ -28,28 +23,12 @@ class Health:
 
     @operation("Say whether the service does its work", named_answers.Ready)
     async def on_get_ready(self, req: Request, resp: Response) -> None:
-        """Ready when the database answers, the read models keep up, and some scheduler holds the lease."""
-        try:
-            checks = await self._checks()
-        except DatabaseAway:
-            answer(resp, problem(503, "the database cannot be reached"))
-            return
-        failed = [name for name, ok in checks.items() if ok is False]
+        """Every check with its figures, whether all is well or not."""
+        checks = await self._readiness.checks()
+        shown = {name: finding.shown() for name, finding in checks.items()}
+        failed = [name for name, finding in checks.items() if finding.fault is not None]
         if failed:
-            answer(resp, {**problem(503, f"not ready: {', '.join(failed)}"), "checks": checks})
+            answer(resp, {**problem(503, f"not ready: {', '.join(failed)}"), "checks": shown})
             return
         resp.content_type = "application/json"
-        resp.data = orjson.dumps({"ready": True, "checks": checks})
-
-    async def _checks(self) -> dict[str, Any]:
-        reader = self._services.reader
-        end = await reader.row("log_end")
-        lease = await reader.row("lease_held", (NAMESPACE, SCHEDULER))
-        assert end is not None and lease is not None
-        lag = max(0, end["position"] - reader.position)
-        return {
-            "database": True,
-            "read_models": lag <= MAX_LAG_EVENTS,
-            "scheduler": bool(lease["held"]),
-            "lag_events": lag,
-        }
+        resp.data = orjson.dumps({"ready": True, "checks": shown})

@@ -14,6 +14,7 @@ from projections.database import DatabaseAway
 
 MOST_LAG_EVENTS = 10_000
 MOST_LAG_SECONDS = 60.0
+ANSWER_SECONDS = 5.0
 
 
 @dataclass(frozen=True)
@@ -48,10 +49,13 @@ class Readiness:
         """By name."""
         services = self._services
         position = services.reader.position
+        asked = asyncio.to_thread(standing, services.log, SCHEDULER, position)
         try:
-            said = await asyncio.to_thread(standing, services.log, SCHEDULER, position)
+            said = await asyncio.wait_for(asked, ANSWER_SECONDS)
         except DatabaseAway:
             return {"database": Finding("it cannot be reached", {"writable": False})}
+        except TimeoutError:
+            return {"database": Finding(f"no answer within {ANSWER_SECONDS:g} s", {"writable": False})}
         feed = services.feed
         look = Look(said, position, feed.position if feed.tailer is not None else None)
         return {name: check(look) for name, check in CHECKS.items()}

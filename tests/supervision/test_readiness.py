@@ -1,0 +1,101 @@
+"""/readyz: whether the service does its work, by checks with names and figures; /healthz: that it lives."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Iterator
+from typing import Any
+
+import httpx
+import pytest
+
+from api.rest.readiness import CHECKS
+from tests.harness.databases import TestDatabase
+from tests.harness.running import Running, running, wait_for
+from tests.line.test_database_away import away
+from tests.store.sessions import Owner, end_sessions, owner_session
+
+
+@pytest.fixture
+def line(database: TestDatabase) -> Iterator[Running]:
+    with running(database, LABLEDGER_LEASE_SECONDS="3") as started:
+        yield started
+
+
+@pytest.fixture
+def owner(database: TestDatabase) -> Iterator[Owner]:
+    with owner_session(database.owner_url) as session:
+        yield session
+
+
+def asked(line: Running) -> tuple[int, dict[str, Any]]:
+    with line.client() as client:
+        answer = client.get("/readyz")
+    return answer.status_code, answer.json()["checks"]
+
+
+def failed(line: Running) -> dict[str, str]:
+    """What is said to be wrong, by check."""
+    status, checks = asked(line)
+    found = {name: check["detail"] for name, check in checks.items() if not check["ok"]}
+    assert (status == 503) == bool(found)
+    return found
+
+
+def test_ready__all_is_well__every_check_is_there_with_its_figures(line: Running) -> None:
+    wait_for(lambda: asked(line)[1]["read_models"]["lag_events"] == 0, "the projector")
+    status, checks = asked(line)
+    assert status == 200
+    assert list(checks) == list(CHECKS)
+    assert all(check.pop("ok") for check in checks.values())
+    scheduler = checks.pop("scheduler")
+    assert checks == {
+        "database": {"writable": True},
+        "read_models": {"lag_events": 0, "lag_seconds": 0.0},
+        "directory": {"lag_events": 0},
+    }
+    assert scheduler["holder"].endswith(f"/{line.processes['scheduler'].pid}")
+    assert 0 <= scheduler["renewed_seconds_ago"] <= scheduler["lease_seconds"] == 3
+
+
+def test_ready__no_scheduler__says_so(line: Running) -> None:
+    line.kill("scheduler")
+    wait_for(lambda: failed(line), "it to be noticed")
+    assert failed(line) == {"scheduler": "nobody holds its lease: does one run?"}
+
+
+def test_ready__scheduler_hangs__says_so_until_it_goes_on(line: Running) -> None:
+    hung = line.processes["scheduler"].pid
+    os.kill(hung, signal.SIGSTOP)
+    try:
+        wait_for(lambda: failed(line), "it to be noticed")
+        assert "hangs: it has not renewed its lease for" in failed(line)["scheduler"]
+    finally:
+        os.kill(hung, signal.SIGCONT)
+    line.wait_ready()
+
+
+def test_ready__projector_is_far_behind__says_by_how_much(line: Running, owner: Owner) -> None:
+    line.kill("projector")
+    line.labledger("token", "create", "admin", "--role", "admin")
+    assert failed(line) == {}, "behind, but not for long"
+    # Sixty seconds pass for the log alone.
+    owner.execute("SET session_replication_role = replica")
+    owner.execute("UPDATE log.events SET recorded_at = recorded_at - interval '61 s'")
+    assert "61 s behind: does a projector run?" in failed(line)["read_models"]
+
+
+def test_ready__database_takes_nothing_in__says_so(line: Running, owner: Owner) -> None:
+    database = owner.info.dbname
+    owner.execute(f'ALTER DATABASE "{database}" SET default_transaction_read_only = on'.encode())
+    end_sessions(owner)
+    wait_for(lambda: "database" in failed(line), "the sessions to be new")
+    assert failed(line)["database"] == "it is read-only, perhaps a standby"
+
+
+def test_ready__database_away__says_so_and_the_process_lives(line: Running) -> None:
+    with away(line.database):
+        assert failed(line) == {"database": "it cannot be reached"}
+        assert httpx.get(f"{line.url}/healthz", trust_env=False).json() == {"alive": True}
+    line.wait_ready()
