@@ -6,6 +6,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 
+import pytest
 from click.testing import Result
 
 from tests.cli.answers import RECIPE, SYSTEM
@@ -66,9 +67,12 @@ def test_recipe__shows_what_it_asked_for_and_what_it_installs(server: Server, ru
     ]
 
 
-def test_start__no_command_talks_yet__nothing_heavy_is_imported() -> None:
+@pytest.mark.parametrize(
+    "arguments", [["--help"], ["queue", "--help"], ["system", "show", "--help"], ["overview", "--help"]]
+)
+def test_start__no_command_talks_yet__nothing_heavy_is_imported(arguments: list[str]) -> None:
     """Start-up is felt at every call."""
-    script = "import sys, api.cli; api.cli.main(['--help'], standalone_mode=False); print(*sys.modules)"
+    script = f"import sys, api.cli; api.cli.main({arguments}, standalone_mode=False); print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     loaded = set(done.stdout.splitlines()[-1].split())
     assert not loaded & {"rich", "httpx", "falcon", "psycopg", "pydantic", "lxml"}

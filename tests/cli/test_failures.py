@@ -44,6 +44,68 @@ def test_token__wrong__says_where_one_is_given(server: Server, run: Run) -> None
     assert "--token" in run("queue").stderr
 
 
+@pytest.mark.parametrize(
+    ("status", "detail", "said"),
+    [
+        (401, "nobody knows this token", "--token or LABLEDGER_TOKEN"),
+        (403, "PUT /users/{name} is for admin", "labledger whoami"),
+        (404, "job 99", "`labledger jobs` lists"),
+        (404, "recipe set 99", "`labledger jobs` lists"),
+        (404, "distro tree 99", "`labledger distro-trees` lists"),
+        (404, "there is nothing at this path", ""),
+        (409, "system/a is busy", "Nothing was changed"),
+        (412, "it is at version 4", "look at it again"),
+        (429, "30 requests a second are allowed", "Asked 1 time. There are too many requests"),
+        (500, "request 1f failed", "a fault of the server"),
+        (503, "the database cannot be reached", "labledger overview"),
+        (504, "not there yet", "is a projector running?"),
+    ],
+)
+def test_refused__by_status__says_what_to_do_next(
+    server: Server, run: Run, status: int, detail: str, said: str
+) -> None:
+    # Whoever would have to wait for an hour is told at once.
+    answer = Answer({"title": "No", "detail": detail}, status, {"Retry-After": "3600"})
+    server.on("GET", "/queue", answer)
+    result = run("queue")
+    first, *advice = result.stderr.splitlines()
+    assert (result.exit_code, first) == (1, f"Error: No: {detail}")
+    assert said in " ".join(advice) and len(advice) <= 1
+
+
+def test_no_token__says_where_one_comes_from(server: Server, run: Run) -> None:
+    server.on("GET", "/queue", Answer({"title": "Unauthorized"}, 401))
+    said = run("queue", env={"LABLEDGER_TOKEN": None}).stderr
+    assert "labledger login" in said and "LABLEDGER_TOKEN" in said
+    assert "Authorization" not in server.asked[0].headers
+
+
+@pytest.mark.parametrize(
+    ("arguments", "meant"),
+    [
+        (["sistems"], "`main systems`"),
+        (["jobz"], "`main jobs`"),
+        (["system", "drian"], "`main system drain`"),
+        (["system", "a.example.com"], "`main system show a.example.com`"),
+        (["queue", "--limt", "3"], "--limit"),
+    ],
+)
+def test_typo__says_what_may_have_been_meant(run: Run, arguments: list[str], meant: str) -> None:
+    result = run(*arguments)
+    assert result.exit_code == 2
+    assert meant in result.stderr
+
+
+@pytest.mark.parametrize("below", ["", "data"])
+def test_up__data_folder_that_is_a_file__says_so(run: Run, tmp_path: Path, below: str) -> None:
+    file = tmp_path / "file"
+    file.write_text("mine", encoding="utf-8")
+    result = run("up", "--data", str(file / below))
+    assert result.exit_code == 1
+    assert f"{file} is a file" in result.stderr and "unexpected" not in result.stderr
+    assert file.read_text(encoding="utf-8") == "mine"
+
+
 @pytest.mark.parametrize("body", [b"<html>", b"[]", b'{"other": 1}'])
 def test_answer__not_of_a_labledger__is_an_error_without_traceback(
     server: Server, run: Run, body: bytes

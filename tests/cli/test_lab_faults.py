@@ -159,3 +159,20 @@ def test_simulate__interrupted__ends_without_a_word_too_many(server: Server, tmp
     output, errors = process.communicate(timeout=15)
     assert (process.returncode, errors) == (0, "")
     assert "Traceback" not in output
+
+
+def test_simulate__started_again__tells_what_was_begun_by_its_number(server: Server, run: Run) -> None:
+    begun = [provision(number, number, f"h{number}", state="running") for number in (5, 6)]
+    lab = LabServer(server, *begun, provision(7, 7, "h7"), new=False)
+    lines = simulate(run)
+    assert [line for line in lines if line["what"] == "resumes"] == [
+        {"lab_controller": "lab.example.com", "what": "resumes", "commands": 2}
+    ]
+    assert [line["recipe_id"] for line in lines if line["what"] == "provision"] == [7]
+    assert set(lab.recipes.values()) == {"completed"}
+
+
+def test_simulate__for_a_person__names_no_recipe(server: Server, run: Run) -> None:
+    LabServer(server, provision(5, 12) | {"recipe_id": None, "tasks": []})
+    line = next(line for line in simulate(run) if line["what"] == "provision")
+    assert "recipe_id" not in line
