@@ -15,7 +15,7 @@ from api.rest.commands import Commands
 from api.rest.contract.openapi import describe
 from api.rest.contract.operation import operation_of
 from api.rest.description import Description
-from api.rest.documents import GROUPS, DistroTrees, Documents, LabControllers, Pools, Users
+from api.rest.document_kinds import DistroTrees, Groups, LabControllers, Pools, Users
 from api.rest.events import Events
 from api.rest.gate import Gate
 from api.rest.health import Health
@@ -66,7 +66,7 @@ def resources(services: Services) -> dict[str, Any]:
         "distro_trees": DistroTrees(services),
         "pools": Pools(services),
         "users": Users(services),
-        "groups": Documents(services, "group", GROUPS),
+        "groups": Groups(services),
         "commands": Commands(services),
         "updates": LabUpdates(services),
         "tokens": Tokens(services),

@@ -12,6 +12,7 @@ from api.intake.limits import WORDS_LENGTH
 from api.rest import reading
 from api.rest.contract import named_answers, queries
 from api.rest.contract.operation import JSON, operation
+from api.rest.contract.query_values import MAX_POSITION, whole
 from api.rest.principal import principal_of
 from api.rest.watchers import Selection, Watchers, shown
 from api.services import Services
@@ -73,7 +74,7 @@ def _resumed(req: Request, after: int) -> int:
     last_id = req.get_header("Last-Event-ID")
     if last_id is None:
         return after
-    position = queries.whole(last_id)
-    if position is None or position > queries.MAX_POSITION:
+    position = whole(last_id)
+    if position is None or position > MAX_POSITION:
         raise FaultyInput([Fault("Last-Event-ID", f"{last_id[:WORDS_LENGTH]!r} is no position")])
     return position

@@ -1,0 +1,134 @@
+"""The single values of queries: texts as they stand in a URL, checked and turned into what they mean."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime
+from typing import Annotated, Any, Final, Literal
+
+from pydantic import BeforeValidator, WithJsonSchema
+
+from api.intake.limits import WORDS_LENGTH
+from domain.events import TOPICS
+
+MAX_LIMIT = 1_000
+MAX_POSITION = 2**63 - 2
+MAX_WAIT_SECONDS = 60
+_SUBJECT: Final = re.compile(r"[a-z]+(-[a-z]+)*/[^,]+")
+
+
+def whole(text: str) -> int | None:
+    """The number, if the text is nothing but its digits."""
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 20 else None
+
+
+def moment(text: str) -> datetime | None:
+    """An RFC 3339 time with its zone, None for anything else."""
+    try:
+        # A space is what a plus sign becomes in a query.
+        when = datetime.fromisoformat(text.replace(" ", "+"))
+        return None if when.tzinfo is None else when.astimezone(UTC)
+    except (ValueError, OverflowError):
+        return None
+
+
+def _shown(value: Any) -> str:
+    return repr(str(value)[:WORDS_LENGTH])
+
+
+def _whole(least: int, most: int) -> BeforeValidator:
+    def parse(text: Any) -> Any:
+        number = whole(text) if isinstance(text, str) else None
+        if number is None or not least <= number <= most:
+            raise ValueError(f"{_shown(text)} is no whole number from {least} to {most}")
+        return number
+
+    return BeforeValidator(parse)
+
+
+def _range(least: int, most: int) -> WithJsonSchema:
+    return WithJsonSchema({"type": "integer", "minimum": least, "maximum": most})
+
+
+def _as_of(text: Any) -> Any:
+    position = whole(text) if isinstance(text, str) else None
+    if position is not None and position <= MAX_POSITION:
+        return position
+    when = moment(text) if isinstance(text, str) else None
+    if when is None:
+        raise ValueError(f"{_shown(text)} is neither a position nor an RFC 3339 time")
+    return when
+
+
+def _time(text: Any) -> Any:
+    when = moment(text) if isinstance(text, str) else None
+    if when is None:
+        raise ValueError(f"{_shown(text)} is no RFC 3339 time with a zone")
+    return when
+
+
+def _group(text: Any) -> Any:
+    if text not in GROUPS:
+        raise ValueError(f"{_shown(text)} is none of {', '.join(GROUPS)}")
+    return text
+
+
+def _truth(text: Any) -> Any:
+    if text not in ("true", "false"):
+        raise ValueError(f"{_shown(text)} is neither true nor false")
+    return text == "true"
+
+
+def _listed(value: Any) -> Any:
+    """Given several times, or once with commas."""
+    texts = value if isinstance(value, list) else [value]
+    return tuple(part for text in texts for part in str(text).split(","))
+
+
+def _topics(value: Any) -> Any:
+    topics = _listed(value)
+    unknown = [topic for topic in topics if topic not in TOPICS]
+    if unknown:
+        raise ValueError("; ".join(f"{_shown(topic)} is no topic" for topic in unknown))
+    return topics
+
+
+GROUPS = ("system", "lab_controller", "pool", "arch")
+
+Position = Annotated[int, _whole(0, MAX_POSITION), _range(0, MAX_POSITION)]
+Cursor = Annotated[str, WithJsonSchema({"type": "string", "pattern": "^[A-Za-z0-9_=-]+$"})]
+Limit = Annotated[int, _whole(1, MAX_LIMIT), _range(1, MAX_LIMIT)]
+Wait = Annotated[int, _whole(0, MAX_WAIT_SECONDS), _range(0, MAX_WAIT_SECONDS)]
+_MOMENT = {"type": "string", "format": "date-time"}
+AsOf = Annotated[
+    int | datetime,
+    BeforeValidator(_as_of),
+    WithJsonSchema({"anyOf": [{"type": "integer", "minimum": 0, "maximum": MAX_POSITION}, _MOMENT]}),
+]
+Time = Annotated[datetime, BeforeValidator(_time), WithJsonSchema(_MOMENT)]
+Truth = Annotated[bool, BeforeValidator(_truth), WithJsonSchema({"type": "boolean"})]
+GroupBy = Annotated[
+    Literal["system", "lab_controller", "pool", "arch"],
+    BeforeValidator(_group),
+    WithJsonSchema({"type": "string", "enum": list(GROUPS)}),
+]
+
+
+def _subjects(value: Any) -> Any:
+    subjects = _listed(value)
+    wrong = [subject for subject in subjects if not _SUBJECT.fullmatch(subject)]
+    if wrong:
+        raise ValueError("; ".join(f"{_shown(subject)} is no subject such as recipe/12" for subject in wrong))
+    return subjects
+
+
+Topics = Annotated[
+    tuple[str, ...],
+    BeforeValidator(_topics),
+    WithJsonSchema({"type": "array", "items": {"type": "string", "enum": sorted(TOPICS)}}),
+]
+Subjects = Annotated[
+    tuple[str, ...],
+    BeforeValidator(_subjects),
+    WithJsonSchema({"type": "array", "items": {"type": "string", "pattern": f"^{_SUBJECT.pattern}$"}}),
+]

@@ -1,0 +1,139 @@
+"""/users, /groups, /pools, /lab-controllers, /distro-trees: what each has beside its document."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from datetime import datetime
+from typing import Any
+
+from falcon.asgi import Request, Response
+from pydantic import TypeAdapter
+
+from api.rest import reading
+from api.rest.body import read_model
+from api.rest.contract import inputs
+from api.rest.contract import named_answers as named
+from api.rest.contract.operation import operation
+from api.rest.contract.values import Fqdn, Number
+from api.rest.documents import Documents, Shapes
+from api.rest.principal import request_of
+from api.services import Request as Requested
+from api.services import Services
+from api.store.requests import Committed
+from api.use_cases.passwords import set_password
+from api.use_cases.put_document import enable_lab_controller, move_system, remove_tree
+from domain.directory.roles import SUBMITTER
+
+FQDN: TypeAdapter[Any] = TypeAdapter(Fqdn)
+NUMBER: TypeAdapter[Any] = TypeAdapter(Number)
+
+USERS = Shapes(inputs.User, named.UserList, named.UserShown, named.UserPut)
+GROUPS = Shapes(inputs.Group, named.GroupList, named.GroupShown, named.GroupPut)
+POOLS = Shapes(inputs.Pool, named.PoolList, named.PoolShown, named.PoolPut)
+LABS = Shapes(
+    inputs.LabController,
+    named.LabControllerList,
+    named.LabControllerShown,
+    named.LabControllerPut,
+    named.LabControllerRemoved,
+)
+TREES = Shapes(
+    inputs.DistroTree,
+    named.DistroTreeList,
+    named.DistroTreeShown,
+    named.DistroTreePut,
+    named.DistroTreeRemoved,
+)
+
+
+class Users(Documents):
+    """Users have roles, which an admin gives."""
+
+    def __init__(self, services: Services) -> None:
+        super().__init__(services, "user", USERS)
+
+    def _completed(self, name: str, document: dict[str, Any]) -> dict[str, Any]:
+        """Who is only named again stays what it is."""
+        if document["roles"] is not None:
+            return document
+        entry = self._services.feed.directory.get("user", name)
+        return {**document, "roles": entry.document["roles"] if entry else [SUBMITTER]}
+
+    @operation("Set a password", named.PasswordSet, body=inputs.NewPassword, versioned=True)
+    async def on_put_password(self, req: Request, resp: Response, name: str) -> None:
+        asked: inputs.NewPassword = await read_model(req)
+        done = await set_password(
+            self._services, request_of(req), name, asked.password, asked.current_password
+        )
+        await reading.answer_write(resp, self._services, done, {"user": name})
+
+
+class Groups(Documents):
+    """Groups have nothing else."""
+
+    def __init__(self, services: Services) -> None:
+        super().__init__(services, "group", GROUPS)
+
+
+class Pools(Documents):
+    """Pools have systems as well, put in and taken out one by one."""
+
+    def __init__(self, services: Services) -> None:
+        super().__init__(services, "pool", POOLS)
+
+    @operation("Put a system into a pool", named.PoolMember, versioned=True)
+    async def on_put_system(self, req: Request, resp: Response, name: str, fqdn: str) -> None:
+        await self._move(req, resp, name, fqdn, member=True)
+
+    @operation("Take a system out of a pool", named.PoolMember, versioned=True)
+    async def on_delete_system(self, req: Request, resp: Response, name: str, fqdn: str) -> None:
+        await self._move(req, resp, name, fqdn, member=False)
+
+    async def _move(self, req: Request, resp: Response, name: str, fqdn: str, *, member: bool) -> None:
+        done = await move_system(self._services, request_of(req), name, fqdn, member=member)
+        answer = {"pool": name, "fqdn": fqdn, "member": member}
+        await reading.answer_write(resp, self._services, done, answer)
+
+
+class DistroTrees(Documents):
+    """Distro trees leave and come back."""
+
+    def __init__(self, services: Services) -> None:
+        super().__init__(services, "distro-tree", TREES, "id", NUMBER)
+
+    def _completed(self, name: str, document: dict[str, Any]) -> dict[str, Any]:
+        """When it was first given, later documents need not repeat."""
+        if document["added_at"] is not None:
+            return document
+        entry = self._services.feed.directory.get("distro-tree", name)
+        added_at = entry.document["added_at"] if entry else self._services.moment()
+        return {**document, "added_at": added_at}
+
+    async def _remove(self, request: Requested, name: str) -> Committed | None:
+        return await remove_tree(self._services, request, name)
+
+
+class LabControllers(Documents):
+    """Lab controllers are enabled and disabled. When one was last heard is told of now, never of then."""
+
+    def __init__(self, services: Services) -> None:
+        super().__init__(services, "lab-controller", LABS, "fqdn", FQDN)
+
+    @operation(
+        "Enable or disable a lab controller",
+        named.LabControllerChanged,
+        body=inputs.LabController,
+        versioned=True,
+    )
+    async def on_patch(self, req: Request, resp: Response, name: str) -> None:
+        change: inputs.LabController = await read_model(req)
+        wanted = change.enabled if change.model_fields_set else None
+        done = await enable_lab_controller(self._services, request_of(req), name, wanted)
+        await reading.answer_write(resp, self._services, done, {"fqdn": name, "changed": done is not None})
+
+    async def _beside(self, req: Request) -> Callable[[str], dict[str, Any]]:
+        heard: dict[str, datetime] = {}
+        if req.get_param("as_of") is None:
+            heard = await asyncio.to_thread(self._services.contacts.last_heard)
+        return lambda name: {"silent": False, "last_heard_at": heard.get(name)}
