@@ -22,6 +22,8 @@ SERVE: Final = "serve"
 SCHEDULER: Final = "scheduler"
 PROJECTOR: Final = "projector"
 COMMANDS: Final = "commands"
+FIRST_TOKEN: Final = "token first"
+REBUILD: Final = "replay rebuild"
 SERVICES: Final = (SERVE, SCHEDULER, PROJECTOR)
 
 
@@ -50,7 +52,7 @@ def _setting(
 
 
 _DATABASE = values.url("postgresql", "postgres")
-_CONNECTION_FILE = "from the connection file in the data folder"
+_KEPT = "what `labledger login`, else `up`, has kept"
 
 
 @dataclass(frozen=True)
@@ -61,6 +63,7 @@ class Settings:
         "folder of the embedded PostgreSQL and the connection file",
         UP,
         COMMANDS,
+        REBUILD,
         unset="`/var/lib/labledger` for root, else `~/.local/share/labledger`",
     )
     database_url: str | None = _setting(
@@ -70,8 +73,10 @@ class Settings:
         UP,
         MIGRATE,
         *SERVICES,
+        FIRST_TOKEN,
+        REBUILD,
         secret=True,
-        unset="`up` runs its own PostgreSQL; the others must be told",
+        unset="`up` runs its own PostgreSQL, and `replay rebuild` takes that; the others must be told",
     )
     owner_database_url: str | None = _setting(
         None,
@@ -79,12 +84,13 @@ class Settings:
         "the same database as the owner of its tables, for migrations",
         UP,
         MIGRATE,
+        REBUILD,
         secret=True,
         unset="as the services",
     )
-    url: str | None = _setting(None, values.url("http", "https"), "the API", COMMANDS, unset=_CONNECTION_FILE)
+    url: str | None = _setting(None, values.url("http", "https"), "the API", COMMANDS, unset=_KEPT)
     token: str | None = _setting(
-        None, values.word, "who you are to the API", COMMANDS, secret=True, unset=_CONNECTION_FILE
+        None, values.word, "who you are to the API", COMMANDS, secret=True, unset=_KEPT
     )
     host: str = _setting("127.0.0.1", values.word, "address the API listens on", UP, SERVE)
     port: int = _setting(

@@ -1,0 +1,78 @@
+"""The page of settings, made from their declarations: `python -m tests.docs.settings` writes it."""
+
+from __future__ import annotations
+
+from dataclasses import Field, fields
+from pathlib import Path
+from typing import Any
+
+import click
+
+from api.cli import main
+from api.settings import COMMANDS, Settings, flag, variable
+
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "configuration.md"
+REGENERATE = "python -m tests.docs.settings"
+
+# One of the commands that ask the API; all of them take the same settings.
+ANY_COMMAND = "queue"
+
+HEAD = f"""# Configuration
+
+Made from `api/settings.py`, by `{REGENERATE}`; change that, not this page.
+
+A setting is given by a flag, else by a variable, else it has its default. A variable that is empty counts as
+not set. What is wrong is told at once, all of it, and the process ends with exit status 2. No service has a
+flag for a secret, since flags are seen by all: the units of [deploy/systemd](../deploy/systemd) read
+variables from a file.
+
+`up` hands on what it was told to the processes that it runs. In the last column, `commands` are those that
+ask the API: `labledger submit`, `labledger queue` and so on.
+
+| variable | flag | meaning | default | read by |
+|---|---|---|---|---|
+"""
+
+
+def page() -> str:
+    return HEAD + "".join(f"{_row(setting)}\n" for setting in fields(Settings))
+
+
+def _row(setting: Field[Any]) -> str:
+    about = setting.metadata
+    cells = (
+        f"`{variable(setting.name)}`",
+        _flags(setting),
+        about["about"],
+        about["unset"] or f"`{_shown(getattr(Settings.read({}), setting.name))}`",
+        ", ".join(f"`{reader}`" for reader in about["readers"]),
+    )
+    return f"| {' | '.join(cells)} |"
+
+
+def _shown(default: object) -> str:
+    return f"{default:g}" if isinstance(default, float) else str(default)
+
+
+def _flags(setting: Field[Any]) -> str:
+    """With those of its readers that take it, where it is not all of them."""
+    readers = setting.metadata["readers"]
+    taken_by = [reader for reader in readers if flag(setting.name) in options(reader)]
+    if not taken_by:
+        return ""
+    for_whom = "" if len(taken_by) == len(readers) else f" ({', '.join(taken_by)})"
+    return f"`{flag(setting.name)}`{for_whom}"
+
+
+def options(reader: str) -> set[str]:
+    """The flags of a process or a command; for all commands, of one of them."""
+    command: click.Command | None = main
+    for name in (ANY_COMMAND if reader == COMMANDS else reader).split():
+        assert isinstance(command, click.Group)
+        command = command.get_command(click.Context(command), name)
+    assert command is not None
+    return {option for param in command.params for option in param.opts}
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page())
