@@ -121,6 +121,12 @@ def test_pool__many_systems_added_at_once__all_are_in_it(client: httpx.Client) -
     last = max(int(answer.headers["labledger-position"]) for answer in answers)
     systems = client.get("/systems", params={"min_position": last, "limit": 1000}).json()["systems"]
     assert {system["fqdn"] for system in systems if "crowded" in system["pools"]} == set(names)
+    gone = client.delete("/pools/crowded").json()
+    assert gone["removed"] is True
+    systems = client.get("/systems", params={"min_position": gone["position"], "limit": 1000}).json()[
+        "systems"
+    ]
+    assert not any("crowded" in system["pools"] for system in systems)
 
 
 def _finished(client: httpx.Client, recipe_id: int) -> dict[str, object]:
