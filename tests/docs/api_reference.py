@@ -1,0 +1,171 @@
+"""The reference of the HTTP API, from what it declares: `python -m tests.docs.api_reference` writes it."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from http import HTTPStatus
+from pathlib import Path
+from typing import Any
+from unittest.mock import MagicMock
+
+from api.rest.app import resources
+from api.rest.contract.openapi import describe, plain
+from api.rest.contract.operation import JSON, operation_of
+from api.rest.routes import ROUTES, responder_of
+from tests.docs.shapes import fields, words
+
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "api-reference.md"
+REGENERATE = "python -m tests.docs.api_reference"
+# Any request may be refused with these.
+EVERYWHERE = ("400", "401", "403", "422", "429", "500", "503")
+OWN_LAB = {plain(path) for path, route in ROUTES.items() if route.own_lab}
+# Parameters that so many operations have are told once.
+OFTEN = 4
+
+_WORDS = ",\n".join(
+    ", ".join(f"{status} {HTTPStatus(int(status)).phrase}" for status in part)
+    for part in (EVERYWHERE[:4], EVERYWHERE[4:])
+)
+
+HEAD = f"""# API reference
+
+Made from the OpenAPI document, by `{REGENERATE}`; change `api/rest/`, not this page. A service
+answers the same as `GET /openapi.json`. How the API behaves as a whole, with examples: [http.md](http.md).
+
+Unless it says otherwise, a body and an answer are JSON, done is 200, and refused is a [Problem](#problem):
+{_WORDS}.
+"Also" names what else an operation is refused with.
+"""
+
+Document = Mapping[str, Any]
+Parameter = Mapping[str, Any]
+
+
+def document() -> Document:
+    """That of a service which is asked for nothing else, so that it stands on nothing."""
+    found = resources(MagicMock())
+    operations = {
+        (path, method): operation_of(found[route.resource], responder_of(route, method))
+        for path, route in ROUTES.items()
+        for method in route.roles
+    }
+    return describe(ROUTES, operations, version="")
+
+
+def page(api: Document) -> str:
+    shared = _shared(api)
+    lines = [HEAD, *_contents(api), *_parameters(shared)]
+    for resource, paths in _by_resource(api).items():
+        lines += [f"## Below /{resource}", ""]
+        for path, method, operation in paths:
+            lines += [*_operation(path, method, operation, shared), ""]
+    lines += ["## Shapes", "", *_shapes(api)]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def _by_resource(api: Document) -> dict[str, list[tuple[str, str, Document]]]:
+    """Operations by the first word of their path."""
+    found = defaultdict(list)
+    for path, methods in api["paths"].items():
+        for method, operation in methods.items():
+            found[path.split("/")[1]].append((path, method.upper(), operation))
+    return found
+
+
+def _contents(api: Document) -> Iterator[str]:
+    yield "| operation | |"
+    yield "|---|---|"
+    for paths in _by_resource(api).values():
+        for path, method, operation in paths:
+            yield f"| [{method} {path}](#{_heading_anchor(method, path)}) | {operation['summary']} |"
+    yield ""
+
+
+def _heading_anchor(method: str, path: str) -> str:
+    """As pages show it: letters, digits and underscores of a heading, blanks as dashes."""
+    return f"{method.lower()}-{''.join(letter for letter in path if letter.isalnum() or letter in '_-')}"
+
+
+def _shared(api: Document) -> dict[tuple[str, str], Parameter]:
+    """Parameters outside of paths that many operations have, by name and what is said of them."""
+    count: dict[tuple[str, str], list[Parameter]] = defaultdict(list)
+    for methods in api["paths"].values():
+        for operation in methods.values():
+            for parameter in operation["parameters"]:
+                if parameter["in"] != "path":
+                    count[_key(parameter)].append(parameter)
+    return {key: found[0] for key, found in sorted(count.items()) if len(found) >= OFTEN}
+
+
+def _key(parameter: Parameter) -> tuple[str, str]:
+    return parameter["name"], parameter["description"]
+
+
+def _parameters(shared: Mapping[tuple[str, str], Parameter]) -> Iterator[str]:
+    yield "## Parameters that many have"
+    yield ""
+    yield from _table(shared.values())
+    yield ""
+
+
+def _table(parameters: Any) -> Iterator[str]:
+    yield "| parameter | in | may be | |"
+    yield "|---|---|---|---|"
+    for parameter in parameters:
+        schema = parameter["schema"]
+        default = f"; {schema['default']}" if schema.get("default") else ""
+        said = f"{parameter['description']}{default}".replace("False", "false")
+        yield f"| `{parameter['name']}` | {parameter['in']} | {words(schema)} | {said} |"
+
+
+def _operation(path: str, method: str, operation: Document, shared: Mapping[Any, Any]) -> Iterator[str]:
+    yield f"### {method} {path}"
+    yield ""
+    own_lab = " A lab controller: under its own name." if path in OWN_LAB else ""
+    yield f"{operation['summary']}. {operation.get('description', 'Open to everybody.')}{own_lab}"
+    yield ""
+    known = [one for one in operation["parameters"] if one["in"] != "path"]
+    own = [one for one in known if _key(one) not in shared]
+    if own:
+        yield from _table(own)
+        yield ""
+    if often := [f"`{one['name']}`" for one in known if _key(one) in shared]:
+        yield f"- Takes: {', '.join(often)}"
+    if "requestBody" in operation:
+        yield f"- Body: {_content(operation['requestBody']['content'])}"
+    yield from _answers(operation["responses"])
+
+
+def _answers(responses: Document) -> Iterator[str]:
+    done = next(status for status in responses if status.startswith("2"))
+    answer = _content(responses[done]["content"]) or "nothing"
+    yield f"- Answer: {answer}{'' if done == '200' else f', {done} {HTTPStatus(int(done)).phrase}'}"
+    refused = [status for status in responses if status[0] in "45" and status not in EVERYWHERE]
+    if refused:
+        yield f"- Also: {', '.join(f'{status} {HTTPStatus(int(status)).phrase}' for status in refused)}"
+
+
+def _content(content: Document) -> str:
+    """A shape for JSON, and what else it may be."""
+    shape = content.get(JSON, {}).get("schema")
+    kinds = [f"`{kind}`" for kind in content if kind != JSON]
+    return ", or ".join([*([words(shape)] if shape else ["JSON"] if JSON in content else []), *kinds])
+
+
+def _shapes(api: Document) -> Iterator[str]:
+    for name, schema in sorted(api["components"]["schemas"].items()):
+        yield f"### {name}"
+        yield ""
+        if said := schema.get("description"):
+            yield " ".join(said.split())
+            yield ""
+        yield "| field | may be | |"
+        yield "|---|---|---|"
+        for field, kind, left_out in fields(schema):
+            yield f"| `{field}` | {kind} | {left_out} |"
+        yield ""
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page(document()), "utf-8")
