@@ -91,13 +91,11 @@ class Screen:
         said = (
             Text("ready", style="green") if self._document["ready"] else Text("not ready", style="bold red")
         )
-        for name, found in self._document["checks"].items():
+        for name, check in self._document["checks"].items():
             said.append(", ", style="default not bold")
-            words = name.replace("_", " ")
-            if isinstance(found, bool):
-                said.append(f"{words} {'ok' if found else 'FAILS'}", style="default" if found else "bold red")
-            else:
-                said.append(f"{words} {found}", style="default not bold")
+            words = f"FAILS ({plain(check['detail'])})" if not check["ok"] else "ok"
+            style = "default not bold" if check["ok"] else "bold red"
+            said.append(f"{name.replace('_', ' ')} {words}", style=style)
         if self._document["detail"]:
             said.append(f": {plain(self._document['detail'])}", style="red")
         return said

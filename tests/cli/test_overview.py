@@ -110,7 +110,7 @@ def lab(server: Server) -> Server:
         system("bad", "Broken"),
         system("kept", "Manual", "running", user="bob"),
     ]
-    checks = {"database": True, "read_models": True, "scheduler": True, "lag_events": 0}
+    checks = {"database": {"ok": True, "writable": True}, "read_models": {"ok": True, "lag_events": 0}}
     server.on("GET", "/readyz", Answer({"ready": True, "checks": checks}))
     server.on("GET", "/systems", Answer({"position": 9, "systems": known, "next": None}))
     server.on("GET", "/lab-controllers", Answer({"position": 9, "lab_controllers": [LAB], "next": None}))
@@ -150,11 +150,11 @@ def test_overview__on_a_terminal__no_line_is_longer(lab: Server, run: Run, width
 
 
 def test_overview__service_not_ready__says_which_check_fails(lab: Server, run: Run) -> None:
-    checks = {"database": True, "read_models": True, "scheduler": False}
+    checks = {"database": {"ok": True}, "scheduler": {"ok": False, "detail": "host/7 hangs"}}
     lab.on("GET", "/readyz", Answer({"title": "No", "detail": "not ready: scheduler", "checks": checks}, 503))
     result = run("overview")
     assert result.exit_code == 1
-    assert "not ready" in result.stdout and "scheduler FAILS" in result.stdout
+    assert "not ready" in result.stdout and "scheduler FAILS (host/7 hangs)" in result.stdout
     assert "lab.a.example.com" in result.stdout
 
 
