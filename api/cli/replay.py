@@ -41,20 +41,27 @@ def rebuild(check: bool, data: Path | None, as_json: bool) -> None:
     """
     from api.embedded.running import database_url
     from api.settings import Settings
-    from api.workers import rebuild as rebuilding
 
     click.get_current_context().meta[AS_JSON] = as_json
-    output, url = Output(as_json), database_url(Settings.read(data=data))
-    with _bar() as told:
-        if not check:
-            position = rebuilding.rebuild(url, told)
-        else:
-            position, found = rebuilding.check(url, told, SHOWN_OF_A_TABLE)
-    if not check:
-        output.line(
-            {"position": position}, f"the read models are built anew from the log up to position {position}"
-        )
-        return
+    url = database_url(Settings.read(data=data))
+    (_check if check else _swap)(Output(as_json), url)
+
+
+def _swap(output: Output, url: str) -> None:
+    from api.workers.rebuild import rebuild
+
+    with told_by_a_bar() as told:
+        position = rebuild(url, told)
+    output.line(
+        {"position": position}, f"the read models are built anew from the log up to position {position}"
+    )
+
+
+def _check(output: Output, url: str) -> None:
+    from api.workers.rebuild import check
+
+    with told_by_a_bar() as told:
+        position, found = check(url, told, SHOWN_OF_A_TABLE)
     document = {"position": position, "differences": [difference._asdict() for difference in found]}
     output.line(document, "\n".join([*map(told_of, found), _summary(position, found)]))
     if found:
@@ -62,7 +69,7 @@ def rebuild(check: bool, data: Path | None, as_json: bool) -> None:
 
 
 @contextmanager
-def _bar() -> Iterator[Callable[[int, int], None]]:
+def told_by_a_bar() -> Iterator[Callable[[int, int], None]]:
     """What is told of progress goes to a bar on standard error, where a person looks on."""
     if not sys.stderr.isatty():
         yield lambda position, end: None

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import shutil
+import sys
 import tempfile
 from collections.abc import Iterator
+from io import StringIO
 from pathlib import Path
 
 import pytest
@@ -13,6 +15,7 @@ from click.testing import CliRunner, Result
 
 from api import root
 from api.cli import main
+from api.cli.replay import told_by_a_bar
 from api.embedded.database import EmbeddedDatabase
 from api.settings import Settings
 from tests.harness.databases import TestDatabase
@@ -104,3 +107,22 @@ def data() -> Iterator[Path]:
 def test_command__data_folder_of_an_up__is_about_its_database(data: Path) -> None:
     assert json.loads(typed("--data", str(data), "--json").output) == {"position": 0}
     assert json.loads(typed("--check", "--json", LABLEDGER_DATA=str(data)).output)["differences"] == []
+
+
+class Terminal(StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_progress__somebody_looks_on__is_a_bar_on_standard_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stderr", Terminal())
+    with told_by_a_bar() as told:
+        told(1_000, 4_000)
+    assert isinstance(sys.stderr, Terminal)
+    assert "1000/4000" in sys.stderr.getvalue()
+
+
+def test_progress__nobody_looks_on__is_not_told(capsys: pytest.CaptureFixture[str]) -> None:
+    with told_by_a_bar() as told:
+        told(1_000, 4_000)
+    assert capsys.readouterr() == ("", "")
