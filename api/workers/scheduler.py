@@ -91,7 +91,7 @@ class Scheduler:
                     self._progress.came_round()
                 except DatabaseAway as error:
                     # Nothing was decided that is not in the log, or will be decided again.
-                    logger.warning("scheduler: %s: %s", error.title, error)
+                    logger.warning("%s: %s", error.title, error)
                     time.sleep(RETRY_SECONDS)
             self._leave()
 
@@ -101,7 +101,7 @@ class Scheduler:
             if self._fence is not None and self.partition.position > self._kept:
                 self._keep()
         except DatabaseAway as error:
-            logger.warning("scheduler: no snapshot at the end: %s", error)
+            logger.warning("no snapshot at the end: %s", error)
         self._lease.release()
         self._tailer.close()
 
@@ -155,7 +155,7 @@ class Scheduler:
         fence = self._lease.try_take()
         if fence is None:
             return False
-        logger.info("scheduler: lease taken", extra={"lease": fence.lease, "epoch": fence.epoch})
+        logger.info("lease taken", extra={"lease": fence.lease, "epoch": fence.epoch})
         # The holder before may have appended until the moment its lease was fenced.
         self._read_through(self._log.end())
         if self._stopping():
@@ -185,7 +185,7 @@ class Scheduler:
             return
         self.partition.triggers.refused()
         if isinstance(outcome, Fenced):
-            logger.warning("scheduler: %s", outcome)
+            logger.warning("%s", outcome)
             self._fence = None
             self._lease.release()
         elif isinstance(outcome, Conflict):

@@ -1,0 +1,89 @@
+"""What docs/operation.md tells an admin to do to PostgreSQL is enough, and not too much."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import psycopg
+import pytest
+from psycopg import sql
+
+from api import root
+from api.settings import Settings
+from api.store.event_log import EventLog
+from api.store.lease import Lease
+from api.store.requests import Committed, Fence
+from tests.harness.databases import TestDatabase
+from tests.store.making import append_to
+from tests.store.sessions import owner_session
+
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "operation.md"
+PASSWORD = "only-for-tests"
+
+
+def statements() -> list[str]:
+    """Of the page, with names that no other database of the server has."""
+    (block,) = re.findall(r"```sql\n(.*?)```", PAGE.read_text(), re.DOTALL)
+    # The role of the services has its name in the migrations; this server has it already.
+    text = (
+        block.replace("…", PASSWORD)
+        .replace("labledger_owner", "docs_owner")
+        .replace("labledger_api", "docs_api")
+    )
+    text = text.replace("DATABASE labledger ", "DATABASE docs_labledger ")
+    found = [statement.strip() for statement in text.split(";") if statement.strip()]
+    assert found.pop(1) == "CREATE ROLE labledger_service"
+    return found
+
+
+@pytest.fixture
+def settings(store_database: TestDatabase) -> Iterator[Settings]:
+    """A database as the page makes it, on a server that had none."""
+    with owner_session(store_database.owner_url) as superuser:
+        for statement in statements():
+            superuser.execute(statement.encode())
+        try:
+            yield Settings.read(
+                {},
+                database_url=_url(store_database, "docs_api"),
+                owner_database_url=_url(store_database, "docs_owner"),
+            )
+        finally:
+            superuser.execute("DROP DATABASE docs_labledger WITH (FORCE)")
+            for role in ("docs_api", "docs_owner"):
+                superuser.execute(sql.SQL("DROP ROLE {}").format(sql.Identifier(role)))
+
+
+def _url(database: TestDatabase, login: str) -> str:
+    parts = urlsplit(database.owner_url)
+    place = parts.netloc.rpartition("@")[2]
+    return parts._replace(netloc=f"{login}:{PASSWORD}@{place}", path="/docs_labledger").geturl()
+
+
+def test_database__made_as_the_page_says__is_migrated_and_the_services_do_their_work(
+    settings: Settings,
+) -> None:
+    assert root.migrate(settings)
+    assert root.first_admin_token(settings) is not None
+    with closing(EventLog(root.needed(settings.database_url))) as log:
+        (outcome,) = log.append([append_to("a")])
+    assert isinstance(outcome, Committed)
+
+
+def test_schedulers__one_hangs__another_replaces_it_without_any_further_grant(settings: Settings) -> None:
+    root.migrate(settings)
+    url = root.needed(settings.database_url)
+    hung, following = (Lease(url, "scheduler/test", f"host/{number}") for number in range(2))
+    try:
+        assert hung.try_take() == Fence("scheduler/test", 1)
+        with psycopg.connect(root.needed(settings.owner_database_url), autocommit=True) as owner:
+            owner.execute("UPDATE live.leases SET renewed_at = renewed_at - interval '1 hour'")
+        assert following.try_take() == Fence("scheduler/test", 2)
+        assert not hung.held()
+    finally:
+        hung.release()
+        following.release()
