@@ -16,6 +16,7 @@ SECTIONS = {
         "queue": Entry("api.cli.lists:queue", "List the recipes that wait, in rank order."),
         "cancel": Entry("api.cli.recipe_sets:cancel", "Cancel a job."),
         "cancel-set": Entry("api.cli.recipe_sets:cancel_set", "Cancel one recipe set of a job."),
+        "set-job": Entry("api.cli.recipe_sets:set_job", "Change what a job says of itself."),
         "set-priority": Entry(
             "api.cli.recipe_sets:set_priority", "Change the priority of a waiting recipe set."
         ),
@@ -24,7 +25,8 @@ SECTIONS = {
     "Labs": {
         "overview": Entry("api.cli.overview:overview", "Show how the lab is, in one screen."),
         "systems": Entry("api.cli.lists:systems", "List the systems and what they do."),
-        "system": Entry("api.cli.system:system", "Show a system, change it, reserve it."),
+        "system": Entry("api.cli.system:system", "Show a system, add, change and reserve one."),
+        "usage": Entry("api.cli.usage:usage", "Show how much of their time systems spend with what."),
         "idle": Entry("api.cli.lists:idle", "List the systems that have nothing to do."),
         "lab-controllers": Entry("api.cli.lists:lab_controllers", "List the lab controllers."),
         "lab-controller": Entry(

@@ -48,11 +48,11 @@ def topics(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[
 
 def _rows(ctx: click.Context, path: str, rows: str, most: int) -> list[dict[str, Any]]:
     from api.cli.remote import connect
-    from api.client import Patience
+    from api.client.patience import AT_ONCE
 
     given = (ctx.params.get(name) for name in ("url", "token", "data"))
     at_once: dict[str, Any] = {
-        "patience": Patience(attempts=1, seconds=0.0),
+        "patience": AT_ONCE,
         "answer_seconds": ANSWER_SECONDS,
     }
     try:

@@ -19,18 +19,18 @@ LATELY = 6
 WINDOWS = (2_000, 20_000, 200_000)
 PAGE = 1_000
 # Recipes that are asked about one by one, to know their sets. More than that fit no screen anyway.
-LOOKED_AT = 40
+LOOKED_AT = 20
 
 
 class Reading:
     """Reads all of it whenever asked, and keeps what cannot change."""
 
     def __init__(self, client: Client) -> None:
-        from api.client.patience import Patience
+        from api.client.patience import AT_ONCE
 
         self._client = client
         # Whether the service is ready is not to be waited for.
-        self._at_once = client.another(Patience(attempts=1, seconds=0.0))
+        self._at_once = client.another(patience=AT_ONCE)
         self._recipes: dict[int, dict[str, Any]] = {}
         self._lately: deque[Row] = deque(maxlen=LATELY)
         self._seen: int | None = None

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from api.cli import completing
+from api.cli.assignments import assigned, assignments_argument
 from api.cli.output import Output
 from api.cli.params import ID, OneOf, Words
 from api.cli.remote import remote
@@ -47,6 +48,19 @@ def _cancel(client: Client, output: Output, path: str, what: str, reason: str) -
     answer = client.post(f"{path}/cancel", {"reason": reason})
     said = "cancelled" if answer.get("cancelled", True) else "was finished already: nothing to cancel"
     output.line(answer, f"{what} {said}")
+
+
+@click.command("set-job")
+@click.argument("job_id", metavar="JOB", type=ID, shell_complete=completing.jobs)
+@assignments_argument
+@remote
+def set_job(client: Client, output: Output, job_id: int, changes: tuple[str, ...]) -> None:
+    """Change what JOB says of itself: whiteboard='nightly, again' retention_tag=60days product=null.
+
+    A VALUE that is JSON is taken as that, any other as text.
+    """
+    answer = client.patch(f"/jobs/{job_id}", assigned(changes))
+    output.line(answer, f"job {job_id} {'changed' if answer.get('changed', True) else 'is so already'}")
 
 
 @click.command("set-priority")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -28,6 +29,8 @@ OPTIONS = (
     click.option("--json", "as_json", is_flag=True, help="For machines: JSON instead of tables."),
 )
 
+# For the read models to know what was written.
+SETTLE_SECONDS = 2.0
 # Set in the context by the commands that have --wide.
 WIDE = "labledger.wide"
 wide = click.option(
@@ -54,11 +57,23 @@ def remote(command: Callable[..., None]) -> Callable[..., None]:
         meta = click.get_current_context().meta
         with connect(url, token, data, say=None if as_json else note) as client:
             command(client, Output(as_json, meta.get(WIDE, False)), *args, **kwargs)
+            settle(client)
 
     wrapped: Callable[..., None] = with_client
     for option in reversed(OPTIONS):
         wrapped = option(wrapped)
     return wrapped
+
+
+def settle(client: Client) -> None:
+    """Who asks next, from another process, finds what was written here; if that does not take too long."""
+    if client.position is None:
+        return
+    from api.client.patience import AT_ONCE
+    from domain.errors import LabledgerError
+
+    with suppress(LabledgerError), client.another(patience=AT_ONCE, answer_seconds=SETTLE_SECONDS) as asking:
+        asking.get("/idle-pool", limit=1, min_position=client.position)
 
 
 def connect(url: str | None, token: str | None, data: Path | None, **how: Any) -> Client:

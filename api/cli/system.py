@@ -15,6 +15,7 @@ from api.cli.named import show_one
 from api.cli.output import Output
 from api.cli.params import ID, Moment, OneOf
 from api.cli.remote import remote
+from api.cli.usage import of_system as usage_of_system
 from api.cli.wording import plain
 from domain.system.lifecycle import CONDITIONS
 
@@ -27,7 +28,7 @@ reason_option = click.option("--reason", default="", help="Kept in the log.")
 
 @click.group(cls=Group)
 def system() -> None:
-    """Show a system, change it, reserve it."""
+    """Show a system, add, change and reserve one."""
 
 
 @system.command
@@ -37,6 +38,21 @@ def system() -> None:
 def show(client: Client, output: Output, fqdn: str, as_of: str | None) -> None:
     """Show all that is known of FQDN."""
     show_one(client, output, _path(fqdn), as_of)
+
+
+system.add_command(usage_of_system)
+
+
+@system.command
+@fqdn_argument
+@assignments_argument
+@remote
+def add(client: Client, output: Output, fqdn: str, changes: tuple[str, ...]) -> None:
+    """Add the system FQDN: lab_controller=lab.example.com owner=alice 'arches=["x86_64"]' memory_mb=65536.
+
+    A VALUE that is JSON is taken as that, any other as text. Many at once: `labledger lab load`.
+    """
+    output.line(client.post("/systems", {**assigned(changes), "fqdn": fqdn}), f"{fqdn} added")
 
 
 @system.command("set")

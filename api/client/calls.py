@@ -10,7 +10,6 @@ from urllib.parse import parse_qs, urlsplit
 
 import httpx
 
-from api.client.patience import Patience
 from api.client.problems import Problem
 from api.client.stream import ServerEvent
 from api.client.transport import Manner, Transport, given
@@ -44,10 +43,9 @@ class Client:
     def close(self) -> None:
         self._transport.close()
 
-    def another(self, patience: Patience | None = None) -> Client:
-        """The same server and user, for another thread, or with another patience."""
-        how = self._how | ({"patience": patience} if patience else {})
-        return Client(self.url, self._token, **how)
+    def another(self, **how: Any) -> Client:
+        """The same server and user, for another thread, or asked in another manner."""
+        return Client(self.url, self._token, **self._how | how)
 
     def get(
         self,

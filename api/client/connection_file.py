@@ -38,7 +38,8 @@ class Connection:
         if kept is None and settings.url is None and settings.data != default_data():
             raise NoConnectionFile(f"{file} cannot be read: is this the data folder of a `labledger up`?")
         last_login = logins.kept[0].url if logins.kept else None
-        url = settings.url or (kept.url if kept else last_login or f"http://127.0.0.1:{settings.port}")
+        own = kept.url if kept else last_login or f"http://127.0.0.1:{settings.port}"
+        url = (settings.url or own).rstrip("/")
         if settings.token:
             return cls(url, settings.token, "--token or LABLEDGER_TOKEN")
         if login := logins.at(url):

@@ -35,6 +35,8 @@ class Patience:
 
 # Of somebody who follows what may take days.
 PERSISTENT = Patience(attempts=10_000, seconds=600.0)
+# Of who would rather do without an answer than wait for it.
+AT_ONCE = Patience(attempts=1, seconds=0.0)
 
 
 def _seconds(header: str | None) -> float | None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import signal
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from threading import Thread
 from typing import Any
 
@@ -14,6 +16,8 @@ from api.cli import main
 from tests.cli.loopback import Server
 from tests.harness.pool import ServerPool
 from tests.harness.running import SAMPLES, Running, running
+
+REAL_SECONDS = 90
 
 
 @pytest.fixture
@@ -61,6 +65,22 @@ def line(servers: ServerPool) -> Iterator[Running]:
         yield started
 
 
+@contextmanager
+def _bounded() -> Iterator[None]:
+    """What waits for a service that has died fails, and does not wait for ever."""
+
+    def too_long(*_: Any) -> None:
+        raise TimeoutError(f"took longer than {REAL_SECONDS} s")
+
+    before = signal.signal(signal.SIGALRM, too_long)
+    signal.alarm(REAL_SECONDS)
+    try:
+        yield
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, before)
+
+
 @pytest.fixture
 def real(line: Running, tmp_path: Any) -> Callable[..., Result]:
     """Run the command line against the real server, as its admin unless told otherwise."""
@@ -68,6 +88,7 @@ def real(line: Running, tmp_path: Any) -> Callable[..., Result]:
     def run(*arguments: str, **more: Any) -> Result:
         known = dict.fromkeys(("LABLEDGER_DATABASE_URL", "LABLEDGER_DATA"))
         environment = {**line.environment, **known, "XDG_CONFIG_HOME": str(tmp_path / "config")}
-        return CliRunner(env=environment | more.pop("env", {})).invoke(main, arguments, **more)
+        with _bounded():
+            return CliRunner(env=environment | more.pop("env", {})).invoke(main, arguments, **more)
 
     return run

@@ -178,6 +178,16 @@ def test_group__member_added__moved_meanwhile__is_added_to_what_it_is_by_then(
     )
 
 
+def test_deed__done__whoever_asks_next_finds_it(server: Server, run: Run) -> None:
+    server.on("PATCH", "/jobs/7", Answer({"changed": True}, headers={"Labledger-Position": "41"}))
+    server.on("GET", "/idle-pool", Answer({"title": "not there yet"}, 504))
+    result = run("set-job", "7", "whiteboard=nightly", "product=null")
+    assert (result.exit_code, result.stdout, result.stderr) == (0, "job 7 changed\n", "")
+    assert server.asked[0].json() == {"whiteboard": "nightly", "product": None}
+    (settled,) = server.asked_for("GET", "/idle-pool")
+    assert settled.query["min_position"] == ["41"]
+
+
 def test_group__member_removed__others_stay(server: Server, run: Run) -> None:
     group = {"name": "qe", "members": ["a", "b"], "owners": ["o"]}
     server.on("GET", "/groups/qe", Answer(group, headers={"ETag": '"3"'}))

@@ -21,7 +21,7 @@ Run = Callable[..., Result]
 
 SMOKE, LAB = str(SAMPLES / "kernel-smoke.xml"), str(SAMPLES / "lab.json")
 ARM, MANUAL, OLD = "arm-02.east.example.com", "arm-03.east.example.com", "old-01.east.example.com"
-WEST = "lab.west.example.com"
+EAST, WEST = "lab.east.example.com", "lab.west.example.com"
 RECIPE = {
     "distro_requires_xml": "<distroRequires/>",
     "host_requires_xml": "<hostRequires/>",
@@ -65,19 +65,18 @@ WITH_PASSWORD = {("login",), ("logout",)}
 CASES = [
     *(Case("jobs"), Case("jobs --all"), Case("job 1"), Case("recipe 1"), Case("watch 1", lines=True)),
     *(Case("queue"), Case("idle"), Case("systems --as-of 30"), Case("overview"), Case("lab-controllers")),
-    *(Case("distro-trees"), Case("pools"), Case("users"), Case("groups")),
+    *(Case("distro-trees"), Case("pools"), Case("users"), Case("groups"), Case("usage --by pool")),
     Case("events --types recipe.new,recipe.queued --limit 5", lines=True),
     *(Case("set-priority 9 High"), Case("cancel-set 8 --reason late"), Case("cancel 7"), Case("return 1")),
-    *(Case(f"system show {ARM}"), Case(f"system set {ARM} memory_mb=4096"), Case(f"system drain {ARM}")),
-    *(Case(f"system undrain {ARM}"), Case(f"system set-condition {OLD} Manual")),
-    *(Case(f"system reserve {MANUAL} --until 8h"), Case(f"system return {MANUAL}")),
     *(
-        Case("user put zoe"),
-        Case("user show zoe"),
-        Case("group put spare --member zoe"),
-        Case("group show spare"),
+        Case("set-job 6 whiteboard=x"),
+        Case(f"system add new.east.example.com owner=bob lab_controller={EAST}"),
     ),
-    *(Case("group add-member spare alice"), Case("group remove-member spare zoe")),
+    *(Case(f"system show {ARM}"), Case(f"system usage {ARM}"), Case(f"system set {ARM} memory_mb=4096")),
+    *(Case(f"system drain {ARM}"), Case(f"system undrain {ARM}"), Case(f"system set-condition {OLD} Manual")),
+    *(Case(f"system reserve {MANUAL} --until 8h"), Case(f"system return {MANUAL}")),
+    *(Case("user put zoe"), Case("user show zoe"), Case("group put spare --member zoe")),
+    *(Case("group show spare"), Case("group add-member spare alice"), Case("group remove-member spare zoe")),
     *(Case("pool put spare"), Case("pool show spare"), Case(f"pool add-system spare {ARM}", lines=True)),
     Case(f"pool remove-system spare {ARM}", lines=True),
     *(Case("lab-controller put lab.north.example.com"), Case("lab-controller show lab.north.example.com")),
@@ -85,7 +84,7 @@ CASES = [
     *(Case("distro-tree put 99 name=F family=F arch=x86_64"), Case("distro-tree show 99")),
     *(Case("distro-tree delete 99"), Case("token create alice --expires-in 30d")),
     *(Case("token list"), Case("token revoke TOKEN"), Case("whoami"), Case("password alice --stdin")),
-    *(Case("user put zoe"), Case("user delete zoe"), Case("group delete spare"), Case("pool delete spare")),
+    *(Case("user delete zoe"), Case("group delete spare"), Case("pool delete spare")),
     Case("lab-controller delete lab.north.example.com"),
     *(Case(f"submit {SMOKE}", lines=True), Case(f"lab load {LAB}"), Case("lab submit -", lines=True)),
     Case("lab simulate --once --speed 100000", lines=True),
@@ -94,6 +93,10 @@ CASES = [
 REFUSED = [
     *(
         "job 999",
+        "set-job 999 whiteboard=x",
+        "system usage no.such",
+        "system add a.b lab_controller=no.such",
+        "usage --token ll_nobody",
         "recipe 999",
         "watch 999",
         "cancel 999",

@@ -122,6 +122,15 @@ def test_connection__of_a_login__comes_after_the_token_given_and_before_the_data
     assert Connection.load(settings(tmp_path, token="ll_given"), logins).token == "ll_given"
 
 
+def test_connection__of_a_login__is_where_one_goes_without_a_data_folder(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr("api.client.connection_file.default_data", lambda: tmp_path)
+    logins = Logins((Login(URL, "alice", "ll_login", "id", "2100-01-01T00:00:00Z"),))
+    assert Connection.load(settings(tmp_path), logins) == Connection(URL, "ll_login")
+    assert Connection.load(settings(tmp_path, url=f"{URL}/"), logins) == Connection(URL, "ll_login")
+
+
 def test_connection__of_a_login__is_for_its_server_only(tmp_path: Path) -> None:
     logins = Logins((Login(URL, "alice", "ll_login", "id", "2100-01-01T00:00:00Z"),))
     assert Connection.load(settings(tmp_path, url="http://elsewhere.example.com"), logins).token is None
