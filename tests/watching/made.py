@@ -1,0 +1,89 @@
+"""Watchers without a network or a database."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+from typing import cast
+
+from api.store.event_log import EventLog
+from api.store.selection import Selection
+from api.watching.broadcast import Broadcast
+from api.watching.watcher import Watcher
+from domain.events import Event, Recorded, Stamp
+from domain.recipe.events import RecipeQueued
+from domain.system.events import SystemIdle
+
+AT = datetime(2026, 1, 1, tzinfo=UTC)
+STAMP = Stamp(AT, "tester", "request/test")
+
+
+def happened(position: int, subject: str = "recipe/1", reason: str = "busy") -> Recorded:
+    event: Event = RecipeQueued(reason) if subject.startswith("recipe/") else SystemIdle()
+    return Recorded(position, position, AT, subject, position, event, STAMP)
+
+
+class FakeLine:
+    def __init__(self) -> None:
+        self.is_aborted = False
+
+    def abort(self) -> None:
+        self.is_aborted = True
+
+
+class FakeLog:
+    """A log that only selects; while `faults` are left it raises the next of them."""
+
+    def __init__(self, *recorded: Recorded) -> None:
+        self.recorded = recorded
+        self.faults: list[Exception] = []
+
+    def select(
+        self, after: int, upto: int, limit: int, topics: None, subject: None, size_bytes: int
+    ) -> tuple[Sequence[Recorded], int]:
+        if self.faults:
+            raise self.faults.pop()
+        found = [one for one in self.recorded if after < one.position <= upto][:limit]
+        return found, found[-1].position if len(found) == limit else upto
+
+
+class Audience:
+    """A broadcast that has begun after a position, and who reads what its watchers are told."""
+
+    def __init__(self, after: int = 0, log: FakeLog | None = None) -> None:
+        self.broadcast = Broadcast(cast(EventLog, log or FakeLog()))
+        self.broadcast.begin(after)
+        self.lines: list[FakeLine] = []
+
+    def watch(
+        self, selection: Selection, after: int, still_allowed: Callable[[], bool] = lambda: True
+    ) -> Watcher:
+        self.lines.append(FakeLine())
+        return self.broadcast.watch(selection, after, self.lines[-1], still_allowed)
+
+    def append(self, *recorded: Recorded) -> None:
+        self.broadcast.take(recorded, [100 for _ in recorded])
+
+
+async def read(watcher: Watcher, told: list[bytes]) -> None:
+    """Like a server whose network takes everything."""
+    try:
+        async for chunk in watcher:
+            told.append(chunk)  # noqa: PERF401  (seen as it comes)
+    finally:
+        await watcher.close()
+
+
+async def reading(watcher: Watcher) -> tuple[asyncio.Task[None], list[bytes]]:
+    """A reader that has read all there is."""
+    told: list[bytes] = []
+    task = asyncio.create_task(read(watcher, told))
+    await settled()
+    return task, told
+
+
+async def settled() -> None:
+    """Everybody has done what could be done."""
+    for _ in range(20):
+        await asyncio.sleep(0.001)

@@ -1,0 +1,54 @@
+"""The index of who wants what says the same as asking each of them about each event."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import cast
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from api.store.selection import Selection
+from api.watching.groups import Groups
+from api.watching.message import Message
+from api.watching.watcher import Watcher
+from tests.watching.made import happened
+
+SUBJECTS = ("recipe/1", "recipe/2", "recipe/3", "system/a", "system/b")
+TOPICS = ("recipe.queued", "system.idle", "pool.changed")
+named = st.lists(st.sampled_from((*SUBJECTS, "recipe/*", "system/*", "pool/*")), max_size=4)
+selections = st.builds(
+    lambda topics, subjects: Selection(tuple(topics) or None, tuple(subjects) or None),
+    st.lists(st.sampled_from(TOPICS), max_size=2),
+    named,
+)
+
+
+def _watcher(selection: Selection) -> Watcher:
+    class Hashable(SimpleNamespace):
+        __hash__ = object.__hash__
+
+    return cast(Watcher, Hashable(selection=selection))
+
+
+@given(st.lists(selections, max_size=8), st.data(), st.lists(st.sampled_from(SUBJECTS), max_size=10))
+def test_groups__any_selections__each_gets_what_it_has_once_in_order(
+    asked: list[Selection], data: st.DataObject, subjects: list[str]
+) -> None:
+    groups, watchers = Groups(), [_watcher(selection) for selection in asked]
+    for one in watchers:
+        groups.add(one)
+    gone = data.draw(st.sets(st.sampled_from(watchers))) if watchers else set()
+    for one in gone:
+        groups.remove(one)
+        groups.remove(one)
+    messages = [Message(happened(number, subject)) for number, subject in enumerate(subjects, 1)]
+    told: dict[Watcher, list[int]] = {one: [] for one in watchers}
+    for group, wanted in groups.wanted(messages):
+        for one in group.watchers:
+            told[one] += [message.position for message in wanted]
+    for one in watchers:
+        expected = [
+            message.position for message in messages if one.selection.has(message.topic, message.subject)
+        ]
+        assert told[one] == ([] if one in gone else expected)
