@@ -49,6 +49,8 @@ def set_up(connection: Connection[Any]) -> None:
     connection.execute(f"SET ROLE {SERVICE_ROLE}".encode())
     connection.execute(b"SET jit = off")
     connection.execute(b"SET timezone = 'UTC'")
+    # Whoever hangs within a transaction must not keep its locks from the others.
+    connection.execute(b"SET idle_in_transaction_session_timeout = '10s'")
 
 
 class Datastore(PostgresDatastore):

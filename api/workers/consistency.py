@@ -14,7 +14,7 @@ logger = logging.getLogger(__name__)
 
 
 class ConsistencyLoop:
-    """Due every so many seconds; it waits while triggers are unanswered, since that is no fault."""
+    """Due every so many seconds, also while triggers are unanswered."""
 
     def __init__(self, contacts: Contacts, every_seconds: float) -> None:
         self.findings = Findings()

@@ -1,0 +1,50 @@
+"""A projector that hangs in the middle of a page does not keep another from going on."""
+
+from __future__ import annotations
+
+import os
+import signal
+
+from api.store.event_log import EventLog
+from tests.harness.databases import TestDatabase
+from tests.store.sessions import Owner, lock_waiters, owner_session
+from tests.store.waiting import until
+from tests.workers.conftest import Start
+from tests.workers.lab import equip, submit_jobs
+from tests.workers.read_models import contents, forget, position, project_undisturbed
+
+IN_TRANSACTION = b"""
+SELECT count(*) FROM pg_stat_activity
+WHERE datname = current_database() AND state = 'idle in transaction' AND pid <> pg_backend_pid()
+"""
+
+
+def test_projector__stopped_in_a_transaction__another_goes_on_and_it_too_when_it_wakes_up(
+    database: TestDatabase, log: EventLog, owner: Owner, start: Start
+) -> None:
+    equip(log, systems=1)
+    hung = start("projector")
+    until(lambda: position(owner) == log.end())
+    with owner_session(database.owner_url) as another, another.transaction():
+        # Within its transaction the projector waits for a table, and gets it when it is stopped.
+        another.execute("LOCK TABLE read.recipes IN ACCESS EXCLUSIVE MODE")
+        submit_jobs(log, 1)
+        until(lambda: lock_waiters(owner) == 1)
+        os.kill(hung.pid, signal.SIGSTOP)
+    try:
+        until(lambda: owner.execute(IN_TRANSACTION).fetchone() == (1,))
+        other = start("projector")
+        # PostgreSQL gives the hung one 10 s before it ends its session.
+        until(lambda: position(owner) == log.end(), seconds=40)
+    finally:
+        os.kill(hung.pid, signal.SIGCONT)
+
+    other.terminate()
+    assert other.wait(20) == 0
+    submit_jobs(log, 1)
+    until(lambda: position(owner) == log.end())
+    assert hung.poll() is None
+    disturbed = contents(owner)
+    forget(owner)
+    project_undisturbed(database.service_url, log.end(), page_size=50)
+    assert contents(owner) == disturbed
