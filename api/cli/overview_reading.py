@@ -44,7 +44,8 @@ class Reading:
 
         made = {"at": datetime.now(UTC).isoformat(), "url": self._client.url, **self._readiness()}
         try:
-            return made | (self._facts(made["at"]) if made["ready"] else self._facts_at_once(made["at"]))
+            # A service that is not ready tells what it can, and nobody waits until it is.
+            return made | self._facts(self._client if made["ready"] else self._at_once, made["at"])
         except Problem as problem:
             if problem.status not in (503, 504):
                 raise
@@ -59,61 +60,53 @@ class Reading:
         except Problem as problem:
             return {"ready": False, "checks": problem.members.get("checks", {}), "detail": problem.detail}
 
-    def _facts_at_once(self, now: str) -> dict[str, Any]:
-        """Of a service that is not ready: what it can tell, without waiting until it is."""
-        before, self._client = self._client, self._at_once
-        try:
-            return self._facts(now)
-        finally:
-            self._client = before
-
-    def _facts(self, now: str) -> dict[str, Any]:
-        systems = self._client.pages("/systems", "systems")
-        labs = self._client.pages("/lab-controllers", "lab_controllers")["lab_controllers"]
-        queue = self._client.pages("/queue", "recipes")["recipes"]
+    def _facts(self, client: Client, now: str) -> dict[str, Any]:
+        systems = client.pages("/systems", "systems")
+        labs = client.pages("/lab-controllers", "lab_controllers")["lab_controllers"]
+        queue = client.pages("/queue", "recipes")["recipes"]
         return {
             "position": systems["position"],
             "labs": labs_of(labs, systems["systems"]),
             "queue": queue_of(queue, now),
-            "running": self._running(systems["systems"]),
-            "lately": self._happened(systems["position"]),
+            "running": self._running(client, systems["systems"]),
+            "lately": self._happened(client, systems["position"]),
         }
 
-    def _running(self, systems: Iterable[Row]) -> dict[str, Any]:
+    def _running(self, client: Client, systems: Iterable[Row]) -> dict[str, Any]:
         placed = sorted(
             (row for row in systems if row.get("recipe_id") is not None and _is_busy(row)),
             key=lambda row: row["recipe_id"],
         )
-        looked_at = [self._recipe(row) for row in placed[:LOOKED_AT]]
+        looked_at = [self._recipe(client, row) for row in placed[:LOOKED_AT]]
         return {
             "recipes": len(placed),
             "recipe_sets": sets_of(looked_at),
             "not_looked_at": len(placed) - len(looked_at),
         }
 
-    def _recipe(self, system: Row) -> dict[str, Any]:
+    def _recipe(self, client: Client, system: Row) -> dict[str, Any]:
         number = system["recipe_id"]
         if number not in self._recipes:
-            self._recipes[number] = self._client.get(f"/recipes/{number}")
+            self._recipes[number] = client.get(f"/recipes/{number}")
         return {**self._recipes[number], "system": system["fqdn"], "usage": system["usage"]}
 
-    def _happened(self, position: int) -> list[Row]:
+    def _happened(self, client: Client, position: int) -> list[Row]:
         """The latest at the top."""
         if self._seen is None:
             for window in WINDOWS:
                 self._lately.clear()
-                self._read_events(max(0, position - window))
+                self._read_events(client, max(0, position - window))
                 if len(self._lately) == LATELY or window >= position:
                     break
         else:
-            self._read_events(self._seen)
+            self._read_events(client, self._seen)
         self._seen = position
         return list(reversed(self._lately))
 
-    def _read_events(self, after: int | None) -> None:
+    def _read_events(self, client: Client, after: int | None) -> None:
         known = {event["position"] for event in self._lately}
         while after is not None:
-            page = self._client.get("/events", after=after, limit=PAGE, types=list(TOPICS))
+            page = client.get("/events", after=after, limit=PAGE, types=list(TOPICS))
             self._lately += [one for one in page["events"] if _is_bad(one) and one["position"] not in known]
             after = page.get("next")
 
