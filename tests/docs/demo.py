@@ -1,0 +1,141 @@
+"""What a reader of the docs has at hand: `labledger up --demo`, and a terminal for each person of a page."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import httpx
+
+from api.embedded.cluster import Cluster
+from tests.docs.page import BadPage
+from tests.docs.shell import Printed, Shell
+
+TOP = Path(__file__).resolve().parents[2]
+# What stands in the pages.
+URL = "http://127.0.0.1:8080"
+START_SECONDS = 90.0
+STOP_SECONDS = 30.0
+# What a reader finds in the folder of the checkout.
+SHARED = ("replay", "docs", "deploy")
+
+
+class Demo:
+    """A service with data, port and folders of its own. The first terminal is of who has started it."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._terminals: dict[str, Shell] = {}
+        self._data = folder / "home" / ".local" / "share" / "labledger"
+        self._printed = folder / "up.out"
+        self.url = ""
+        self._make_folders()
+
+    def _make_folders(self) -> None:
+        checkout, programs = self._folder / "labledger", self._folder / "bin"
+        for made in (checkout, programs):
+            made.mkdir()
+        for name in SHARED:
+            (checkout / name).symlink_to(TOP / name)
+        script = programs / "labledger"
+        script.write_text(f'#!/bin/sh\nPYTHONPATH={TOP} exec {sys.executable} -m api.cli "$@"\n', "utf-8")
+        script.chmod(0o755)
+
+    def start(self) -> None:
+        command = [sys.executable, "-m", "api.cli", "up", "--demo", "--data", str(self._data), "--port", "0"]
+        with self._printed.open("wb") as out:
+            self._up = subprocess.Popen(
+                command, cwd=TOP, stdout=out, stderr=out, stdin=subprocess.DEVNULL, env=self._environment()
+            )
+        deadline = time.monotonic() + START_SECONDS
+        while not (self._is_loaded() and self._is_calm()):
+            assert self._up.poll() is None, self._printed.read_text("utf-8")
+            assert time.monotonic() < deadline, f"not ready: {self._printed.read_text('utf-8')}"
+            time.sleep(0.1)
+
+    def _is_loaded(self) -> bool:
+        """The simulator comes last, when the lab is loaded."""
+        if "lab simulate runs" not in self._printed.read_text("utf-8"):
+            return False
+        self.url = json.loads((self._data / "connection.json").read_text("utf-8"))["url"]
+        return True
+
+    def _is_calm(self) -> bool:
+        """As a reader finds it who has changed to another terminal: every system asked, every lab heard."""
+        kept = json.loads((self._data / "connection.json").read_text("utf-8"))
+        headers = {"Authorization": f"Bearer {kept['token']}"}
+        with httpx.Client(base_url=self.url, headers=headers, trust_env=False, timeout=10) as client:
+            systems = client.get("/systems").json()["systems"]
+            idle = client.get("/idle-pool").json()["systems"]
+            labs = client.get("/lab-controllers").json()["lab_controllers"]
+        automated = sum(system["condition"] == "Automated" for system in systems)
+        return len(idle) == automated and all(lab["last_heard_at"] for lab in labs)
+
+    def stop(self) -> None:
+        if self._up.poll() is None:
+            self._up.send_signal(signal.SIGTERM)
+            try:
+                self._up.wait(STOP_SECONDS)
+            except subprocess.TimeoutExpired:
+                self._up.kill()
+                self._up.wait()
+        Cluster(self._data / "postgresql").stop()
+
+    def run(self, command: str, terminal: str = "", **how: str | list[str] | None) -> Printed:
+        """The command as it stands in a page; what it prints, as it may stand there."""
+        if terminal not in self._terminals:
+            self._terminals[terminal] = self._new_terminal(terminal)
+        printed = self._terminals[terminal].run(command.replace(URL, self.url), **how)
+        return Printed([self._anywhere(line) for line in printed.lines], printed.status)
+
+    def _new_terminal(self, name: str) -> Shell:
+        if not name:
+            home = self._data.parents[2]
+            return Shell(self._folder / "labledger", home, self._environment(LABLEDGER_DATA=str(self._data)))
+        if not name.isalpha():
+            raise BadPage(f"a terminal cannot be called {name!r}")
+        home = self._folder / name
+        home.mkdir()
+        nobodys = home / ".local" / "share" / "labledger"
+        return Shell(home, home, self._environment(XDG_DATA_HOME=str(nobodys)))
+
+    def _anywhere(self, line: str) -> str:
+        """Without what is of this run and this machine."""
+        for name in ("home", *filter(None, self._terminals)):
+            line = line.replace(str(self._folder / name), "~")
+        return line.replace(self.url, URL)
+
+    def _environment(self, **more: str) -> dict[str, str]:
+        """That of a person who has set nothing for Labledger."""
+        kept = {
+            name: value
+            for name, value in os.environ.items()
+            if not name.startswith(
+                ("LABLEDGER_", "XDG_", "PYTHON", "COLUMNS", "LINES", "NO_COLOR", "FORCE_COLOR")
+            )
+        }
+        path = f"{self._folder / 'bin'}:{os.environ.get('PATH', os.defpath)}"
+        return {**kept, "PATH": path, "TZ": "UTC", "LC_ALL": "C.UTF-8", **more}
+
+
+@contextmanager
+def demo() -> Iterator[Demo]:
+    """In a folder that every user may enter, so that the database lies in it and goes with it."""
+    folder = Path(tempfile.mkdtemp(prefix="labledger-docs-"))
+    folder.chmod(0o755)
+    made = Demo(folder)
+    try:
+        made.start()
+        yield made
+    finally:
+        made.stop()
+        shutil.rmtree(folder)

@@ -1,0 +1,127 @@
+"""A page of the docs as the runner sees it: its `console` blocks, and the marks that say how to run them.
+
+A mark is an HTML comment on the line above a block, which has just one command then:
+
+    <!-- exits: 1 -->               with this status; without a mark it is 0
+    <!-- types: secret -->          typed when the command asks; a mark for each question
+    <!-- until: completed -->       Ctrl-C, once this stands there
+    <!-- again until: completed --> the command is given again until this stands there (`as shown`: all of it)
+
+Two are for blocks of any length: `<!-- terminal: alice -->`, for one of hers, and `<!-- not run: why -->`.
+What stands below a command is what it prints; nothing: that does not matter; `?`: to be recorded.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
+
+ONE_COMMAND = ("exits", "types", "until", "again until")
+OF_BLOCKS = ("terminal", "not run")
+MARK = re.compile(r"<!-- ([a-z ]+): (.*?) -->")
+PROMPT = "$ "
+
+
+@dataclass(frozen=True)
+class Command:
+    """`line` is that of the prompt, counted from 1; `recorded` is what stands below it."""
+
+    text: str
+    line: int
+    recorded: tuple[str, ...] = ()
+    marks: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def terminal(self) -> str:
+        return self.mark("terminal") or ""
+
+    @property
+    def is_run(self) -> bool:
+        return self.mark("not run") is None
+
+    @property
+    def status(self) -> int:
+        return int(self.mark("exits") or (130 if self.mark("until") else 0))
+
+    def mark(self, name: str) -> str | None:
+        return next(iter(self.all(name)), None)
+
+    def all(self, name: str) -> list[str]:
+        return [said for mark, said in self.marks if mark == name]
+
+
+@dataclass
+class Block:
+    """The lines between two fences; `line` is that of the first of them."""
+
+    line: int
+    marks: list[tuple[str, str]]
+    lines: list[str] = field(default_factory=list)
+
+    def commands(self) -> list[Command]:
+        found = list(self._parsed())
+        names = [name for name, _ in self.marks]
+        for name in names:
+            if name not in (*ONE_COMMAND, *OF_BLOCKS):
+                raise BadPage(f"line {self.line}: there is no mark {name!r}")
+            if name in ONE_COMMAND and len(found) != 1:
+                raise BadPage(f"line {self.line}: a block with the mark {name!r} has one command")
+        return [replace(command, marks=tuple(self.marks)) for command in found]
+
+    def _parsed(self) -> Iterator[Command]:
+        starts = [place for place, line in enumerate(self.lines) if line.startswith(PROMPT)]
+        if self.lines and starts[:1] != [0]:
+            raise BadPage(f"line {self.line}: a block begins with a command")
+        for start, end in pairwise([*starts, len(self.lines)]):
+            yield _command(self.line + start, self.lines[start:end])
+
+
+def _command(at: int, lines: list[str]) -> Command:
+    """A line that ends in a backslash goes on in the next. Blank lines before the next are nobody's."""
+    typed = 1
+    while lines[typed - 1].endswith("\\") and typed < len(lines):
+        typed += 1
+    recorded = lines[typed:]
+    while recorded and not recorded[-1].strip():
+        recorded.pop()
+    return Command("\n".join(lines[:typed]).removeprefix(PROMPT), at, tuple(recorded))
+
+
+class BadPage(Exception):
+    """The page cannot be run."""
+
+
+def commands(source: str) -> list[Command]:
+    """All commands of a page, in their order."""
+    return [command for block in _blocks(source) for command in block.commands()]
+
+
+def _blocks(source: str) -> Iterator[Block]:
+    block: Block | None = None
+    fence, marks = "", list[tuple[str, str]]()
+    for number, line in enumerate(source.splitlines(), 1):
+        if fence:
+            if line.strip() == fence:
+                if block:
+                    yield block
+                fence, block, marks = "", None, []
+            elif block:
+                block.lines.append(line)
+        elif line.startswith("```"):
+            fence = "```"
+            block = Block(number + 1, marks) if line == "```console" else None
+        elif found := MARK.findall(line):
+            marks += found
+        elif line:
+            marks = []
+
+
+def with_recorded(source: str, command: Command, text: str, printed: list[str]) -> str:
+    """The page with another recording of one of its commands; lines above it stay where they are."""
+    lines = source.splitlines()
+    begin = command.line - 1
+    end = begin + len(command.text.splitlines()) + len(command.recorded)
+    lines[begin:end] = [*f"{PROMPT}{text}".splitlines(), *printed]
+    return "\n".join([*lines, ""])
