@@ -11,6 +11,7 @@ import falcon
 import falcon.asgi
 
 from api.rest import problems
+from api.rest.access_log import AccessLog
 from api.rest.commands import Commands
 from api.rest.contract.openapi import describe
 from api.rest.contract.operation import operation_of
@@ -95,7 +96,14 @@ def application(services: Services, lifespan: Lifespan, manners: Manners = Manne
         for method in route.roles
     }
     gate = Gate(services, operations, Rates(manners.requests_per_second))
-    middleware: list[Any] = [lifespan, RequestCounts(services), *_cors(manners.cors_origins), Packed(), gate]
+    middleware: list[Any] = [
+        lifespan,
+        AccessLog(),
+        RequestCounts(services),
+        *_cors(manners.cors_origins),
+        Packed(),
+        gate,
+    ]
     app = falcon.asgi.App(middleware=middleware)
     app.req_options.strip_url_path_trailing_slash = True
     found["description"].document = describe(ROUTES, operations, version("labledger"))

@@ -137,4 +137,6 @@ class Jobs:
         recipe_sets = await reader.rows("recipe_sets_of_job", asked)
         recipes = await reader.rows("recipes", asked)
         tasks = await reader.rows("tasks", asked)
-        reading.answer_read(req, resp, at, job_document(job, recipe_sets, recipes, tasks))
+        body = job_document(job, recipe_sets, recipes, tasks)
+        body["seconds"] = await reading.seconds(req, reader, asked)
+        reading.answer_read(req, resp, at, body)

@@ -15,6 +15,7 @@ import orjson
 from falcon.asgi import Request, Response
 
 from api.rest.contract.queries import Page, Read
+from api.rest.shapes import seconds_document
 from api.services import Services
 from api.store.requests import Committed
 from domain.errors import Fault, FaultyInput
@@ -49,6 +50,12 @@ async def _moment_at(reader: Reader, asked: int | datetime, at: int) -> datetime
     row = await reader.row(*(("moment_at_time", (asked,)) if by_time else ("moment_at_position", (at,))))
     moment: datetime | None = row["moment"] if row else None
     return moment
+
+
+async def seconds(req: Request, reader: Reader, asked: Mapping[str, Any]) -> dict[str, Any]:
+    """How long the recipes asked for were in each state, up to the moment that the answer speaks of."""
+    rows = await reader.rows("seconds_in_states", {**asked, "moment": req.context.as_of})
+    return seconds_document(rows)
 
 
 async def tag(resp: Response, services: Services, subject: str, at: int) -> None:

@@ -50,6 +50,7 @@ class Recipes:
         await reading.tag(resp, self._services, f"recipe/{recipe_id}", at)
         body = {
             **recipe_document(recipe, await reader.rows("tasks", asked), await self._deadline(recipe, at)),
+            "seconds": await reading.seconds(req, reader, asked),
             "distro_tree": await self._tree(recipe["distro_tree_id"], at),
             "history": await reader.rows("history_of_recipe", asked),
             "results": await reader.rows("results_of_recipe", asked),

@@ -9,6 +9,7 @@ import httpx
 import pytest
 
 from tests.harness.running import Running, wait_for
+from tests.rest.acting import in_state, recipe_for, start, submit
 
 XML = {"Content-Type": "application/xml"}
 # Only one machine has this name, so the second job of it has to wait.
@@ -194,3 +195,24 @@ def _wait_placed_then_abort(client: httpx.Client, recipe_id: int) -> None:
     done = client.post(f"/recipes/{recipe_id}/progress", json=report)
     assert done.status_code == 200
     client.get("/queue", params={"min_position": done.headers["labledger-position"]})
+
+
+def test_recipe__placed__says_how_long_it_was_in_each_state(client: httpx.Client, machine: str) -> None:
+    job = submit(client, recipe_for(machine))
+    start(client, job["recipe_ids"][0])
+    recipe = in_state(client, job["recipe_ids"][0], "running")
+    seconds, history = recipe["seconds"], recipe["history"]
+    assert set(seconds["by_state"]) == {interval["state"] for interval in history}
+    ended = {
+        one["state"]: (
+            datetime.fromisoformat(one["until"]) - datetime.fromisoformat(one["since"])
+        ).total_seconds()
+        for one in history
+        if one["until"] is not None
+    }
+    assert seconds["by_state"]["installing"] == pytest.approx(ended["installing"], abs=1e-4)
+    assert seconds["provisioning"] == pytest.approx(ended["waiting"] + ended["installing"], abs=1e-4)
+    assert seconds["queueing"] == pytest.approx(ended.get("new", 0) + ended.get("scheduled", 0), abs=1e-4)
+    of_job = client.get(f"/jobs/{job['job_id']}", params={"as_of": recipe["position"]}).json()["seconds"]
+    assert of_job["provisioning"] == pytest.approx(seconds["provisioning"], abs=1e-4)
+    client.post(f"/jobs/{job['job_id']}/cancel", json={"reason": "not needed"})

@@ -79,6 +79,16 @@ class JobList(ListAnswer):
     jobs: list[ListedJob]
 
 
+class Seconds(Shape):
+    """Of one recipe, or of all of a job: in each state, and of states together."""
+
+    by_state: dict[str, float]
+    queueing: float
+    provisioning: float
+    execution: float
+    reserved: float
+
+
 class TaskSummary(Shape):
     task_id: Id
     name: str
@@ -121,6 +131,7 @@ class Job(ReadAnswer):
     document: dict[str, Any]
     submitted_at: Time
     recipe_sets: list[SetSummary]
+    seconds: Seconds
 
 
 class RecipeSet(ReadAnswer):
@@ -193,6 +204,7 @@ class Recipe(ReadAnswer, RecipeSummary):
     reservesys: dict[str, Any] | None
     distro: dict[str, Any] | None
     deadline: Time | None
+    seconds: Seconds
     distro_tree: RecipeTree | None
     history: list[RecipeInterval]
     results: list[TaskResult]
