@@ -17,7 +17,8 @@ CHECKS = {
     "ruff format --check": ("-m", "ruff", "format", "--check"),
     "mypy": ("-m", "mypy"),
     "lint-imports": ("-c", LINT_IMPORTS),
-    "pytest": ("-m", "pytest"),
+    # Two at a time: most tests wait for processes, so that even one core has something to do meanwhile.
+    "pytest": ("-m", "pytest", "-n", "2", "--dist", "loadfile"),
 }
 
 

@@ -1,0 +1,45 @@
+"""GET /jobs/{id} by `Accept`: where the job stands, or the job as XML."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import httpx
+import pytest
+
+from tests.harness.running import Running
+from tests.intake.jobs import read_xml, sample
+
+XML = {"Content-Type": "application/xml"}
+SUBMITTED = sample("guests.xml")
+
+
+@pytest.fixture(scope="module")
+def path(line: Running) -> Iterator[str]:
+    """A job with guests."""
+    with line.client() as admin:
+        job = admin.post("/jobs", content=SUBMITTED, headers=XML).json()
+        admin.get("/jobs", params={"min_position": job["position"]})
+        yield f"/jobs/{job['job_id']}"
+        admin.post(f"/jobs/{job['job_id']}/cancel", json={"reason": "not needed"})
+
+
+@pytest.mark.parametrize("accept", ["application/xml", "text/xml", "application/json;q=0.5, text/xml"])
+def test_job__asked_for_as_xml__is_the_job_that_was_submitted(
+    client: httpx.Client, path: str, accept: str
+) -> None:
+    answer = client.get(path, headers={"Accept": accept})
+    assert answer.headers["content-type"] in accept
+    assert answer.headers["vary"].split(", ")[0] == "Accept"
+    assert int(answer.headers["labledger-position"]) > 0
+    assert read_xml(answer.content) == read_xml(SUBMITTED)
+
+
+# Nothing said, anything welcome, JSON welcome too, or something nobody has.
+@pytest.mark.parametrize(
+    "accept", ["", "*/*", "application/*", "text/xml;q=0.1, application/json", "image/png"]
+)
+def test_job__asked_for_otherwise__is_json(client: httpx.Client, path: str, accept: str) -> None:
+    answer = client.get(path, headers={"Accept": accept})
+    assert answer.headers["content-type"] == "application/json"
+    assert path == f"/jobs/{answer.json()['job_id']}"
