@@ -16,7 +16,7 @@ from api.store.sql import BOUNDED
 from tests.harness.long_log import BUSIEST_EVERY, RECIPES, LongLog, fill
 from tests.harness.pool import ServerPool
 from tests.harness.running import Running
-from tests.harness.watching import Watch, Watching, serving
+from tests.harness.watching import Watch, Watching, plain_client, serving
 
 pytestmark = pytest.mark.soak
 
@@ -33,7 +33,7 @@ def filled(servers: ServerPool) -> Iterator[Filled]:
 
 @pytest.fixture
 def client(filled: Filled) -> Iterator[httpx.Client]:
-    with filled[0].client() as client:
+    with plain_client(filled[0]) as client:
         yield client
 
 

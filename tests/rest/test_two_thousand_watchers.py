@@ -15,7 +15,7 @@ from api.store.event_log import EventLog
 from tests.harness.bulk import SUBJECTS, Busy
 from tests.harness.pool import ServerPool
 from tests.harness.running import Running
-from tests.harness.watching import Watch, Watching, serving, wanted, worker_of
+from tests.harness.watching import Watch, Watching, serving, wanted, whole_log, worker_of
 
 pytestmark = pytest.mark.soak
 
@@ -98,7 +98,7 @@ async def _delay(busy: Busy, watches: list[Watch]) -> float:
 
 
 async def _check(line: Running, watches: list[Watch]) -> None:
-    whole = await asyncio.to_thread(line.events)
+    whole = await asyncio.to_thread(whole_log, line)
     for one in watches:
         expected = wanted(whole, one)
         await one.seen_all(expected)

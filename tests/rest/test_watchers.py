@@ -16,7 +16,7 @@ from api.watching.capacity import KEPT_FILES
 from tests.harness.bulk import Busy
 from tests.harness.pool import ServerPool
 from tests.harness.running import Running, wait_for
-from tests.harness.watching import Watch, Watching, serving, wanted, worker_of
+from tests.harness.watching import Watch, Watching, serving, wanted, whole_log, worker_of
 
 SELECTIONS: tuple[dict[str, str], ...] = (
     {},
@@ -178,12 +178,12 @@ async def _after_the_cut(watching: Watching, slow: Watch, end: int) -> list[int]
 
 
 async def _all_seen(line: Running, watches: list[Watch]) -> None:
-    whole = await asyncio.to_thread(line.events)
+    whole = await asyncio.to_thread(whole_log, line)
     for one in watches:
         await one.seen_all(wanted(whole, one))
 
 
 def _check(line: Running, watches: list[Watch]) -> None:
-    whole = line.events()
+    whole = whole_log(line)
     for one in watches:
         assert one.positions == wanted(whole, one), f"after {one.after}, {one.filters}"
