@@ -42,6 +42,7 @@ SECTIONS = {
     },
     "Log": {
         "events": Entry("api.cli.events:events", "Read the log, or follow it."),
+        "reads": Entry("api.cli.reads:reads", "List what auditors have read."),
         "replay": Entry("api.cli.replay:replay", "Fold the log again: rebuild the read models."),
     },
     "People": {

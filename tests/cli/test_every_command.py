@@ -72,6 +72,7 @@ CASES = [
     *(Case("jobs"), Case("jobs --all"), Case("job 1"), Case("recipe 1"), Case("watch 1", lines=True)),
     *(Case("queue"), Case("idle"), Case("systems --as-of 30"), Case("overview"), Case("lab-controllers")),
     *(Case("distro-trees"), Case("pools"), Case("users"), Case("groups"), Case("usage --by pool")),
+    Case("reads"),
     Case("events --types recipe.new,recipe.queued --limit 5", lines=True),
     *(Case("set-priority 9 High"), Case("cancel-set 8 --reason late"), Case("cancel 7"), Case("return 1")),
     *(

@@ -1,0 +1,47 @@
+"""What auditors have read, for people."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from click.testing import Result
+
+from tests.cli.loopback import Answer, Server
+
+Run = Callable[..., Result]
+
+READ = {
+    "read_id": 7,
+    "recorded_at": "2026-01-01T00:00:00Z",
+    "user": "carol",
+    "role": "auditor",
+    "token_id": "0123456789ab",
+    "method": "GET",
+    "path": "/systems",
+    "query": "as_of=93",
+    "request_id": "one",
+}
+
+
+def test_reads__some__are_a_line_each_and_where_to_go_on_is_said(server: Server, run: Run) -> None:
+    server.on("GET", "/reads", Answer({"position": 9, "reads": [READ], "next": 7}))
+    result = run("reads", "--user", "carol", "--after", "6", "--limit", "1")
+    words = result.stdout.splitlines()[-1].split()
+    assert words == [
+        "7",
+        "2026-01-01",
+        "00:00:00",
+        "carol",
+        "0123456789ab",
+        "GET",
+        "/systems?as_of=93",
+        "one",
+    ]
+    assert "--after 7" in result.stderr
+    assert server.asked[0].query == {"user": ["carol"], "after": ["6"], "limit": ["1"]}
+
+
+def test_reads__none__says_so(server: Server, run: Run) -> None:
+    server.on("GET", "/reads", Answer({"position": 9, "reads": [], "next": None}))
+    result = run("reads")
+    assert (result.stdout, result.stderr) == ("No auditor has read anything.\n", "")
