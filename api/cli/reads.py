@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
+from urllib.parse import unquote
 
 import click
 
@@ -21,7 +22,7 @@ MOST = 1_000
 
 
 def _asked(row: Row) -> str:
-    query = f"?{row['query']}" if row.get("query") else ""
+    query = f"?{unquote(row['query'])}" if row.get("query") else ""
     return f"{row['method']} {row['path']}{query}"
 
 
@@ -31,7 +32,6 @@ COLUMNS = (
     Column("user", "user", rank=0),
     Column("token", "token_id", rank=2),
     Column("asked for", _asked, "text", 0),
-    Column("request", "request_id", rank=3),
 )
 
 
