@@ -21,7 +21,7 @@ from api.metrics.writer import CounterWriter
 from api.opening import Opening
 from api.processes.stop_request import listening
 from api.rest.app import Lifespan, Manners, application
-from api.rest.in_flight import InFlight
+from api.rest.serving.in_flight import InFlight
 from api.services import Bounds, Services
 from api.settings import BadSettings, Settings, variable
 from api.store import migrate as migrations

@@ -11,31 +11,31 @@ import falcon
 import falcon.asgi
 
 from api.rest import problems
-from api.rest.access_log import AccessLog
-from api.rest.commands import Commands
 from api.rest.contract.openapi import describe
 from api.rest.contract.operation import operation_of
-from api.rest.description import Description
-from api.rest.document_kinds import DistroTrees, Groups, LabControllers, Pools, Users
-from api.rest.events import Events
-from api.rest.gate import Gate
-from api.rest.health import Health
-from api.rest.jobs import Jobs
-from api.rest.metrics import Metrics
-from api.rest.packed import Packed
-from api.rest.rates import Rates
+from api.rest.middleware.access_log import AccessLog
+from api.rest.middleware.gate import Gate
+from api.rest.middleware.packed import Packed
+from api.rest.middleware.rates import Rates
+from api.rest.middleware.request_counts import RequestCounts
 from api.rest.reading import POSITION_HEADER
-from api.rest.reads import Reads
-from api.rest.recipe_sets import RecipeSets
-from api.rest.recipes import Recipes
-from api.rest.request_counts import RequestCounts
-from api.rest.reservations import Reservations
+from api.rest.resources.commands import Commands
+from api.rest.resources.description import Description
+from api.rest.resources.document_kinds import DistroTrees, Groups, LabControllers, Pools, Users
+from api.rest.resources.events import Events
+from api.rest.resources.health import Health
+from api.rest.resources.jobs import Jobs
+from api.rest.resources.metrics import Metrics
+from api.rest.resources.reads import Reads
+from api.rest.resources.recipe_sets import RecipeSets
+from api.rest.resources.recipes import Recipes
+from api.rest.resources.reservations import Reservations
+from api.rest.resources.sessions import Sessions
+from api.rest.resources.systems import Systems
+from api.rest.resources.tokens import Tokens
+from api.rest.resources.updates import LabUpdates
+from api.rest.resources.usage import Usage
 from api.rest.routes import ROUTES, responder_of
-from api.rest.sessions import Sessions
-from api.rest.systems import Systems
-from api.rest.tokens import Tokens
-from api.rest.updates import LabUpdates
-from api.rest.usage import Usage
 from api.services import Services
 from domain.errors import LabledgerError
 

@@ -12,7 +12,7 @@ from dataclasses import replace
 from falcon.asgi import Request as HttpRequest
 
 from api.rest.contract.parameters import MAX_KEY_LENGTH
-from api.rest.principal import request_of
+from api.rest.middleware.principal import request_of
 from api.services import Request, Services
 from api.store.requests import Committed, Conflict
 from api.use_cases.keyed import KEY_HEADER, done_before, require_same

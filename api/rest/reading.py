@@ -15,7 +15,7 @@ import orjson
 from falcon.asgi import Request, Response
 
 from api.rest.contract.queries import Page, Read
-from api.rest.shapes import seconds_document
+from api.rest.resources.shapes import seconds_document
 from api.services import Services
 from api.store.requests import Committed
 from domain.errors import Fault, FaultyInput

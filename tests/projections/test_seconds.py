@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import pytest
 
-from api.rest.shapes import seconds_document
+from api.rest.resources.shapes import seconds_document
 from domain.recipe import events as happened
 from tests.projections.happened import Happened, host, of, queued, scheduled, submitted, waiting
 from tests.projections.spans import BEGINNING, tell_at

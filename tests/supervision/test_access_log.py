@@ -11,7 +11,7 @@ import falcon.asgi
 import pytest
 from falcon import testing
 
-from api.rest.access_log import LOGGER, AccessLog
+from api.rest.middleware.access_log import LOGGER, AccessLog
 
 TOKEN = "ll_not_for_the_log"
 

@@ -10,7 +10,7 @@ from typing import Any
 import httpx
 import pytest
 
-from api.rest.readiness import CHECKS
+from api.rest.resources.readiness import CHECKS
 from tests.harness.databases import TestDatabase
 from tests.harness.running import Running, running, wait_for
 from tests.line.test_database_away import away

@@ -8,7 +8,7 @@ import falcon
 from falcon.asgi import Request, Response
 
 from api.rest.reading import POSITION_HEADER
-from api.rest.worker import CONNECTION, Connection
+from api.rest.serving.worker import CONNECTION, Connection
 from api.services import Services
 from api.store.selection import Selection
 from api.watching.message import shown

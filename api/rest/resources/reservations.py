@@ -9,7 +9,7 @@ from api.rest.body import read_model
 from api.rest.contract import system_answers
 from api.rest.contract.operation import operation
 from api.rest.contract.system_inputs import ReservationWanted
-from api.rest.principal import request_of
+from api.rest.middleware.principal import request_of
 from api.services import Services
 from api.use_cases.reserve_system import Wanted, reserve_system, return_system
 

@@ -12,7 +12,7 @@ from api.rest.contract import named_answers, queries
 from api.rest.contract.inputs import Token
 from api.rest.contract.operation import operation
 from api.rest.idempotency import keyed_request
-from api.rest.principal import Principal, principal_of, request_of
+from api.rest.middleware.principal import Principal, principal_of, request_of
 from api.services import Services
 from api.use_cases.tokens import create_token, revoke_token
 from domain.directory import roles

@@ -15,7 +15,7 @@ from api.rest.contract import queries
 from api.rest.contract.faults import faults_of
 from api.rest.contract.operation import Operation
 from api.rest.contract.values import Name
-from api.rest.principal import request_of
+from api.rest.middleware.principal import request_of
 from api.services import Request as Requested
 from api.services import Services
 from api.store.requests import Committed

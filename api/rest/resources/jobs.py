@@ -18,8 +18,8 @@ from api.rest.contract import answers, queries
 from api.rest.contract.inputs import Cancel, JobPatch
 from api.rest.contract.operation import JSON, operation
 from api.rest.idempotency import once
-from api.rest.principal import Principal, principal_of, request_of
-from api.rest.shapes import job_document
+from api.rest.middleware.principal import Principal, principal_of, request_of
+from api.rest.resources.shapes import job_document
 from api.services import Request as Requested
 from api.services import Services
 from api.store.requests import Committed

@@ -12,8 +12,8 @@ from api.rest.contract import answers, queries
 from api.rest.contract.inputs import Cancel, PriorityChange
 from api.rest.contract.operation import operation
 from api.rest.idempotency import once
-from api.rest.principal import request_of
-from api.rest.shapes import recipe_set_document
+from api.rest.middleware.principal import request_of
+from api.rest.resources.shapes import recipe_set_document
 from api.services import Services
 from api.use_cases.cancel import cancel_recipe_set
 from api.use_cases.change_priority import change_priority

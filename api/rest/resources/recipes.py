@@ -15,9 +15,9 @@ from api.rest.contract import answers, queries
 from api.rest.contract.inputs import ProgressItem
 from api.rest.contract.operation import operation
 from api.rest.idempotency import once
-from api.rest.principal import principal_of
-from api.rest.progress import read_report
-from api.rest.shapes import queued_recipe, recipe_document
+from api.rest.middleware.principal import principal_of
+from api.rest.resources.progress import read_report
+from api.rest.resources.shapes import queued_recipe, recipe_document
 from api.services import Request as Requested
 from api.services import Services
 from api.store.requests import Committed

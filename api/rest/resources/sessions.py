@@ -9,7 +9,7 @@ from api.rest.body import read_model
 from api.rest.contract import named_answers
 from api.rest.contract.inputs import Login
 from api.rest.contract.operation import operation
-from api.rest.principal import principal_of
+from api.rest.middleware.principal import principal_of
 from api.services import Services
 from api.use_cases.log_in import log_in
 

@@ -12,8 +12,8 @@ from api.rest.body import read_model
 from api.rest.contract import queries, system_answers
 from api.rest.contract.inputs import CommandReport
 from api.rest.contract.operation import operation
-from api.rest.principal import request_of
-from api.rest.shapes import Row, lab_command
+from api.rest.middleware.principal import request_of
+from api.rest.resources.shapes import Row, lab_command
 from api.services import Services
 from api.use_cases.report_command import report_command
 from domain.errors import TooOften, Unknown

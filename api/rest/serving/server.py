@@ -11,9 +11,9 @@ from gunicorn.app.base import BaseApplication  # type: ignore[import-untyped]
 from gunicorn.glogging import Logger  # type: ignore[import-untyped]
 
 from api.processes.parent_death import die_with
-from api.rest.access_log import LOGGER as ACCESS_LOG
-from api.rest.finishing import FinishingWorker
-from api.rest.in_flight import InFlight
+from api.rest.middleware.access_log import LOGGER as ACCESS_LOG
+from api.rest.serving.finishing import FinishingWorker
+from api.rest.serving.in_flight import InFlight
 from api.settings import Settings
 
 

@@ -15,8 +15,8 @@ from falcon.asgi import Request, Response
 from api.rest.contract.openapi import plain
 from api.rest.contract.operation import Operation
 from api.rest.contract.queries import read_query
-from api.rest.principal import Principal
-from api.rest.rates import Rates
+from api.rest.middleware.principal import Principal
+from api.rest.middleware.rates import Rates
 from api.rest.routes import ROUTES, Route
 from api.services import Services
 from api.store.reads import Read, record

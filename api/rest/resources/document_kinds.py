@@ -16,13 +16,13 @@ from api.rest.contract import inputs
 from api.rest.contract import named_answers as named
 from api.rest.contract.operation import operation
 from api.rest.contract.values import Fqdn, Number
-from api.rest.documents import Documents, Shapes
-from api.rest.principal import request_of
+from api.rest.middleware.principal import request_of
+from api.rest.resources.documents import Documents, Shapes
 from api.services import Request as Requested
 from api.services import Services
 from api.store.requests import Committed
+from api.use_cases.change_document import enable_lab_controller, move_system, remove_tree
 from api.use_cases.passwords import set_password
-from api.use_cases.put_document import enable_lab_controller, move_system, remove_tree
 from domain.directory.roles import SUBMITTER
 
 FQDN: TypeAdapter[Any] = TypeAdapter(Fqdn)

@@ -9,8 +9,8 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 
-from api.rest.in_flight import InFlight
-from api.rest.worker import Worker
+from api.rest.serving.in_flight import InFlight
+from api.rest.serving.worker import Worker
 
 # Of the time that the master grants, for what comes before and after the requests.
 AROUND_SECONDS = 2.0

@@ -12,8 +12,8 @@ from api.rest.contract import queries, system_answers
 from api.rest.contract.operation import operation
 from api.rest.contract.system_inputs import System, SystemPatch
 from api.rest.idempotency import once
-from api.rest.principal import principal_of, request_of
-from api.rest.shapes import system_document
+from api.rest.middleware.principal import principal_of, request_of
+from api.rest.resources.shapes import system_document
 from api.services import Services
 from api.use_cases.change_system import SystemChange, change_system
 from api.use_cases.register_system import register_system

@@ -13,8 +13,8 @@ from api.rest import reading
 from api.rest.contract import named_answers, queries
 from api.rest.contract.operation import JSON, operation
 from api.rest.contract.query_values import MAX_POSITION, whole
-from api.rest.principal import principal_of
-from api.rest.watchers import Selection, Watchers, shown
+from api.rest.middleware.principal import principal_of
+from api.rest.resources.watchers import Selection, Watchers, shown
 from api.services import Services
 from api.use_cases.tokens import token_counts
 from domain.errors import Fault, FaultyInput

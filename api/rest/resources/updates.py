@@ -16,7 +16,7 @@ from api.rest.contract.operation import MAX_BATCH_BYTES, MAX_BODY_BYTES, operati
 from api.rest.contract.system_inputs import Update
 from api.rest.idempotency import keyed_request
 from api.rest.problems import problem_of
-from api.rest.progress import read_report
+from api.rest.resources.progress import read_report
 from api.services import Request as Requested
 from api.services import Services
 from api.use_cases.change_system import SystemChange

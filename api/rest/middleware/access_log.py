@@ -9,7 +9,7 @@ from typing import Any
 from falcon.asgi import Request, Response
 
 from api.rest.contract.openapi import plain
-from api.rest.principal import Principal
+from api.rest.middleware.principal import Principal
 
 # A name of its own, so that it can be left out by itself.
 LOGGER = "labledger.access"

@@ -8,7 +8,7 @@ from falcon.asgi import Request, Response
 from api.rest.contract import named_answers
 from api.rest.contract.operation import operation
 from api.rest.problems import answer, problem
-from api.rest.readiness import Readiness
+from api.rest.resources.readiness import Readiness
 from api.services import Services
 
 
