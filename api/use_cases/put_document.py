@@ -1,22 +1,19 @@
-"""A user, group, pool, lab controller or distro tree is given as a whole; what people change of it beside."""
+"""A user, group, pool, lab controller or distro tree is given as a whole."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from api.services import Request, Services
 from api.store.requests import Append, Committed
 from api.use_cases.commit import append_of, commit_named
-from api.use_cases.rights import may_put, require_own_pool
+from api.use_cases.rights import may_put
 from domain.directory.changes import named_in, put, unknown_names
-from domain.directory.events import DistroTreeRemoved, PoolSystemAdded, PoolSystemRemoved
 from domain.directory.roles import ADMIN
-from domain.directory.state import Directory, Entry
+from domain.directory.state import Directory
 from domain.directory.tokens import require_admin_left
-from domain.errors import FaultyInput, Unknown
-from domain.events import Event
-from domain.names import called
+from domain.errors import FaultyInput
 
 
 async def put_document(
@@ -53,68 +50,3 @@ def _require_admin_left(directory: Directory, name: str, document: Mapping[str, 
     roles = document.get("roles")
     if roles is not None and ADMIN not in roles and ADMIN in directory.roles_of(name):
         require_admin_left(directory, without_user=name)
-
-
-async def enable_lab_controller(
-    services: Services, request: Request, name: str, enabled: bool | None
-) -> Committed | None:
-    """None when it is so already, or nothing is asked. Raises Unknown, Stale."""
-
-    def decide(entry: Entry) -> Event | None:
-        wanted = entry.document["enabled"] if enabled is None else enabled
-        return put("lab-controller", entry, {**entry.document, "enabled": wanted})
-
-    return await _change(services, request, "lab-controller", name, decide)
-
-
-async def remove_tree(services: Services, request: Request, name: str) -> Committed | None:
-    """A distro tree leaves every lab; a later PUT brings it back. None when it has. Raises Unknown, Stale."""
-
-    def decide(entry: Entry) -> Event | None:
-        return None if entry.document.get("removed") else DistroTreeRemoved()
-
-    return await _change(services, request, "distro-tree", name, decide)
-
-
-async def move_system(
-    services: Services, request: Request, pool: str, system: str, *, member: bool
-) -> Committed | None:
-    """Put a system into a pool or take it out; None when it is there already.
-
-    Raises Unknown, Stale, NotPermitted for who is neither admin nor in the group that owns the pool.
-    """
-    directory = services.feed.directory
-    if directory.get("system", system) is None:
-        await services.feed.catch_up()
-    if directory.get("system", system) is None:
-        raise Unknown(called("system", system))
-
-    def decide(_: Entry) -> Event | None:
-        require_own_pool(services, request, pool)
-        if directory.pool_has(pool, system) == member:
-            return None
-        return PoolSystemAdded(system=system) if member else PoolSystemRemoved(system=system)
-
-    return await _change(services, request, "pool", pool, decide)
-
-
-async def _change(
-    services: Services, request: Request, kind: str, name: str, decide: Callable[[Entry], Event | None]
-) -> Committed | None:
-    """What `decide` says of a thing that is there. A name that is new here may be in the log."""
-    directory, subject = services.feed.directory, f"{kind}/{name}"
-    if directory.get(kind, name) is None:
-        await services.feed.catch_up()
-    if directory.get(kind, name) is None:
-        raise Unknown(called(kind, name))
-
-    def change() -> Append | None:
-        entry = directory.get(kind, name)
-        if entry is None:
-            raise Unknown(called(kind, name))
-        event = decide(entry)
-        if event is None:
-            return None
-        return append_of(services, request, [(subject, event)], {subject: entry.version})
-
-    return await commit_named(services, request, subject, change)

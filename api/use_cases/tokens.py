@@ -12,6 +12,7 @@ from api.services import Request, Services, written
 from api.store.requests import Append, Committed
 from api.use_cases.commit import append_of, commit_named
 from api.use_cases.keyed import done_before, require_same
+from api.use_cases.known import known
 from api.use_cases.rights import require_oneself
 from domain.directory.events import TokenCreated
 from domain.directory.tokens import Wanted, faults_of, revoke, role_given
@@ -104,8 +105,7 @@ async def revoke_token(services: Services, request: Request, token_id: str) -> C
     what the last admin comes in with.
     """
     directory, subject = services.feed.directory, f"token/{token_id}"
-    if directory.get("token", token_id) is None:
-        await services.feed.catch_up()
+    await known(services, "token", token_id)
 
     def decide() -> Append | None:
         entry = directory.get("token", token_id)

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from api.use_cases.put_document import move_system, put_document
+from api.use_cases.change_document import move_system
+from api.use_cases.put_document import put_document
 from domain.errors import NotPermitted, Refused
 from tests.use_cases.asking import Town, as_admin, by
 

@@ -7,9 +7,10 @@ from typing import Any
 
 from hypothesis import strategies as st
 
+from api.use_cases.change_document import enable_lab_controller, remove_tree
 from api.use_cases.change_system import SystemChange
 from api.use_cases.commit import commit_gathered
-from api.use_cases.put_document import enable_lab_controller, put_document, remove_tree
+from api.use_cases.put_document import put_document
 from api.use_cases.reserve_system import Wanted, reserve_system, return_system
 from domain.upkeep.reservation import provisioning
 from tests.histories import labs
