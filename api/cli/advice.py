@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from api.cli.wording import counted
+from api.cli.terminal.wording import counted
 
 if TYPE_CHECKING:
     from api.client.connection_file import Connection

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from api.cli.advice import CONNECTION
-from api.cli.output import Output, note
+from api.cli.terminal.output import Output, note
 
 if TYPE_CHECKING:
     from api.client import Client

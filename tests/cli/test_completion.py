@@ -79,7 +79,7 @@ def test_complete__commands__imports_none_of_them() -> None:
     script = "import sys; from api.cli import main; import click.shell_completion as s;"
     script += "s.BashComplete(main, {}, 'labledger', 'X').get_completions([], 's'); print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
-    assert not {"api.cli.submit", "api.cli.services", "httpx", "rich"} & set(done.stdout.split())
+    assert not {"api.cli.jobs.submit", "api.cli.service.services", "httpx", "rich"} & set(done.stdout.split())
 
 
 def test_complete__names_and_ids__are_asked_of_the_server(server: Server, complete: Complete) -> None:

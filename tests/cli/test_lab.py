@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 from click.testing import Result
 
-from api.cli import demo, lab_agent
+from api.cli.lab import agent as lab_agent
+from api.cli.service import demo
 from api.client.connection_file import Connection
 from tests.cli.loopback import Answer, Asked, Server
 

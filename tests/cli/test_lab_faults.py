@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from click.testing import Result
 
-from api.cli import lab_agent
+from api.cli.lab import agent as lab_agent
 from tests.cli.lab_server import LAB, LabServer, provision
 from tests.cli.loopback import HANG_UP, Answer, Asked, Server
 from tests.harness.running import wait_for

@@ -10,10 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
 
-from api.cli.fitting import GAP, Need, kept
-from api.cli.lists import IDLE, JOBS, LAB_CONTROLLERS, QUEUE, SYSTEMS, Listing
-from api.cli.states import STYLES, style_of
-from api.cli.tables import Column, Rows
+from api.cli.lists.jobs import JOBS, QUEUE
+from api.cli.lists.listing import Listing
+from api.cli.lists.systems import IDLE, LAB_CONTROLLERS, SYSTEMS
+from api.cli.terminal.fitting import GAP, Need, kept
+from api.cli.terminal.states import STYLES, style_of
+from api.cli.terminal.tables import Column, Rows
 from domain.command.lifecycle import COMMAND
 from domain.priority import Priority
 from domain.recipe.lifecycle import RECIPE, TASK

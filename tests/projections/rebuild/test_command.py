@@ -15,7 +15,7 @@ from click.testing import CliRunner, Result
 
 from api import root
 from api.cli import main
-from api.cli.replay import told_by_a_bar
+from api.cli.log.replay import told_by_a_bar
 from api.embedded.database import EmbeddedDatabase
 from api.settings import Settings
 from tests.harness.databases import TestDatabase

@@ -1,0 +1,50 @@
+"""`labledger job`: one job, its recipes, and the document that was submitted."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from api.cli.arguments.as_of import as_of, require_past
+from api.cli.arguments.params import ID
+from api.cli.jobs.job_view import RECIPE_COLUMNS, JobView
+from api.cli.lists import completing
+from api.cli.remote import remote, wide
+from api.cli.terminal.output import Output
+from api.cli.terminal.tables import Row
+from api.cli.terminal.wording import plain
+
+if TYPE_CHECKING:
+    from api.client import Client
+
+FACTS = ("owner", "submitter", "group", "whiteboard", "state", "result")
+
+
+@click.command
+@click.argument("job_id", metavar="JOB", type=ID, shell_complete=completing.jobs)
+@click.option("--xml", "as_xml", is_flag=True, help="The job itself, as XML to submit again.")
+@as_of
+@wide
+@remote
+def job(client: Client, output: Output, job_id: int, as_xml: bool, as_of: str | None) -> None:
+    """Show a job and where its recipes stand."""
+    if as_xml:
+        click.echo(client.get_text(f"/jobs/{job_id}", "application/xml", as_of=as_of))
+        return
+    view = JobView(client, job_id, as_of)
+    view.read()
+    require_past(client, as_of, view.job)
+    if output.as_json:
+        output.document(view.job)
+        return
+    _say_facts(view.job)
+    click.echo()
+    output.table(RECIPE_COLUMNS, [{**row, "as_of": view.job.get("as_of")} for row in view.shown()])
+
+
+def _say_facts(job: Row) -> None:
+    click.echo(f"job {job['job_id']}")
+    for fact in FACTS:
+        if job.get(fact) not in (None, ""):
+            click.echo(f"  {fact}: {plain(job[fact])}")

@@ -1,0 +1,128 @@
+"""A lab from a file, through the API. Loading it again changes nothing that is as the file says."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+from api.cli.terminal.progress import advancing
+from api.client.problems import Problem
+from domain.errors import Fault, Unreadable
+
+if TYPE_CHECKING:
+    from api.client import Client
+
+
+@dataclass(frozen=True)
+class Section:
+    """Where the items of one list of the file go: PUT at `path`, named by the field `key`."""
+
+    name: str
+    path: str
+    key: str
+    # Fields that belong to a resource of their own, which is not loaded.
+    apart: frozenset[str] = frozenset()
+
+
+# In this order: each names what stands before it. Systems are posted, for they cannot be put.
+SECTIONS = (
+    Section("users", "/users", "name"),
+    Section("groups", "/groups", "name"),
+    Section("lab_controllers", "/lab-controllers", "fqdn"),
+    Section("pools", "/pools", "name", apart=frozenset({"access_policy"})),
+    Section("distro_trees", "/distro-trees", "id"),
+)
+
+CONFLICT = 409
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """How many items of a section are new, became another, and stay as they were."""
+
+    section: str
+    added: int = 0
+    changed: int = 0
+    kept: int = 0
+
+    @classmethod
+    def of(cls, section: str, answers: Sequence[Mapping[str, Any]]) -> Loaded:
+        added = sum(bool(answer.get("added")) for answer in answers)
+        changed = sum(bool(answer.get("changed")) for answer in answers)
+        return cls(section, added, changed, len(answers) - added - changed)
+
+
+def load(client: Client, lab: Mapping[str, Any]) -> list[Loaded]:
+    """Put and post everything in the file; stops at the first item that is refused."""
+    _check(lab)
+    return [*(_put_all(client, section, lab) for section in SECTIONS), _post_systems(client, lab)]
+
+
+def left_out(lab: Mapping[str, Any]) -> list[str]:
+    """What stands in the file and is not loaded, because the API has no place for it."""
+    return [
+        f"{field} of {section.name}"
+        for section in SECTIONS
+        for field in sorted(section.apart)
+        if any(field in item for item in lab.get(section.name, []))
+    ]
+
+
+def _put_all(client: Client, section: Section, lab: Mapping[str, Any]) -> Loaded:
+    items = advancing(f"loading {section.name}", lab.get(section.name, []))
+    return Loaded.of(section.name, [_put(client, section, item) for item in items])
+
+
+def _post_systems(client: Client, lab: Mapping[str, Any]) -> Loaded:
+    items = advancing("loading systems", lab.get("systems", []))
+    return Loaded.of("systems", [{"added": _post(client, system)} for system in items])
+
+
+def _put(client: Client, section: Section, item: Mapping[str, Any]) -> dict[str, Any]:
+    body = {name: value for name, value in item.items() if name != section.key and name not in section.apart}
+    with _placed(section.name, item[section.key]):
+        answer: dict[str, Any] = client.put(f"{section.path}/{quote(str(item[section.key]), safe='')}", body)
+    return answer
+
+
+def _post(client: Client, system: Mapping[str, Any]) -> bool:
+    """False when there is such a system already: it may have changed since, and stays as it is."""
+    try:
+        with _placed("systems", system["fqdn"]):
+            client.post("/systems", system)
+    except Problem as problem:
+        if problem.status != CONFLICT:
+            raise
+        return False
+    return True
+
+
+@contextmanager
+def _placed(section: str, name: object) -> Iterator[None]:
+    """A refusal tells which item of the file it is about."""
+    try:
+        yield
+    except Problem as problem:
+        detail = f"{section} {name}: {problem.detail}".removesuffix(": ")
+        raise Problem(problem.status, problem.title, detail, problem.faults) from None
+
+
+def _check(lab: Mapping[str, Any]) -> None:
+    """What would be skipped or fail half-way is told before anything is loaded."""
+    keys = {section.name: section.key for section in SECTIONS} | {"systems": "fqdn"}
+    faults = [Fault(name, "is no part of a lab") for name in lab if name not in keys]
+    for name, key in keys.items():
+        items = lab.get(name, [])
+        if not isinstance(items, list):
+            faults.append(Fault(name, "must be a list"))
+            continue
+        faults += [
+            Fault(f"{name}[{number}]", f"must be an object with {key!r}")
+            for number, item in enumerate(items)
+            if not isinstance(item, dict) or key not in item
+        ]
+    if faults:
+        raise Unreadable(faults)

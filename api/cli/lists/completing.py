@@ -1,0 +1,81 @@
+"""Names and ids that a shell may complete, asked of the server.
+
+Nobody waits for a shell: what does not answer at once, or does not answer well, completes nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
+ANSWER_SECONDS = 1.0
+# More than that nobody reads, and nobody waits for.
+MOST_NAMES = 5_000
+MOST_JOBS = 100
+
+Complete = Callable[[click.Context, click.Parameter, str], "list[CompletionItem]"]
+
+
+def names(path: str, rows: str, field: str, told: str = "", most: int = MOST_NAMES) -> Complete:
+    """Completes a field of the rows of a list; another field is what shells show beside it."""
+
+    def complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        from click.shell_completion import CompletionItem
+
+        found = ((str(row[field]), row.get(told)) for row in _rows(ctx, path, rows, most))
+        return [
+            CompletionItem(name, help=_one_line(more)) for name, more in found if name.startswith(incomplete)
+        ]
+
+    return complete
+
+
+def topics(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Of a list with commas the last."""
+    from click.shell_completion import CompletionItem
+
+    import domain.all_events  # noqa: F401
+    from domain.events import TOPICS
+
+    before, comma, last = incomplete.rpartition(",")
+    return [CompletionItem(f"{before}{comma}{topic}") for topic in sorted(TOPICS) if topic.startswith(last)]
+
+
+def _rows(ctx: click.Context, path: str, rows: str, most: int) -> list[dict[str, Any]]:
+    from api.cli.remote import connect
+    from api.client.patience import AT_ONCE
+
+    given = (ctx.params.get(name) for name in ("url", "token", "data"))
+    at_once: dict[str, Any] = {
+        "patience": AT_ONCE,
+        "answer_seconds": ANSWER_SECONDS,
+    }
+    try:
+        with ctx.scope(cleanup=False), connect(*given, **at_once) as client:
+            found: list[dict[str, Any]] = client.pages(path, rows, limit=most)[rows]
+            return found
+    except Exception:
+        return []
+
+
+def _one_line(text: Any) -> str | None:
+    from api.cli.terminal.wording import plain
+
+    return plain(text) or None
+
+
+systems = names("/systems", "systems", "fqdn", "condition")
+jobs = names("/jobs", "jobs", "job_id", "whiteboard", MOST_JOBS)
+waiting_sets = names("/queue", "recipes", "recipe_set_id", "whiteboard", MOST_JOBS)
+waiting_recipes = names("/queue", "recipes", "recipe_id", "whiteboard", MOST_JOBS)
+lab_controllers = names("/lab-controllers", "lab_controllers", "fqdn")
+distro_trees = names("/distro-trees", "distro_trees", "id", "name")
+pools = names("/pools", "pools", "name")
+groups = names("/groups", "groups", "name")
+users = names("/users", "users", "name")
+tokens = names("/tokens", "tokens", "token_id", "user")

@@ -1,0 +1,49 @@
+"""`labledger reads`: what auditors have read."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+from urllib.parse import unquote
+
+import click
+
+from api.cli.arguments.params import Whole
+from api.cli.lists import completing
+from api.cli.remote import remote, wide
+from api.cli.terminal.output import Output, note
+from api.cli.terminal.tables import Column, Row
+from api.cli.terminal.wording import clock, zone
+
+if TYPE_CHECKING:
+    from api.client import Client
+
+# As many as the server gives at once.
+MOST = 1_000
+
+
+def _asked(row: Row) -> str:
+    query = f"?{unquote(row['query'])}" if row.get("query") else ""
+    return f"{row['method']} {row['path']}{query}"
+
+
+COLUMNS = (
+    Column("read", "read_id", "number", 0),
+    Column(f"at ({zone()})", lambda row: clock(row.get("recorded_at")), rank=0),
+    Column("user", "user", rank=0),
+    Column("token", "token_id", rank=2),
+    Column("asked for", _asked, "text", 0),
+)
+
+
+@click.command
+@click.option("--user", metavar="USER", shell_complete=completing.users, help="Only those of this user.")
+@click.option("--after", type=Whole(0), default=0, help="Only reads behind this one [the first].")
+@click.option("--limit", type=Whole(most=MOST), default=100, show_default=True, help="At most so many.")
+@wide
+@remote
+def reads(client: Client, output: Output, user: str | None, after: int, limit: int) -> None:
+    """List what auditors have read, the oldest first."""
+    document = client.get("/reads", user=user, after=after, limit=limit)
+    output.rows(document, "reads", COLUMNS, empty="No auditor has read anything.")
+    if document["next"] is not None and not output.as_json:
+        note(f"more: --after {document['next']} shows those behind the last one")

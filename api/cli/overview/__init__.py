@@ -1,0 +1,1 @@
+"""`labledger overview`: read, summed up, drawn."""

@@ -1,0 +1,190 @@
+"""An overview as people see it: one screen."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from api.cli.overview.facts import DOING
+from api.cli.terminal.states import STYLES
+from api.cli.terminal.tables import Column, Row, Rows
+from api.cli.terminal.wording import clock, counted, duration, elapsed, plain
+
+if TYPE_CHECKING:
+    from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
+    from rich.text import Text
+
+MOST_LABS = 12
+MOST_SETS = 6
+BAR_COLUMNS = 60
+# How each kind is drawn, so that it can be told without colours as well, and in what.
+MARKS = {
+    "running": ("█", "bold cyan"),
+    "starting": ("▒", "cyan"),
+    "reserved": ("R", "magenta"),
+    "idle": ("·", "green"),
+    "manual": ("M", "magenta"),
+    "draining": ("D", "yellow"),
+    "broken": ("X", "red"),
+}
+ASCII = {"█": "#", "▒": "+", "·": "."}
+# Columns of a kind for which no lab has any are left out.
+ALWAYS = ("running", "idle")
+
+
+def _usage(recipe_set: Row) -> str:
+    """The usage that most of its systems have."""
+    usages: list[str] = recipe_set["usage"]
+    return max(usages, key=usages.count)
+
+
+def _systems(recipe_set: Row) -> str:
+    first, *others = recipe_set["systems"]
+    return f"{first} +{len(others)}" if others else first
+
+
+def _became(event: Row) -> str:
+    return str(event["data"].get("condition") or event["topic"].rpartition(".")[2])
+
+
+SET_COLUMNS = (
+    Column("set", "recipe_set_id", "number", 0),
+    Column("job", "job_id", "number", 0),
+    Column("usage", _usage, "state", 0),
+    Column("recipes", "recipes", "number", 2),
+    Column("priority", "priority", "state", 3),
+    Column("owner", "owner"),
+    Column("systems", _systems, "name", 1),
+    Column("whiteboard", "whiteboard", "text", 4),
+)
+EVENT_COLUMNS = (
+    Column("ago", lambda row: elapsed(row.get("at")), "number", 0),
+    Column("what", "subject", rank=0),
+    Column("became", _became, "state", 0),
+    Column("reason", lambda row: row["data"].get("reason"), "text", 0),
+)
+
+
+class Screen:
+    def __init__(self, document: Row) -> None:
+        self._document = document
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        from rich.text import Text
+
+        yield self._heading()
+        yield self._readiness()
+        if "labs" in self._document:
+            for part in (self._labs(options), self._queue(), self._running(), self._lately()):
+                yield Text()
+                yield from part
+
+    def _heading(self) -> Text:
+        from rich.text import Text
+
+        where = f" at position {self._document['position']}" if "position" in self._document else ""
+        return Text(f"{self._document['url']}, {clock(self._document['at'])}{where}", style="bold")
+
+    def _readiness(self) -> Text:
+        from rich.text import Text
+
+        said = (
+            Text("ready", style="green") if self._document["ready"] else Text("not ready", style="bold red")
+        )
+        for name, check in self._document["checks"].items():
+            said.append(", ", style="default not bold")
+            words = f"FAILS ({plain(check['detail'])})" if not check["ok"] else "ok"
+            style = "default not bold" if check["ok"] else "bold red"
+            said.append(f"{name.replace('_', ' ')} {words}", style=style)
+        if self._document["detail"]:
+            said.append(f": {plain(self._document['detail'])}", style="red")
+        return said
+
+    def _labs(self, options: ConsoleOptions) -> Iterator[RenderableType]:
+        from rich.text import Text
+
+        labs = self._document["labs"]
+        kinds = [what for what in DOING if what in ALWAYS or any(lab["doing"][what] for lab in labs)]
+        columns = [
+            Column("lab controller", "lab_controller", rank=0),
+            Column("state", "state", "state", 0),
+            Column("heard", _heard, "number", 8),
+            Column("systems", "systems", "number", 0),
+            *(_kind_column(what) for what in kinds),
+        ]
+        if not labs:
+            yield Text("No labs yet: `labledger lab load FILE` adds some.")
+            return
+        yield Rows(columns, labs[:MOST_LABS])
+        if len(labs) > MOST_LABS:
+            yield Text(f"and {counted(len(labs) - MOST_LABS, 'more lab')}", style="dim")
+        yield from _bar(_total(labs), options)
+
+    def _queue(self) -> Iterator[RenderableType]:
+        from rich.text import Text
+
+        queue = self._document["queue"]
+        if not queue["recipes"]:
+            yield Text("queue: nothing waits")
+            return
+        longest = queue["longest"]
+        wait = duration(longest["wait_seconds"])
+        told = f"queue: {counted(queue['recipes'], 'recipe')} waiting, the longest {wait}:"
+        owner = f", {plain(longest.get('owner'))}" if longest.get("owner") else ""
+        yield Text(f"{told} recipe {longest['recipe_id']} of job {longest['job_id']}{owner}")
+        by_priority = Text("  ")
+        for name, found in queue["by_priority"].items():
+            by_priority.append(f"{name} {found['recipes']}", style=STYLES[name] or "default")
+            by_priority.append(f" (up to {duration(found['longest_wait_seconds'])})  ", style="dim")
+        yield by_priority
+
+    def _running(self) -> Iterator[RenderableType]:
+        from rich.text import Text
+
+        running = self._document["running"]
+        sets = running["recipe_sets"]
+        if not running["recipes"]:
+            yield Text("placed: no recipe has a system")
+            return
+        more = " or more" if running["not_looked_at"] else ""
+        yield Text(
+            f"placed: {counted(running['recipes'], 'recipe')} in {counted(len(sets), 'recipe set')}{more}"
+        )
+        yield Rows(SET_COLUMNS, sets[:MOST_SETS])
+        if len(sets) > MOST_SETS or more:
+            yield Text("and more: `labledger systems` shows who has what", style="dim")
+
+    def _lately(self) -> Iterator[RenderableType]:
+        from rich.text import Text
+
+        events = self._document["lately"]
+        yield Text("lately" if events else "lately: nothing was aborted, no system broke, no lab fell silent")
+        if events:
+            yield Rows(EVENT_COLUMNS, events)
+
+
+def _kind_column(what: str) -> Column:
+    return Column(what, lambda row: row["doing"][what] or "", "number", 1 + DOING.index(what))
+
+
+def _heard(lab: Row) -> str:
+    return f"{elapsed(lab['last_heard_at'])} ago" if lab["last_heard_at"] else ""
+
+
+def _total(labs: list[dict[str, Any]]) -> dict[str, int]:
+    return {what: sum(lab["doing"][what] for lab in labs) for what in DOING}
+
+
+def _bar(total: dict[str, int], options: ConsoleOptions) -> Iterator[Text]:
+    """All systems as one bar, with what its marks mean; a kind that there is has one mark at least."""
+    from rich.text import Text
+
+    systems, bar, meaning = sum(total.values()), Text(no_wrap=True), Text()
+    columns = min(BAR_COLUMNS, options.max_width)
+    for what, number in total.items():
+        if number:
+            mark, style = MARKS[what]
+            mark = ASCII.get(mark, mark) if options.ascii_only else mark
+            bar.append(mark * max(1, columns * number // systems), style=style)
+            meaning.append(f"{mark} {number} {what}  ", style=style)
+    yield from (bar, meaning)

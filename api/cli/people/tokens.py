@@ -1,0 +1,114 @@
+"""`labledger token`: access tokens."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+from urllib.parse import quote
+
+import click
+
+from api.cli.arguments.params import Moment, OneOf
+from api.cli.lazy import Group
+from api.cli.lists import completing
+from api.cli.lists.listing import Listing, list_command
+from api.cli.remote import remote
+from api.cli.terminal.output import Output, note
+from api.cli.terminal.tables import Column, Row
+from api.cli.terminal.wording import clock, zone
+from domain.directory.roles import LAB_CONTROLLER, ROLES, SUBMITTER
+
+if TYPE_CHECKING:
+    from api.client import Client
+
+
+def _state(row: Row) -> str:
+    if row.get("revoked"):
+        return "revoked"
+    ends = row.get("expires_at")
+    return "expired" if ends and datetime.fromisoformat(ends) <= datetime.now(UTC) else "valid"
+
+
+TOKENS = Listing(
+    "/tokens",
+    "tokens",
+    (
+        Column("token", "token_id", rank=0),
+        Column("user", "user", rank=0),
+        Column("role", "role"),
+        Column("state", _state, "state"),
+        Column("lab controller", "lab_controller", rank=4),
+        Column(f"made ({zone()})", lambda row: clock(row.get("created_at")), rank=3),
+        Column(f"expires ({zone()})", lambda row: clock(row.get("expires_at")) or "never", rank=2),
+    ),
+    "No tokens yet: `labledger token create USER` makes one.",
+)
+
+token = Group("token", help="Make access tokens, list and revoke them.")
+token.add_command(list_command("list", TOKENS, "List tokens: yours, or as an admin everybody's."))
+
+
+@token.command
+def first() -> None:
+    """Make the first admin token of a new database (LABLEDGER_DATABASE_URL), shown this once."""
+    from api import root
+    from api.settings import Settings
+
+    made = root.first_admin_token(Settings.read())
+    if made is None:
+        raise click.ClickException("there is an admin token already: `labledger token create` makes more")
+    click.echo(made)
+
+
+@token.command
+@click.argument("user", shell_complete=completing.users)
+@click.option("--role", type=OneOf(ROLES), default=SUBMITTER, show_default=True)
+@click.option(
+    "--lab-controller",
+    metavar="FQDN",
+    shell_complete=completing.lab_controllers,
+    help=f"With the role {LAB_CONTROLLER}: the one it is for.",
+)
+@click.option(
+    "--expires-in",
+    "expires_at",
+    type=Moment(),
+    metavar="TIME",
+    help="As 30d, or a moment [it does not expire].",
+)
+@remote
+def create(
+    client: Client, output: Output, user: str, role: str, lab_controller: str | None, expires_at: str | None
+) -> None:
+    """Make a token for USER. It is shown this once; standard output is the token alone."""
+    _require_fitting(role, lab_controller)
+    body = {"user": user, "role": role, "lab_controller": lab_controller, "expires_at": expires_at}
+    answer = client.post("/tokens", {name: value for name, value in body.items() if value is not None})
+    if answer["token"] is None:
+        # It was made when it was asked for first, and that answer was lost.
+        lost = answer["token_id"]
+        raise click.ClickException(f"the answer was lost: `labledger token revoke {lost}`, and make another")
+    output.line(answer, answer["token"])
+    if not output.as_json:
+        ends = f"until {clock(expires_at)}, " if expires_at else ""
+        note(f"(token {answer['token_id']} of {user}, {role}, {ends}not shown again)")
+
+
+def _require_fitting(role: str, lab_controller: str | None) -> None:
+    if role == LAB_CONTROLLER and lab_controller is None:
+        raise click.UsageError(
+            f"A token of the role {LAB_CONTROLLER} is for one lab controller: name it by --lab-controller"
+            " (`labledger lab-controllers` lists them)."
+        )
+    if role != LAB_CONTROLLER and lab_controller is not None:
+        raise click.UsageError(f"--lab-controller is for tokens of the role {LAB_CONTROLLER}, not {role}.")
+
+
+@token.command
+@click.argument("token_id", metavar="TOKEN", shell_complete=completing.tokens)
+@remote
+def revoke(client: Client, output: Output, token_id: str) -> None:
+    """Let the token with this id (`token list`) count no more."""
+    answer = client.delete(f"/tokens/{quote(token_id, safe='')}") or {}
+    done = "revoked" if answer.get("revoked", True) else "was revoked already"
+    output.line(answer, f"token {token_id} {done}")

@@ -1,0 +1,1 @@
+"""Labledger itself: its processes, alone or all together, and the completion of a shell."""

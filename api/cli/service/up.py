@@ -1,0 +1,140 @@
+"""`labledger up`: all of Labledger in the foreground, on a PostgreSQL of its own unless told of another."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from contextlib import ExitStack
+from dataclasses import replace
+from pathlib import Path
+
+import click
+import httpx
+
+from api import root
+from api.cli.service import up_messages as say
+from api.client.connection_file import Connection
+from api.embedded.database import EmbeddedDatabase
+from api.embedded.environment import forget_libpq
+from api.embedded.home import make_folder
+from api.embedded.locks import Taken, exclusive
+from api.embedded.ports import any_free, is_free
+from api.processes.logs import set_up_logging
+from api.processes.programs import SERVICES, SIMULATOR, program
+from api.processes.stop_request import listening
+from api.processes.supervisor import Supervisor
+from api.settings import Settings
+
+# The processes of a killed predecessor need a moment to give the port back.
+PORT_SECONDS = 5.0
+
+
+@click.command
+@click.option("--demo", is_flag=True, help="Load a small lab, and simulate its machines.")
+@click.option("--data", type=click.Path(path_type=Path), help="Folder to keep everything in.")
+@click.option("--port", type=int, help="Port of the API; 0: any free one.")
+def up(demo: bool, data: Path | None, port: int | None) -> None:
+    """Run Labledger here, until SIGTERM or Ctrl-C."""
+    settings = Settings.read(data=data, port=port)
+    set_up_logging(settings, "up")
+    _make_folder(settings.data)
+    try:
+        with exclusive(settings.data / "up.lock", wait=False) as leave_note:
+            settings = _with_address(settings)
+            leave_note(str(settings.url))
+            _run(settings, demo)
+    except Taken as taken:
+        raise click.ClickException(say.already_running(taken.note)) from None
+
+
+def _make_folder(data: Path) -> None:
+    try:
+        make_folder(data)
+    except OSError as error:
+        raise click.ClickException(say.no_folder(data, error)) from None
+
+
+def _with_address(settings: Settings) -> Settings:
+    port = settings.port or any_free(settings.host)
+    deadline = time.monotonic() + PORT_SECONDS
+    while not is_free(port, settings.host):
+        if time.monotonic() > deadline:
+            raise click.ClickException(say.port_taken(settings.host, port))
+        time.sleep(0.1)
+    host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(settings.host, settings.host)
+    return replace(settings, port=port, url=f"http://{f'[{host}]' if ':' in host else host}:{port}")
+
+
+def _run(settings: Settings, demo: bool) -> None:
+    stop = listening()
+    with ExitStack() as stack:
+        supervisor = Supervisor(settings.stop_seconds)
+        settings = _prepare_database(settings, supervisor, stack)
+        stack.callback(supervisor.stop)
+        new_token = root.first_admin_token(settings, lambda token: _keep_connection(settings, token))
+        _keep_connection(settings, None)
+        connection = Connection.load(settings)
+        click.echo(say.data(settings, new_token, root.log_size(settings)))
+        if stop.made():
+            return
+        for name in SERVICES:
+            supervisor.start(program(name, replace(settings, token=None)))
+        _wait_until_ready(settings, supervisor, stop.made)
+        if not stop.made():
+            click.echo(say.ready(settings, connection, new_token))
+            _start_demo(settings, connection, supervisor, wanted=demo)
+        supervisor.run(stop.made)
+        click.echo("stopping")
+    click.echo("stopped")
+
+
+def _prepare_database(settings: Settings, supervisor: Supervisor, stack: ExitStack) -> Settings:
+    """Started, migrated, and left to be stopped after everything that uses it."""
+    if settings.database_url is not None:
+        root.migrate(settings)
+        return settings
+    forget_libpq()
+    database = EmbeddedDatabase(settings.data)
+    stack.callback(database.stop)
+    settings = database.start(settings)
+    root.migrate(settings)
+    supervisor.also(database.keep_running)
+    return database.for_services(settings)
+
+
+def _keep_connection(settings: Settings, new_token: str | None) -> None:
+    Connection(str(settings.url), new_token).save(settings.data)
+
+
+def _wait_until_ready(settings: Settings, supervisor: Supervisor, stopping: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + settings.ready_seconds
+    ready = False
+
+    def decided() -> bool:
+        nonlocal ready
+        ready = _is_ready(f"{settings.url}/readyz")
+        return ready or stopping() or time.monotonic() > deadline
+
+    supervisor.run(decided)
+    if not ready and not stopping():
+        raise click.ClickException(say.not_ready(settings))
+
+
+def _is_ready(url: str) -> bool:
+    try:
+        # A proxy of the environment is no way to this machine.
+        return httpx.get(url, timeout=2, trust_env=False).status_code == httpx.codes.OK
+    except httpx.TransportError:
+        return False
+
+
+def _start_demo(settings: Settings, connection: Connection, supervisor: Supervisor, *, wanted: bool) -> None:
+    if not wanted:
+        return
+    if connection.token is None:
+        raise click.ClickException(say.demo_without_token(settings))
+    from api.cli.service import demo
+
+    if not demo.load(connection):
+        click.echo(say.DEMO_NOT_LOADED)
+    supervisor.start(program(SIMULATOR, replace(settings, token=connection.token)))

@@ -1,0 +1,67 @@
+"""Values as people read them."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+# Largest unit first; a duration is told in two of them at most.
+UNITS = (("d", 86_400), ("h", 3_600), ("m", 60), ("s", 1))
+
+
+def plain(value: Any) -> str:
+    """Any value as text on one line: what others wrote must not steer the terminal."""
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, Mapping):
+        return " ".join(f"{name}={plain(item)}" for name, item in value.items())
+    if isinstance(value, Iterable) and not isinstance(value, str):
+        return ", ".join(map(plain, value))
+    return "".join(letter if letter.isprintable() else " " for letter in str(value))
+
+
+def duration(seconds: float) -> str:
+    """`75` -> `1m 15s`."""
+    rest, parts = max(0, int(seconds)), list[str]()
+    for unit, length in UNITS:
+        count, rest = divmod(rest, length)
+        if count or parts or unit == "s":
+            parts.append(f"{count}{unit}")
+    return " ".join(parts[:2])
+
+
+def elapsed(since: str | None, until: str | None = None, *, now: datetime | None = None) -> str:
+    """How long an interval has lasted; an open one lasts until now."""
+    return "" if since is None else duration(seconds_between(since, until, now=now))
+
+
+def seconds_between(since: str, until: str | None = None, *, now: datetime | None = None) -> float:
+    end = datetime.fromisoformat(until) if until else now or datetime.now(UTC)
+    return (end - datetime.fromisoformat(since)).total_seconds()
+
+
+def clock(moment: str | None) -> str:
+    """A time of the API to the second, on the clock of who reads it."""
+    if moment is None:
+        return ""
+    return datetime.fromisoformat(moment).astimezone().strftime("%Y-%m-%d %H:%M:%S")
+
+
+def zone() -> str:
+    """What to call the zone of `clock`. Its abbreviation changes over the year, so none is told but UTC."""
+    return "UTC" if set(time.tzname) == {"UTC"} else "local"
+
+
+def counted(number: int, one: str) -> str:
+    """`1 job`, `2 jobs`."""
+    return f"{number} {one if number == 1 else f'{one}s'}"
+
+
+def lab_state(lab_controller: Mapping[str, Any]) -> str:
+    """`enabled`, or what keeps its systems from recipes."""
+    words = (("disabled", not lab_controller.get("enabled")), ("silent", lab_controller.get("silent")))
+    return ", ".join(word for word, so in words if so) or "enabled"

@@ -1,0 +1,68 @@
+"""What the groups of commands about named things have in common: show one, put one, delete one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+from api.cli.arguments.as_of import as_of, require_past
+from api.cli.lazy import Group
+from api.cli.remote import remote
+from api.cli.terminal.output import Output
+from api.cli.terminal.wording import plain
+
+if TYPE_CHECKING:
+    from api.client import Client
+
+NOT_SHOWN: tuple[Any, ...] = (None, [], "", {})
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of thing: what one is called, and the path of all of them."""
+
+    called: str
+    path: str
+    argument: Callable[[Callable[..., None]], Callable[..., None]]
+
+    def of(self, name: object) -> str:
+        return f"{self.path}/{quote(str(name), safe='')}"
+
+    def put(self, client: Client, output: Output, name: object, body: Mapping[str, Any]) -> None:
+        self.say_put(output, name, client.put(self.of(name), body))
+
+    def say_put(self, output: Output, name: object, answer: Mapping[str, Any]) -> None:
+        done = "added" if answer.get("added") else "changed" if answer.get("changed") else "is so already"
+        output.line(answer, f"{self.called} {name} {done}")
+
+
+def show_one(client: Client, output: Output, path: str, as_of: str | None = None) -> None:
+    """All that is known, a line each."""
+    document = client.get(path, as_of=as_of)
+    require_past(client, as_of, document)
+    known = {name: value for name, value in document.items() if value not in NOT_SHOWN and name != "position"}
+    output.line(document, "\n".join(f"{name}: {plain(value)}" for name, value in known.items()))
+
+
+def group_of(name: str, kind: Kind, text: str) -> Group:
+    """The group of commands about one kind, with `show` and `delete`."""
+    made = Group(name, help=text)
+
+    @made.command(help=f"Show all that is known of a {kind.called}.")
+    @kind.argument
+    @as_of
+    @remote
+    def show(client: Client, output: Output, name: str, as_of: str | None) -> None:
+        show_one(client, output, kind.of(name), as_of)
+
+    @made.command(help=f"Delete a {kind.called}; the log keeps what it was, and putting it brings it back.")
+    @kind.argument
+    @remote
+    def delete(client: Client, output: Output, name: str) -> None:
+        answer = client.delete(kind.of(name)) or {}
+        done = "deleted" if answer.get("removed", True) else "was deleted already"
+        output.line(answer, f"{kind.called} {name} {done}")
+
+    return made

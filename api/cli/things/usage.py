@@ -1,0 +1,131 @@
+"""`labledger usage` and `system usage`: what systems did, and for how long."""
+
+from __future__ import annotations
+
+from collections import Counter
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+import click
+
+from api.cli.arguments.as_of import EXAMPLES, as_of, require_past
+from api.cli.arguments.moments import moment
+from api.cli.arguments.params import OneOf
+from api.cli.lists import completing
+from api.cli.remote import remote, wide
+from api.cli.terminal.output import Output
+from api.cli.terminal.tables import Column, Row
+from api.cli.terminal.wording import clock, duration, elapsed, zone
+
+if TYPE_CHECKING:
+    from api.client import Client
+
+GROUPS = ("system", "lab_controller", "pool", "arch")
+# Shares of all the time there is; what an Automated system does, then what others are.
+# With the rank of each as a column.
+SHARES = {
+    "running": 1,
+    "installing": 4,
+    "waiting": 5,
+    "scheduled": 7,
+    "pending": 8,
+    "idle": 1,
+    "Manual": 3,
+    "Broken": 2,
+    "Removed": 6,
+}
+
+
+def _moment(ctx: click.Context, param: click.Parameter, given: str | None) -> str | None:
+    if given is None:
+        return None
+    found = moment(given, datetime.now(UTC))
+    if found is None:
+        raise click.BadParameter(f"{given!r} is no time such as {EXAMPLES}", ctx, param)
+    return found.isoformat()
+
+
+since_option = click.option("--since", metavar="TIME", callback=_moment, help="From then on [the beginning].")
+until_option = click.option("--until", metavar="TIME", callback=_moment, help="Up to then [now].")
+
+INTERVAL_COLUMNS = (
+    Column(f"since ({zone()})", lambda row: clock(row.get("since")), rank=0),
+    Column("for", lambda row: elapsed(row.get("since"), row.get("until") or row.get("as_of")), "number", 0),
+    Column("condition", "condition", "state", 0),
+    Column("usage", "usage", "state", 0),
+    Column("recipe", "recipe_id", "number"),
+    Column("position", "since_position", "number", 2),
+)
+
+
+@click.command
+@click.option(
+    "--by",
+    "group_by",
+    type=OneOf(GROUPS),
+    default="lab_controller",
+    show_default=True,
+    help="A row for each.",
+)
+@since_option
+@until_option
+@as_of
+@wide
+@remote
+def usage(
+    client: Client, output: Output, group_by: str, since: str | None, until: str | None, as_of: str | None
+) -> None:
+    """Show how much of their time systems spend with what.
+
+    A share counts for an Automated system what it does, for any other its condition while it is idle. All
+    shares of a row add up.
+    """
+    asked: dict[str, Any] = {"group_by": group_by, "since": since, "until": until, "as_of": as_of}
+    document = client.get("/system-usage", **asked)
+    require_past(client, as_of, document)
+    heading = group_by.replace("_", " ")
+    empty = "No system has done anything in that time."
+    output.rows(document, "groups", (Column(heading, "key", rank=0), *SHARE_COLUMNS), empty=empty)
+
+
+def shares(row: Row) -> dict[str, float]:
+    """Of a group, out of 1."""
+    seconds: Counter[str] = Counter()
+    for condition, by_usage in row["seconds"].items():
+        for what, number in by_usage.items():
+            seconds[condition if what == "idle" and condition != "Automated" else what] += number
+    total = seconds.total()
+    return {name: number / total if total else 0.0 for name, number in seconds.items()}
+
+
+def _share(name: str) -> Column:
+    def percent(row: Row) -> str:
+        share = shares(row).get(name)
+        return f"{share:.1%}" if share else ""
+
+    return Column(name, percent, "number", SHARES[name])
+
+
+def _total(row: Row) -> str:
+    return duration(sum(sum(by_usage.values()) for by_usage in row["seconds"].values()))
+
+
+SHARE_COLUMNS = (Column("time of all", _total, "number"), *map(_share, SHARES))
+
+
+@click.command("usage")
+@click.argument("fqdn", shell_complete=completing.systems)
+@since_option
+@until_option
+@as_of
+@wide
+@remote
+def of_system(
+    client: Client, output: Output, fqdn: str, since: str | None, until: str | None, as_of: str | None
+) -> None:
+    """Show what FQDN did, an interval a line."""
+    asked: dict[str, Any] = {"since": since, "until": until, "as_of": as_of}
+    document = client.get(f"/systems/{quote(fqdn, safe='')}/usage", **asked)
+    require_past(client, as_of, document)
+    output.rows(document, "intervals", INTERVAL_COLUMNS, empty=f"{fqdn} was not there in that time.")
