@@ -1,1 +1,1 @@
-"""What tests need and are not themselves: PostgreSQL servers, and a fresh database on one of them."""
+"""What tests need and are not themselves: servers and databases, sessions and programs, appends, waiting."""

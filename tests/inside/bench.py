@@ -10,11 +10,11 @@ from api.store.event_log import EventLog
 from api.store.requests import Append, committed
 from domain.events import Change, Decided, Stamp
 from tests.harness.databases import TestDatabase
+from tests.harness.sessions import Owner, owner_session
 from tests.inside.desk import Desk
 from tests.inside.door import Door
 from tests.inside.interposed import InterposedLog
 from tests.inside.watched import Watched
-from tests.store.sessions import Owner, owner_session
 
 # Only the owner may, and only past the triggers that refuse it to everybody.
 EMPTIED = b"""

@@ -10,8 +10,8 @@ from api.store.snapshots import Snapshots
 from api.store.tailer import Tailer
 from api.workers.scheduler import Scheduler, lease_for
 from domain.scheduling.partition import Partition
+from tests.harness.waiting import until
 from tests.inside.interposed import InterposedLog
-from tests.store.waiting import until
 
 # Far more than any of these small labs can want; who is not done by then goes round in circles.
 STEPS = 300

@@ -10,7 +10,7 @@ from psycopg import sql
 
 from projections.rebuild import schemas
 from projections.rebuild.schemas import SQL
-from tests.store.sessions import Owner
+from tests.harness.sessions import Owner
 
 Copies = dict[str, bytes]
 

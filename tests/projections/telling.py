@@ -14,7 +14,7 @@ from api.store.requests import Append
 from domain.events import Change, Event, Recorded
 from projections.projector import Projector
 from projections.reader import QUERIES
-from tests.store.making import STAMP, positions
+from tests.harness.making import STAMP, positions
 
 Happened = tuple[str, Event]
 

@@ -18,12 +18,12 @@ from domain.directory.events import PoolRegistered
 from projections.reader import QUERIES
 from projections.sql import SQL
 from tests.harness.databases import TestDatabase
+from tests.harness.making import whole_log
+from tests.harness.sessions import Owner, owner_session
 from tests.projections.happened import lab, registered
 from tests.projections.random_history import LABS, POOLS, anything
 from tests.projections.recipe_lives import lives
 from tests.projections.telling import Told
-from tests.store.making import whole_log
-from tests.store.sessions import Owner, owner_session
 
 SYSTEMS = tuple(f"s{number:02}" for number in range(40))
 RECIPES = 80

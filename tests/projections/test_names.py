@@ -15,9 +15,9 @@ from domain.directory.state import document_after
 from domain.events import Event, from_data
 from projections.intervals import NEVER, OPEN
 from tests.harness.databases import TestDatabase
+from tests.harness.sessions import owner_session
 from tests.projections.happened import lab
 from tests.projections.telling import Told
-from tests.store.sessions import owner_session
 
 REMOVALS: list[tuple[str, Event, Event, dict[str, Any]]] = [
     (

@@ -12,13 +12,13 @@ from domain.recipe import events as recipe
 from domain.recipe_set.events import RecipeSetPriorityChanged
 from domain.system import events as system
 from tests.harness.databases import TestDatabase
+from tests.harness.sessions import owner_session
 from tests.projections import happened
 from tests.projections.copies import copies
 from tests.projections.happened import LAB, guest, host, of
 from tests.projections.random_history import project_in_pages, write_history
 from tests.projections.recipe_lives import lives
 from tests.projections.telling import Told
-from tests.store.sessions import owner_session
 from tests.workers.read_models import forget
 
 

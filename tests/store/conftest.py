@@ -9,7 +9,7 @@ import pytest
 
 from api.store.event_log import EventLog
 from tests.harness.databases import TestDatabase
-from tests.store.sessions import Owner, owner_session
+from tests.harness.sessions import Owner, owner_session
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from contextlib import closing
 
 from api.store.event_log import EventLog
 from api.store.requests import Committed
-from tests.store.making import append_to
+from tests.harness.making import append_to
 
 SUBJECT = "raced"
 

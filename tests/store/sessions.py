@@ -1,41 +1,5 @@
-"""What the sessions of a database do, and ending them; by a session of its owner."""
+"""Moved to `tests.harness.sessions`; here until `tests/docs` asks for it there."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import Any
-
-import psycopg
-
-Owner = psycopg.Connection[Any]
-
-LOCK_WAITERS = (
-    b"SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
-)
-END = b"""
-SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity
-WHERE datname = current_database() AND pid <> pg_backend_pid() AND application_name LIKE %s
-"""
-
-
-@contextmanager
-def owner_session(url: str) -> Iterator[Owner]:
-    with psycopg.connect(url, autocommit=True, application_name="test owner") as connection:
-        yield connection
-
-
-def lock_waiters(owner: Owner) -> int:
-    """How many sessions wait for a lock now. Not for use in a transaction: that goes on seeing one moment."""
-    return int(_one(owner.execute(LOCK_WAITERS)))
-
-
-def end_sessions(owner: Owner, application_name: str = "%") -> int:
-    """Terminate the backends of an application, by default of everybody else; how many there were."""
-    return int(_one(owner.execute(END, (application_name,))))
-
-
-def _one(cursor: psycopg.Cursor[Any]) -> Any:
-    row = cursor.fetchone()
-    assert row is not None
-    return row[0]
+from tests.harness.sessions import owner_session as owner_session

@@ -9,8 +9,8 @@ import pytest
 
 from api.store.event_log import EventLog
 from api.store.requests import Append, Committed, Conflict
-from tests.store.making import append_to, change, positions, whole_log
-from tests.store.sessions import Owner
+from tests.harness.making import append_to, change, positions, whole_log
+from tests.harness.sessions import Owner
 
 TOMORROW_BY_THE_OWNER = b"""
 INSERT INTO log.events

@@ -8,8 +8,8 @@ import pytest
 from api.store.datastore import connect
 from api.store.event_log import EventLog
 from tests.harness.databases import TestDatabase
-from tests.store.making import append_to
-from tests.store.sessions import Owner
+from tests.harness.making import append_to
+from tests.harness.sessions import Owner
 
 CHANGES = [
     f"{change} log.{table}{rest}"

@@ -6,7 +6,7 @@ from contextlib import ExitStack
 
 from api.store.event_log import EventLog
 from tests.harness.databases import TestDatabase
-from tests.store.programs import hear, program, say
+from tests.harness.programs import hear, program, say
 from tests.store.racing_writer import SUBJECT
 
 WRITERS = 8

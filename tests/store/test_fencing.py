@@ -14,9 +14,9 @@ from api.store.event_log import EventLog
 from api.store.lease import Lease
 from api.store.requests import Committed, Fence, Fenced
 from tests.harness.databases import TestDatabase
-from tests.store.making import append_to
-from tests.store.sessions import Owner, end_sessions, lock_waiters, owner_session
-from tests.store.waiting import until
+from tests.harness.making import append_to
+from tests.harness.sessions import Owner, end_sessions, lock_waiters, owner_session
+from tests.harness.waiting import until
 
 NAME = "scheduler/test"
 

@@ -16,7 +16,7 @@ from domain.recipe_set.ending import cancel_set
 from domain.recipe_set.events import RecipeSetSubmitted
 from domain.system.events import SystemPending, SystemRegistered, SystemScheduled
 from tests.harness.databases import TestDatabase
-from tests.store.making import STAMP, positions
+from tests.harness.making import STAMP, positions
 
 
 class Counted(EventLog):

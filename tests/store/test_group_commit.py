@@ -16,7 +16,7 @@ from domain.events import Change
 from domain.recipe.events import RecipeAborted
 from projections.database import DatabaseAway
 from tests.harness.databases import TestDatabase
-from tests.store.making import STAMP, append_to, positions
+from tests.harness.making import STAMP, append_to, positions
 
 
 class Log(EventLog):

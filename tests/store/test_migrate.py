@@ -12,7 +12,7 @@ from click.testing import CliRunner
 from api.cli import main
 from api.store.migrate import ChangedMigration, Migration, migrate, migrations
 from tests.harness.databases import TestDatabase
-from tests.store.sessions import Owner
+from tests.harness.sessions import Owner
 
 FIRST = Migration("2030-01-01-first", "CREATE TABLE first (a int)")
 SECOND = Migration("2030-01-02-second", "CREATE TABLE second (a int)")

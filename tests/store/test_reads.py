@@ -13,8 +13,8 @@ import pytest
 from api.store.event_log import EventLog
 from api.store.reads import SQL, Read, record, select
 from tests.harness.databases import TestDatabase
-from tests.store.sessions import Owner, lock_waiters, owner_session
-from tests.store.waiting import until
+from tests.harness.sessions import Owner, lock_waiters, owner_session
+from tests.harness.waiting import until
 
 READ = Read("ada", "auditor", "t1", "GET", "/queue", "limit=5", "request-1")
 

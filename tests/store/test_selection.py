@@ -12,7 +12,7 @@ from api.store.event_log import EventLog
 from api.store.selection import Selection
 from tests.harness.bulk import Busy
 from tests.harness.databases import TestDatabase
-from tests.store.making import whole_log
+from tests.harness.making import whole_log
 
 EVENTS = 600
 

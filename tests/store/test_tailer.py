@@ -14,9 +14,9 @@ from api.store import tailer as tailer_module
 from api.store.event_log import EventLog
 from api.store.tailer import Tailer
 from tests.harness.databases import TestDatabase
-from tests.store.making import append_to
-from tests.store.sessions import Owner, end_sessions
-from tests.store.waiting import until
+from tests.harness.making import append_to
+from tests.harness.sessions import Owner, end_sessions
+from tests.harness.waiting import until
 
 DEAF = b"CREATE OR REPLACE FUNCTION log.pg_notify(text, text) RETURNS void LANGUAGE sql AS ''"
 

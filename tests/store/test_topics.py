@@ -12,8 +12,8 @@ import pytest
 from api.store.event_log import EventLog
 from api.store.requests import Append
 from domain.events import TOPICS, Change, Event, UnknownTopic, UnknownVersion, event
-from tests.store.making import STAMP, append_to
-from tests.store.sessions import Owner
+from tests.harness.making import STAMP, append_to
+from tests.harness.sessions import Owner
 
 PINNED = Path(__file__).with_name("topics.json")
 

@@ -14,8 +14,8 @@ import pytest
 from api.processes.logs import formatter
 from api.settings import Settings
 from tests.harness.databases import TestDatabase
-from tests.store.programs import Program, program
-from tests.store.sessions import owner_session
+from tests.harness.programs import Program, program
+from tests.harness.sessions import owner_session
 
 OF_NO_KNOWN_TOPIC = b"INSERT INTO log.events VALUES ('job/1', 1, 'no.such', '{}', 1, 1, now())"
 RFC_3339_UTC = re.compile(r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$")

@@ -12,8 +12,8 @@ import pytest
 
 from tests.harness.databases import TestDatabase
 from tests.harness.running import SAMPLES, Running, running
-from tests.store.sessions import Owner, lock_waiters, owner_session
-from tests.store.waiting import until
+from tests.harness.sessions import Owner, lock_waiters, owner_session
+from tests.harness.waiting import until
 
 LAB = "lab.east.example.com"
 HEARD = b"SELECT 1 FROM live.contacts WHERE lab_controller = %s"

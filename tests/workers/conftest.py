@@ -9,8 +9,8 @@ import pytest
 
 from api.store.event_log import EventLog
 from tests.harness.databases import TestDatabase
-from tests.store.programs import Program, program
-from tests.store.sessions import Owner, owner_session
+from tests.harness.programs import Program, program
+from tests.harness.sessions import Owner, owner_session
 
 Start = Callable[[str], Program]
 

@@ -8,7 +8,7 @@ from api.store.event_log import EventLog
 from domain.events import Recorded
 from domain.recipe.events import RecipeNew, RecipeQueued, RecipeScheduled
 from domain.system.events import SystemIdle, SystemPending, SystemScheduled
-from tests.store.making import whole_log
+from tests.harness.making import whole_log
 
 ANSWERS = (RecipeQueued, RecipeScheduled, SystemIdle)
 

@@ -12,7 +12,7 @@ from domain.job.spec import JobSpec, RecipeSetSpec, RecipeSpec, TaskSpec
 from domain.job.submission import counts, submit
 from domain.priority import Priority
 from domain.system.registration import register
-from tests.store.making import STAMP, positions
+from tests.harness.making import STAMP, positions
 
 TREE = DistroTreeRegistered(
     name="Distro-1",

@@ -1,4 +1,4 @@
-"""Read models as a value, to be compared; and projecting again from nothing."""
+"""Read models emptied, and projected again from nothing."""
 
 from __future__ import annotations
 
@@ -10,21 +10,9 @@ from api.store.datastore import connect
 from api.store.mapper import EventMapper
 from api.store.tailer import Tailer
 from projections.projector import Projector
-from tests.store.sessions import Owner
+from tests.harness.sessions import Owner
 
 TABLES = b"SELECT tablename FROM pg_tables WHERE schemaname = 'read' ORDER BY tablename"
-
-Contents = dict[str, list[str]]
-
-
-def contents(owner: Owner) -> Contents:
-    """All rows of all read models, position included."""
-    rows = "SELECT to_jsonb(t)::text FROM read.{} t ORDER BY 1"
-    tables = [name for (name,) in owner.execute(TABLES).fetchall()]
-    return {
-        table: [row for (row,) in owner.execute(sql.SQL(rows).format(sql.Identifier(table))).fetchall()]
-        for table in tables
-    }
 
 
 def forget(owner: Owner) -> None:

@@ -22,8 +22,8 @@ from api.workers.scheduler import Scheduler, SchedulerCounters, lease_for
 from domain.scheduling.timers import Findings
 from projections.database import DatabaseAway
 from tests.harness.databases import TestDatabase
-from tests.store.sessions import Owner
-from tests.store.waiting import until
+from tests.harness.sessions import Owner
+from tests.harness.waiting import until
 from tests.workers.lab import equip
 
 TABLE = "SELECT name, labels, value FROM live.counters ORDER BY name, labels"

@@ -11,7 +11,7 @@ import pytest
 
 from api.workers import heartbeat
 from api.workers.heartbeat import Heartbeat, Progress
-from tests.store.waiting import until
+from tests.harness.waiting import until
 
 
 class Loop:

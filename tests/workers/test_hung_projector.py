@@ -7,11 +7,12 @@ import signal
 
 from api.store.event_log import EventLog
 from tests.harness.databases import TestDatabase
-from tests.store.sessions import Owner, lock_waiters, owner_session
-from tests.store.waiting import until
+from tests.harness.sessions import Owner, lock_waiters, owner_session
+from tests.harness.waiting import until
+from tests.projections.copies import copies
 from tests.workers.conftest import Start
 from tests.workers.lab import equip, submit_jobs
-from tests.workers.read_models import contents, forget, position, project_undisturbed
+from tests.workers.read_models import forget, position, project_undisturbed
 
 IN_TRANSACTION = b"""
 SELECT count(*) FROM pg_stat_activity
@@ -44,7 +45,7 @@ def test_projector__stopped_in_a_transaction__another_goes_on_and_it_too_when_it
     submit_jobs(log, 1)
     until(lambda: position(owner) == log.end())
     assert hung.poll() is None
-    disturbed = contents(owner)
+    disturbed = copies(owner)
     forget(owner)
     project_undisturbed(database.service_url, log.end(), page_size=50)
-    assert contents(owner) == disturbed
+    assert copies(owner) == disturbed

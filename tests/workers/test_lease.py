@@ -19,9 +19,9 @@ from api.store.event_log import EventLog
 from api.store.lease import Lease
 from api.store.requests import Fence
 from tests.harness.databases import LOGIN_PASSWORD, TestDatabase
-from tests.store.making import append_to
-from tests.store.sessions import Owner, owner_session
-from tests.store.waiting import until
+from tests.harness.making import append_to
+from tests.harness.sessions import Owner, owner_session
+from tests.harness.waiting import until
 
 NAME = "scheduler/test"
 # Nothing was renewed for as long as the lease lasts, and a little longer.

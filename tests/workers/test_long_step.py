@@ -17,7 +17,7 @@ from api.workers import scheduler as scheduling
 from api.workers.scheduler import Scheduler
 from domain.scheduling.decide import decide
 from tests.harness.databases import TestDatabase
-from tests.store.waiting import until
+from tests.harness.waiting import until
 from tests.workers.decisions import all_decided
 from tests.workers.lab import equip
 

@@ -15,14 +15,14 @@ from api.store.event_log import EventLog
 from api.workers.rebuild import check
 from domain.directory.events import PoolRegistered
 from tests.harness.databases import TestDatabase
+from tests.harness.programs import Program
+from tests.harness.sessions import Owner
+from tests.harness.waiting import until
 from tests.projections.copies import copies
 from tests.projections.happened import lab, registered
 from tests.projections.random_history import LABS, POOLS, anything
 from tests.projections.recipe_lives import Commit, lives
 from tests.projections.telling import Told
-from tests.store.programs import Program
-from tests.store.sessions import Owner
-from tests.store.waiting import until
 from tests.workers.conftest import Start
 from tests.workers.read_models import forget, position, project_undisturbed
 

@@ -10,9 +10,9 @@ from api.store.lease import SCHEDULER
 from api.store.snapshots import Snapshots
 from domain.scheduling.partition import Partition
 from domain.scheduling.snapshot import plain
-from tests.store.making import whole_log
-from tests.store.sessions import Owner
-from tests.store.waiting import until
+from tests.harness.making import whole_log
+from tests.harness.sessions import Owner
+from tests.harness.waiting import until
 from tests.workers.conftest import Start
 from tests.workers.decisions import all_decided, assert_decided_once
 from tests.workers.lab import equip, submit_jobs

@@ -6,8 +6,8 @@ import pytest
 
 from api.store.event_log import EventLog
 from tests.harness.databases import TestDatabase
-from tests.store.sessions import Owner, lock_waiters, owner_session
-from tests.store.waiting import until
+from tests.harness.sessions import Owner, lock_waiters, owner_session
+from tests.harness.waiting import until
 from tests.workers.conftest import Start
 from tests.workers.decisions import all_decided, assert_decided_once
 from tests.workers.lab import equip, submit_jobs

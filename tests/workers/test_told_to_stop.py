@@ -10,7 +10,7 @@ from api.store.tailer import Tailer
 from api.workers.scheduler import Scheduler, lease_for
 from domain.directory.events import LabControllerDisabled
 from tests.harness.databases import TestDatabase
-from tests.store.making import whole_log
+from tests.harness.making import whole_log
 from tests.workers.lab import equip, put, submit_jobs
 
 

@@ -14,7 +14,7 @@ from api.workers.consistency import ConsistencyLoop
 from api.workers.scheduler import Scheduler, lease_for
 from domain.directory.events import LabControllerSilent
 from tests.harness.databases import TestDatabase
-from tests.store.making import whole_log
+from tests.harness.making import whole_log
 from tests.workers.decisions import all_decided, assert_decided_once
 from tests.workers.lab import equip, submit_jobs
 

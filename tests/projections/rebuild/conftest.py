@@ -10,8 +10,8 @@ import pytest
 
 if TYPE_CHECKING:
     from tests.harness.databases import TestDatabase
+    from tests.harness.sessions import Owner
     from tests.projections.telling import Told
-    from tests.store.sessions import Owner
 
 
 @pytest.fixture
@@ -32,7 +32,7 @@ def story(told: Told) -> Told:
 
 @pytest.fixture
 def owner(database: TestDatabase) -> Iterator[Owner]:
-    from tests.store.sessions import owner_session
+    from tests.harness.sessions import owner_session
 
     with owner_session(database.owner_url) as session:
         yield session

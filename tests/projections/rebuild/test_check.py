@@ -12,14 +12,14 @@ import pytest
 from api.store.event_log import EventLog
 from api.workers.rebuild import check
 from tests.harness.databases import TestDatabase
+from tests.harness.programs import program
+from tests.harness.sessions import Owner
+from tests.harness.waiting import until
 from tests.projections.copies import left_over, unchanged
 from tests.projections.happened import registered
 from tests.projections.rebuild.test_meanwhile import repeat
 from tests.projections.rebuild.test_rebuild import silent
 from tests.projections.telling import Told
-from tests.store.programs import program
-from tests.store.sessions import Owner
-from tests.store.waiting import until
 from tests.workers.lab import equip, submit_jobs
 from tests.workers.read_models import position
 

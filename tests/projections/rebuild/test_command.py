@@ -15,13 +15,13 @@ from click.testing import CliRunner, Result
 
 from api import root
 from api.cli import main
-from api.cli.log.replay import told_by_a_bar
+from api.cli.terminal.progress import told_by_a_bar
 from api.embedded.database import EmbeddedDatabase
 from api.settings import Settings
 from tests.harness.databases import TestDatabase
+from tests.harness.sessions import Owner
 from tests.projections.copies import unchanged
 from tests.projections.telling import Told
-from tests.store.sessions import Owner
 
 
 def typed(*arguments: str, **environment: str) -> Result:

@@ -13,11 +13,11 @@ from api.store.event_log import EventLog
 from api.workers.rebuild import rebuild
 from projections.rebuild.rebuild import AtWork
 from tests.harness.databases import TestDatabase
+from tests.harness.programs import Program, program
+from tests.harness.sessions import Owner, owner_session
+from tests.harness.waiting import until
 from tests.projections.copies import left_over, unchanged
 from tests.projections.rebuild.test_rebuild import silent
-from tests.store.programs import Program, program
-from tests.store.sessions import Owner, owner_session
-from tests.store.waiting import until
 from tests.workers.lab import equip, submit_jobs
 from tests.workers.read_models import project_undisturbed
 

@@ -13,11 +13,11 @@ from api.store.datastore import connect
 from api.store.event_log import EventLog
 from api.workers.rebuild import rebuild
 from tests.harness.databases import TestDatabase
+from tests.harness.programs import program
+from tests.harness.sessions import Owner
+from tests.harness.waiting import until
 from tests.projections.copies import copies, left_over
 from tests.projections.rebuild.test_rebuild import silent
-from tests.store.programs import program
-from tests.store.sessions import Owner
-from tests.store.waiting import until
 from tests.workers.lab import equip, submit_jobs
 from tests.workers.read_models import forget, position, project_undisturbed
 

@@ -12,12 +12,12 @@ from api.store.migrate import LOCK, Migration, migrate, migrations
 from api.workers.rebuild import rebuild
 from projections.rebuild.rebuild import AtWork, NotMigrated, Rebuild
 from tests.harness.databases import TestDatabase
+from tests.harness.making import whole_log
+from tests.harness.sessions import Owner, lock_waiters, owner_session
+from tests.harness.waiting import until
 from tests.projections.copies import copies, left_over, shape, unchanged
 from tests.projections.happened import registered
 from tests.projections.telling import Told
-from tests.store.making import whole_log
-from tests.store.sessions import Owner, lock_waiters, owner_session
-from tests.store.waiting import until
 from tests.workers.read_models import forget
 
 # A stranger may be given rights by hand, a table its own way of being stored.

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from api.store.event_log import EventLog
-from tests.store.making import whole_log
-from tests.store.programs import Program, hear
+from tests.harness.making import whole_log
+from tests.harness.programs import Program, hear
 
 Told = dict[int, int]
 """Number of a command -> first position of its commit."""

@@ -13,6 +13,9 @@ import psycopg
 import pytest
 
 from api.store.event_log import EventLog
+from tests.harness.making import positions
+from tests.harness.programs import program
+from tests.harness.waiting import until
 from tests.store.crashes.acknowledged import (
     Told,
     assert_there_once_and_in_order,
@@ -21,9 +24,6 @@ from tests.store.crashes.acknowledged import (
 )
 from tests.store.crashes.conftest import Mortal
 from tests.store.crashes.writer import command
-from tests.store.making import positions
-from tests.store.programs import program
-from tests.store.waiting import until
 
 WRITER = "tests.store.crashes.writer"
 COMMANDS = 1_500

@@ -7,13 +7,13 @@ import time
 
 from api.store.event_log import EventLog
 from tests.harness.databases import TestDatabase
+from tests.harness.programs import program
 from tests.store.crashes.acknowledged import (
     Told,
     assert_there_once_and_in_order,
     listen,
     listen_to_the_end,
 )
-from tests.store.programs import program
 
 WRITER = "tests.store.crashes.writer"
 

@@ -12,7 +12,7 @@ from contextlib import closing
 from api.store.event_log import EventLog
 from api.store.group_commit import GroupCommit
 from api.store.requests import Append
-from tests.store.making import append_to, positions
+from tests.harness.making import append_to, positions
 
 
 def command(number: int) -> Append:

@@ -15,8 +15,8 @@ import pytest
 from api import root
 from api.embedded.cluster import DATABASE, OWNER, Cluster
 from api.settings import Settings
+from tests.harness.programs import Program, hear, program, say
 from tests.harness.servers import FAST
-from tests.store.programs import Program, hear, program, say
 
 PAUSE_SECONDS = 0.5
 PATIENCE_SECONDS = 4.0  # twenty times what the save takes

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from eventsourcing.persistence import OperationalError
 
+from tests.harness.sessions import Owner
 from tests.store.faults.following import following, next_of
 from tests.store.faults.stores import Store, stored
-from tests.store.sessions import Owner
 
 # Stock listens on a session of its own, whose last statement that was; ours reads on the same one.
 END_LISTENERS = b"""

@@ -9,9 +9,9 @@ import pytest
 from psycopg import sql
 
 from tests.harness.databases import TestDatabase
+from tests.harness.sessions import Owner, lock_waiters
+from tests.harness.waiting import until
 from tests.store.faults.stores import Store, ours, stock, stored
-from tests.store.sessions import Owner, lock_waiters
-from tests.store.waiting import until
 
 GATE = 4711
 GATE_BEFORE_COMMIT = f"""
