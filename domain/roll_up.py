@@ -19,6 +19,8 @@ STATE_ORDER = (
     "completed",
 )
 RESULT_ORDER = ("New", "None", "Skip", "Pass", "Warn", "Fail", "Panic")
+# A task that only warned did not do what it was written for, so that does not pass either.
+BAD_RESULTS = frozenset({"Warn", "Fail", "Panic"})
 
 _STATE_RANK = {state: rank for rank, state in enumerate(STATE_ORDER)}
 _RESULT_RANK = {result: rank for rank, result in enumerate(RESULT_ORDER)}

@@ -6,7 +6,7 @@ import uuid
 from collections.abc import Callable, Iterator, Mapping
 from types import TracebackType
 from typing import Any, Self
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs, quote, urlsplit
 
 import httpx
 
@@ -46,6 +46,11 @@ class Client:
     def another(self, **how: Any) -> Client:
         """The same server and user, for another thread, or asked in another manner."""
         return Client(self.url, self._token, **self._how | how)
+
+    @staticmethod
+    def path(*parts: object) -> str:
+        """`("systems", fqdn)` -> `/systems/…`, whatever letters a name has."""
+        return "".join(f"/{quote(str(part), safe='')}" for part in parts)
 
     def get(
         self,
@@ -112,6 +117,14 @@ class Client:
 
     def delete(self, path: str) -> Any:
         return self._call("DELETE", path)
+
+    def log(self, after: int, **parameters: Any) -> Iterator[dict[str, Any]]:
+        """What is recorded behind that position, page by page, to the end of the log."""
+        following: int | None = after
+        while following is not None:
+            page = self.get("/events", after=following, limit=PAGE, **parameters)
+            yield from page["events"]
+            following = page["next"]
 
     def events(self, *, after: int | None = None, **parameters: Any) -> Iterator[ServerEvent]:
         """The live log; after an interruption it goes on behind the last event seen."""

@@ -86,6 +86,7 @@ def test_no_token__says_where_one_comes_from(server: Server, run: Run) -> None:
         (["sistems"], "`main systems`"),
         (["jobz"], "`main jobs`"),
         (["system", "drian"], "`main system drain`"),
+        (["replay", "rebiuld"], "`main replay rebuild`"),
         (["system", "a.example.com"], "`main system show a.example.com`"),
         (["queue", "--limt", "3"], "--limit"),
     ],

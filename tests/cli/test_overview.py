@@ -47,7 +47,7 @@ def waiting(recipe_id: int, priority: str, minute: int) -> dict[str, Any]:
         (system("x", "Broken", draining=True), "broken"),
         (system("x", draining=True), "draining"),
         (system("x", "Manual"), "manual"),
-        (system("x", "Manual", "running", user="bob"), "reserved"),
+        (system("x", "Manual", "running", user="bob"), "had_by_people"),
         (system("x", "Removed"), None),
         (system("x", "Removed", "running"), "running"),
     ],
@@ -133,8 +133,8 @@ def test_overview__for_people__tells_all_of_it(lab: Server, run: Run) -> None:
     assert result.exit_code == 0
     text = result.stdout
     for said in (
-        *("ready, database ok", "lab.a.example.com", "1 running", "1 broken", "1 reserved"),
-        *("1 recipe waiting", "recipe 15 of job 7, alice", "High 1"),
+        *("ready, database ok", "lab.a.example.com", "1 running", "1 broken", "1 had by people"),
+        *("1 recipe unplaced", "recipe 15 of job 7, alice", "High 1"),
         *("1 recipe in 1 recipe set", "run.a.example.com", "smoke"),
         *("recipe/4", "aborted", "no tree"),
     ):

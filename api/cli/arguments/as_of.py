@@ -2,38 +2,33 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from api.cli.arguments.moments import moment
+from api.cli.arguments.params import PAST_EXAMPLES, Moment
 
 if TYPE_CHECKING:
     from api.cli.terminal.tables import Row
     from api.client import Client
 
-EXAMPLES = "'2h ago', 'yesterday 14:00', '2026-11-20 14:00' or '2026-11-20T13:00:00Z'"
 # Nobody's clock is that of the server.
 CLOCKS_DIFFER = timedelta(minutes=1)
 
 
-def _moment(ctx: click.Context, param: click.Parameter, given: str | None) -> str | None:
-    """A log position as it is, any time as RFC 3339."""
-    if given is None or is_position(given):
-        return given
-    found = moment(given, datetime.now(UTC))
-    if found is None:
-        message = f"{given!r} is neither a log position nor a time such as {EXAMPLES}"
-        raise click.BadParameter(message, ctx, param)
-    return found.isoformat()
+class PositionOrMoment(Moment):
+    other = "neither a log position nor a"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        return value if is_position(str(value)) else super().convert(value, param, ctx)
 
 
 as_of = click.option(
     "--as-of",
     metavar="POSITION|TIME",
-    callback=_moment,
-    help=f"As it was then: at a log position, or at a time such as {EXAMPLES}; local if it names no zone.",
+    type=PositionOrMoment(past=True),
+    help=f"As it was then: at a log position, or a time such as {PAST_EXAMPLES}; local if it names no zone.",
 )
 
 

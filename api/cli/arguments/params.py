@@ -14,6 +14,10 @@ if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
 
+PAST_EXAMPLES = "'2h ago', 'yesterday 14:00', '2026-11-20 14:00' or '2026-11-20T13:00:00Z'"
+COMING_EXAMPLES = "'30d', 'tomorrow 18:00' or '2026-12-24 18:00'"
+
+
 class Whole(click.ParamType[int]):
     """A whole number, from 1 unless said otherwise."""
 
@@ -64,18 +68,22 @@ class Words(click.ParamType[str]):
 
 
 class Moment(click.ParamType[str]):
-    """A moment to come, as RFC 3339; a span of time is counted from now."""
+    """A moment to come, for which a span of time from now will do; or any that may be `past`. As RFC 3339."""
 
     name = "time"
+    other = "no"
+
+    def __init__(self, *, past: bool = False) -> None:
+        self._past = past
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
         now = datetime.now(UTC)
-        after = span(str(value))
+        after = None if self._past else span(str(value))
         found = now + after if after is not None else moment(str(value), now)
         if found is None:
-            examples = "'30d', 'tomorrow 18:00' or '2026-12-24 18:00'"
-            return self.fail(f"{value!r} is no time such as {examples}", param, ctx)
-        if found <= now:
+            examples = PAST_EXAMPLES if self._past else COMING_EXAMPLES
+            return self.fail(f"{value!r} is {self.other} time such as {examples}", param, ctx)
+        if found <= now and not self._past:
             return self.fail(f"{value!r} is over already", param, ctx)
         return found.isoformat()
 

@@ -36,7 +36,7 @@ def cancel(client: Client, output: Output, job_id: int, reason: str) -> None:
 
 
 @click.command("cancel-set")
-@click.argument("recipe_set_id", metavar="SET", type=ID, shell_complete=completing.waiting_sets)
+@click.argument("recipe_set_id", metavar="SET", type=ID, shell_complete=completing.unplaced_sets)
 @reason_option
 @remote
 def cancel_set(client: Client, output: Output, recipe_set_id: int, reason: str) -> None:
@@ -64,7 +64,7 @@ def set_job(client: Client, output: Output, job_id: int, changes: tuple[str, ...
 
 
 @click.command("set-priority")
-@click.argument("recipe_set_id", metavar="SET", type=ID, shell_complete=completing.waiting_sets)
+@click.argument("recipe_set_id", metavar="SET", type=ID, shell_complete=completing.unplaced_sets)
 @click.argument("priority", type=OneOf(PRIORITIES))
 @remote
 def set_priority(client: Client, output: Output, recipe_set_id: int, priority: str) -> None:

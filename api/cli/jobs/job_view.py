@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING, Any
 from api.cli.terminal.tables import Column, Row, Rows
 from api.cli.terminal.wording import elapsed
 from domain.recipe.lifecycle import FINISHED
+from domain.roll_up import BAD_RESULTS
 
 if TYPE_CHECKING:
     from api.client import Client
 
-# A task that only warned did not do what it was written for, so that does not pass either.
-BAD_RESULTS = frozenset({"Warn", "Fail", "Panic"})
 # No task has reported anything.
 NOT_REPORTED = "New"
 

@@ -49,7 +49,7 @@ TASK_COLUMNS = (
 
 
 @click.command
-@click.argument("recipe_id", metavar="RECIPE", type=ID, shell_complete=completing.waiting_recipes)
+@click.argument("recipe_id", metavar="RECIPE", type=ID, shell_complete=completing.unplaced_recipes)
 @as_of
 @wide
 @remote

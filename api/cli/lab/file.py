@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
-from urllib.parse import quote
 
 from api.cli.terminal.progress import advancing
 from api.client.problems import Problem
@@ -18,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Section:
-    """Where the items of one list of the file go: PUT at `path`, named by the field `key`."""
+    """Where the items of one list of the file go: PUT below `path`, named by the field `key`."""
 
     name: str
     path: str
@@ -29,11 +28,11 @@ class Section:
 
 # In this order: each names what stands before it. Systems are posted, for they cannot be put.
 SECTIONS = (
-    Section("users", "/users", "name"),
-    Section("groups", "/groups", "name"),
-    Section("lab_controllers", "/lab-controllers", "fqdn"),
-    Section("pools", "/pools", "name", apart=frozenset({"access_policy"})),
-    Section("distro_trees", "/distro-trees", "id"),
+    Section("users", "users", "name"),
+    Section("groups", "groups", "name"),
+    Section("lab_controllers", "lab-controllers", "fqdn"),
+    Section("pools", "pools", "name", apart=frozenset({"access_policy"})),
+    Section("distro_trees", "distro-trees", "id"),
 )
 
 CONFLICT = 409
@@ -84,7 +83,7 @@ def _post_systems(client: Client, lab: Mapping[str, Any]) -> Loaded:
 def _put(client: Client, section: Section, item: Mapping[str, Any]) -> dict[str, Any]:
     body = {name: value for name, value in item.items() if name != section.key and name not in section.apart}
     with _placed(section.name, item[section.key]):
-        answer: dict[str, Any] = client.put(f"{section.path}/{quote(str(item[section.key]), safe='')}", body)
+        answer: dict[str, Any] = client.put(client.path(section.path, item[section.key]), body)
     return answer
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Any
-from urllib.parse import quote
 
 from api.client import Client, Problem
 from replay.delivery import REFUSED
@@ -16,7 +15,7 @@ class LabLink:
 
     def __init__(self, client: Client, fqdn: str) -> None:
         self._client = client
-        self._path = f"/lab-controllers/{quote(fqdn, safe='')}"
+        self._path = client.path("lab-controllers", fqdn)
 
     def commands(self, after: int, wait_seconds: int = 0) -> list[dict[str, Any]]:
         """The next ones behind that id, in log order; none after `wait_seconds` without any."""
@@ -62,7 +61,8 @@ class LabLink:
 
     def condition(self, fqdn: str) -> str | None:
         try:
-            system = self._client.get(f"/systems/{quote(fqdn, safe='')}", min_position=self._client.position)
+            path = self._client.path("systems", fqdn)
+            system = self._client.get(path, min_position=self._client.position)
         except Problem as error:
             refusal(error)
             return None

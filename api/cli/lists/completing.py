@@ -10,6 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from api.cli.lists.directory import DISTRO_TREES, GROUPS, POOLS, TOKENS, USERS
+from api.cli.lists.jobs import JOBS, QUEUE
+from api.cli.lists.listing import Listing
+from api.cli.lists.systems import LAB_CONTROLLERS, SYSTEMS
+
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
@@ -21,13 +26,13 @@ MOST_JOBS = 100
 Complete = Callable[[click.Context, click.Parameter, str], "list[CompletionItem]"]
 
 
-def names(path: str, rows: str, field: str, told: str = "", most: int = MOST_NAMES) -> Complete:
+def names(listing: Listing, field: str, told: str = "", most: int = MOST_NAMES) -> Complete:
     """Completes a field of the rows of a list; another field is what shells show beside it."""
 
     def complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
         from click.shell_completion import CompletionItem
 
-        found = ((str(row[field]), row.get(told)) for row in _rows(ctx, path, rows, most))
+        found = ((str(row[field]), row.get(told)) for row in _rows(ctx, listing, most))
         return [
             CompletionItem(name, help=_one_line(more)) for name, more in found if name.startswith(incomplete)
         ]
@@ -46,7 +51,7 @@ def topics(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[
     return [CompletionItem(f"{before}{comma}{topic}") for topic in sorted(TOPICS) if topic.startswith(last)]
 
 
-def _rows(ctx: click.Context, path: str, rows: str, most: int) -> list[dict[str, Any]]:
+def _rows(ctx: click.Context, listing: Listing, most: int) -> list[dict[str, Any]]:
     from api.cli.remote import connect
     from api.client.patience import AT_ONCE
 
@@ -57,7 +62,7 @@ def _rows(ctx: click.Context, path: str, rows: str, most: int) -> list[dict[str,
     }
     try:
         with ctx.scope(cleanup=False), connect(*given, **at_once) as client:
-            found: list[dict[str, Any]] = client.pages(path, rows, limit=most)[rows]
+            found: list[dict[str, Any]] = client.pages(listing.path, listing.name, limit=most)[listing.name]
             return found
     except Exception:
         return []
@@ -69,13 +74,13 @@ def _one_line(text: Any) -> str | None:
     return plain(text) or None
 
 
-systems = names("/systems", "systems", "fqdn", "condition")
-jobs = names("/jobs", "jobs", "job_id", "whiteboard", MOST_JOBS)
-waiting_sets = names("/queue", "recipes", "recipe_set_id", "whiteboard", MOST_JOBS)
-waiting_recipes = names("/queue", "recipes", "recipe_id", "whiteboard", MOST_JOBS)
-lab_controllers = names("/lab-controllers", "lab_controllers", "fqdn")
-distro_trees = names("/distro-trees", "distro_trees", "id", "name")
-pools = names("/pools", "pools", "name")
-groups = names("/groups", "groups", "name")
-users = names("/users", "users", "name")
-tokens = names("/tokens", "tokens", "token_id", "user")
+systems = names(SYSTEMS, "fqdn", "condition")
+jobs = names(JOBS, "job_id", "whiteboard", MOST_JOBS)
+unplaced_recipes = names(QUEUE, "recipe_id", "whiteboard", MOST_JOBS)
+unplaced_sets = names(QUEUE, "recipe_set_id", "whiteboard", MOST_JOBS)
+lab_controllers = names(LAB_CONTROLLERS, "fqdn")
+distro_trees = names(DISTRO_TREES, "id", "name")
+pools = names(POOLS, "name")
+groups = names(GROUPS, "name")
+users = names(USERS, "name")
+tokens = names(TOKENS, "token_id", "user")

@@ -1,15 +1,25 @@
-"""The lists of what is known by name: users, groups, pools, distro trees."""
+"""The lists of what is known by name: users, groups, pools, distro trees, tokens."""
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+
 from api.cli.lists.listing import Listing, list_command
 from api.cli.terminal.tables import Column, Row
+from api.cli.terminal.wording import clock, zone
 
 LOADED = "`labledger lab load FILE` adds some"
 
 
 def _labs(row: Row) -> list[str]:
     return sorted(row.get("urls") or ())
+
+
+def _token_state(row: Row) -> str:
+    if row.get("revoked"):
+        return "revoked"
+    ends = row.get("expires_at")
+    return "expired" if ends and datetime.fromisoformat(ends) <= datetime.now(UTC) else "valid"
 
 
 USERS = Listing(
@@ -52,6 +62,20 @@ DISTRO_TREES = Listing(
         Column("in", _labs, "text", 6),
     ),
     f"No distro trees yet: {LOADED}.",
+)
+TOKENS = Listing(
+    "/tokens",
+    "tokens",
+    (
+        Column("token", "token_id", rank=0),
+        Column("user", "user", rank=0),
+        Column("role", "role"),
+        Column("state", _token_state, "state"),
+        Column("lab controller", "lab_controller", rank=4),
+        Column(f"made ({zone()})", lambda row: clock(row.get("created_at")), rank=3),
+        Column(f"expires ({zone()})", lambda row: clock(row.get("expires_at")) or "never", rank=2),
+    ),
+    "No tokens yet: `labledger token create USER` makes one.",
 )
 
 users = list_command("users", USERS, "List the users, and the roles they may take on.")

@@ -17,7 +17,6 @@ from api.cli.terminal.output import Output
 if TYPE_CHECKING:
     from api.client import Client
 
-PAGE = 1000
 # Behind everything.
 LAST_POSITION = 2**63 - 2
 
@@ -53,7 +52,7 @@ def events(
     if new:
         after = _end(client)
     wanted = {"types": types.split(",") if types else None, "subject": subject}
-    found = _live(client, after, wanted) if follow else _recorded(client, after, wanted)
+    found = _live(client, after, wanted) if follow else client.log(after, **wanted)
     lines = Lines(output)
     for event in islice(found, limit):
         lines.show(event)
@@ -63,14 +62,6 @@ def _end(client: Client) -> int:
     """The last position of the log."""
     position: int = client.get("/events", after=LAST_POSITION, limit=1)["position"]
     return position
-
-
-def _recorded(client: Client, after: int, wanted: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    following: int | None = after
-    while following is not None:
-        page = client.get("/events", after=following, limit=PAGE, **wanted)
-        yield from page["events"]
-        following = page["next"]
 
 
 def _live(client: Client, after: int, wanted: dict[str, Any]) -> Iterator[dict[str, Any]]:

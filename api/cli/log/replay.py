@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import json
-import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from api.cli.failures import AS_JSON
+from api.cli.lazy import Group
 from api.cli.terminal.output import Output
+from api.cli.terminal.progress import told_by_a_bar
 
 if TYPE_CHECKING:
     from projections.rebuild.differences import Difference
@@ -20,7 +18,7 @@ if TYPE_CHECKING:
 SHOWN_OF_A_TABLE = 10
 
 
-@click.group
+@click.group(cls=Group)
 def replay() -> None:
     """Fold the log again."""
 
@@ -42,7 +40,6 @@ def rebuild(check: bool, data: Path | None, as_json: bool) -> None:
     from api.embedded.running import database_url
     from api.settings import Settings
 
-    click.get_current_context().meta[AS_JSON] = as_json
     url = database_url(Settings.read(data=data))
     (_check if check else _swap)(Output(as_json), url)
 
@@ -66,21 +63,6 @@ def _check(output: Output, url: str) -> None:
     output.line(document, "\n".join([*map(told_of, found), _summary(position, found)]))
     if found:
         raise click.exceptions.Exit(1)
-
-
-@contextmanager
-def told_by_a_bar() -> Iterator[Callable[[int, int], None]]:
-    """What is told of progress goes to a bar on standard error, where a person looks on."""
-    if not sys.stderr.isatty():
-        yield lambda position, end: None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
-    columns = (TextColumn("folding"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
-        task = progress.add_task("", total=None)
-        yield lambda position, end: progress.update(task, completed=position, total=end)
 
 
 def _summary(position: int, found: list[Difference]) -> str:

@@ -12,14 +12,14 @@ from domain.priority import Priority
 
 STARTING = ("scheduled", "waiting", "installing")
 # What a system is counted as; each one once, so that they add up. Most wanted first.
-DOING = ("running", "starting", "reserved", "idle", "manual", "draining", "broken")
+DOING = ("running", "starting", "had_by_people", "idle", "manual", "draining", "broken")
 PRIORITIES = tuple(one.name for one in sorted(Priority, reverse=True))
 
 
 def doing(system: Row) -> str | None:
     """What it is counted as; None for one that was removed and is nobody's."""
     if system.get("user"):
-        return "reserved"
+        return "had_by_people"
     usage, condition = system.get("usage"), system.get("condition")
     if usage == "running" or usage in STARTING:
         return "running" if usage == "running" else "starting"
@@ -59,7 +59,7 @@ def labs_of(lab_controllers: Iterable[Row], systems: Iterable[Row]) -> list[dict
 
 
 def queue_of(recipes: Sequence[Row], now: str) -> dict[str, Any]:
-    """How many wait, by priority, and who has waited longest in its state."""
+    """How many are unplaced, by priority, and who has waited longest in its state."""
     waits = {row["recipe_id"]: max(0.0, seconds_between(row["since"], now)) for row in recipes}
     by_priority = {
         name: [waits[row["recipe_id"]] for row in recipes if row["priority"] == name] for name in PRIORITIES

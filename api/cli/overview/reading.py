@@ -18,7 +18,6 @@ TOPICS = ("recipe.aborted", "system.condition-changed", "lab-controller.silent",
 LATELY = 6
 # How far back they are looked for: what lies behind is not what happened lately.
 WINDOWS = (2_000, 20_000, 200_000)
-PAGE = 1_000
 # Recipes that are asked about one by one, to know their sets. More than that fit no screen anyway.
 LOOKED_AT = 20
 
@@ -69,20 +68,20 @@ class Reading:
             "position": systems["position"],
             "labs": labs_of(labs, systems["systems"]),
             "queue": queue_of(queue, now),
-            "running": self._running(client, systems["systems"]),
+            "placed": self._placed(client, systems["systems"]),
             "lately": self._happened(client, systems["position"]),
         }
 
-    def _running(self, client: Client, systems: Iterable[Row]) -> dict[str, Any]:
-        placed = sorted(
+    def _placed(self, client: Client, systems: Iterable[Row]) -> dict[str, Any]:
+        found = sorted(
             (row for row in systems if row.get("recipe_id") is not None and _is_busy(row)),
             key=lambda row: row["recipe_id"],
         )
-        looked_at = [self._recipe(client, row) for row in placed[:LOOKED_AT]]
+        looked_at = [self._recipe(client, row) for row in found[:LOOKED_AT]]
         return {
-            "recipes": len(placed),
+            "recipes": len(found),
             "recipe_sets": sets_of(looked_at),
-            "not_looked_at": len(placed) - len(looked_at),
+            "not_looked_at": len(found) - len(looked_at),
         }
 
     def _recipe(self, client: Client, system: Row) -> dict[str, Any]:
@@ -104,12 +103,10 @@ class Reading:
         self._seen = position
         return list(reversed(self._lately))
 
-    def _read_events(self, client: Client, after: int | None) -> None:
+    def _read_events(self, client: Client, after: int) -> None:
         known = {event["position"] for event in self._lately}
-        while after is not None:
-            page = client.get("/events", after=after, limit=PAGE, types=list(TOPICS))
-            self._lately += [one for one in page["events"] if _is_bad(one) and one["position"] not in known]
-            after = page.get("next")
+        found = client.log(after, types=list(TOPICS))
+        self._lately += [one for one in found if _is_bad(one) and one["position"] not in known]
 
 
 def _is_busy(system: Row) -> bool:

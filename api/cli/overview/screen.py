@@ -21,7 +21,7 @@ BAR_COLUMNS = 60
 MARKS = {
     "running": ("█", "bold cyan"),
     "starting": ("▒", "cyan"),
-    "reserved": ("R", "magenta"),
+    "had_by_people": ("P", "magenta"),
     "idle": ("·", "green"),
     "manual": ("M", "magenta"),
     "draining": ("D", "yellow"),
@@ -75,7 +75,7 @@ class Screen:
         yield self._heading()
         yield self._readiness()
         if "labs" in self._document:
-            for part in (self._labs(options), self._queue(), self._running(), self._lately()):
+            for part in (self._labs(options), self._queue(), self._placed(), self._lately()):
                 yield Text()
                 yield from part
 
@@ -129,7 +129,7 @@ class Screen:
             return
         longest = queue["longest"]
         wait = duration(longest["wait_seconds"])
-        told = f"queue: {counted(queue['recipes'], 'recipe')} waiting, the longest {wait}:"
+        told = f"queue: {counted(queue['recipes'], 'recipe')} unplaced, the longest {wait}:"
         owner = f", {plain(longest.get('owner'))}" if longest.get("owner") else ""
         yield Text(f"{told} recipe {longest['recipe_id']} of job {longest['job_id']}{owner}")
         by_priority = Text("  ")
@@ -138,17 +138,17 @@ class Screen:
             by_priority.append(f" (up to {duration(found['longest_wait_seconds'])})  ", style="dim")
         yield by_priority
 
-    def _running(self) -> Iterator[RenderableType]:
+    def _placed(self) -> Iterator[RenderableType]:
         from rich.text import Text
 
-        running = self._document["running"]
-        sets = running["recipe_sets"]
-        if not running["recipes"]:
+        placed = self._document["placed"]
+        sets = placed["recipe_sets"]
+        if not placed["recipes"]:
             yield Text("placed: no recipe has a system")
             return
-        more = " or more" if running["not_looked_at"] else ""
+        more = " or more" if placed["not_looked_at"] else ""
         yield Text(
-            f"placed: {counted(running['recipes'], 'recipe')} in {counted(len(sets), 'recipe set')}{more}"
+            f"placed: {counted(placed['recipes'], 'recipe')} in {counted(len(sets), 'recipe set')}{more}"
         )
         yield Rows(SET_COLUMNS, sets[:MOST_SETS])
         if len(sets) > MOST_SETS or more:
@@ -164,7 +164,11 @@ class Screen:
 
 
 def _kind_column(what: str) -> Column:
-    return Column(what, lambda row: row["doing"][what] or "", "number", 1 + DOING.index(what))
+    return Column(_words(what), lambda row: row["doing"][what] or "", "number", 1 + DOING.index(what))
+
+
+def _words(what: str) -> str:
+    return what.replace("_", " ")
 
 
 def _heard(lab: Row) -> str:
@@ -186,5 +190,5 @@ def _bar(total: dict[str, int], options: ConsoleOptions) -> Iterator[Text]:
             mark, style = MARKS[what]
             mark = ASCII.get(mark, mark) if options.ascii_only else mark
             bar.append(mark * max(1, columns * number // systems), style=style)
-            meaning.append(f"{mark} {number} {what}  ", style=style)
+            meaning.append(f"{mark} {number} {_words(what)}  ", style=style)
     yield from (bar, meaning)

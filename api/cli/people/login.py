@@ -5,7 +5,6 @@ from __future__ import annotations
 import getpass
 import sys
 from typing import TYPE_CHECKING
-from urllib.parse import quote
 
 import click
 
@@ -68,7 +67,7 @@ def logout(client: Client, output: Output) -> None:
         raise click.ClickException(f"there is no login at {client.url}")
     try:
         with NewClient(client.url, found.token) as owner:
-            owner.delete(f"/tokens/{quote(found.token_id, safe='')}")
+            owner.delete(owner.path("tokens", found.token_id))
     except Problem as problem:
         # Whatever became of it, it is to be forgotten here.
         note(f"its token was not revoked: {problem}")
@@ -99,7 +98,7 @@ def password(client: Client, output: Output, user: str | None, from_stdin: bool)
     current = _ask("Your current password (empty: you have none)", from_stdin) if name == me else ""
     new = _ask(f"New password of {name}", from_stdin, twice=True)
     body = {"password": new} | ({"current_password": current} if current else {})
-    answer = client.put(f"/users/{quote(name, safe='')}/password", body)
+    answer = client.put(client.path("users", name, "password"), body)
     output.line(answer or {}, f"the password of {name} is set")
 
 

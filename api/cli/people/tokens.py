@@ -2,47 +2,23 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING
-from urllib.parse import quote
 
 import click
 
 from api.cli.arguments.params import Moment, OneOf
 from api.cli.lazy import Group
 from api.cli.lists import completing
-from api.cli.lists.listing import Listing, list_command
+from api.cli.lists.directory import TOKENS
+from api.cli.lists.listing import list_command
 from api.cli.remote import remote
 from api.cli.terminal.output import Output, note
-from api.cli.terminal.tables import Column, Row
-from api.cli.terminal.wording import clock, zone
+from api.cli.terminal.wording import clock
 from domain.directory.roles import LAB_CONTROLLER, ROLES, SUBMITTER
 
 if TYPE_CHECKING:
     from api.client import Client
 
-
-def _state(row: Row) -> str:
-    if row.get("revoked"):
-        return "revoked"
-    ends = row.get("expires_at")
-    return "expired" if ends and datetime.fromisoformat(ends) <= datetime.now(UTC) else "valid"
-
-
-TOKENS = Listing(
-    "/tokens",
-    "tokens",
-    (
-        Column("token", "token_id", rank=0),
-        Column("user", "user", rank=0),
-        Column("role", "role"),
-        Column("state", _state, "state"),
-        Column("lab controller", "lab_controller", rank=4),
-        Column(f"made ({zone()})", lambda row: clock(row.get("created_at")), rank=3),
-        Column(f"expires ({zone()})", lambda row: clock(row.get("expires_at")) or "never", rank=2),
-    ),
-    "No tokens yet: `labledger token create USER` makes one.",
-)
 
 token = Group("token", help="Make access tokens, list and revoke them.")
 token.add_command(list_command("list", TOKENS, "List tokens: yours, or as an admin everybody's."))
@@ -109,6 +85,6 @@ def _require_fitting(role: str, lab_controller: str | None) -> None:
 @remote
 def revoke(client: Client, output: Output, token_id: str) -> None:
     """Let the token with this id (`token list`) count no more."""
-    answer = client.delete(f"/tokens/{quote(token_id, safe='')}") or {}
+    answer = client.delete(client.path("tokens", token_id)) or {}
     done = "revoked" if answer.get("revoked", True) else "was revoked already"
     output.line(answer, f"token {token_id} {done}")

@@ -25,6 +25,21 @@ def advancing(what: str, items: Sequence[T]) -> Iterator[T]:
 
 
 @contextmanager
+def told_by_a_bar() -> Iterator[Callable[[int, int], None]]:
+    """To be told the position up to which the log is folded, and its end."""
+    if not sys.stderr.isatty():
+        yield lambda position, end: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn("folding"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+        task = progress.add_task("", total=None)
+        yield lambda position, end: progress.update(task, completed=position, total=end)
+
+
+@contextmanager
 def counting(what: str) -> Iterator[Callable[[int], None]]:
     """To be told how many there are so far, of nobody knows how many; the first telling shows them."""
     shown: Status | None = None

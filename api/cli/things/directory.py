@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
-from urllib.parse import quote
 
 import click
 
@@ -18,17 +17,17 @@ from domain.directory.roles import ROLES
 if TYPE_CHECKING:
     from api.client import Client
 
-USER = Kind("user", "/users", click.argument("name", shell_complete=completing.users))
-GROUP = Kind("group", "/groups", click.argument("name", shell_complete=completing.groups))
-POOL = Kind("pool", "/pools", click.argument("name", shell_complete=completing.pools))
+USER = Kind("user", "users", click.argument("name", shell_complete=completing.users))
+GROUP = Kind("group", "groups", click.argument("name", shell_complete=completing.groups))
+POOL = Kind("pool", "pools", click.argument("name", shell_complete=completing.pools))
 LAB_CONTROLLER = Kind(
     "lab controller",
-    "/lab-controllers",
+    "lab-controllers",
     click.argument("name", metavar="FQDN", shell_complete=completing.lab_controllers),
 )
 DISTRO_TREE = Kind(
     "distro tree",
-    "/distro-trees",
+    "distro-trees",
     click.argument("name", metavar="ID", type=ID, shell_complete=completing.distro_trees),
 )
 
@@ -76,7 +75,7 @@ def add_member(client: Client, output: Output, name: str, users: tuple[str, ...]
     def change(found: dict[str, Any]) -> dict[str, Any]:
         return {**_group(found), "members": list(dict.fromkeys([*found["members"], *users]))}
 
-    GROUP.say_put(output, name, client.edit(GROUP.of(name), change))
+    GROUP.say_put(output, name, client.edit(GROUP.of(client, name), change))
 
 
 @group.command("remove-member")
@@ -89,7 +88,7 @@ def remove_member(client: Client, output: Output, name: str, users: tuple[str, .
     def change(found: dict[str, Any]) -> dict[str, Any]:
         return {**_group(found), "members": [one for one in found["members"] if one not in users]}
 
-    GROUP.say_put(output, name, client.edit(GROUP.of(name), change))
+    GROUP.say_put(output, name, client.edit(GROUP.of(client, name), change))
 
 
 def _group(found: dict[str, Any]) -> dict[str, Any]:
@@ -112,7 +111,7 @@ def put_pool(client: Client, output: Output, name: str, owner_group: str | None)
 def add_system(client: Client, output: Output, name: str, fqdns: tuple[str, ...]) -> None:
     """Put systems into the pool NAME; with --json a line for each."""
     for fqdn in fqdns:
-        output.line(client.put(_member(name, fqdn), {}), f"{fqdn} is in pool {name}")
+        output.line(client.put(_member(client, name, fqdn), {}), f"{fqdn} is in pool {name}")
 
 
 @pool.command("remove-system")
@@ -122,11 +121,11 @@ def add_system(client: Client, output: Output, name: str, fqdns: tuple[str, ...]
 def remove_system(client: Client, output: Output, name: str, fqdns: tuple[str, ...]) -> None:
     """Take systems out of the pool NAME; with --json a line for each."""
     for fqdn in fqdns:
-        output.line(client.delete(_member(name, fqdn)), f"{fqdn} is not in pool {name}")
+        output.line(client.delete(_member(client, name, fqdn)), f"{fqdn} is not in pool {name}")
 
 
-def _member(name: str, fqdn: str) -> str:
-    return f"{POOL.of(name)}/systems/{quote(fqdn, safe='')}"
+def _member(client: Client, name: str, fqdn: str) -> str:
+    return client.path(POOL.plural, name, "systems", fqdn)
 
 
 @lab_controller.command("put")
@@ -155,7 +154,7 @@ def disable(client: Client, output: Output, name: str) -> None:
 
 
 def _switch(client: Client, output: Output, fqdn: str, *, enabled: bool) -> None:
-    answer = client.patch(LAB_CONTROLLER.of(fqdn), {"enabled": enabled})
+    answer = client.patch(LAB_CONTROLLER.of(client, fqdn), {"enabled": enabled})
     said = "is now" if answer.get("changed", True) else "was already"
     output.line(answer, f"{fqdn} {said} {'enabled' if enabled else 'disabled'}")
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
-from urllib.parse import quote
 
 from api.cli.arguments.as_of import as_of, require_past
 from api.cli.lazy import Group
@@ -21,17 +20,17 @@ NOT_SHOWN: tuple[Any, ...] = (None, [], "", {})
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of thing: what one is called, and the path of all of them."""
+    """A kind of thing: what one is called, and where all of them are."""
 
     called: str
-    path: str
+    plural: str
     argument: Callable[[Callable[..., None]], Callable[..., None]]
 
-    def of(self, name: object) -> str:
-        return f"{self.path}/{quote(str(name), safe='')}"
+    def of(self, client: Client, name: object) -> str:
+        return client.path(self.plural, name)
 
     def put(self, client: Client, output: Output, name: object, body: Mapping[str, Any]) -> None:
-        self.say_put(output, name, client.put(self.of(name), body))
+        self.say_put(output, name, client.put(self.of(client, name), body))
 
     def say_put(self, output: Output, name: object, answer: Mapping[str, Any]) -> None:
         done = "added" if answer.get("added") else "changed" if answer.get("changed") else "is so already"
@@ -55,13 +54,13 @@ def group_of(name: str, kind: Kind, text: str) -> Group:
     @as_of
     @remote
     def show(client: Client, output: Output, name: str, as_of: str | None) -> None:
-        show_one(client, output, kind.of(name), as_of)
+        show_one(client, output, kind.of(client, name), as_of)
 
     @made.command(help=f"Delete a {kind.called}; the log keeps what it was, and putting it brings it back.")
     @kind.argument
     @remote
     def delete(client: Client, output: Output, name: str) -> None:
-        answer = client.delete(kind.of(name)) or {}
+        answer = client.delete(kind.of(client, name)) or {}
         done = "deleted" if answer.get("removed", True) else "was deleted already"
         output.line(answer, f"{kind.called} {name} {done}")
 

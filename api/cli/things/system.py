@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
-from urllib.parse import quote
 
 import click
 
@@ -37,7 +36,7 @@ def system() -> None:
 @remote
 def show(client: Client, output: Output, fqdn: str, as_of: str | None) -> None:
     """Show all that is known of FQDN."""
-    show_one(client, output, _path(fqdn), as_of)
+    show_one(client, output, client.path("systems", fqdn), as_of)
 
 
 system.add_command(usage_of_system)
@@ -121,7 +120,7 @@ def reserve(
     """Reserve FQDN, which must be Manual and idle."""
     asked = {"user": user, "until": until, "distro_tree": distro_tree}
     body = {name: value for name, value in asked.items() if value is not None}
-    answer = client.put(f"{_path(fqdn)}/reservation", body)
+    answer = client.put(client.path("systems", fqdn, "reservation"), body)
     output.line(answer, f"{fqdn} is reserved by {plain(answer.get('user'))}")
 
 
@@ -130,14 +129,10 @@ def reserve(
 @remote
 def give_back(client: Client, output: Output, fqdn: str) -> None:
     """Return FQDN, which a person has reserved."""
-    answer = client.delete(f"{_path(fqdn)}/reservation")
+    answer = client.delete(client.path("systems", fqdn, "reservation"))
     output.line(answer, f"{fqdn} {'returned' if answer.get('returned', True) else 'was not reserved'}")
 
 
 def _patch(client: Client, output: Output, fqdn: str, body: dict[str, Any], done: str, known: str) -> None:
-    answer = client.patch(_path(fqdn), body)
+    answer = client.patch(client.path("systems", fqdn), body)
     output.line(answer, f"{fqdn} {done if answer.get('changed', True) else known}")
-
-
-def _path(fqdn: str) -> str:
-    return f"/systems/{quote(fqdn, safe='')}"

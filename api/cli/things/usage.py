@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
-from urllib.parse import quote
 
 import click
 
-from api.cli.arguments.as_of import EXAMPLES, as_of, require_past
-from api.cli.arguments.moments import moment
-from api.cli.arguments.params import OneOf
+from api.cli.arguments.as_of import as_of, require_past
+from api.cli.arguments.params import Moment, OneOf
 from api.cli.lists import completing
 from api.cli.remote import remote, wide
 from api.cli.terminal.output import Output
@@ -37,17 +34,9 @@ SHARES = {
 }
 
 
-def _moment(ctx: click.Context, param: click.Parameter, given: str | None) -> str | None:
-    if given is None:
-        return None
-    found = moment(given, datetime.now(UTC))
-    if found is None:
-        raise click.BadParameter(f"{given!r} is no time such as {EXAMPLES}", ctx, param)
-    return found.isoformat()
-
-
-since_option = click.option("--since", metavar="TIME", callback=_moment, help="From then on [the beginning].")
-until_option = click.option("--until", metavar="TIME", callback=_moment, help="Up to then [now].")
+PAST = Moment(past=True)
+since_option = click.option("--since", metavar="TIME", type=PAST, help="From then on [the beginning].")
+until_option = click.option("--until", metavar="TIME", type=PAST, help="Up to then [now].")
 
 INTERVAL_COLUMNS = (
     Column(f"since ({zone()})", lambda row: clock(row.get("since")), rank=0),
@@ -126,6 +115,6 @@ def of_system(
 ) -> None:
     """Show what FQDN did, an interval a line."""
     asked: dict[str, Any] = {"since": since, "until": until, "as_of": as_of}
-    document = client.get(f"/systems/{quote(fqdn, safe='')}/usage", **asked)
+    document = client.get(client.path("systems", fqdn, "usage"), **asked)
     require_past(client, as_of, document)
     output.rows(document, "intervals", INTERVAL_COLUMNS, empty=f"{fqdn} was not there in that time.")
