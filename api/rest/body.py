@@ -9,8 +9,9 @@ import orjson
 from falcon.asgi import Request
 from pydantic import BaseModel, ValidationError
 
+from api.rest.context import operation_asked
 from api.rest.contract.faults import faults_of
-from api.rest.contract.operation import JSON, Operation
+from api.rest.contract.operation import JSON
 from domain.errors import Fault, FaultyInput, Unreadable
 
 M = TypeVar("M", bound=BaseModel)
@@ -18,7 +19,7 @@ M = TypeVar("M", bound=BaseModel)
 
 async def read_body(req: Request) -> bytes:
     """The whole body. Raises 413 before reading more than its operation takes, 415 for one that is packed."""
-    limit_bytes = req.context.operation.most_bytes
+    limit_bytes = operation_asked(req).most_bytes
     if (req.get_header("Content-Encoding") or "identity").lower() != "identity":
         raise falcon.HTTPUnsupportedMediaType(description="this takes bodies as they are, not encoded")
     if (req.content_length or 0) > limit_bytes:
@@ -51,7 +52,7 @@ def media_type(req: Request) -> str:
 
 def parse_model(req: Request, body: bytes) -> Any:
     """A body that was read, as the model of its operation. Raises Unreadable or FaultyInput."""
-    operation: Operation = req.context.operation
+    operation = operation_asked(req)
     assert operation.body is not None, "an operation says what its body is"
     try:
         document: Any = orjson.loads(body)

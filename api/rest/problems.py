@@ -12,6 +12,7 @@ import orjson
 from falcon.asgi import Request, Response
 
 from api.feed import NotReady
+from api.rest.context import request_id_of
 from api.store.requests import Conflict
 from domain.errors import (
     Fault,
@@ -100,8 +101,8 @@ async def on_http_error(req: Request, resp: Response, error: falcon.HTTPError, p
 
 async def on_surprise(req: Request, resp: Response, error: Exception, params: Any) -> None:
     """A fault of ours: the trace goes to the log, the client gets the id to ask about."""
-    logging.getLogger(__name__).exception("request %s failed", req.context.request_id)
-    answer(resp, problem(500, f"request {req.context.request_id} failed; the log says why"))
+    logging.getLogger(__name__).exception("request %s failed", request_id_of(req))
+    answer(resp, problem(500, f"request {request_id_of(req)} failed; the log says why"))
 
 
 _DETAILS = {404: "there is nothing at this path", 405: "this resource does not take that method"}

@@ -14,8 +14,9 @@ from urllib.parse import urlencode
 import orjson
 from falcon.asgi import Request, Response
 
+from api.rest.context import query_of
+from api.rest.contract.operation import JSON
 from api.rest.contract.queries import Page, Read
-from api.rest.resources.shapes import seconds_document
 from api.services import Services
 from api.store.requests import Committed
 from domain.errors import Fault, FaultyInput
@@ -25,49 +26,55 @@ POSITION_HEADER = "Labledger-Position"
 
 
 @dataclass(frozen=True)
-class PageAt:
-    """What part of a list is asked for: how many, after which key, as of which position."""
+class At:
+    """What a read is about. `moment` is that of one of the past, None for now and before the first event."""
 
-    at: int
+    position: int
+    moment: datetime | None = None
+
+
+@dataclass(frozen=True)
+class PageAt:
+    """What part of a list is asked for: how many, after which key, as of when."""
+
+    at: At
     limit: int
     after: Any
 
+    @property
+    def position(self) -> int:
+        return self.at.position
 
-async def read_at(req: Request, services: Services) -> int:
-    """The position to read at: `as_of` (a position or a time), else the latest, after `min_position`."""
-    query: Read = req.context.query
+
+async def read_at(req: Request, services: Services) -> At:
+    """As of `as_of` (a position or a time), else of the latest, after `min_position`."""
+    query = query_of(req, Read)
     reader, patience_seconds = services.reader, services.bounds.position_wait_seconds
     await reader.reach(query.min_position, patience_seconds)
-    at = await reader.as_of(query.as_of)
-    await reader.reach(at, patience_seconds)
-    req.context.as_of = None if query.as_of is None else await _moment_at(reader, query.as_of, at)
-    return at
+    position = await reader.as_of(query.as_of)
+    await reader.reach(position, patience_seconds)
+    return At(position, None if query.as_of is None else await _moment_at(reader, query.as_of, position))
 
 
-async def _moment_at(reader: Reader, asked: int | datetime, at: int) -> datetime | None:
-    """The moment a read of the past is about; None before the first event."""
-    by_time = isinstance(asked, datetime)
-    row = await reader.row(*(("moment_at_time", (asked,)) if by_time else ("moment_at_position", (at,))))
+async def _moment_at(reader: Reader, asked: int | datetime, position: int) -> datetime | None:
+    if isinstance(asked, datetime):
+        row = await reader.row("moment_at_time", (asked,))
+    else:
+        row = await reader.row("moment_at_position", (position,))
     moment: datetime | None = row["moment"] if row else None
     return moment
 
 
-async def seconds(req: Request, reader: Reader, asked: Mapping[str, Any]) -> dict[str, Any]:
-    """How long the recipes asked for were in each state, up to the moment that the answer speaks of."""
-    rows = await reader.rows("seconds_in_states", {**asked, "moment": req.context.as_of})
-    return seconds_document(rows)
-
-
-async def tag(resp: Response, services: Services, subject: str, at: int) -> None:
+async def tag(resp: Response, services: Services, subject: str, at: At) -> None:
     """Give the answer the ETag of an aggregate: its version."""
-    row = await services.reader.row("version", {"subject": subject, "at": at})
+    row = await services.reader.row("version", {"subject": subject, "at": at.position})
     if row is not None:
         resp.etag = str(row["version"])
 
 
 async def read_page(req: Request, services: Services, first: Any) -> PageAt:
     """`first` is the key before all others, for a list that is read from its start."""
-    query: Page = req.context.query
+    query = query_of(req, Page)
     after = first if query.cursor is None else _key(query.cursor, first)
     return PageAt(await read_at(req, services), query.limit, after)
 
@@ -83,17 +90,16 @@ async def position_of(services: Services, done: Committed | None) -> int:
     return done.position if done else await asyncio.to_thread(services.log.end)
 
 
-def answer_read(req: Request, resp: Response, at: int, body: Mapping[str, Any]) -> None:
+def answer_read(resp: Response, at: At, body: Mapping[str, Any]) -> None:
     """A read's answer. One of the past has its moment: what had not ended lasted until then."""
-    moment = req.context.as_of
-    answer(resp, at, body if moment is None else {"as_of": moment, **body})
+    answer(resp, at.position, body if at.moment is None else {"as_of": at.moment, **body})
 
 
-def answer(resp: Response, at: int, body: Mapping[str, Any]) -> None:
+def answer(resp: Response, position: int, body: Mapping[str, Any]) -> None:
     """An answer, with the position it reflects."""
-    resp.set_header(POSITION_HEADER, str(at))
-    resp.content_type = "application/json"
-    resp.data = orjson.dumps({"position": at, **body}, option=orjson.OPT_UTC_Z)
+    resp.set_header(POSITION_HEADER, str(position))
+    resp.content_type = JSON
+    resp.data = orjson.dumps({"position": position, **body}, option=orjson.OPT_UTC_Z)
 
 
 def answer_list(
@@ -105,7 +111,7 @@ def answer_list(
         params = {**req.params, "cursor": _encode(key)}
         following = f"{req.path}?{urlencode(params, doseq=True)}"
         resp.append_header("Link", f'<{following}>; rel="next"')
-    answer_read(req, resp, page.at, {name: rows, "next": following})
+    answer_read(resp, page.at, {name: rows, "next": following})
 
 
 def _encode(key: Any) -> str:

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, TypeVar
+from typing import Annotated
 
-from falcon.asgi import Request
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
-from api.intake.limits import WORDS_LENGTH
-from api.rest.contract.faults import faults_of
 from api.rest.contract.query_values import (
     AsOf,
     Cursor,
@@ -22,7 +19,6 @@ from api.rest.contract.query_values import (
     Wait,
 )
 from api.rest.contract.values import Name
-from domain.errors import Fault, FaultyInput
 
 
 class Query(BaseModel):
@@ -76,30 +72,3 @@ class CommandQuery(Read):
     after: Annotated[Position, Field(description="only commands after this one")] = 0
     wait_seconds: Annotated[Wait, Field(description="wait as long for the first one")] = 0
     unfinished: Annotated[Truth, Field(description="only what is not completed or failed")] = False
-
-
-Q = TypeVar("Q", bound=Query)
-
-# Parameters of these may be given more than once.
-_MANY = ("types", "subject")
-
-
-def read_query(req: Request, model: type[Q]) -> Q:
-    """The query of a request. Raises FaultyInput with everything that is wrong with it."""
-    known = tuple(model.model_fields)
-    words = f"is no parameter here; known are {', '.join(known)}" if known else "is no parameter here"
-    faults = [Fault(name[:WORDS_LENGTH], words) for name in req.params if name not in known]
-    given: dict[str, Any] = {}
-    for name in known:
-        value: Any = req.params.get(name)
-        if isinstance(value, list) and name not in _MANY:
-            faults.append(Fault(name, "is given more than once"))
-        elif value is not None:
-            given[name] = value
-    try:
-        query = model.model_validate(given)
-    except ValidationError as error:
-        raise FaultyInput([*faults, *faults_of(error)]) from error
-    if faults:
-        raise FaultyInput(faults)
-    return query

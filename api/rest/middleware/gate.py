@@ -12,16 +12,17 @@ from typing import Any
 import falcon
 from falcon.asgi import Request, Response
 
+from api.rest.context import request_id_of
 from api.rest.contract.openapi import plain
 from api.rest.contract.operation import Operation
-from api.rest.contract.queries import read_query
 from api.rest.middleware.principal import Principal
 from api.rest.middleware.rates import Rates
+from api.rest.query import read_query
 from api.rest.routes import ROUTES, Route
 from api.services import Services
 from api.store.reads import Read, record
 from api.use_cases.tokens import digest_of
-from domain.directory.roles import AUDITOR
+from domain.directory.roles import AUDITOR, LAB_CONTROLLER
 from domain.errors import Fault, NotPermitted, Unreadable
 from projections.database import DatabaseAway
 
@@ -41,7 +42,7 @@ class Gate:
     async def process_request(self, req: Request, resp: Response) -> None:
         asked = req.get_header("X-Request-Id") or ""
         req.context.request_id = asked if _REQUEST_ID.match(asked) else uuid.uuid4().hex
-        resp.set_header("X-Request-Id", req.context.request_id)
+        resp.set_header("X-Request-Id", request_id_of(req))
         if "\0" in req.path or "%00" in req.query_string:
             raise Unreadable([Fault("path or query", "holds a NUL")])
 
@@ -68,7 +69,7 @@ class Gate:
         if principal.role not in allowed:
             raise NotPermitted(f"{req.method} {plain(str(req.uri_template))} is for {', '.join(allowed)}")
         foreign = route.own_lab and params["name"] != principal.lab_controller
-        if foreign and principal.role == "lab-controller":
+        if foreign and principal.role == LAB_CONTROLLER:
             raise NotPermitted(f"this token is for the lab of {principal.lab_controller}")
         req.context.principal = principal
         if principal.role == AUDITOR:
@@ -87,7 +88,7 @@ class Gate:
             req.method,
             req.path,
             req.query_string,
-            req.context.request_id,
+            request_id_of(req),
         )
         await asyncio.to_thread(record, self._services.log, read)
 

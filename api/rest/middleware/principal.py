@@ -8,7 +8,9 @@ from typing import Final
 
 from falcon.asgi import Request as HttpRequest
 
+from api.rest.context import operation_asked, request_id_of
 from api.services import Request
+from domain.directory.roles import ADMIN
 
 _ETAG: Final = re.compile(r'^"[0-9]{1,18}"$')
 
@@ -24,7 +26,7 @@ class Principal:
 
     @property
     def is_admin(self) -> bool:
-        return self.role == "admin"
+        return self.role == ADMIN
 
 
 def principal_of(req: HttpRequest) -> Principal:
@@ -37,7 +39,7 @@ def request_of(req: HttpRequest) -> Request:
     principal = principal_of(req)
     return Request(
         principal.user,
-        req.context.request_id,
+        request_id_of(req),
         is_admin=principal.is_admin,
         expected=_expected(req),
         role=principal.role,
@@ -48,7 +50,7 @@ def request_of(req: HttpRequest) -> Request:
 def _expected(req: HttpRequest) -> frozenset[int] | None:
     """The versions that an If-Match names. A tag that no answer has given is that of no version."""
     header = req.get_header("If-Match")
-    if header is None or header.strip() == "*" or not req.context.operation.versioned:
+    if header is None or header.strip() == "*" or not operation_asked(req).versioned:
         return None
     tags = (tag.strip() for tag in header.split(","))
     return frozenset(int(tag[1:-1]) for tag in tags if _ETAG.match(tag))

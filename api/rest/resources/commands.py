@@ -9,8 +9,10 @@ from falcon.asgi import Request, Response
 
 from api.rest import reading
 from api.rest.body import read_model
-from api.rest.contract import queries, system_answers
-from api.rest.contract.inputs import CommandReport
+from api.rest.context import query_of
+from api.rest.contract import queries
+from api.rest.contract.answers import labs as answers
+from api.rest.contract.inputs.labs import CommandReport
 from api.rest.contract.operation import operation
 from api.rest.middleware.principal import request_of
 from api.rest.resources.shapes import Row, lab_command
@@ -32,11 +34,11 @@ class Commands:
 
     @operation(
         "Fetch what a lab controller must do next, waiting for it if asked to",
-        *(system_answers.LabCommands, queries.CommandQuery),
+        *(answers.LabCommands, queries.CommandQuery),
     )
     async def on_get(self, req: Request, resp: Response, name: str) -> None:
         """Asked of the past, it waits for nothing."""
-        query: queries.CommandQuery = req.context.query
+        query = query_of(req, queries.CommandQuery)
         self._require(name)
         at = await reading.read_at(req, self._services)
         asked = {
@@ -46,10 +48,11 @@ class Commands:
             "unfinished": query.unfinished,
             "then": query.as_of is not None,
         }
-        rows = await self._services.reader.rows("commands", {**asked, "at": at})
+        rows = await self._services.reader.rows("commands", {**asked, "at": at.position})
         if not rows and query.wait_seconds and query.as_of is None:
-            at, rows = await self._wait(asked, at, query.wait_seconds)
-        reading.answer_read(req, resp, at, {"commands": [lab_command(row, name) for row in rows]})
+            position, rows = await self._wait(asked, at.position, query.wait_seconds)
+            at = reading.At(position)
+        reading.answer_read(resp, at, {"commands": [lab_command(row, name) for row in rows]})
 
     async def _wait(self, asked: dict[str, Any], at: int, seconds: int) -> tuple[int, list[Row]]:
         """Until there is something. Raises TooOften when too many wait already."""
@@ -70,7 +73,7 @@ class Commands:
             rows = await reader.rows("commands", {**asked, "at": at})
         return at, rows
 
-    @operation("Report how far a command is", system_answers.CommandReported, body=CommandReport)
+    @operation("Report how far a command is", answers.CommandReported, body=CommandReport)
     async def on_patch_one(self, req: Request, resp: Response, name: str, command_id: int) -> None:
         report: CommandReport = await read_model(req)
         done = await report_command(

@@ -12,8 +12,10 @@ from pydantic import TypeAdapter
 
 from api.rest import reading
 from api.rest.body import read_model
-from api.rest.contract import inputs
-from api.rest.contract import named_answers as named
+from api.rest.contract.answers import documents as answers
+from api.rest.contract.answers.access import PasswordSet
+from api.rest.contract.inputs import documents as inputs
+from api.rest.contract.inputs.access import NewPassword
 from api.rest.contract.operation import operation
 from api.rest.contract.values import Fqdn, Number
 from api.rest.middleware.principal import request_of
@@ -28,22 +30,22 @@ from domain.directory.roles import SUBMITTER
 FQDN: TypeAdapter[Any] = TypeAdapter(Fqdn)
 NUMBER: TypeAdapter[Any] = TypeAdapter(Number)
 
-USERS = Shapes(inputs.User, named.UserList, named.UserShown, named.UserPut)
-GROUPS = Shapes(inputs.Group, named.GroupList, named.GroupShown, named.GroupPut)
-POOLS = Shapes(inputs.Pool, named.PoolList, named.PoolShown, named.PoolPut)
+USERS = Shapes(inputs.User, answers.UserList, answers.UserShown, answers.UserPut)
+GROUPS = Shapes(inputs.Group, answers.GroupList, answers.GroupShown, answers.GroupPut)
+POOLS = Shapes(inputs.Pool, answers.PoolList, answers.PoolShown, answers.PoolPut)
 LABS = Shapes(
     inputs.LabController,
-    named.LabControllerList,
-    named.LabControllerShown,
-    named.LabControllerPut,
-    named.LabControllerRemoved,
+    answers.LabControllerList,
+    answers.LabControllerShown,
+    answers.LabControllerPut,
+    answers.LabControllerRemoved,
 )
 TREES = Shapes(
     inputs.DistroTree,
-    named.DistroTreeList,
-    named.DistroTreeShown,
-    named.DistroTreePut,
-    named.DistroTreeRemoved,
+    answers.DistroTreeList,
+    answers.DistroTreeShown,
+    answers.DistroTreePut,
+    answers.DistroTreeRemoved,
 )
 
 
@@ -60,9 +62,9 @@ class Users(Documents):
         entry = self._services.feed.directory.get("user", name)
         return {**document, "roles": entry.document["roles"] if entry else [SUBMITTER]}
 
-    @operation("Set a password", named.PasswordSet, body=inputs.NewPassword, versioned=True)
+    @operation("Set a password", PasswordSet, body=NewPassword, versioned=True)
     async def on_put_password(self, req: Request, resp: Response, name: str) -> None:
-        asked: inputs.NewPassword = await read_model(req)
+        asked: NewPassword = await read_model(req)
         done = await set_password(
             self._services, request_of(req), name, asked.password, asked.current_password
         )
@@ -82,11 +84,11 @@ class Pools(Documents):
     def __init__(self, services: Services) -> None:
         super().__init__(services, "pool", POOLS)
 
-    @operation("Put a system into a pool", named.PoolMember, versioned=True)
+    @operation("Put a system into a pool", answers.PoolMember, versioned=True)
     async def on_put_system(self, req: Request, resp: Response, name: str, fqdn: str) -> None:
         await self._move(req, resp, name, fqdn, member=True)
 
-    @operation("Take a system out of a pool", named.PoolMember, versioned=True)
+    @operation("Take a system out of a pool", answers.PoolMember, versioned=True)
     async def on_delete_system(self, req: Request, resp: Response, name: str, fqdn: str) -> None:
         await self._move(req, resp, name, fqdn, member=False)
 
@@ -122,7 +124,7 @@ class LabControllers(Documents):
 
     @operation(
         "Enable or disable a lab controller",
-        named.LabControllerChanged,
+        answers.LabControllerChanged,
         body=inputs.LabController,
         versioned=True,
     )

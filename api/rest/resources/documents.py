@@ -10,8 +10,8 @@ from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from api.rest import reading
 from api.rest.body import read_model
-from api.rest.contract import named_answers as named
 from api.rest.contract import queries
+from api.rest.contract.answers.documents import NamedRemoved
 from api.rest.contract.faults import faults_of
 from api.rest.contract.operation import Operation
 from api.rest.contract.values import Name
@@ -34,7 +34,7 @@ class Shapes(NamedTuple):
     listed: type[BaseModel]
     shown: type[BaseModel]
     put: type[BaseModel]
-    removed: type[BaseModel] = named.NamedRemoved
+    removed: type[BaseModel] = NamedRemoved
 
 
 class Documents:
@@ -63,7 +63,7 @@ class Documents:
 
     async def on_get_list(self, req: Request, resp: Response) -> None:
         page = await reading.read_page(req, self._services, first="")
-        asked = {"kind": self._kind, "at": page.at, "limit": page.limit, "after": page.after}
+        asked = {"kind": self._kind, "at": page.position, "limit": page.limit, "after": page.after}
         rows = await self._services.reader.rows("documents", asked)
         beside = await self._beside(req)
         shown = [{**beside(row["name"]), **self._shown(row)} for row in rows]
@@ -71,12 +71,13 @@ class Documents:
 
     async def on_get(self, req: Request, resp: Response, name: str) -> None:
         at = await reading.read_at(req, self._services)
-        row = await self._services.reader.row("document", {"kind": self._kind, "name": name, "at": at})
+        asked = {"kind": self._kind, "name": name, "at": at.position}
+        row = await self._services.reader.row("document", asked)
         if row is None:
             raise Unknown(called(self._kind, name))
         resp.etag = str(row["version"])
         beside = await self._beside(req)
-        reading.answer_read(req, resp, at, {**beside(name), **self._shown(row)})
+        reading.answer_read(resp, at, {**beside(name), **self._shown(row)})
 
     async def on_put(self, req: Request, resp: Response, name: str) -> None:
         self._check_name(name)

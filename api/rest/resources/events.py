@@ -10,7 +10,9 @@ from falcon.asgi import Request, Response
 from api.feed import NotReady
 from api.intake.limits import WORDS_LENGTH
 from api.rest import reading
-from api.rest.contract import named_answers, queries
+from api.rest.context import query_of
+from api.rest.contract import queries
+from api.rest.contract.answers.log import EventPage
 from api.rest.contract.operation import JSON, operation
 from api.rest.contract.query_values import MAX_POSITION, whole
 from api.rest.middleware.principal import principal_of
@@ -30,12 +32,12 @@ class Events:
 
     @operation(
         "Read the log by pages, or live as an event stream",
-        named_answers.EventPage,
+        EventPage,
         queries.EventQuery,
         gives=(JSON, EVENT_STREAM),
     )
     async def on_get(self, req: Request, resp: Response) -> None:
-        query: queries.EventQuery = req.context.query
+        query = query_of(req, queries.EventQuery)
         selection = Selection(query.types or None, query.subject or None)
         resp.append_header("Vary", "Accept")
         if req.client_prefers((JSON, EVENT_STREAM)) == EVENT_STREAM:

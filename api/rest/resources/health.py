@@ -5,7 +5,7 @@ from __future__ import annotations
 import orjson
 from falcon.asgi import Request, Response
 
-from api.rest.contract import named_answers
+from api.rest.contract.answers.service import Alive, Ready
 from api.rest.contract.operation import operation
 from api.rest.problems import answer, problem
 from api.rest.resources.readiness import Readiness
@@ -16,12 +16,12 @@ class Health:
     def __init__(self, services: Services) -> None:
         self._readiness = Readiness(services)
 
-    @operation("Say whether this process answers", named_answers.Alive)
+    @operation("Say whether this process answers", Alive)
     async def on_get_alive(self, req: Request, resp: Response) -> None:
         resp.content_type = "application/json"
         resp.data = b'{"alive":true}'
 
-    @operation("Say whether the service does its work", named_answers.Ready)
+    @operation("Say whether the service does its work", Ready)
     async def on_get_ready(self, req: Request, resp: Response) -> None:
         """Every check with its figures, whether all is well or not."""
         checks = await self._readiness.checks()

@@ -14,11 +14,13 @@ from api.intake.document import Job
 from api.intake.xml_writer import write_job
 from api.rest import reading
 from api.rest.body import media_type, parse_model, read_body, read_json_bytes, read_model
-from api.rest.contract import answers, queries
-from api.rest.contract.inputs import Cancel, JobPatch
+from api.rest.contract import queries
+from api.rest.contract.answers import jobs as answers
+from api.rest.contract.inputs.jobs import Cancel, JobPatch
 from api.rest.contract.operation import JSON, operation
 from api.rest.idempotency import once
 from api.rest.middleware.principal import Principal, principal_of, request_of
+from api.rest.resources.seconds import seconds
 from api.rest.resources.shapes import job_document
 from api.services import Request as Requested
 from api.services import Services
@@ -109,7 +111,7 @@ class Jobs:
     @operation("List jobs, newest first", answers.JobList, queries.Page)
     async def on_get(self, req: Request, resp: Response) -> None:
         page = await reading.read_page(req, self._services, first=2**31)
-        params = {"at": page.at, "limit": page.limit, "before": page.after}
+        params = {"at": page.position, "limit": page.limit, "before": page.after}
         jobs = await self._services.reader.rows("jobs", params)
         reading.answer_list(req, resp, page, "jobs", jobs, jobs[-1]["job_id"] if jobs else None)
 
@@ -122,7 +124,7 @@ class Jobs:
     async def on_get_one(self, req: Request, resp: Response, job_id: int) -> None:
         reader = self._services.reader
         at = await reading.read_at(req, self._services)
-        asked = {"at": at, "job_id": job_id, "recipe_set_id": None, "recipe_id": None}
+        asked = {"at": at.position, "job_id": job_id, "recipe_set_id": None, "recipe_id": None}
         job = await reader.row("job", asked)
         if job is None:
             raise Unknown(f"job {job_id}")
@@ -130,7 +132,7 @@ class Jobs:
         resp.append_header("Vary", "Accept")
         kind = req.client_prefers(ANSWERS)
         if kind in ANSWERS[1:]:
-            resp.set_header(reading.POSITION_HEADER, str(at))
+            resp.set_header(reading.POSITION_HEADER, str(at.position))
             resp.content_type = kind
             resp.data = await asyncio.to_thread(write_job, job["document"])
             return
@@ -138,5 +140,5 @@ class Jobs:
         recipes = await reader.rows("recipes", asked)
         tasks = await reader.rows("tasks", asked)
         body = job_document(job, recipe_sets, recipes, tasks)
-        body["seconds"] = await reading.seconds(req, reader, asked)
-        reading.answer_read(req, resp, at, body)
+        body["seconds"] = await seconds(reader, asked, at)
+        reading.answer_read(resp, at, body)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from api.rest.contract.inputs import ProgressItem
+from api.rest.contract.inputs.labs import ProgressItem
 from domain.errors import Fault, FaultyInput
 from domain.recipe_set.messages import (
     Report,

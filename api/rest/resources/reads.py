@@ -8,7 +8,9 @@ from dataclasses import asdict
 from falcon.asgi import Request, Response
 
 from api.rest import reading
-from api.rest.contract import named_answers, queries
+from api.rest.context import query_of
+from api.rest.contract import queries
+from api.rest.contract.answers.log import ReadList
 from api.rest.contract.operation import operation
 from api.services import Services
 from api.store.reads import RecordedRead, select
@@ -18,9 +20,9 @@ class Reads:
     def __init__(self, services: Services) -> None:
         self._services = services
 
-    @operation("List what auditors have read", named_answers.ReadList, queries.ReadsQuery)
+    @operation("List what auditors have read", ReadList, queries.ReadsQuery)
     async def on_get(self, req: Request, resp: Response) -> None:
-        query: queries.ReadsQuery = req.context.query
+        query = query_of(req, queries.ReadsQuery)
         log = self._services.log
         found = await asyncio.to_thread(select, log, query.after, query.limit, query.user)
         following = found[-1].read_id if len(found) == query.limit else None

@@ -8,8 +8,9 @@ from falcon.asgi import Request, Response
 
 from api.rest import reading
 from api.rest.body import parse_model, read_json_bytes, read_model
-from api.rest.contract import answers, queries
-from api.rest.contract.inputs import Cancel, PriorityChange
+from api.rest.contract import queries
+from api.rest.contract.answers import jobs as answers
+from api.rest.contract.inputs.jobs import Cancel, PriorityChange
 from api.rest.contract.operation import operation
 from api.rest.idempotency import once
 from api.rest.middleware.principal import request_of
@@ -29,14 +30,14 @@ class RecipeSets:
     async def on_get(self, req: Request, resp: Response, recipe_set_id: int) -> None:
         reader = self._services.reader
         at = await reading.read_at(req, self._services)
-        recipe_set = await reader.row("recipe_set", {"at": at, "recipe_set_id": recipe_set_id})
+        recipe_set = await reader.row("recipe_set", {"at": at.position, "recipe_set_id": recipe_set_id})
         if recipe_set is None:
             raise Unknown(f"recipe set {recipe_set_id}")
-        of_set = {"at": at, "job_id": None, "recipe_set_id": recipe_set_id, "recipe_id": None}
+        of_set = {"at": at.position, "job_id": None, "recipe_set_id": recipe_set_id, "recipe_id": None}
         recipes = await reader.rows("recipes", of_set)
         tasks = await reader.rows("tasks", of_set)
         resp.etag = str(recipe_set["version"])
-        reading.answer_read(req, resp, at, recipe_set_document(recipe_set, recipes, tasks))
+        reading.answer_read(resp, at, recipe_set_document(recipe_set, recipes, tasks))
 
     @operation(
         "Change its priority, before its start", answers.PriorityChanged, body=PriorityChange, versioned=True

@@ -11,12 +11,14 @@ from falcon.asgi import Request, Response
 
 from api.rest import reading
 from api.rest.body import parse_model, read_body, read_json_bytes
-from api.rest.contract import answers, queries
-from api.rest.contract.inputs import ProgressItem
+from api.rest.contract import queries
+from api.rest.contract.answers import recipes as answers
+from api.rest.contract.inputs.labs import ProgressItem
 from api.rest.contract.operation import operation
 from api.rest.idempotency import once
 from api.rest.middleware.principal import principal_of
 from api.rest.resources.progress import read_report
+from api.rest.resources.seconds import seconds
 from api.rest.resources.shapes import queued_recipe, recipe_document
 from api.services import Request as Requested
 from api.services import Services
@@ -43,19 +45,20 @@ class Recipes:
     async def on_get(self, req: Request, resp: Response, recipe_id: int) -> None:
         reader = self._services.reader
         at = await reading.read_at(req, self._services)
-        asked = {"at": at, "job_id": None, "recipe_set_id": None, "recipe_id": recipe_id}
+        asked = {"at": at.position, "job_id": None, "recipe_set_id": None, "recipe_id": recipe_id}
         recipe = await reader.row("recipes", asked)
         if recipe is None:
             raise Unknown(f"recipe {recipe_id}")
         await reading.tag(resp, self._services, f"recipe/{recipe_id}", at)
+        tasks, deadline = await reader.rows("tasks", asked), await self._deadline(recipe, at.position)
         body = {
-            **recipe_document(recipe, await reader.rows("tasks", asked), await self._deadline(recipe, at)),
-            "seconds": await reading.seconds(req, reader, asked),
-            "distro_tree": await self._tree(recipe["distro_tree_id"], at),
+            **recipe_document(recipe, tasks, deadline),
+            "seconds": await seconds(reader, asked, at),
+            "distro_tree": await self._tree(recipe["distro_tree_id"], at.position),
             "history": await reader.rows("history_of_recipe", asked),
             "results": await reader.rows("results_of_recipe", asked),
         }
-        reading.answer_read(req, resp, at, body)
+        reading.answer_read(resp, at, body)
 
     async def _deadline(self, recipe: dict[str, Any], at: int) -> datetime | None:
         """No row has it: it moves with every task, and only who looks at one recipe asks for it."""
@@ -100,7 +103,7 @@ class Recipes:
     async def on_get_queue(self, req: Request, resp: Response) -> None:
         page = await reading.read_page(req, self._services, first=QUEUE_START)
         names = ("not_assigned", "minus_priority", "submission", "recipe_id")
-        params = {"at": page.at, "limit": page.limit, **dict(zip(names, page.after, strict=True))}
+        params = {"at": page.position, "limit": page.limit, **dict(zip(names, page.after, strict=True))}
         rows = await self._services.reader.rows("queue", params)
         last = rows[-1] if rows else None
         key = last and [last["state"] != "assigned", -last["priority"], last["submission"], last["recipe_id"]]

@@ -6,9 +6,9 @@ from falcon.asgi import Request, Response
 
 from api.rest import reading
 from api.rest.body import read_model
-from api.rest.contract import system_answers
+from api.rest.contract.answers import systems as answers
+from api.rest.contract.inputs.systems import ReservationWanted
 from api.rest.contract.operation import operation
-from api.rest.contract.system_inputs import ReservationWanted
 from api.rest.middleware.principal import request_of
 from api.services import Services
 from api.use_cases.reserve_system import Wanted, reserve_system, return_system
@@ -18,9 +18,7 @@ class Reservations:
     def __init__(self, services: Services) -> None:
         self._services = services
 
-    @operation(
-        "Reserve a system for a person", system_answers.Reserved, body=ReservationWanted, versioned=True
-    )
+    @operation("Reserve a system for a person", answers.Reserved, body=ReservationWanted, versioned=True)
     async def on_put(self, req: Request, resp: Response, fqdn: str) -> None:
         asked: ReservationWanted = await read_model(req)
         request = request_of(req)
@@ -30,7 +28,7 @@ class Reservations:
         answer = {"fqdn": fqdn, "user": user, "until": asked.until, "distro_tree": asked.distro_tree}
         await reading.answer_write(resp, self._services, done, answer)
 
-    @operation("Return a system", system_answers.SystemReturned, versioned=True)
+    @operation("Return a system", answers.SystemReturned, versioned=True)
     async def on_delete(self, req: Request, resp: Response, fqdn: str) -> None:
         done = await return_system(self._services, request_of(req), fqdn)
         await reading.answer_write(resp, self._services, done, {"fqdn": fqdn, "returned": done is not None})

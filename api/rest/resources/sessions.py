@@ -6,8 +6,9 @@ from falcon.asgi import Request, Response
 
 from api.rest import reading
 from api.rest.body import read_model
-from api.rest.contract import named_answers
-from api.rest.contract.inputs import Login
+from api.rest.context import request_id_of
+from api.rest.contract.answers import access as answers
+from api.rest.contract.inputs.access import Login
 from api.rest.contract.operation import operation
 from api.rest.middleware.principal import principal_of
 from api.services import Services
@@ -20,14 +21,13 @@ class Sessions:
 
     @operation(
         "Exchange a password for a token that expires",
-        named_answers.LoggedIn,
+        answers.LoggedIn,
         body=Login,
         refuses=(401, 403, 429),
     )
     async def on_post_login(self, req: Request, resp: Response) -> None:
         asked: Login = await read_model(req)
-        request_id = req.context.request_id
-        done = await log_in(self._services, request_id, asked.user, asked.password, asked.role)
+        done = await log_in(self._services, request_id_of(req), asked.user, asked.password, asked.role)
         body = {
             "user": asked.user,
             "role": done.role,
@@ -37,7 +37,7 @@ class Sessions:
         }
         reading.answer(resp, done.position, body)
 
-    @operation("Say who a token speaks for", named_answers.Whoami)
+    @operation("Say who a token speaks for", answers.Whoami)
     async def on_get_whoami(self, req: Request, resp: Response) -> None:
         principal = principal_of(req)
         body = {

@@ -8,11 +8,13 @@ from falcon.asgi import Request, Response
 
 from api.rest import reading
 from api.rest.body import parse_model, read_json_bytes, read_model
-from api.rest.contract import queries, system_answers
+from api.rest.contract import queries
+from api.rest.contract.answers import systems as answers
+from api.rest.contract.inputs.systems import System, SystemPatch
 from api.rest.contract.operation import operation
-from api.rest.contract.system_inputs import System, SystemPatch
 from api.rest.idempotency import once
 from api.rest.middleware.principal import principal_of, request_of
+from api.rest.resources.changes import change_of
 from api.rest.resources.shapes import system_document
 from api.services import Services
 from api.use_cases.change_system import SystemChange, change_system
@@ -28,7 +30,7 @@ class Systems:
     def __init__(self, services: Services) -> None:
         self._services = services
 
-    @operation("Add a system", system_answers.SystemRegistered, body=System, created=True, keyed=True)
+    @operation("Add a system", answers.SystemRegistered, body=System, created=True, keyed=True)
     async def on_post(self, req: Request, resp: Response) -> None:
         body = await read_json_bytes(req)
         system: System = parse_model(req, body)
@@ -40,27 +42,27 @@ class Systems:
         resp.location = f"/systems/{document['fqdn']}"
         reading.answer(resp, done.position, {"fqdn": document["fqdn"]})
 
-    @operation("List the systems", system_answers.SystemList, queries.Page)
+    @operation("List the systems", answers.SystemList, queries.Page)
     async def on_get(self, req: Request, resp: Response) -> None:
         page = await reading.read_page(req, self._services, first="")
-        params = {"at": page.at, "limit": page.limit, "after": page.after, "fqdn": None}
+        params = {"at": page.position, "limit": page.limit, "after": page.after, "fqdn": None}
         rows = await self._services.reader.rows("systems", params)
         systems = [system_document(row) for row in rows]
         reading.answer_list(req, resp, page, "systems", systems, rows[-1]["fqdn"] if rows else None)
 
-    @operation("Show a system", system_answers.System, queries.Read, versioned=True)
+    @operation("Show a system", answers.System, queries.Read, versioned=True)
     async def on_get_one(self, req: Request, resp: Response, fqdn: str) -> None:
         at = await reading.read_at(req, self._services)
-        asked = {"at": at, "fqdn": fqdn, "after": "", "limit": 1}
+        asked = {"at": at.position, "fqdn": fqdn, "after": "", "limit": 1}
         row = await self._services.reader.row("systems", asked)
         if row is None:
             raise Unknown(f"system {fqdn}")
         resp.etag = str(row["version"])
-        reading.answer_read(req, resp, at, system_document(row))
+        reading.answer_read(resp, at, system_document(row))
 
     @operation(
         "Change properties, condition, lab or owner of a system, or drain it",
-        system_answers.SystemChanged,
+        answers.SystemChanged,
         body=SystemPatch,
         versioned=True,
     )
@@ -68,9 +70,9 @@ class Systems:
         patch: SystemPatch = await read_model(req)
         if "reason" in patch.model_fields_set and patch.model_fields_set.isdisjoint(WITH_REASON):
             raise FaultyInput([Fault("reason", f"is one for {' or '.join(WITH_REASON)}")])
-        await self._change(req, resp, fqdn, patch.change())
+        await self._change(req, resp, fqdn, change_of(patch))
 
-    @operation("Make a system Removed", system_answers.SystemChanged, versioned=True)
+    @operation("Make a system Removed", answers.SystemChanged, versioned=True)
     async def on_delete_one(self, req: Request, resp: Response, fqdn: str) -> None:
         """It stays known: it is Removed until somebody changes its condition."""
         reason = f"removed by {principal_of(req).user}"

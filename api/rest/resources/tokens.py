@@ -8,8 +8,9 @@ from falcon.asgi import Request, Response
 
 from api.rest import reading
 from api.rest.body import parse_model, read_json_bytes
-from api.rest.contract import named_answers, queries
-from api.rest.contract.inputs import Token
+from api.rest.contract import queries
+from api.rest.contract.answers import access as answers
+from api.rest.contract.inputs.access import Token
 from api.rest.contract.operation import operation
 from api.rest.idempotency import keyed_request
 from api.rest.middleware.principal import Principal, principal_of, request_of
@@ -27,7 +28,7 @@ class Tokens:
     def __init__(self, services: Services) -> None:
         self._services = services
 
-    @operation("Make a token, shown this once", named_answers.TokenMade, body=Token, created=True, keyed=True)
+    @operation("Make a token, shown this once", answers.TokenMade, body=Token, created=True, keyed=True)
     async def on_post(self, req: Request, resp: Response) -> None:
         """The answer is the only place where the token is ever shown: a repeated one is without it."""
         body = await read_json_bytes(req)
@@ -44,23 +45,28 @@ class Tokens:
         resp.location = f"/tokens/{token_id}"
         reading.answer(resp, position, {"token_id": token_id, "token": token})
 
-    @operation("List the tokens, or one's own", named_answers.TokenList, queries.Page)
+    @operation("List the tokens, or one's own", answers.TokenList, queries.Page)
     async def on_get(self, req: Request, resp: Response) -> None:
         page = await reading.read_page(req, self._services, first="")
-        asked = {"at": page.at, "limit": page.limit, "after": page.after, "user": _only(principal_of(req))}
+        asked = {
+            "at": page.position,
+            "limit": page.limit,
+            "after": page.after,
+            "user": _only(principal_of(req)),
+        }
         rows = await self._services.reader.rows("tokens", {**asked, "token_id": None})
         reading.answer_list(req, resp, page, "tokens", rows, rows[-1]["token_id"] if rows else None)
 
-    @operation("Show a token, without what it is", named_answers.TokenShown, queries.Read)
+    @operation("Show a token, without what it is", answers.TokenShown, queries.Read)
     async def on_get_one(self, req: Request, resp: Response, token_id: str) -> None:
         at = await reading.read_at(req, self._services)
-        asked: dict[str, Any] = {"at": at, "limit": 1, "after": "", "user": _only(principal_of(req))}
+        asked: dict[str, Any] = {"at": at.position, "limit": 1, "after": "", "user": _only(principal_of(req))}
         row = await self._services.reader.row("tokens", {**asked, "token_id": token_id})
         if row is None:
             raise Unknown(called("token", token_id))
-        reading.answer_read(req, resp, at, row)
+        reading.answer_read(resp, at, row)
 
-    @operation("Revoke a token", named_answers.TokenRevoked)
+    @operation("Revoke a token", answers.TokenRevoked)
     async def on_delete_one(self, req: Request, resp: Response, token_id: str) -> None:
         done = await revoke_token(self._services, request_of(req), token_id)
         answer = {"token_id": token_id, "revoked": done is not None}

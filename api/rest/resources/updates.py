@@ -10,12 +10,12 @@ from falcon.asgi import Request, Response
 
 from api.rest import reading
 from api.rest.body import check_model, parse_model, read_json_bytes
-from api.rest.contract import system_answers
-from api.rest.contract.inputs import Updates
+from api.rest.contract.answers.labs import UpdatesTaken
+from api.rest.contract.inputs.labs import Update, Updates
 from api.rest.contract.operation import MAX_BATCH_BYTES, MAX_BODY_BYTES, operation
-from api.rest.contract.system_inputs import Update
 from api.rest.idempotency import keyed_request
 from api.rest.problems import problem_of
+from api.rest.resources.changes import change_of
 from api.rest.resources.progress import read_report
 from api.services import Request as Requested
 from api.services import Services
@@ -43,7 +43,7 @@ class LabUpdates:
 
     @operation(
         "Report on many recipes and systems at once",
-        system_answers.UpdatesTaken,
+        UpdatesTaken,
         body=Updates,
         most_bytes=MAX_BATCH_BYTES,
         keyed=True,
@@ -89,7 +89,7 @@ class LabUpdates:
             )
         if update.system is not None:
             document = update.system.document(name, request.actor, self._services.moment())
-            change = update.system.change()
+            change = change_of(update.system)
             tell = partial(
                 add_or_change_system,
                 self._services,

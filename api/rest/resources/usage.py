@@ -7,7 +7,9 @@ from datetime import UTC, datetime
 from falcon.asgi import Request, Response
 
 from api.rest import reading
-from api.rest.contract import queries, system_answers
+from api.rest.context import query_of
+from api.rest.contract import queries
+from api.rest.contract.answers import systems as answers
 from api.rest.contract.operation import operation
 from api.services import Services
 from domain.errors import Unknown
@@ -17,38 +19,36 @@ class Usage:
     def __init__(self, services: Services) -> None:
         self._services = services
 
-    @operation("Show what a system did", system_answers.SystemHistory, queries.Span)
+    @operation("Show what a system did", answers.SystemHistory, queries.Span)
     async def on_get(self, req: Request, resp: Response, fqdn: str) -> None:
-        query: queries.Span = req.context.query
+        query = query_of(req, queries.Span)
         at = await reading.read_at(req, self._services)
-        asked = {"at": at, "fqdn": fqdn, "since": query.since, "until": query.until}
+        asked = {"at": at.position, "fqdn": fqdn, "since": query.since, "until": query.until}
         rows = await self._services.reader.rows("usage_of_system", asked)
-        known = rows or await self._services.reader.row("system_is_known", {"at": at, "fqdn": fqdn})
+        known = rows or await self._services.reader.row("system_is_known", {"at": at.position, "fqdn": fqdn})
         if not known:
             raise Unknown(f"system {fqdn}")
-        reading.answer_read(req, resp, at, {"intervals": rows})
+        reading.answer_read(resp, at, {"intervals": rows})
 
-    @operation("List the systems that have nothing to do", system_answers.IdlePool, queries.Page)
+    @operation("List the systems that have nothing to do", answers.IdlePool, queries.Page)
     async def on_get_idle_pool(self, req: Request, resp: Response) -> None:
         page = await reading.read_page(req, self._services, first="")
-        params = {"at": page.at, "limit": page.limit, "after": page.after}
+        params = {"at": page.position, "limit": page.limit, "after": page.after}
         rows = await self._services.reader.rows("idle_pool", params)
         reading.answer_list(req, resp, page, "systems", rows, rows[-1]["fqdn"] if rows else None)
 
-    def _until(self, req: Request, asked: datetime | None) -> datetime:
+    def _until(self, at: reading.At, asked: datetime | None) -> datetime:
         """As of then, nobody knows how it went on; nor does anybody now."""
-        known: datetime = req.context.as_of or self._services.clock()
+        known = at.moment or self._services.clock()
         return min(asked or known, known)
 
-    @operation(
-        "Sum the seconds of systems by condition and usage", system_answers.SystemUsage, queries.Summed
-    )
+    @operation("Sum the seconds of systems by condition and usage", answers.SystemUsage, queries.Summed)
     async def on_get_summed(self, req: Request, resp: Response) -> None:
-        query: queries.Summed = req.context.query
+        query = query_of(req, queries.Summed)
         since = query.since or datetime(1970, 1, 1, tzinfo=UTC)
         at = await reading.read_at(req, self._services)
-        until = self._until(req, query.until)
-        asked = {"at": at, "since": since, "until": until, "group_by": query.group_by}
+        until = self._until(at, query.until)
+        asked = {"at": at.position, "since": since, "until": until, "group_by": query.group_by}
         rows = await self._services.reader.rows("system_usage", asked)
         groups: dict[str | None, dict[str, dict[str, float]]] = {}
         for row in rows:
@@ -59,4 +59,4 @@ class Usage:
             "until": until,
             "groups": [{"key": key, "seconds": seconds} for key, seconds in groups.items()],
         }
-        reading.answer_read(req, resp, at, body)
+        reading.answer_read(resp, at, body)

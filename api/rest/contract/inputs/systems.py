@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
 from datetime import UTC, datetime
 from typing import Annotated, Any, Literal
 
-from pydantic import ConfigDict, Field, model_validator
+from pydantic import ConfigDict, Field
 
-from api.rest.contract.inputs import Input, RecipeProgress, Release
+from api.rest.contract.inputs.common import Input
 from api.rest.contract.values import Condition, Count, Fqdn, Id, Moment, Name, Text, no_defaults
-from api.use_cases.change_system import SystemChange
 
 
 class Cpu(Input):
@@ -75,7 +73,7 @@ class Properties(Input):
 
 
 class System(Properties):
-    """A system as api.md shows it; whatever is left out is unknown."""
+    """A system as it is added; whatever is left out is unknown."""
 
     fqdn: Fqdn
     lab_controller: Fqdn
@@ -106,13 +104,6 @@ class Changes(Properties):
     def given(self) -> dict[str, Any]:
         return self.model_dump(mode="json", exclude_unset=True, exclude_none=True)
 
-    def change(self) -> SystemChange:
-        given = self.given()
-        forgotten = {name: None for name in self.model_fields_set if getattr(self, name) is None}
-        properties = {name: value for name, value in given.items() if name in Properties.model_fields}
-        beside = {field.name: given[field.name] for field in fields(SystemChange) if field.name in given}
-        return SystemChange(**beside, properties={**properties, **forgotten})
-
 
 class SystemPatch(Changes):
     draining: bool = False
@@ -128,23 +119,6 @@ class SystemItem(Changes):
         rest: dict[str, Any] = {"owner": owner, "condition": "Automated", "pools": [], "added_at": added_at}
         given = {name: value for name, value in self.given().items() if name != "reason"}
         return {**rest, **given, "lab_controller": lab_controller}
-
-
-class Update(Input):
-    """One item of a lab controller's message: one of these."""
-
-    progress: RecipeProgress | None = None
-    system: SystemItem | None = None
-    drain: Fqdn | None = None
-    undrain: Fqdn | None = None
-    remove: Fqdn | None = None
-    release: Release | None = None
-
-    @model_validator(mode="after")
-    def _just_one(self) -> Update:
-        if sum(getattr(self, name) is not None for name in Update.model_fields) != 1:
-            raise ValueError(f"an item is one of {', '.join(Update.model_fields)}")
-        return self
 
 
 class ReservationWanted(Input):

@@ -1,0 +1,129 @@
+"""Answers about things known by name."""
+
+from __future__ import annotations
+
+from api.rest.contract.answers.common import Answer, ListAnswer, ReadAnswer, Shape
+from api.rest.contract.inputs.documents import DistroTree, Group, LabController, Pool, User
+from api.rest.contract.values import Id, Time
+
+
+class _Named(Shape):
+    name: str
+
+
+class _Put(Answer):
+    """Both are false where it was so already."""
+
+    added: bool
+    changed: bool
+
+
+class _Removed(Answer):
+    removed: bool
+
+
+class NamedUser(User, _Named):
+    pass
+
+
+class UserShown(ReadAnswer, NamedUser):
+    pass
+
+
+class UserList(ListAnswer):
+    users: list[NamedUser]
+
+
+class UserPut(_Put, NamedUser):
+    pass
+
+
+class NamedGroup(Group, _Named):
+    pass
+
+
+class GroupShown(ReadAnswer, NamedGroup):
+    pass
+
+
+class GroupList(ListAnswer):
+    groups: list[NamedGroup]
+
+
+class GroupPut(_Put, NamedGroup):
+    pass
+
+
+class NamedPool(Pool, _Named):
+    pass
+
+
+class PoolShown(ReadAnswer, NamedPool):
+    pass
+
+
+class PoolList(ListAnswer):
+    pools: list[NamedPool]
+
+
+class PoolPut(_Put, NamedPool):
+    pass
+
+
+class PoolMember(Answer):
+    pool: str
+    fqdn: str
+    member: bool
+
+
+class ListedLabController(LabController):
+    """`silent` and `last_heard_at`: whether it reports, and when it last did, which is known of now alone."""
+
+    fqdn: str
+    silent: bool
+    last_heard_at: Time | None
+
+
+class LabControllerShown(ReadAnswer, ListedLabController):
+    pass
+
+
+class LabControllerList(ListAnswer):
+    lab_controllers: list[ListedLabController]
+
+
+class LabControllerPut(_Put, LabController):
+    fqdn: str
+
+
+class LabControllerChanged(Answer):
+    fqdn: str
+    changed: bool
+
+
+class ListedTree(DistroTree):
+    id: Id
+
+
+class DistroTreeShown(ReadAnswer, ListedTree):
+    pass
+
+
+class DistroTreeList(ListAnswer):
+    distro_trees: list[ListedTree]
+
+
+class DistroTreePut(_Put, ListedTree):
+    pass
+
+
+class NamedRemoved(_Removed):
+    name: str
+
+
+class LabControllerRemoved(_Removed):
+    fqdn: str
+
+
+class DistroTreeRemoved(_Removed):
+    id: Id

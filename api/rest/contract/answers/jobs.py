@@ -1,0 +1,85 @@
+"""Answers about jobs and recipe sets."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from api.rest.contract.answers.common import Answer, ListAnswer, ReadAnswer, Shape
+from api.rest.contract.answers.recipes import RecipeSummary, Seconds
+from api.rest.contract.values import Id, PriorityName, RecipeState, Result, Time
+
+
+class Submitted(Answer):
+    job_id: Id
+    recipe_set_ids: list[Id]
+    recipe_ids: list[Id]
+
+
+class JobCancelled(Answer):
+    job_id: Id
+    cancelled: bool
+
+
+class JobChanged(Answer):
+    job_id: Id
+    changed: bool
+
+
+class ListedJob(Shape):
+    job_id: Id
+    state: RecipeState
+    result: Result
+    whiteboard: str
+    owner: str
+    group: str | None
+    submitted_at: Time
+    recipe_set_ids: list[Id]
+
+
+class JobList(ListAnswer):
+    jobs: list[ListedJob]
+
+
+class SetSummary(Shape):
+    recipe_set_id: Id
+    priority: PriorityName
+    state: RecipeState
+    result: Result
+    recipes: list[RecipeSummary]
+
+
+class Job(ReadAnswer):
+    """`document` is the job as it was submitted, in its JSON form."""
+
+    job_id: Id
+    state: RecipeState
+    result: Result
+    whiteboard: str
+    owner: str
+    submitter: str
+    group: str | None
+    document: dict[str, Any]
+    submitted_at: Time
+    recipe_sets: list[SetSummary]
+    seconds: Seconds
+
+
+class RecipeSet(ReadAnswer):
+    recipe_set_id: Id
+    job_id: Id
+    owner: str
+    group: str | None
+    priority: PriorityName
+    state: RecipeState
+    result: Result
+    recipes: list[RecipeSummary]
+
+
+class PriorityChanged(Answer):
+    recipe_set_id: Id
+    changed: bool
+
+
+class SetCancelled(Answer):
+    recipe_set_id: Id
+    cancelled: bool

@@ -1,0 +1,54 @@
+"""Answers from the log of events, and from that of what auditors read."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from api.rest.contract.answers.common import Answer, Shape
+from api.rest.contract.values import Time
+
+
+class LoggedEvent(Shape):
+    """One event; the fields from `now` on are those of decisions. `version` is that of its subject."""
+
+    position: int
+    topic: str
+    version: int
+    subject: str
+    at: Time
+    recorded_at: Time
+    actor: str
+    cause: str
+    basis: int | None
+    commit_end: int
+    data: dict[str, Any]
+    now: Time | None = None
+    epoch: int | None = None
+    policy_version: int | None = None
+    number: int | None = None
+
+
+class EventPage(Answer):
+    """`next`: the position to go on after."""
+
+    events: list[LoggedEvent]
+    next: int | None
+
+
+class RecordedRead(Shape):
+    read_id: int
+    recorded_at: Time
+    user: str
+    role: str
+    token_id: str
+    method: str
+    path: str
+    query: str
+    request_id: str
+
+
+class ReadList(Answer):
+    """`next`: the read to go on after."""
+
+    reads: list[RecordedRead]
+    next: int | None

@@ -1,0 +1,112 @@
+"""Answers about recipes and the queue."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from api.rest.contract.answers.common import Answer, ListAnswer, ReadAnswer, Shape
+from api.rest.contract.answers.documents import ListedTree
+from api.rest.contract.values import Id, PriorityName, RecipeState, Result, TaskState, Time
+
+
+class Seconds(Shape):
+    """Of one recipe, or of all of a job: in each state, and of states together."""
+
+    by_state: dict[str, float]
+    queueing: float
+    provisioning: float
+    execution: float
+    reserved: float
+
+
+class TaskSummary(Shape):
+    task_id: Id
+    name: str
+    state: TaskState
+    result: Result
+
+
+class RecipeSummary(Shape):
+    recipe_id: Id
+    host_recipe_id: Id | None
+    state: RecipeState
+    system: str | None
+    lab_controller: str | None
+    whiteboard: str
+    role: str | None
+    reason: str | None
+    since: Time
+    result: Result
+    tasks: list[TaskSummary]
+
+
+class RecipeInterval(Shape):
+    state: RecipeState
+    system: str | None
+    lab_controller: str | None
+    reason: str | None
+    since: Time
+    until: Time | None
+    since_position: int
+    until_position: int | None
+
+
+class TaskResult(Shape):
+    task_id: Id
+    result: Result
+    message: str
+    score: float | None
+    log_urls: list[str]
+    at: Time
+    position: int
+
+
+class Recipe(ReadAnswer, RecipeSummary):
+    """`deadline` is when its watchdog expires; `guests` are the ids of its guest recipes."""
+
+    job_id: Id
+    recipe_set_id: Id
+    priority: PriorityName
+    owner: str
+    group: str | None
+    guests: list[Id]
+    guestname: str | None
+    guestargs: str | None
+    reservesys: dict[str, Any] | None
+    distro: dict[str, Any] | None
+    deadline: Time | None
+    seconds: Seconds
+    distro_tree: ListedTree | None
+    history: list[RecipeInterval]
+    results: list[TaskResult]
+
+
+class Reported(Answer):
+    recipe_id: Id
+
+
+class RecipeReturned(Answer):
+    recipe_id: Id
+    returned: bool
+
+
+class QueuedRecipe(Shape):
+    """`effective_priority` is for one system, `weight` for resource locks: null without either."""
+
+    recipe_id: Id
+    recipe_set_id: Id
+    job_id: Id
+    state: RecipeState
+    priority: PriorityName
+    effective_priority: PriorityName | None
+    weight: float | None
+    since: Time
+    since_position: int
+    owner: str
+    group: str | None
+    lab_controller: str | None
+    whiteboard: str
+
+
+class Queue(ListAnswer):
+    recipes: list[QueuedRecipe]

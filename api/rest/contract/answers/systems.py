@@ -1,0 +1,90 @@
+"""Answers about systems, what they do and who has them."""
+
+from __future__ import annotations
+
+from api.rest.contract.answers.common import Answer, ListAnswer, ReadAnswer, Shape
+from api.rest.contract.inputs.systems import Properties
+from api.rest.contract.values import Condition, Id, Time, UsageState
+
+
+class ListedSystem(Properties):
+    """Properties that are unknown are left out. `user` has it as a person; `loaned_to` may."""
+
+    fqdn: str
+    lab_controller: str
+    owner: str
+    condition: Condition
+    pools: list[str]
+    user: str | None
+    reserved_until: Time | None
+    loaned_to: str | None
+    draining: bool
+    usage: UsageState
+    recipe_id: Id | None
+
+
+class System(ReadAnswer, ListedSystem):
+    pass
+
+
+class SystemList(ListAnswer):
+    systems: list[ListedSystem]
+
+
+class SystemRegistered(Answer):
+    fqdn: str
+
+
+class SystemChanged(Answer):
+    fqdn: str
+    changed: bool
+
+
+class UsageInterval(Shape):
+    condition: Condition
+    usage: UsageState
+    recipe_id: Id | None
+    since: Time
+    until: Time | None
+    since_position: int
+    until_position: int | None
+
+
+class SystemHistory(ReadAnswer):
+    intervals: list[UsageInterval]
+
+
+class IdleSystem(Shape):
+    fqdn: str
+    lab_controller: str
+    since: Time
+    since_position: int
+
+
+class IdlePool(ListAnswer):
+    systems: list[IdleSystem]
+
+
+class UsageSum(Shape):
+    """`seconds` by condition and usage; `key` is null for systems in no pool, or of unknown arch."""
+
+    key: str | None
+    seconds: dict[str, dict[str, float]]
+
+
+class SystemUsage(ReadAnswer):
+    since: Time
+    until: Time
+    groups: list[UsageSum]
+
+
+class Reserved(Answer):
+    fqdn: str
+    user: str
+    until: Time | None
+    distro_tree: Id | None
+
+
+class SystemReturned(Answer):
+    fqdn: str
+    returned: bool

@@ -1,0 +1,1 @@
+"""The JSON that clients send, as models that check it."""

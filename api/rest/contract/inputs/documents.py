@@ -1,0 +1,39 @@
+"""Things known by name, as they are given."""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from api.rest.contract.inputs.common import Input
+from api.rest.contract.values import Fqdn, Mail, Moment, Name, Role, Text
+
+
+class User(Input):
+    """`roles` are those it may take on, the first where it names none; left out, they stay."""
+
+    roles: list[Role] | None = None
+    email: Mail | None = None
+
+
+class Group(Input):
+    owners: list[Name] = Field(default_factory=list)
+    members: list[Name] = Field(default_factory=list)
+
+
+class Pool(Input):
+    owner_group: Name | None = None
+
+
+class LabController(Input):
+    enabled: bool = True
+
+
+class DistroTree(Input):
+    name: Name
+    family: Name
+    version: Text = ""
+    arch: Name
+    variant: Text = ""
+    tags: list[Name] = Field(default_factory=list)
+    urls: dict[Fqdn, list[Text]] = Field(default_factory=dict)
+    added_at: Moment | None = None

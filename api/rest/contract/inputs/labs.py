@@ -1,0 +1,65 @@
+"""What lab controllers report, one by one and many at once."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, model_validator
+
+from api.rest.contract.inputs.common import Input
+from api.rest.contract.inputs.systems import SystemItem
+from api.rest.contract.values import Count, Fqdn, Id, Text
+
+
+class CommandReport(Input):
+    state: Literal["running", "completed", "failed"]
+    reason: Text = ""
+
+
+class ProgressItem(Input):
+    """One of the forms of docs/http.md, told apart by which fields are there."""
+
+    state: Literal["installing", "running", "completed", "aborted"] | None = None
+    task_id: Id | None = None
+    result: Literal["Pass", "Warn", "Fail", "Panic", "Skip", "None"] | None = None
+    message: Text | None = None
+    score: Annotated[float, Field(allow_inf_nan=False)] | None = None
+    log_urls: list[Text] | None = None
+    reason: Text | None = None
+    watchdog_seconds: Count | None = None
+
+
+class RecipeProgress(ProgressItem):
+    """One of many: it says which recipe it is about."""
+
+    recipe_id: Id
+
+
+class Release(Input):
+    """Of a recipe, by its lab controller."""
+
+    recipe_id: Id
+    reason: Text = "released by its lab controller"
+
+
+class Updates(Input):
+    """Items are checked one by one, because each has its own answer."""
+
+    items: Annotated[list[dict[str, Any]], Field(max_length=1_000)]
+
+
+class Update(Input):
+    """One item of a lab controller's message: one of these."""
+
+    progress: RecipeProgress | None = None
+    system: SystemItem | None = None
+    drain: Fqdn | None = None
+    undrain: Fqdn | None = None
+    remove: Fqdn | None = None
+    release: Release | None = None
+
+    @model_validator(mode="after")
+    def _just_one(self) -> Update:
+        if sum(getattr(self, name) is not None for name in Update.model_fields) != 1:
+            raise ValueError(f"an item is one of {', '.join(Update.model_fields)}")
+        return self

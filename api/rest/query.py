@@ -1,0 +1,39 @@
+"""What stands behind the `?` of a path, checked against a model with all faults at once."""
+
+from __future__ import annotations
+
+from typing import Any, TypeVar
+
+from falcon.asgi import Request
+from pydantic import ValidationError
+
+from api.intake.limits import WORDS_LENGTH
+from api.rest.contract.faults import faults_of
+from api.rest.contract.queries import Query
+from domain.errors import Fault, FaultyInput
+
+Q = TypeVar("Q", bound=Query)
+
+# Parameters of these may be given more than once.
+_MANY = ("types", "subject")
+
+
+def read_query(req: Request, model: type[Q]) -> Q:
+    """The query of a request. Raises FaultyInput with everything that is wrong with it."""
+    known = tuple(model.model_fields)
+    words = f"is no parameter here; known are {', '.join(known)}" if known else "is no parameter here"
+    faults = [Fault(name[:WORDS_LENGTH], words) for name in req.params if name not in known]
+    given: dict[str, Any] = {}
+    for name in known:
+        value: Any = req.params.get(name)
+        if isinstance(value, list) and name not in _MANY:
+            faults.append(Fault(name, "is given more than once"))
+        elif value is not None:
+            given[name] = value
+    try:
+        query = model.model_validate(given)
+    except ValidationError as error:
+        raise FaultyInput([*faults, *faults_of(error)]) from error
+    if faults:
+        raise FaultyInput(faults)
+    return query
