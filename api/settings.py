@@ -60,7 +60,7 @@ class Settings:
     data: Path = _setting(  # noqa: RUF009  (it makes a field)
         default_data,
         values.folder,
-        "folder of the embedded PostgreSQL and the connection file",
+        "data folder of `labledger up`: its PostgreSQL, the connection file",
         UP,
         COMMANDS,
         REBUILD,
@@ -148,6 +148,14 @@ class Settings:
         "how long a process may take to finish what it is in when told to stop",
         UP,
         SERVE,
+    )
+
+    traceback: bool = _setting(
+        False,
+        values.yes_or_no,
+        "whether a failure that nobody foresaw shows where it happened: yes or no",
+        COMMANDS,
+        unset="no",
     )
 
     @classmethod

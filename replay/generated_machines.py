@@ -45,7 +45,7 @@ VIRTUAL = frozenset({"vmx", "svm"})
 
 
 def machine(number: int, lab_controller: str, owners: Sequence[str], chance: Random) -> dict[str, Any]:
-    """A system as api.md shows it. `number` is in its name: no two numbers make the same one."""
+    """A system as the API shows it. `number` is in its name: no two numbers make the same one."""
     model = chance.choices(MODELS, weights=[each.share for each in MODELS])[0]
     processors, memory_mb = chance.choice(model.processors), chance.choice(model.memory_gb) * 1024
     driver = chance.choice(model.drivers)

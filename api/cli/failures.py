@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,7 +14,6 @@ from domain.errors import Fault, LabledgerError
 
 # Set in the context: what the output is for.
 AS_JSON = "labledger.as_json"
-TRACEBACK = "LABLEDGER_TRACEBACK"
 REFUSED, WRONG_USAGE = 1, 2
 # What a shell takes for "ended by Ctrl-C".
 INTERRUPTED = 130
@@ -65,9 +63,19 @@ def failures_shown(ctx: click.Context) -> Iterator[None]:
             raise
         raise Failure(error, as_json=True) from error
     except Exception as error:
-        if os.environ.get(TRACEBACK):
+        if _traceback_wanted():
             raise
         raise Failure(error, as_json=as_json) from error
+
+
+def _traceback_wanted() -> bool:
+    from api.settings import BadSettings, Settings
+
+    try:
+        return Settings.read().traceback
+    except BadSettings:
+        # A message will do: that of the settings, if nothing else is wrong.
+        return False
 
 
 def exit_status(error: Exception) -> int:
@@ -101,7 +109,7 @@ def _summary(error: Exception, faults: tuple[Fault, ...]) -> str:
     if isinstance(error, OSError) and error.filename:
         return f"{error.filename}: {error.strerror}"
     if not isinstance(error, LabledgerError):
-        return f"{_title(error)} (set {TRACEBACK}=1 to see where)"
+        return f"{_title(error)} (set LABLEDGER_TRACEBACK=yes to see where)"
     if faults:
         return ": ".join(part for part in (_title(error), getattr(error, "detail", "")) if part)
     return str(error) or _title(error)

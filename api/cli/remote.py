@@ -5,13 +5,14 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable
 from contextlib import suppress
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from api.cli.advice import CONNECTION
+from api.cli.arguments.setting_flags import data_option
 from api.cli.terminal.output import Output, note
+from api.settings import Settings
 
 if TYPE_CHECKING:
     from api.client import Client
@@ -21,11 +22,7 @@ OPTIONS = (
     click.option(
         "--token", help="Who you are to it (LABLEDGER_TOKEN; else your login, or the data folder's)."
     ),
-    click.option(
-        "--data",
-        type=click.Path(path_type=Path),
-        help="Data folder of `labledger up` (LABLEDGER_DATA).",
-    ),
+    data_option,
     click.option("--json", "as_json", is_flag=True, help="For machines: JSON instead of tables."),
 )
 
@@ -50,7 +47,7 @@ def remote(command: Callable[..., None]) -> Callable[..., None]:
         *args: Any,
         url: str | None,
         token: str | None,
-        data: Path | None,
+        data: str | None,
         as_json: bool,
         **kwargs: Any,
     ) -> None:
@@ -76,12 +73,11 @@ def settle(client: Client) -> None:
         asking.get("/idle-pool", limit=1, min_position=client.position)
 
 
-def connect(url: str | None, token: str | None, data: Path | None, **how: Any) -> Client:
+def connect(url: str | None, token: str | None, data: str | None, **how: Any) -> Client:
     """`how` is what a Client takes beside URL and token."""
     from api.client import Client
     from api.client.connection_file import Connection
     from api.client.login_file import Logins
-    from api.settings import Settings
 
     connection = Connection.load(Settings.read(url=url, token=token, data=data), Logins.load())
     click.get_current_context().meta[CONNECTION] = connection

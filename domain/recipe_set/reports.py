@@ -1,4 +1,4 @@
-"""What a lab controller reports of a recipe, and the events that follow (api.md, progress).
+"""What a lab controller reports of a recipe, and the events that follow (docs/http.md, progress).
 
 A repeated report changes nothing; one that contradicts the recipe's state is refused. Recipe and system move
 together: the events of both are decided here, for one commit. A host that ends takes its guests along.

@@ -28,6 +28,10 @@ def client(server: Server, pauses: list[float]) -> Iterator[Client]:
         yield client
 
 
+def test_path__name_of_any_letters__is_one_part_of_it() -> None:
+    assert Client.path("pools", "a/b c", "systems", "é?") == "/pools/a%2Fb%20c/systems/%C3%A9%3F"
+
+
 def test_post__connection_lost__same_key_and_body_again(server: Server, client: Client) -> None:
     server.on("POST", "/jobs", Answer(status=HANG_UP), Answer(status=HANG_UP), Answer({"job_id": 1}, 201))
 

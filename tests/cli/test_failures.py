@@ -135,6 +135,20 @@ def test_usage__wrong__exit_status_2(run: Run, arguments: list[str]) -> None:
     assert run(*arguments).exit_code == 2
 
 
+@pytest.mark.parametrize(("told", "raised"), [("yes", True), ("no", False), ("perhaps", False), ("", False)])
+def test_unforeseen__traceback__only_where_it_is_asked_for(
+    run: Run, monkeypatch: pytest.MonkeyPatch, told: str, raised: bool
+) -> None:
+    def broken(*_: object, **__: object) -> None:
+        raise RuntimeError("who would have thought")
+
+    monkeypatch.setattr("api.cli.remote.connect", broken)
+    result = run("queue", env={"LABLEDGER_TRACEBACK": told})
+    assert result.exit_code == 1
+    assert isinstance(result.exception, RuntimeError) == raised
+    assert ("unexpected RuntimeError: who would have thought" in result.stderr) != raised
+
+
 def test_connection_file__no_flags__is_used(server: Server, run: Run, tmp_path: Path) -> None:
     content = json.dumps({"url": server.url, "token": "ll_kept"})
     (tmp_path / "connection.json").write_text(content, encoding="utf-8")

@@ -4,7 +4,7 @@ from dataclasses import fields
 
 import pytest
 
-from api.settings import MIGRATE, PROJECTOR, SCHEDULER, SERVE, Settings, flag
+from api.settings import MIGRATE, PROJECTOR, SCHEDULER, SERVE, UP, Settings, flag
 from tests.docs.settings import PAGE, REGENERATE, options, page
 
 
@@ -12,8 +12,8 @@ def test_settings_page__settings_as_they_are__says_the_same() -> None:
     assert PAGE.read_text() == page(), f"docs/configuration.md is not what is declared; run `{REGENERATE}`"
 
 
-@pytest.mark.parametrize("process", [MIGRATE, SERVE, SCHEDULER, PROJECTOR])
+@pytest.mark.parametrize("process", [UP, MIGRATE, SERVE, SCHEDULER, PROJECTOR])
 def test_flags__any_process__are_the_settings_that_it_reads_less_the_secrets(process: str) -> None:
     read = {setting for setting in fields(Settings) if process in setting.metadata["readers"]}
     named = {flag(setting.name) for setting in read if not setting.metadata["secret"]}
-    assert {option for option in options(process) if option != "--help"} == named
+    assert {option for option in options(process) if option not in ("--help", "--demo")} == named

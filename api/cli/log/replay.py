@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from api.cli.arguments.setting_flags import data_option
 from api.cli.lazy import Group
 from api.cli.terminal.output import Output
 from api.cli.terminal.progress import told_by_a_bar
@@ -27,11 +27,9 @@ def replay() -> None:
 @click.option(
     "--check", is_flag=True, help="Change nothing; show where the read models are not as the log says."
 )
-@click.option(
-    "--data", type=click.Path(path_type=Path), help="Data folder of `labledger up` (LABLEDGER_DATA)."
-)
+@data_option
 @click.option("--json", "as_json", is_flag=True, help="For machines: JSON instead of text.")
-def rebuild(check: bool, data: Path | None, as_json: bool) -> None:
+def rebuild(check: bool, data: str | None, as_json: bool) -> None:
     """Build the read models anew from the log, and swap them in.
 
     Everything may run meanwhile. Exit status 1 also when --check finds differences. The database is that of

@@ -7,11 +7,13 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import click
 import httpx
 
 from api import root
+from api.cli.arguments.setting_flags import flags
 from api.cli.service import up_messages as say
 from api.client.connection_file import Connection
 from api.embedded.database import EmbeddedDatabase
@@ -23,7 +25,7 @@ from api.processes.logs import set_up_logging
 from api.processes.programs import SERVICES, SIMULATOR, program
 from api.processes.stop_request import listening
 from api.processes.supervisor import Supervisor
-from api.settings import Settings
+from api.settings import UP, Settings
 
 # The processes of a killed predecessor need a moment to give the port back.
 PORT_SECONDS = 5.0
@@ -31,12 +33,11 @@ PORT_SECONDS = 5.0
 
 @click.command
 @click.option("--demo", is_flag=True, help="Load a small lab, and simulate its machines.")
-@click.option("--data", type=click.Path(path_type=Path), help="Folder to keep everything in.")
-@click.option("--port", type=int, help="Port of the API; 0: any free one.")
-def up(demo: bool, data: Path | None, port: int | None) -> None:
+@flags(UP)
+def up(demo: bool, **given: Any) -> None:
     """Run Labledger here, until SIGTERM or Ctrl-C."""
-    settings = Settings.read(data=data, port=port)
-    set_up_logging(settings, "up")
+    settings = Settings.read(**given)
+    set_up_logging(settings, UP)
     _make_folder(settings.data)
     try:
         with exclusive(settings.data / "up.lock", wait=False) as leave_note:

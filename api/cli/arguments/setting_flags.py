@@ -1,0 +1,37 @@
+"""The flags of settings, made from their declarations."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import Field, fields
+from typing import Any
+
+import click
+
+from api import setting_values as values
+from api.settings import Settings, flag, variable
+
+Command = Callable[..., None]
+Decorator = Callable[[Command], Command]
+
+
+def flags(process: str) -> Decorator:
+    """One for each setting that the process reads. Secrets have none: flags are seen by all."""
+
+    def add(command: Command) -> Command:
+        for setting in reversed(fields(Settings)):
+            if process in setting.metadata["readers"] and not setting.metadata["secret"]:
+                command = _option(setting)(command)
+        return command
+
+    return add
+
+
+def _option(setting: Field[Any]) -> Decorator:
+    about = f"{setting.metadata['about']} ({variable(setting.name)})"
+    # What is wrong with a value the setting itself says; a shell completes folders.
+    kind = click.Path() if setting.metadata["parse"] is values.folder else click.STRING
+    return click.option(flag(setting.name), type=kind, help=about[0].upper() + about[1:])
+
+
+data_option = _option(Settings.__dataclass_fields__["data"])
