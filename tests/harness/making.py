@@ -42,6 +42,6 @@ def whole_log(log: EventLog) -> list[Recorded]:
     found: list[Recorded] = []
     after, end = 0, log.end()
     while after < end:
-        part, after = log.select(after, end, 1_000, None, None)
+        part, after = log.select(after, end, 1_000)
         found += part
     return found

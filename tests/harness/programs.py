@@ -43,3 +43,8 @@ def hear(process: Program) -> str:
     """The next line; an empty text when the program has ended."""
     assert process.stdout is not None
     return process.stdout.readline().strip()
+
+
+def last_words(process: Program) -> str:
+    process.terminate()
+    return process.communicate(timeout=20)[1]

@@ -38,7 +38,7 @@ class Watched:
         found: list[Recorded] = []
         after, end = self.position, self._log.end()
         while after < end:
-            part, after = self._log.select(after, end, 1_000, None, None)
+            part, after = self._log.select(after, end, 1_000)
             found += part
         self.recorded += found
         records = list(from_recorded(found))

@@ -10,10 +10,10 @@ import pytest
 from lxml import etree
 
 from domain.errors import FaultyInput
+from tests.intake.elements import ELEMENTS
 from tests.intake.jobs import SAMPLES, read_xml
-from tests.intake.test_elements import ELEMENTS
-from tests.intake.test_kept import RICH
-from tests.intake.test_schema import is_valid
+from tests.intake.rich import RICH
+from tests.intake.schema import is_valid
 
 SOUND = {
     **{path.name: path.read_bytes() for path in sorted(SAMPLES.glob("*.xml"))},

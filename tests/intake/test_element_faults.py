@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
+from tests.intake.elements import SHORT, SHORT_DISTRO
 from tests.intake.jobs import faults_of, job_document, job_xml
-from tests.intake.test_elements import SHORT, SHORT_DISTRO
-from tests.intake.test_schema import is_valid
+from tests.intake.schema import is_valid
 
 BOTH = '<distroRequires><name value="F"/></distroRequires>' + SHORT
 

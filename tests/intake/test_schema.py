@@ -9,20 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from lxml import etree
 
-import api.intake
 from domain.errors import FaultyInput
 from domain.requirements import operands
 from domain.requirements.vocabulary import SYSTEM
 from tests.intake.jobs import SAMPLES, job_xml, read_xml
-from tests.intake.test_kept import RICH
+from tests.intake.rich import RICH
+from tests.intake.schema import SCHEMA, is_valid
 
-SCHEMA = Path(api.intake.__path__[0], "job.rng")
 NG = "{http://relaxng.org/ns/structure/1.0}"
-RNG = etree.RelaxNG(etree.parse(SCHEMA))
-
-
-def is_valid(body: bytes) -> bool:
-    return bool(RNG.validate(etree.fromstring(body)))
 
 
 def is_accepted(body: bytes) -> bool:

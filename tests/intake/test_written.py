@@ -14,7 +14,7 @@ from domain.requirements.forms import to_text
 from domain.requirements.host import HOST
 from tests.intake.documents import JOB
 from tests.intake.jobs import faults_of, job_document, job_xml, read_json, read_xml
-from tests.intake.test_schema import is_valid
+from tests.intake.schema import is_valid
 
 
 @settings(deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])

@@ -3,36 +3,11 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
-from urllib.parse import urlsplit
 
-import psycopg
-
-from tests.harness.databases import TestDatabase
+from tests.harness.outage import away
 from tests.harness.running import SAMPLES, Running, wait_for
 
 XML = {"Content-Type": "application/xml"}
-
-
-@contextmanager
-def away(database: TestDatabase) -> Iterator[None]:
-    """No session of the database lives, and no new one is let in."""
-    name = urlsplit(database.owner_url).path.lstrip("/")
-    server = urlsplit(database.owner_url)._replace(path="/postgres").geturl()
-
-    def allow(answer: str) -> None:
-        with psycopg.connect(server, autocommit=True) as connection:
-            connection.execute(f'ALTER DATABASE "{name}" ALLOW_CONNECTIONS {answer}'.encode())
-            connection.execute(
-                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = %s", (name,)
-            )
-
-    allow("false")
-    try:
-        yield
-    finally:
-        allow("true")
 
 
 def test_service__database_away__503_then_the_same_key_finds_one_job(line: Running) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from random import Random
 
@@ -143,13 +143,3 @@ def _violation(case: Case, moves: Sequence[Move], wake_ups: Sequence[Row]) -> Vi
     except Violation as violation:
         return violation
     return None
-
-
-def walk_all(seeds: Iterable[int], wake_ups: Sequence[Row] = WAKE_UPS) -> Found:
-    """History after history, up to the first violation."""
-    together = Found()
-    for seed in seeds:
-        together.add(walk(seed, wake_ups))
-        if together.violation is not None:
-            break
-    return together

@@ -44,7 +44,7 @@ class Told:
 
     def unread(self) -> Sequence[Recorded]:
         """Everything that is in the log and not in the read models, in whole commits."""
-        page, _ = self.log.select(self._projector.position, self.log.end(), 100_000, None, None)
+        page, _ = self.log.select(self._projector.position, self.log.end(), 100_000)
         return page
 
     def project(self, page: Sequence[Recorded]) -> None:

@@ -25,7 +25,6 @@ from tests.replay.commands import (
 from tests.replay.listening import Listener, converse
 
 FOREVER = 10.0**9
-STARTS = ("installing", "running")
 
 
 def said(steps: tuple[Step, ...], recipe_id: int) -> list[Any]:

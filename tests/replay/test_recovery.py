@@ -13,7 +13,7 @@ from replay.recovery import recall, resume, under_way
 from replay.simulated_lab import Lab, obey
 from replay.steps import Step
 from tests.replay.commands import agenda, of_kind, provision, provisions, seeds
-from tests.replay.test_simulated_lab import life_of, said
+from tests.replay.lives import life_of, said
 
 
 def release(command_id: int, recipe_id: int | None, system: str = "a", **more: Any) -> dict[str, Any]:

@@ -8,11 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from domain.recipe.lifecycle import RECIPE, TASK
 from replay.behaviour import Behaviour
 from replay.simulated_lab import Lab, obey
-from replay.steps import Step
 from tests.replay.commands import agenda, behaviours, of_kind, provision, provisions, seeds
+from tests.replay.lives import life_of, said
 
 
 @given(provisions(), seeds, st.floats(0, 100))
@@ -26,25 +25,6 @@ def test_provision__any_seed__every_recipe_lives_a_lawful_life(
         assert [item["task_id"] for item in own if item.get("state") == "running"] == [
             task["id"] for task in recipe["tasks"]
         ]
-
-
-def life_of(progress: list[Any]) -> str:
-    """Take a recipe through its messages by the domain's own tables; the state it ends in."""
-    state, tasks = "waiting", dict[int, str]()
-    for item in progress:
-        if "task_id" in item and "state" in item:
-            if state == "installing":
-                RECIPE.require("recipe", state, "running")
-                state = "running"
-            TASK.require("task", tasks.get(item["task_id"], "new"), item["state"])
-            tasks[item["task_id"]] = item["state"]
-        elif "result" in item:
-            assert tasks[item["task_id"]] == "running"
-        else:
-            RECIPE.require("recipe", state, item["state"])
-            state = item["state"]
-    assert set(tasks.values()) == {"completed"}
-    return state
 
 
 @given(provisions(), behaviours())
@@ -125,7 +105,3 @@ def test_obey__unknown_kind__is_reported_failed() -> None:
 def test_obey__command_in_a_state__only_what_is_left_is_reported(state: str, said: list[str]) -> None:
     lab = obey(Lab(Behaviour()), {"id": 1, "kind": "power", "system": "a", "state": state}, 0.0)
     assert [step.body["state"] for step in lab.agenda] == said
-
-
-def said(step: Step) -> str:
-    return repr((step.recipe_id, sorted(step.body.items(), key=repr)))

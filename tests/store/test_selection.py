@@ -50,7 +50,7 @@ def _selection(dice: random.Random) -> Selection:
 def _by_pages(log: EventLog, selection: Selection, after: int, upto: int, limit: int) -> list[int]:
     positions: list[int] = []
     while after < upto:
-        found, after = log.select(after, upto, limit, selection.topics, selection.subject)
+        found, after = log.select(after, upto, limit, selection)
         assert len(found) <= limit
         positions += [one.position for one in found]
     return positions

@@ -82,7 +82,7 @@ def test_reading__event_not_understood__stops_the_reader(
     log.append([append_to("a")])
 
     with pytest.raises(error):
-        log.select(0, 10, 10, None, None)
+        log.select(0, 10, 10)
 
 
 def store(owner: Owner, topic: str, version: int, data: dict[str, Any]) -> None:

@@ -11,7 +11,8 @@ import falcon.asgi
 import pytest
 from falcon import testing
 
-from api.rest.middleware.access_log import LOGGER, AccessLog
+from api.metrics.requests import RequestCounters
+from api.rest.middleware.answered import LOGGER, Answered
 
 TOKEN = "ll_not_for_the_log"
 
@@ -39,7 +40,7 @@ class Jobs:
 
 @pytest.fixture
 def client() -> testing.TestClient:
-    app = falcon.asgi.App(middleware=[AccessLog(), Known()])
+    app = falcon.asgi.App(middleware=[Answered(RequestCounters()), Known()])
     app.add_route("/jobs/{job_id:int(min=1)}", Jobs())
     return testing.TestClient(app)
 

@@ -12,9 +12,9 @@ import pytest
 
 from api.rest.resources.readiness import CHECKS
 from tests.harness.databases import TestDatabase
+from tests.harness.outage import away
 from tests.harness.running import Running, running, wait_for
 from tests.harness.sessions import Owner, end_sessions, owner_session
-from tests.line.test_database_away import away
 
 
 @pytest.fixture

@@ -55,7 +55,7 @@ class Town:
 
     def since(self, position: int) -> list[tuple[str, str]]:
         """(subject, topic) of what came after a position."""
-        found, _ = self.log.select(position, self.log.end(), 10_000, None, None)
+        found, _ = self.log.select(position, self.log.end(), 10_000)
         return [(recorded.subject, recorded.event.TOPIC) for recorded in found]
 
 

@@ -40,7 +40,7 @@ class FakeLog:
         self.faults: list[Exception] = []
 
     def select(
-        self, after: int, upto: int, limit: int, topics: None, subject: None, size_bytes: int
+        self, after: int, upto: int, limit: int, selection: Selection, size_bytes: int
     ) -> tuple[Sequence[Recorded], int]:
         if self.faults:
             raise self.faults.pop()

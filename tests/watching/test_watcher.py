@@ -15,7 +15,7 @@ from projections.database import DatabaseAway
 from tests.watching.made import Audience, FakeLog, happened, reading, settled
 
 EVERYTHING = Selection()
-ONE = Selection(None, "recipe/1")
+ONE = Selection(None, ("recipe/1",))
 
 
 def ids(told: list[bytes]) -> list[int]:

@@ -11,13 +11,13 @@ import pytest
 
 from api.store.event_log import EventLog
 from tests.harness.databases import TestDatabase
-from tests.harness.programs import Program, program
+from tests.harness.programs import Program, last_words, program
 from tests.harness.sessions import Owner
 from tests.harness.waiting import until
 from tests.workers.conftest import Start
 from tests.workers.decisions import all_decided, assert_decided_once
 from tests.workers.lab import equip, submit_jobs
-from tests.workers.test_two_schedulers import awaited_holder, holder, last_words
+from tests.workers.leases import awaited_holder, holder
 
 LEASE_SECONDS = "3"
 OVERDUE = b"SELECT renewed_at + make_interval(secs => lease_seconds) < clock_timestamp() FROM live.leases"

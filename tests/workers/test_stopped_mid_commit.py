@@ -11,8 +11,8 @@ from tests.harness.waiting import until
 from tests.workers.conftest import Start
 from tests.workers.decisions import all_decided, assert_decided_once
 from tests.workers.lab import equip, submit_jobs
+from tests.workers.leases import awaited_holder
 from tests.workers.read_models import position
-from tests.workers.test_two_schedulers import awaited_holder
 
 
 def test_scheduler__told_to_stop_while_it_appends__what_it_decided_is_in_the_log(

@@ -8,14 +8,14 @@ import signal
 from api.store.event_log import EventLog
 from api.store.lease import SCHEDULER
 from tests.harness.databases import TestDatabase
-from tests.harness.programs import Program
+from tests.harness.programs import last_words
 from tests.harness.sessions import Owner, lock_waiters, owner_session
 from tests.harness.waiting import until
 from tests.workers.conftest import Start
 from tests.workers.decisions import all_decided, assert_decided_once
 from tests.workers.lab import equip, submit_jobs
+from tests.workers.leases import awaited_holder, holder
 
-HOLDER = b"SELECT holder FROM log.leases"
 LEASE_SESSIONS = b"""
 SELECT count(pg_terminate_backend(pid)) FROM pg_locks
 WHERE locktype = 'advisory' AND granted
@@ -80,22 +80,3 @@ def test_scheduler__lease_session_ended__goes_on_by_a_later_epoch(
 
     until(lambda: all_decided(log))
     assert_decided_once(log)
-
-
-def holder(owner: Owner, among: list[Program]) -> Program | None:
-    """Who holds the lease, by the pid in the holder's name."""
-    row = owner.execute(HOLDER).fetchone()
-    pid = int(row[0].rpartition("/")[2]) if row and row[0][-1].isdecimal() else None
-    return next((process for process in among if process.pid == pid), None)
-
-
-def awaited_holder(owner: Owner, among: list[Program]) -> Program:
-    until(lambda: holder(owner, among) is not None)
-    found = holder(owner, among)
-    assert found is not None
-    return found
-
-
-def last_words(process: Program) -> str:
-    process.terminate()
-    return process.communicate(timeout=20)[1]

@@ -44,7 +44,6 @@ SECOND = _want(_M2, lambda system, pools: system.fqdn.startswith("m2"))
 HUGE = at_least(1_000_000)
 
 ALL = (ANYTHING, BIG, IN_POOL, NOT_IN_POOL, BIG_OR_IN_POOL, SECOND, HUGE)
-BY_TEXT = {want.text: want for want in ALL}
 
 
 def named(*fqdns: str) -> str:

@@ -19,7 +19,7 @@ def story(told: Told) -> Told:
     """Something of everything, and systems that a good deal happened to."""
     from tests.projections.random_history import project_in_pages, write_history
     from tests.projections.recipe_lives import lives
-    from tests.projections.test_pages import tell_a_story
+    from tests.projections.stories import tell_a_story
 
     tell_a_story(told)
     dice = Random(5)

@@ -17,8 +17,8 @@ from tests.harness.sessions import Owner
 from tests.harness.waiting import until
 from tests.projections.copies import left_over, unchanged
 from tests.projections.happened import registered
-from tests.projections.rebuild.test_meanwhile import repeat
-from tests.projections.rebuild.test_rebuild import silent
+from tests.projections.rebuild.repeating import repeat
+from tests.projections.rebuild.silent import silent
 from tests.projections.telling import Told
 from tests.workers.lab import equip, submit_jobs
 from tests.workers.read_models import position

@@ -17,7 +17,7 @@ from tests.harness.programs import Program, program
 from tests.harness.sessions import Owner, owner_session
 from tests.harness.waiting import until
 from tests.projections.copies import left_over, unchanged
-from tests.projections.rebuild.test_rebuild import silent
+from tests.projections.rebuild.silent import silent
 from tests.workers.lab import equip, submit_jobs
 from tests.workers.read_models import project_undisturbed
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from threading import Event as Flag
@@ -17,7 +17,8 @@ from tests.harness.programs import program
 from tests.harness.sessions import Owner
 from tests.harness.waiting import until
 from tests.projections.copies import copies, left_over
-from tests.projections.rebuild.test_rebuild import silent
+from tests.projections.rebuild.repeating import repeat
+from tests.projections.rebuild.silent import silent
 from tests.workers.lab import equip, submit_jobs
 from tests.workers.read_models import forget, position, project_undisturbed
 
@@ -61,14 +62,6 @@ def test_rebuild__events_come_and_a_projector_runs__nothing_lost_nothing_doubled
     assert reached == sorted(set(reached)), "each began later, and was further"
     assert left_over(owner) == []
     assert_as_if_undisturbed(database, log, owner)
-
-
-def repeat(deed: Callable[[], object], done: Flag) -> int:
-    times = 0
-    while not done.is_set():
-        deed()
-        times += 1
-    return times
 
 
 def read_steadily(url: str, done: Flag) -> int:

@@ -17,6 +17,7 @@ from tests.harness.sessions import Owner, lock_waiters, owner_session
 from tests.harness.waiting import until
 from tests.projections.copies import copies, left_over, shape, unchanged
 from tests.projections.happened import registered
+from tests.projections.rebuild.silent import silent
 from tests.projections.telling import Told
 from tests.workers.read_models import forget
 
@@ -27,10 +28,6 @@ GRANT SELECT ON read.queue TO PUBLIC;
 ALTER TABLE read.recipes SET (autovacuum_vacuum_scale_factor = 0.05);
 """
 NEWER = Migration("2030-01-01-newer", "ALTER TABLE read.jobs ADD COLUMN more text")
-
-
-def silent(position: int, end: int) -> None:
-    """Nobody wants to know how far it is."""
 
 
 def test_rebuild__anything_happened__rows_as_they_were_to_the_byte(

@@ -1,0 +1,31 @@
+"""What a lab says of a recipe, held against the tables of the domain."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from domain.recipe.lifecycle import RECIPE, TASK
+from replay.steps import Step
+
+
+def life_of(progress: list[Any]) -> str:
+    """Take a recipe through its messages by the domain's own tables; the state it ends in."""
+    state, tasks = "waiting", dict[int, str]()
+    for item in progress:
+        if "task_id" in item and "state" in item:
+            if state == "installing":
+                RECIPE.require("recipe", state, "running")
+                state = "running"
+            TASK.require("task", tasks.get(item["task_id"], "new"), item["state"])
+            tasks[item["task_id"]] = item["state"]
+        elif "result" in item:
+            assert tasks[item["task_id"]] == "running"
+        else:
+            RECIPE.require("recipe", state, item["state"])
+            state = item["state"]
+    assert set(tasks.values()) == {"completed"}
+    return state
+
+
+def said(step: Step) -> str:
+    return repr((step.recipe_id, sorted(step.body.items(), key=repr)))

@@ -1,0 +1,23 @@
+"""Who holds the lease of the scheduler."""
+
+from __future__ import annotations
+
+from tests.harness.programs import Program
+from tests.harness.sessions import Owner
+from tests.harness.waiting import until
+
+HOLDER = b"SELECT holder FROM log.leases"
+
+
+def holder(owner: Owner, among: list[Program]) -> Program | None:
+    """Who holds the lease, by the pid in the holder's name."""
+    row = owner.execute(HOLDER).fetchone()
+    pid = int(row[0].rpartition("/")[2]) if row and row[0][-1].isdecimal() else None
+    return next((process for process in among if process.pid == pid), None)
+
+
+def awaited_holder(owner: Owner, among: list[Program]) -> Program:
+    until(lambda: holder(owner, among) is not None)
+    found = holder(owner, among)
+    assert found is not None
+    return found
