@@ -20,14 +20,14 @@ from api.metrics import counted
 from api.metrics.writer import CounterWriter
 from api.opening import Opening
 from api.processes.stop_request import listening
-from api.rest.app import Lifespan, Manners, application
+from api.rest.app import Allowed, Lifespan, application
 from api.rest.serving.in_flight import InFlight
 from api.services import Bounds, Services
 from api.settings import BadSettings, Settings, variable
 from api.store import migrate as migrations
 from api.store.aggregates import Aggregates
 from api.store.contacts import Contacts
-from api.store.counters import Counters
+from api.store.counters import Counters, Totals
 from api.store.datastore import SERVICE_ROLE, probe, with_liveness
 from api.store.event_log import EventLog
 from api.store.group_commit import GroupCommit
@@ -71,7 +71,7 @@ def http_application(settings: Settings) -> InFlight:
         contacts=Contacts(log),
         bounds=Bounds(settings.position_wait_seconds, settings.long_poll_seconds),
     )
-    counters = Counters(log, partial(counted.serving, services), lambda: services.feed.broadcast.watchers)
+    counters = Counters(log, partial(_counted, services), lambda: services.feed.broadcast.watchers)
     writer = CounterWriter(counters)
 
     opening = Opening(services.reader.open, services.feed.open)
@@ -89,8 +89,14 @@ def http_application(settings: Settings) -> InFlight:
         appended.close()
         services.log.close()
 
-    manners = Manners(settings.cors_origins, settings.requests_per_second)
-    return InFlight(application(services, Lifespan(start, stop), manners), services.feed.dismiss)
+    allowed = Allowed(settings.cors_origins, settings.requests_per_second)
+    return InFlight(application(services, Lifespan(start, stop), allowed), services.feed.dismiss)
+
+
+def _counted(services: Services) -> Totals:
+    feed = services.feed
+    tailer = feed.tailer.counters if feed.tailer is not None else None
+    return counted.serving(services.requests, services.commits.counters, feed.broadcast.counters, tailer)
 
 
 def run_scheduler(settings: Settings) -> None:

@@ -285,14 +285,5 @@ ORDER BY c.command_id LIMIT %(limit)s
 SELECT command_id, lab_controller, kind, system, recipe_id, state FROM read.commands
 WHERE command_id = %(command_id)s AND until_position = 9223372036854775807
 
--- name: lease_held
-SELECT EXISTS (
-    SELECT FROM pg_locks WHERE locktype = 'advisory' AND granted
-       AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
-       AND classid = %s::oid AND objid = (hashtext(%s)::bigint & 4294967295)::oid) AS held
-
--- name: log_end
-SELECT coalesce(max(notification_id), 0) AS position FROM log.events
-
 -- name: system_is_known
 SELECT fqdn FROM read.systems WHERE fqdn = %(fqdn)s AND since_position <= %(at)s AND until_position > %(at)s

@@ -5,23 +5,28 @@ from __future__ import annotations
 from dataclasses import asdict
 
 from api.metrics.declared import PROJECTOR, SCHEDULER, SERVE
-from api.services import Services
+from api.metrics.requests import RequestCounters
 from api.store.counters import Totals, series
+from api.store.group_commit import CommitCounters
 from api.store.tailer import TailerCounters
+from api.watching.broadcast import WatchingCounters
 from api.workers.projector import ProjectorCounters
 from api.workers.scheduler import SchedulerCounters
 from domain.scheduling.timers import Findings
 
 
-def serving(services: Services) -> Totals:
-    appended = asdict(services.commits.counters).items()
-    watching = asdict(services.feed.broadcast.counters).items()
-    tailer = services.feed.tailer
+def serving(
+    requests: RequestCounters,
+    commits: CommitCounters,
+    watching: WatchingCounters,
+    tailer: TailerCounters | None,
+) -> Totals:
+    """`tailer` is None until the log is followed."""
     return {
-        **services.requests.totals(),
-        **{series(f"append_{name}"): total for name, total in appended},
-        **{series(f"watching_{name}"): total for name, total in watching},
-        **({} if tailer is None else _tailed(SERVE, tailer.counters)),
+        **requests.totals(),
+        **{series(f"append_{name}"): total for name, total in asdict(commits).items()},
+        **{series(f"watching_{name}"): total for name, total in asdict(watching).items()},
+        **({} if tailer is None else _tailed(SERVE, tailer)),
     }
 
 

@@ -58,7 +58,7 @@ GAUGES: Final = (
     Declared("log_position", "Last position of the log"),
     Declared("projector_lag_events", "Positions of the log that are not folded yet", {"projector": None}),
     Declared("projector_lag_seconds", "Age of the first event not folded yet; 0: none", {"projector": None}),
-    Declared("scheduler_active", "1 while some scheduler holds the lease, else 0"),
+    Declared("scheduler_active", "1 while a scheduler holds the lease and gets on, else 0"),
 )
 
 DURATIONS: Final = (

@@ -2,39 +2,47 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Final
+from typing import Final
 
 from prometheus_client.core import Metric
 
 from api.metrics.declared import COUNTERS, DURATIONS, GAUGES, HISTOGRAMS, Declared
 from api.metrics.families import Samples, Values, counter, gauge, histogram, limits
-from api.store.lease import NAMESPACE, SCHEDULER
+from api.store.event_log import EventLog
+from api.store.lease import SCHEDULER
+from api.store.readiness import standing
 from projections.reader import Reader, Row
 
+DECLARED: Final = {metric.name: metric for metric in GAUGES}
 # A gauge's query and the column of its value; the columns of its labels are called as they are.
 READ: Final[Mapping[str, tuple[str, str]]] = {
     "systems": ("systems_by_usage", "systems"),
     "recipes": ("recipes_by_state", "recipes"),
     "oldest_unplaced_seconds": ("oldest_unplaced", "seconds"),
     "watchers": ("watchers", "watchers"),
-    "log_position": ("log_end", "position"),
     "projector_lag_events": ("projectors", "events"),
     "projector_lag_seconds": ("projectors", "seconds"),
-    "scheduler_active": ("lease_held", "held"),
 }
-PARAMS: Final[Mapping[str, tuple[Any, ...]]] = {"lease_held": (NAMESPACE, SCHEDULER)}
 
 
-async def measured(reader: Reader) -> list[Metric]:
+async def measured(reader: Reader, log: EventLog) -> list[Metric]:
     """Everything that is declared, as it is now. Raises DatabaseAway."""
-    return [*await _gauges(reader), *await _durations(reader), *await _counted(reader)]
+    return [*await _gauges(reader, log), *await _durations(reader), *await _counted(reader)]
 
 
-async def _gauges(reader: Reader) -> list[Metric]:
-    queries = {query for query, _ in READ.values()}
-    rows = {query: await reader.rows(query, PARAMS.get(query, ())) for query in sorted(queries)}
-    return [gauge(metric, _samples(metric, rows[READ[metric.name][0]])) for metric in GAUGES]
+async def _gauges(reader: Reader, log: EventLog) -> list[Metric]:
+    rows = {query: await reader.rows(query) for query in sorted({query for query, _ in READ.values()})}
+    found = await _standing(reader, log)
+    found |= {name: _samples(DECLARED[name], rows[query]) for name, (query, _) in READ.items()}
+    return [gauge(metric, found[metric.name]) for metric in GAUGES]
+
+
+async def _standing(reader: Reader, log: EventLog) -> dict[str, Samples]:
+    """As `/readyz` has it."""
+    said = await asyncio.to_thread(standing, log, SCHEDULER, reader.position)
+    return {"log_position": {(): said.log_end}, "scheduler_active": {(): said.holder_gets_on}}
 
 
 def _samples(metric: Declared, rows: Iterable[Row]) -> Samples:

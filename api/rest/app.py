@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from importlib.metadata import version
 from typing import Any
@@ -12,12 +12,11 @@ import falcon.asgi
 
 from api.rest import problems
 from api.rest.contract.openapi import describe
-from api.rest.contract.operation import operation_of
-from api.rest.middleware.access_log import AccessLog
+from api.rest.contract.operation import Operation, operation_of
+from api.rest.middleware.answered import Answered
 from api.rest.middleware.gate import Gate
 from api.rest.middleware.packed import Packed
 from api.rest.middleware.rates import Rates
-from api.rest.middleware.request_counts import RequestCounts
 from api.rest.reading import POSITION_HEADER
 from api.rest.resources.commands import Commands
 from api.rest.resources.description import Description
@@ -80,27 +79,31 @@ def resources(services: Services) -> dict[str, Any]:
     }
 
 
+def operations_of(found: Mapping[str, Any]) -> dict[tuple[str, str], Operation]:
+    """What each method of each path takes and gives, as the resource says that answers it."""
+    return {
+        (path, method): operation_of(found[route.resource], responder_of(route, method))
+        for path, route in ROUTES.items()
+        for method in route.roles
+    }
+
+
 @dataclass(frozen=True)
-class Manners:
-    """How the API deals with strangers: whose pages may ask it, and how often each token may."""
+class Allowed:
+    """What everybody is allowed: whose pages may ask, and how often each token may."""
 
     cors_origins: tuple[str, ...] = ()
     requests_per_second: int = 0
 
 
-def application(services: Services, lifespan: Lifespan, manners: Manners = Manners()) -> Any:
+def application(services: Services, lifespan: Lifespan, allowed: Allowed = Allowed()) -> Any:
     found = resources(services)
-    operations = {
-        (path, method): operation_of(found[route.resource], responder_of(route, method))
-        for path, route in ROUTES.items()
-        for method in route.roles
-    }
-    gate = Gate(services, operations, Rates(manners.requests_per_second))
+    operations = operations_of(found)
+    gate = Gate(services, operations, Rates(allowed.requests_per_second))
     middleware: list[Any] = [
         lifespan,
-        AccessLog(),
-        RequestCounts(services),
-        *_cors(manners.cors_origins),
+        Answered(services.requests),
+        *_cors(allowed.cors_origins),
         Packed(),
         gate,
     ]

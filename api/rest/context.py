@@ -1,4 +1,4 @@
-"""What the gate has found out about a request, for those who answer it."""
+"""What is known of a request when it is answered: what the gate has found out, and where it went."""
 
 from __future__ import annotations
 
@@ -6,10 +6,16 @@ from typing import TypeVar
 
 from falcon.asgi import Request
 
+from api.rest.contract.openapi import plain
 from api.rest.contract.operation import Operation
 from api.rest.contract.queries import Query
 
 Q = TypeVar("Q", bound=Query)
+
+
+def route_of(req: Request) -> str | None:
+    """The path as it is declared, `/jobs/{job_id}`; None where there is nothing."""
+    return None if req.uri_template is None else plain(str(req.uri_template))
 
 
 def request_id_of(req: Request) -> str:

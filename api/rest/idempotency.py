@@ -11,11 +11,12 @@ from dataclasses import replace
 
 from falcon.asgi import Request as HttpRequest
 
+from api.headers import IDEMPOTENCY_KEY
 from api.rest.contract.parameters import MAX_KEY_LENGTH
 from api.rest.middleware.principal import request_of
 from api.services import Request, Services
 from api.store.requests import Committed, Conflict
-from api.use_cases.keyed import KEY_HEADER, done_before, require_same
+from api.use_cases.keyed import done_before, require_same
 from domain.errors import Fault, FaultyInput, Refused
 
 
@@ -51,11 +52,11 @@ async def once(
 def keyed_request(req: HttpRequest, body: bytes) -> Request:
     """The request behind a POST; the same user's same key always gives the same command id."""
     request = request_of(req)
-    key = req.get_header(KEY_HEADER)
+    key = req.get_header(IDEMPOTENCY_KEY)
     if key is None:
         return request
     if not 1 <= len(key) <= MAX_KEY_LENGTH:
-        raise FaultyInput([Fault(KEY_HEADER, f"a key has 1 to {MAX_KEY_LENGTH} characters")])
+        raise FaultyInput([Fault(IDEMPOTENCY_KEY, f"a key has 1 to {MAX_KEY_LENGTH} characters")])
     digest = hashlib.sha256(b"\0".join((req.method.encode(), req.path.encode(), body))).digest()
     owned = hashlib.sha256(f"{request.actor}\0{key}".encode()).hexdigest()
     return replace(request, command_id=f"key/{owned}", digest=digest)

@@ -12,6 +12,7 @@ import orjson
 from falcon.asgi import Request, Response
 
 from api.feed import NotReady
+from api.headers import PROBLEM
 from api.rest.context import request_id_of
 from api.store.requests import Conflict
 from domain.errors import (
@@ -29,7 +30,6 @@ from domain.errors import (
 from projections.database import DatabaseAway
 from projections.reader import NotThereYet
 
-PROBLEM_TYPE = "application/problem+json"
 RETRY_SECONDS = 2
 
 STATUS: tuple[tuple[type[BaseException], int], ...] = (
@@ -77,7 +77,7 @@ def problem_of(error: LabledgerError) -> dict[str, Any]:
 
 def answer(resp: Response, body: dict[str, Any]) -> None:
     resp.status = body["status"]
-    resp.content_type = PROBLEM_TYPE
+    resp.content_type = PROBLEM
     resp.data = orjson.dumps(body)
     resp.text = None
     resp.media = None

@@ -32,59 +32,56 @@ class Route:
     own_lab: bool = False
 
 
-LIST = {"GET": READERS}
-# Whose system or job it is stands in no table: the use cases ask.
-OWNERS = {"PATCH": SUBMITTERS, "DELETE": SUBMITTERS}
-DOCUMENT = {"GET": READERS, "PUT": ADMIN, "DELETE": ADMIN}
-# Put also by who owns it.
-OWNED = {"GET": READERS, "PUT": SUBMITTERS, "DELETE": ADMIN}
+# Whose job, system, pool or group it is stands in no table: the use cases ask.
+READ = {"GET": READERS}
+PUT_BY_ADMINS = {"GET": READERS, "PUT": ADMIN, "DELETE": ADMIN}
+PUT_BY_OWNERS = {"GET": READERS, "PUT": SUBMITTERS, "DELETE": ADMIN}
 ANYBODY = roles.ROLES
+
+_ID = "int(min=1, max=2147483647)"
+JOB = f"/jobs/{{job_id:{_ID}}}"
+RECIPE_SET = f"/recipe-sets/{{recipe_set_id:{_ID}}}"
+RECIPE = f"/recipes/{{recipe_id:{_ID}}}"
 
 ROUTES: dict[str, Route] = {
     "/jobs": Route("jobs", {"GET": READERS, "POST": SUBMITTERS}),
-    "/jobs/{job_id:int(min=1, max=2147483647)}": Route("jobs", {"GET": READERS, "PATCH": SUBMITTERS}, "one"),
-    "/jobs/{job_id:int(min=1, max=2147483647)}/cancel": Route("jobs", {"POST": SUBMITTERS}, "cancel"),
-    "/recipe-sets/{recipe_set_id:int(min=1, max=2147483647)}": Route(
-        "recipe_sets", {"GET": READERS, "PATCH": SUBMITTERS}
-    ),
-    "/recipe-sets/{recipe_set_id:int(min=1, max=2147483647)}/cancel": Route(
-        "recipe_sets", {"POST": SUBMITTERS}, "cancel"
-    ),
-    "/recipes/{recipe_id:int(min=1, max=2147483647)}": Route("recipes", LIST),
-    "/recipes/{recipe_id:int(min=1, max=2147483647)}/progress": Route("recipes", {"POST": LAB}, "progress"),
-    "/recipes/{recipe_id:int(min=1, max=2147483647)}/return": Route(
-        "recipes", {"POST": SUBMITTERS}, "return"
-    ),
-    "/queue": Route("recipes", LIST, "queue"),
-    "/idle-pool": Route("usage", LIST, "idle_pool"),
-    "/system-usage": Route("usage", LIST, "summed"),
+    JOB: Route("jobs", {"GET": READERS, "PATCH": SUBMITTERS}, "one"),
+    JOB + "/cancel": Route("jobs", {"POST": SUBMITTERS}, "cancel"),
+    RECIPE_SET: Route("recipe_sets", {"GET": READERS, "PATCH": SUBMITTERS}),
+    RECIPE_SET + "/cancel": Route("recipe_sets", {"POST": SUBMITTERS}, "cancel"),
+    RECIPE: Route("recipes", READ),
+    RECIPE + "/progress": Route("recipes", {"POST": LAB}, "progress"),
+    RECIPE + "/return": Route("recipes", {"POST": SUBMITTERS}, "return"),
+    "/queue": Route("recipes", READ, "queue"),
+    "/idle-pool": Route("usage", READ, "idle_pool"),
+    "/system-usage": Route("usage", READ, "summed"),
     "/systems": Route("systems", {"GET": READERS, "POST": ADMIN}),
-    "/systems/{fqdn}": Route("systems", {"GET": READERS, **OWNERS}, "one"),
+    "/systems/{fqdn}": Route("systems", {"GET": READERS, "PATCH": SUBMITTERS, "DELETE": SUBMITTERS}, "one"),
     "/systems/{fqdn}/reservation": Route("reservations", {"PUT": SUBMITTERS, "DELETE": SUBMITTERS}),
-    "/systems/{fqdn}/usage": Route("usage", LIST),
-    "/lab-controllers": Route("lab_controllers", LIST, "list"),
-    "/lab-controllers/{name}": Route("lab_controllers", {**DOCUMENT, "PATCH": ADMIN}),
+    "/systems/{fqdn}/usage": Route("usage", READ),
+    "/lab-controllers": Route("lab_controllers", READ, "list"),
+    "/lab-controllers/{name}": Route("lab_controllers", {**PUT_BY_ADMINS, "PATCH": ADMIN}),
     "/lab-controllers/{name}/commands": Route("commands", {"GET": (*LAB, roles.AUDITOR)}, own_lab=True),
     "/lab-controllers/{name}/commands/{command_id:int(min=1)}": Route(
         "commands", {"PATCH": LAB}, "one", own_lab=True
     ),
     "/lab-controllers/{name}/updates": Route("updates", {"POST": LAB}, own_lab=True),
-    "/distro-trees": Route("distro_trees", LIST, "list"),
-    "/distro-trees/{name}": Route("distro_trees", DOCUMENT),
-    "/pools": Route("pools", LIST, "list"),
-    "/pools/{name}": Route("pools", OWNED),
+    "/distro-trees": Route("distro_trees", READ, "list"),
+    "/distro-trees/{name}": Route("distro_trees", PUT_BY_ADMINS),
+    "/pools": Route("pools", READ, "list"),
+    "/pools/{name}": Route("pools", PUT_BY_OWNERS),
     "/pools/{name}/systems/{fqdn}": Route("pools", {"PUT": SUBMITTERS, "DELETE": SUBMITTERS}, "system"),
-    "/users": Route("users", LIST, "list"),
-    "/users/{name}": Route("users", DOCUMENT),
-    "/groups": Route("groups", LIST, "list"),
-    "/groups/{name}": Route("groups", OWNED),
+    "/users": Route("users", READ, "list"),
+    "/users/{name}": Route("users", PUT_BY_ADMINS),
+    "/groups": Route("groups", READ, "list"),
+    "/groups/{name}": Route("groups", PUT_BY_OWNERS),
     "/users/{name}/password": Route("users", {"PUT": SUBMITTERS}, "password"),
     "/tokens": Route("tokens", {"GET": READERS, "POST": SUBMITTERS}),
     "/tokens/{token_id}": Route("tokens", {"GET": READERS, "DELETE": SUBMITTERS}, "one"),
     "/login": Route("sessions", {"POST": EVERYBODY}, "login"),
     "/whoami": Route("sessions", {"GET": ANYBODY}, "whoami"),
     "/reads": Route("reads", {"GET": AUDITORS}),
-    "/events": Route("events", LIST),
+    "/events": Route("events", READ),
     "/metrics": Route("metrics", {"GET": SCRAPERS}),
     "/openapi.json": Route("description", {"GET": EVERYBODY}),
     "/healthz": Route("health", {"GET": EVERYBODY}, "alive"),

@@ -13,7 +13,7 @@ from api.store.datastore import Datastore
 from api.store.mapper import EventMapper, Versioned
 from api.store.recorder import Recorder, StoredAppend
 from api.store.requests import Append, Committed, Outcome
-from api.store.selection import Selection
+from api.store.selection import EVERYTHING, Selection
 from api.store.sql import BOUNDED, PAGE_BYTES, SQL
 from domain.directory.state import DIRECTORY_TOPICS
 from domain.events import Recorded
@@ -66,12 +66,10 @@ class EventLog(EventStore[str]):
         after: int,
         upto: int,
         limit: int,
-        topics: tuple[str, ...] | None,
-        subject: str | tuple[str, ...] | None,
+        selection: Selection = EVERYTHING,
         size_bytes: int = PAGE_BYTES,
     ) -> tuple[list[Recorded], int]:
         """A part of the log for showing, and the position up to which nothing is left out of it."""
-        selection = Selection(topics, subject)
         query = "all_between" if selection.is_everything else "selected"
         asked = {
             "after": after,
@@ -80,7 +78,7 @@ class EventLog(EventStore[str]):
             "bytes": size_bytes,
             "topics": list(selection.anywhere),
             "subjects": list(selection.subjects),
-            "of_subject": list(topics) if topics else None,
+            "of_subject": list(selection.topics) if selection.topics else None,
         }
         rows = self.rows(BOUNDED[query], asked)
         found = [self.mapper.recorded(row[:-1]) for row in rows]

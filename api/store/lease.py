@@ -17,9 +17,6 @@ from projections.database import AWAY
 
 logger = logging.getLogger(__name__)
 
-# The first of the two keys of the advisory lock, so that it meets no other lock of the database.
-NAMESPACE = 0x4C4C
-
 SCHEDULER = "scheduler/default"
 LEASE_SECONDS = 10.0
 

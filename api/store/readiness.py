@@ -33,6 +33,10 @@ class Standing:
     behind_seconds: float
     holder: Holder | None
 
+    @property
+    def holder_gets_on(self) -> bool:
+        return self.holder is not None and self.holder.gets_on
+
 
 def standing(log: EventLog, lease: str, position: int) -> Standing:
     """Blocking; raises DatabaseAway."""

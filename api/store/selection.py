@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Final
 
 from domain.events import TOPICS, split_subject
 
@@ -17,7 +18,7 @@ class Selection:
     """
 
     topics: tuple[str, ...] | None = None
-    subject: str | tuple[str, ...] | None = None
+    subject: tuple[str, ...] | None = None
 
     @cached_property
     def is_everything(self) -> bool:
@@ -52,4 +53,7 @@ class Selection:
 
     @cached_property
     def _named(self) -> tuple[str, ...]:
-        return (self.subject,) if isinstance(self.subject, str) else self.subject or ()
+        return self.subject or ()
+
+
+EVERYTHING: Final = Selection()

@@ -6,11 +6,10 @@ import asyncio
 from collections.abc import Collection
 from dataclasses import replace
 
+from api.headers import IDEMPOTENCY_KEY
 from api.services import Request, Services
 from api.store.requests import Committed
 from domain.errors import Fault, FaultyInput
-
-KEY_HEADER = "Idempotency-Key"
 
 
 async def done_before(services: Services, request: Request) -> Committed | None:
@@ -26,7 +25,7 @@ async def done_before(services: Services, request: Request) -> Committed | None:
 def require_same(request: Request, done: Committed) -> None:
     """Raises FaultyInput for a key that came with another request."""
     if request.digest != done.digest:
-        raise FaultyInput([Fault(KEY_HEADER, "this key was used for another request")])
+        raise FaultyInput([Fault(IDEMPOTENCY_KEY, "this key was used for another request")])
 
 
 async def parts_done_before(

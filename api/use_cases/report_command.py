@@ -8,6 +8,7 @@ from typing import Any
 from api.services import Request, Services
 from api.store.event_log import EventLog
 from api.store.requests import Append, Committed
+from api.store.selection import Selection
 from api.use_cases.commit import append_of, commit
 from domain.command.lifecycle import report
 from domain.errors import Unknown
@@ -85,5 +86,5 @@ def _overtaken(log: EventLog, subject: str, position: int) -> bool:
 
     Asked after the states were gathered: what comes between is then seen here or refused by their versions.
     """
-    found, _ = log.select(position, log.end(), 1, OVERTAKEN, subject)
+    found, _ = log.select(position, log.end(), 1, Selection(OVERTAKEN, (subject,)))
     return bool(found)

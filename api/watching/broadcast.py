@@ -124,9 +124,7 @@ class Broadcast:
             watcher.wake()
 
     def _read(self, after: int, upto: int, selection: Selection) -> tuple[Sequence[Message], int]:
-        found, through = self._log.select(
-            after, upto, PAGE_EVENTS, selection.topics, selection.subject, PAGE_BYTES
-        )
+        found, through = self._log.select(after, upto, PAGE_EVENTS, selection, PAGE_BYTES)
         messages = [Message(recorded) for recorded in found]
         for message in messages:
             # Made here, beside the event loop.

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import MagicMock
 
-from api.rest.app import resources
+from api.rest.app import operations_of, resources
 from api.rest.contract.openapi import describe, plain
-from api.rest.contract.operation import JSON, operation_of
-from api.rest.routes import ROUTES, responder_of
+from api.rest.contract.operation import JSON
+from api.rest.routes import ROUTES
 from tests.docs.shapes import fields, words
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "api-reference.md"
@@ -44,13 +44,7 @@ Parameter = Mapping[str, Any]
 
 def document() -> Document:
     """That of a service which is asked for nothing else, so that it stands on nothing."""
-    found = resources(MagicMock())
-    operations = {
-        (path, method): operation_of(found[route.resource], responder_of(route, method))
-        for path, route in ROUTES.items()
-        for method in route.roles
-    }
-    return describe(ROUTES, operations, version="")
+    return describe(ROUTES, operations_of(resources(MagicMock())), version="")
 
 
 def page(api: Document) -> str:

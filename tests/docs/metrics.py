@@ -7,7 +7,7 @@ from pathlib import Path
 
 from api.metrics.declared import COUNTERS, DURATIONS, GAUGES, HISTOGRAMS, Declared
 from api.metrics.writer import WRITE_SECONDS
-from api.rest.middleware.request_counts import OTHER
+from api.rest.middleware.answered import OTHER
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "metrics.md"
 REGENERATE = "python -m tests.docs.metrics"

@@ -10,12 +10,12 @@ from typing import Any
 from pydantic import BaseModel
 from pydantic.json_schema import models_json_schema
 
+from api.headers import PROBLEM
 from api.rest.contract.answers.common import Problem
 from api.rest.contract.operation import JSON, Operation
 from api.rest.contract.parameters import header_parameters, path_parameters, query_parameters
 from api.rest.contract.queries import Caught
 
-PROBLEM = "application/problem+json"
 REF = "#/components/schemas/{model}"
 
 Document = dict[str, Any]

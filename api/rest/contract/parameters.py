@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from api.headers import IDEMPOTENCY_KEY
 from api.rest.contract.operation import Operation
 from api.rest.contract.queries import Query
 from api.rest.contract.values import FQDN_PATTERN, NAME_PATTERN
@@ -52,7 +53,7 @@ def _without_null(schema: dict[str, Any]) -> dict[str, Any]:
 def header_parameters(operation: Operation, method: str) -> Iterator[Parameter]:
     if operation.keyed:
         yield {
-            "name": "Idempotency-Key",
+            "name": IDEMPOTENCY_KEY,
             "in": "header",
             "description": "the same key and body gives the first answer again",
             "schema": {"type": "string", "minLength": 1, "maxLength": MAX_KEY_LENGTH},

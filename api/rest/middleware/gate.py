@@ -12,8 +12,7 @@ from typing import Any
 import falcon
 from falcon.asgi import Request, Response
 
-from api.rest.context import request_id_of
-from api.rest.contract.openapi import plain
+from api.rest.context import request_id_of, route_of
 from api.rest.contract.operation import Operation
 from api.rest.middleware.principal import Principal
 from api.rest.middleware.rates import Rates
@@ -67,7 +66,7 @@ class Gate:
         """Raises for who has no token that counts, or not the right for this."""
         principal = await self._principal(req)
         if principal.role not in allowed:
-            raise NotPermitted(f"{req.method} {plain(str(req.uri_template))} is for {', '.join(allowed)}")
+            raise NotPermitted(f"{req.method} {route_of(req)} is for {', '.join(allowed)}")
         foreign = route.own_lab and params["name"] != principal.lab_controller
         if foreign and principal.role == LAB_CONTROLLER:
             raise NotPermitted(f"this token is for the lab of {principal.lab_controller}")

@@ -17,9 +17,9 @@ from api.rest.contract.operation import operation
 from api.rest.middleware.principal import request_of
 from api.rest.resources.shapes import Row, lab_command
 from api.services import Services
+from api.use_cases.known import known
 from api.use_cases.report_command import report_command
-from domain.errors import TooOften, Unknown
-from domain.names import called
+from domain.errors import TooOften
 
 MAX_COMMANDS = 500
 # In one process; each costs a look at the database a second.
@@ -37,9 +37,10 @@ class Commands:
         *(answers.LabCommands, queries.CommandQuery),
     )
     async def on_get(self, req: Request, resp: Response, name: str) -> None:
-        """Asked of the past, it waits for nothing."""
+        """Asked of the past, it waits for nothing, and of a lab controller that was removed since."""
         query = query_of(req, queries.CommandQuery)
-        self._require(name)
+        if query.as_of is None:
+            await known(self._services, "lab-controller", name)
         at = await reading.read_at(req, self._services)
         asked = {
             "lab_controller": name,
@@ -81,7 +82,3 @@ class Commands:
         )
         body = {"id": command_id, "state": report.state}
         await reading.answer_write(resp, self._services, done, body)
-
-    def _require(self, lab_controller: str) -> None:
-        if self._services.feed.directory.get("lab-controller", lab_controller) is None:
-            raise Unknown(called("lab-controller", lab_controller))

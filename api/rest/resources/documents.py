@@ -38,7 +38,7 @@ class Shapes(NamedTuple):
 
 
 class Documents:
-    """One kind of document. `called` checks the name in the path, `key` is its field in answers."""
+    """One kind of document. `names` checks the name in the path, `key` is its field in answers."""
 
     def __init__(
         self,
@@ -46,12 +46,12 @@ class Documents:
         kind: str,
         shapes: Shapes,
         key: str = "name",
-        called: TypeAdapter[Any] = NAME,
+        names: TypeAdapter[Any] = NAME,
     ) -> None:
         self._services = services
         self._kind = kind
         self._key = key
-        self._called = called
+        self._names = names
         self._plural = f"{kind.replace('-', '_')}s"
         words = kind.replace("-", " ")
         self.operations = {
@@ -104,7 +104,7 @@ class Documents:
 
     def _check_name(self, name: str) -> None:
         try:
-            self._called.validate_python(name)
+            self._names.validate_python(name)
         except ValidationError as error:
             faults = [Fault("path", f"{name!r} {fault.message}") for fault in faults_of(error)]
             raise FaultyInput(faults) from error

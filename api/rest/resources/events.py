@@ -8,6 +8,7 @@ from functools import partial
 from falcon.asgi import Request, Response
 
 from api.feed import NotReady
+from api.headers import EVENT_STREAM
 from api.intake.limits import WORDS_LENGTH
 from api.rest import reading
 from api.rest.context import query_of
@@ -16,13 +17,13 @@ from api.rest.contract.answers.log import EventPage
 from api.rest.contract.operation import JSON, operation
 from api.rest.contract.query_values import MAX_POSITION, whole
 from api.rest.middleware.principal import principal_of
-from api.rest.resources.watchers import Selection, Watchers, shown
+from api.rest.resources.watchers import Watchers
 from api.services import Services
+from api.store.selection import Selection
 from api.use_cases.tokens import token_counts
+from api.watching.message import shown
 from domain.errors import Fault, FaultyInput
 from projections.reader import NotThereYet
-
-EVENT_STREAM = "text/event-stream"
 
 
 class Events:
@@ -50,9 +51,7 @@ class Events:
     async def _page(self, resp: Response, query: queries.EventQuery, selection: Selection) -> None:
         upto = await self._upto(query)
         select = self._services.log.select
-        found, through = await asyncio.to_thread(
-            select, query.after, upto, query.limit, selection.topics, selection.subject
-        )
+        found, through = await asyncio.to_thread(select, query.after, upto, query.limit, selection)
         following = through if through < upto else None
         reading.answer(resp, through, {"events": [shown(one) for one in found], "next": following})
 

@@ -22,7 +22,7 @@ class Metrics:
     async def on_get(self, req: Request, resp: Response) -> None:
         """The same whichever process answers: what this one counts is told by the table that all write to."""
         registry = CollectorRegistry(auto_describe=False)
-        registry.register(_Once(await measured(self._services.reader)))
+        registry.register(_Once(await measured(self._services.reader, self._services.log)))
         encode, resp.content_type = choose_encoder(req.accept)
         resp.data = encode(registry)
 

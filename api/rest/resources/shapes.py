@@ -1,4 +1,4 @@
-"""From rows of the read models to the JSON of api.md."""
+"""From rows of the read models to the JSON of answers."""
 
 from __future__ import annotations
 

@@ -21,6 +21,7 @@ from api.services import Request as Requested
 from api.services import Services
 from api.use_cases.change_system import SystemChange
 from api.use_cases.end_recipe import release_recipe
+from api.use_cases.known import known
 from api.use_cases.lab_updates import (
     Released,
     Told,
@@ -29,8 +30,7 @@ from api.use_cases.lab_updates import (
     take_updates,
 )
 from api.use_cases.report_progress import Answer, Item
-from domain.errors import Fault, FaultyInput, LabledgerError, Unknown
-from domain.names import called
+from domain.errors import Fault, FaultyInput, LabledgerError
 
 DRAIN = SystemChange(draining=True, reason="drained by its lab controller")
 UNDRAIN = SystemChange(draining=False)
@@ -49,11 +49,7 @@ class LabUpdates:
         keyed=True,
     )
     async def on_post(self, req: Request, resp: Response, name: str) -> None:
-        directory = self._services.feed.directory
-        if directory.get("lab-controller", name) is None:
-            await self._services.feed.catch_up()
-        if directory.get("lab-controller", name) is None:
-            raise Unknown(called("lab-controller", name))
+        await known(self._services, "lab-controller", name)
         body = await read_json_bytes(req)
         message: Updates = parse_model(req, body)
         request = keyed_request(req, body)

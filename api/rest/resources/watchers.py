@@ -7,13 +7,11 @@ from collections.abc import Callable
 import falcon
 from falcon.asgi import Request, Response
 
+from api.headers import EVENT_STREAM
 from api.rest.reading import POSITION_HEADER
 from api.rest.serving.worker import CONNECTION, Connection
 from api.services import Services
 from api.store.selection import Selection
-from api.watching.message import shown
-
-__all__ = ["Selection", "Watchers", "shown"]
 
 RETRY_SECONDS = 5
 
@@ -41,7 +39,7 @@ class Watchers:
             )
         connection: Connection = req.scope["extensions"][CONNECTION]
         connection.keep_little()
-        resp.content_type = "text/event-stream"
+        resp.content_type = EVENT_STREAM
         resp.set_header(POSITION_HEADER, str(self._broadcast.position))
         resp.set_header("Cache-Control", "no-cache")
         # Or nginx would keep the stream back.

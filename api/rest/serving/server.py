@@ -11,7 +11,7 @@ from gunicorn.app.base import BaseApplication  # type: ignore[import-untyped]
 from gunicorn.glogging import Logger  # type: ignore[import-untyped]
 
 from api.processes.parent_death import die_with
-from api.rest.middleware.access_log import LOGGER as ACCESS_LOG
+from api.rest.middleware.answered import LOGGER as ACCESS_LOG
 from api.rest.serving.finishing import FinishingWorker
 from api.rest.serving.in_flight import InFlight
 from api.settings import Settings
@@ -55,7 +55,7 @@ class Server(BaseApplication):  # type: ignore[misc]
 
 
 class _Logger(Logger):  # type: ignore[misc]
-    """Records go where all of the process go, in the same form. Requests are logged by `AccessLog`."""
+    """Records go where all of the process go, in the same form. Requests are logged by `Answered`."""
 
     def setup(self, cfg: Any) -> None:
         self.cfg = cfg

@@ -1,0 +1,10 @@
+"""Names of HTTP that more than one part has to write the same."""
+
+from __future__ import annotations
+
+from typing import Final
+
+IDEMPOTENCY_KEY: Final = "Idempotency-Key"
+
+PROBLEM: Final = "application/problem+json"
+EVENT_STREAM: Final = "text/event-stream"
