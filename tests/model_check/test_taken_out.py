@@ -32,6 +32,6 @@ def test_priority_changed__taken_out_while_rank_is_all_it_decides__changes_nothi
     assert (without.states, without.steps) == (with_it.states, with_it.steps)
 
 
-def test_every_wake_up__is_taken_out_once() -> None:
+def test_wake_ups__every_one__is_taken_out_once() -> None:
     taken = [part.row for part in (*PARTS, NOT_MISSED_YET) if part.row is not None]
     assert sorted(taken) == sorted(row.name for row in WAKE_UPS)

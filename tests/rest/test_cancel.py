@@ -7,7 +7,7 @@ from typing import Any
 import httpx
 
 from tests.harness.running import Running, wait_for
-from tests.rest.test_reads import PINNED, XML
+from tests.rest.pinned import PINNED, XML
 
 REASON = {"reason": "not needed any more"}
 

@@ -10,7 +10,7 @@ from tests.harness.running import Running
 from tests.rest.acting import end
 
 
-def test_digest_of_a_token__no_read_answers_it(client: httpx.Client, line: Running) -> None:
+def test_digest_of_a_token__whatever_is_read__is_not_answered(client: httpx.Client, line: Running) -> None:
     made = client.post("/tokens", json={"user": "alice", "role": "submitter"})
     digest = hashlib.sha256(made.json()["token"].encode()).hexdigest()
     after = {"min_position": made.headers["labledger-position"]}
@@ -29,7 +29,7 @@ def test_digest_of_a_token__no_read_answers_it(client: httpx.Client, line: Runni
     assert not any(digest in text or "digest" in text for text in read)
 
 
-def test_hash_of_a_password__no_read_answers_it(client: httpx.Client, line: Running) -> None:
+def test_hash_of_a_password__whatever_is_read__is_not_answered(client: httpx.Client, line: Running) -> None:
     before = end(line)
     assert client.put("/users/mute", json={}).status_code == 200
     answer = client.put("/users/mute/password", json={"password": "correct horse"})

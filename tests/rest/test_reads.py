@@ -10,13 +10,7 @@ import pytest
 
 from tests.harness.running import Running, wait_for
 from tests.rest.acting import in_state, recipe_for, start, submit
-
-XML = {"Content-Type": "application/xml"}
-# Only one machine has this name, so the second job of it has to wait.
-PINNED = b"""<job><whiteboard>one of a kind</whiteboard><recipeSet priority="%b"><recipe>
-<distroRequires><distro_name op="=" value="RHEL-9.6"/><distro_arch op="=" value="x86_64"/></distroRequires>
-<hostRequires><hostname op="=" value="x86-08.west.example.com"/></hostRequires><task name="/x"/>
-</recipe></recipeSet></job>"""
+from tests.rest.pinned import PINNED, XML
 
 LISTS = [
     "/jobs",

@@ -158,7 +158,7 @@ def test_priority__that_is_none__422(client: httpx.Client, body: object) -> None
     assert client.patch("/recipe-sets/1", json=body).status_code == 422
 
 
-def test_job_of_a_group__members_may_strangers_may_not(
+def test_job_of_a_group__changed_by_others__members_may_strangers_may_not(
     client: httpx.Client, people: People, machine: str
 ) -> None:
     blocker = submit(client, recipe_for(machine))

@@ -130,7 +130,7 @@ def test_condition__manual__recipe_goes_on_until_it_ends(
     assert usage(client, machine, answer) == ("running", recipe_id)
 
 
-def test_drained__takes_nothing_new_until_it_is_undrained(client: httpx.Client, machine: str) -> None:
+def test_system__drained__takes_nothing_new_until_it_is_undrained(client: httpx.Client, machine: str) -> None:
     drained = client.patch(f"/systems/{machine}", json={"draining": True, "reason": "new disks"})
     assert client.get(f"/systems/{machine}", params=after(drained)).json()["draining"] is True
     (recipe_id,) = submit(client, recipe_for(machine))["recipe_ids"]
@@ -139,7 +139,7 @@ def test_drained__takes_nothing_new_until_it_is_undrained(client: httpx.Client, 
     in_state(client, recipe_id, "waiting")
 
 
-def test_delete__stays_known_until_its_condition_changes(
+def test_system__removed__stays_known_until_its_condition_changes(
     client: httpx.Client, people: People, machine: str, line: Running
 ) -> None:
     answer = people["alice"].delete(f"/systems/{machine}")

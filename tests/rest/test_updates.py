@@ -64,7 +64,7 @@ def test_system__known__changes_what_is_told_and_keeps_its_condition(
     assert (subject, "system.pending") in happened(line, before)
 
 
-def test_drain_undrain_remove__in_the_order_given(
+def test_items__drain_undrain_remove__done_in_the_order_given(
     client: httpx.Client, people: People, machine: str, line: Running
 ) -> None:
     before = end(line)
@@ -97,7 +97,7 @@ def test_release__recipe_that_runs__is_aborted_and_one_that_keeps_its_system_is_
     assert (aborted["state"], aborted["reason"]) == ("aborted", "released by its lab controller")
 
 
-def test_progress_between_other_items__all_in_order(
+def test_progress__between_other_items__all_in_order(
     client: httpx.Client, people: People, machines: Callable[..., str], line: Running
 ) -> None:
     """The system breaks after the first task started: what is reported later comes too late."""
