@@ -44,6 +44,16 @@ def seconds_from(least: float) -> Callable[[str], float]:
     return parse
 
 
+def seconds_upto(most: float) -> Callable[[str], float]:
+    def parse(text: str) -> float:
+        found = _number(text)
+        if not 0 < found <= most:
+            raise ValueError(f"must be a number of seconds above 0, {most:g} at most")
+        return found
+
+    return parse
+
+
 def _number(text: str) -> float:
     try:
         return float(text)

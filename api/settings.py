@@ -14,6 +14,8 @@ from domain.errors import Fault, FaultyInput
 PREFIX = "LABLEDGER_"
 LOG_LEVELS = ("debug", "info", "warning", "error")
 LOG_FORMATS = ("people", "json")
+# What `wait_seconds` may ask for.
+MAX_WAIT_SECONDS: Final = 60
 
 # Who reads a setting.
 UP: Final = "up"
@@ -114,7 +116,10 @@ class Settings:
         5.0, values.seconds, "how long a read waits for its `min_position`, at most", SERVE
     )
     long_poll_seconds: float = _setting(
-        60.0, values.seconds, "how long a lab controller may wait for a command, at most", SERVE
+        60.0,
+        values.seconds_upto(MAX_WAIT_SECONDS),
+        "how long a lab controller may wait for a command, at most",
+        SERVE,
     )
     log_level: str = _setting(
         "info", values.one_of(*LOG_LEVELS), f"least level logged: {', '.join(LOG_LEVELS)}", UP, *SERVICES

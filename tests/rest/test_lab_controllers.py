@@ -147,3 +147,13 @@ def test_command__fails_after_the_recipe_ended__changes_nothing_else(
 
 def _after(answer: httpx.Response) -> dict[str, str]:
     return {"min_position": answer.headers["labledger-position"]}
+
+
+def test_commands__of_a_lab_controller_removed_since__are_told_as_of_then(client: httpx.Client) -> None:
+    name = "gone.example.com"
+    then = client.put(f"/lab-controllers/{name}", json={}).json()["position"]
+    assert client.get(f"/lab-controllers/{name}/commands").json()["commands"] == []
+    assert client.delete(f"/lab-controllers/{name}").json()["removed"] is True
+    assert client.get(f"/lab-controllers/{name}/commands").status_code == 404
+    told = client.get(f"/lab-controllers/{name}/commands", params={"as_of": then})
+    assert (told.status_code, told.json()["commands"]) == (200, [])

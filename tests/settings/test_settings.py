@@ -46,6 +46,7 @@ def test_read__empty_variable__counts_as_not_set() -> None:
         ("LABLEDGER_STOP_SECONDS", "nan", "must be a number of seconds above 0, not 'nan'"),
         ("LABLEDGER_LOG_FORMAT", "xml", "must be one of people, json, not 'xml'"),
         ("LABLEDGER_ACCESS_LOG", "perhaps", "must be yes or no, not 'perhaps'"),
+        ("LABLEDGER_LONG_POLL_SECONDS", "61", "must be a number of seconds above 0, 60 at most, not '61'"),
         ("LABLEDGER_LEASE_SECONDS", "2.9", "must be a number of seconds, 3 or more, not '2.9'"),
         ("LABLEDGER_CORS_ORIGINS", "lab.example.com", "must be origins such as https://lab.example.com"),
         ("LABLEDGER_TOKEN", " ll_x", "must be a word without spaces around it"),

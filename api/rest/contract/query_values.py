@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, datetime
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Any, Final
 
 from pydantic import BeforeValidator, WithJsonSchema
 
 from api.intake.limits import WORDS_LENGTH
+from api.settings import MAX_WAIT_SECONDS
 from domain.events import TOPICS
 
 MAX_LIMIT = 1_000
 MAX_POSITION = 2**63 - 2
-MAX_WAIT_SECONDS = 60
 _SUBJECT: Final = re.compile(r"[a-z]+(-[a-z]+)*/[^,]+")
 
 
@@ -108,7 +108,7 @@ AsOf = Annotated[
 Time = Annotated[datetime, BeforeValidator(_time), WithJsonSchema(_MOMENT)]
 Truth = Annotated[bool, BeforeValidator(_truth), WithJsonSchema({"type": "boolean"})]
 GroupBy = Annotated[
-    Literal["system", "lab_controller", "pool", "arch"],
+    str,
     BeforeValidator(_group),
     WithJsonSchema({"type": "string", "enum": list(GROUPS)}),
 ]

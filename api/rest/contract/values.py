@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from pydantic import (
     AfterValidator,
     AwareDatetime,
     BeforeValidator,
     Field,
+    GetCoreSchemaHandler,
     StringConstraints,
     WithJsonSchema,
 )
+from pydantic_core import CoreSchema, core_schema
 
 from api.intake.words import printable
 from domain.command.lifecycle import COMMAND
+from domain.directory import passwords
 from domain.directory.roles import ROLES
+from domain.priority import Priority
 from domain.recipe.lifecycle import RECIPE, TASK
 from domain.roll_up import RESULT_ORDER
-from domain.system.lifecycle import USAGE
+from domain.system.lifecycle import CONDITIONS, USAGE
 
 
 def _text_only(value: Any) -> Any:
@@ -42,14 +47,14 @@ def _below_2_31(text: str) -> str:
     return text
 
 
-def _role(role: str) -> str:
-    if role not in ROLES:
-        raise ValueError(f"{role[:100]!r} is none of {', '.join(ROLES)}")
-    return role
+@dataclass(frozen=True)
+class OneOf:
+    """What `Literal` is, for words that stand in a tuple of the domain."""
 
+    words: tuple[str, ...]
 
-def _one_of(*words: str) -> WithJsonSchema:
-    return WithJsonSchema({"type": "string", "enum": list(words)})
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        return core_schema.literal_schema(list(self.words))
 
 
 def no_defaults(schema: dict[str, Any]) -> None:
@@ -77,17 +82,22 @@ Number = Annotated[str, StringConstraints(pattern=NUMBER_PATTERN), AfterValidato
 Id = Annotated[int, Field(ge=1, le=2**31 - 1)]
 
 Mail = Annotated[str, StringConstraints(max_length=255, pattern=MAIL_PATTERN)]
-Role = Annotated[str, AfterValidator(_role), _one_of(*ROLES)]
+# Here it is only described: that there is no such role is told in the words of the domain.
+Role = Annotated[
+    str,
+    StringConstraints(max_length=255),
+    WithJsonSchema({"type": "string", "enum": list(ROLES)}),
+]
 
-# How long one has to be is up to the use case: so that what is wrong with it is told in its words.
-Password = Annotated[str, StringConstraints(min_length=1, max_length=1_024)]
+# How long one has to be is up to the domain, for the same reason.
+Password = Annotated[str, StringConstraints(min_length=1, max_length=passwords.MOST)]
 
-PriorityName = Literal["Low", "Medium", "Normal", "High", "Urgent"]
-Condition = Literal["Automated", "Manual", "Broken", "Removed"]
+PriorityName = Annotated[str, OneOf(tuple(Priority.__members__))]
+Condition = Annotated[str, OneOf(CONDITIONS)]
 
 # Of answers: what the state machines of the domain have.
-RecipeState = Annotated[str, _one_of(*RECIPE.states)]
-TaskState = Annotated[str, _one_of(*TASK.states)]
-CommandState = Annotated[str, _one_of(*COMMAND.states)]
-UsageState = Annotated[str, _one_of(*USAGE.states)]
-Result = Annotated[str, _one_of(*RESULT_ORDER)]
+RecipeState = Annotated[str, OneOf(RECIPE.states)]
+TaskState = Annotated[str, OneOf(TASK.states)]
+CommandState = Annotated[str, OneOf(COMMAND.states)]
+UsageState = Annotated[str, OneOf(USAGE.states)]
+Result = Annotated[str, OneOf(RESULT_ORDER)]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 from pydantic import Field
 
 from api.rest.contract.inputs.common import Input
@@ -11,7 +13,7 @@ from api.rest.contract.values import Fqdn, Mail, Moment, Name, Role, Text
 class User(Input):
     """`roles` are those it may take on, the first where it names none; left out, they stay."""
 
-    roles: list[Role] | None = None
+    roles: Annotated[list[Role], Field(max_length=100)] | None = None
     email: Mail | None = None
 
 

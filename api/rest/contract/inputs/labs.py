@@ -8,7 +8,11 @@ from pydantic import Field, model_validator
 
 from api.rest.contract.inputs.common import Input
 from api.rest.contract.inputs.systems import SystemItem
-from api.rest.contract.values import Count, Fqdn, Id, Text
+from api.rest.contract.values import Count, Fqdn, Id, OneOf, Text
+from domain.roll_up import RESULT_ORDER
+
+# `New` is that of a task nobody has reported on.
+REPORTED = tuple(result for result in RESULT_ORDER if result != "New")
 
 
 class CommandReport(Input):
@@ -21,7 +25,7 @@ class ProgressItem(Input):
 
     state: Literal["installing", "running", "completed", "aborted"] | None = None
     task_id: Id | None = None
-    result: Literal["Pass", "Warn", "Fail", "Panic", "Skip", "None"] | None = None
+    result: Annotated[str, OneOf(REPORTED)] | None = None
     message: Text | None = None
     score: Annotated[float, Field(allow_inf_nan=False)] | None = None
     log_urls: list[Text] | None = None
