@@ -40,11 +40,6 @@ def hashes(town: Town, user: str) -> list[str]:
     return [row[0] for row in rows]
 
 
-@pytest.fixture(autouse=True)
-def _no_hashes(town: Town) -> None:
-    town.log.rows(b"DELETE FROM secret.passwords RETURNING 1", ())
-
-
 def test_password__first_set__lets_its_user_in_for_a_while(town: Town) -> None:
     town.ask(set_password, by("bob"), "bob", FIRST)
     found = logs_in(town, "bob", FIRST, door=1)
