@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 from collections.abc import Iterator
 from typing import Any
@@ -14,19 +15,13 @@ from api.rest.resources.readiness import CHECKS
 from tests.harness.databases import TestDatabase
 from tests.harness.outage import away
 from tests.harness.running import Running, running, wait_for
-from tests.harness.sessions import Owner, end_sessions, owner_session
+from tests.harness.sessions import Owner, end_sessions
 
 
 @pytest.fixture
 def line(database: TestDatabase) -> Iterator[Running]:
     with running(database, LABLEDGER_LEASE_SECONDS="3") as started:
         yield started
-
-
-@pytest.fixture
-def owner(database: TestDatabase) -> Iterator[Owner]:
-    with owner_session(database.owner_url) as session:
-        yield session
 
 
 def asked(line: Running) -> tuple[int, dict[str, Any]]:
@@ -83,7 +78,9 @@ def test_ready__projector_is_far_behind__says_by_how_much(line: Running, owner: 
     # Sixty seconds pass for the log alone.
     owner.execute("SET session_replication_role = replica")
     owner.execute("UPDATE log.events SET recorded_at = recorded_at - interval '61 s'")
-    assert "61 s behind: does a projector run?" in failed(line)["read_models"]
+    said = re.search(r"(\d+) s behind: does a projector run\?", failed(line)["read_models"])
+    # Those that really passed come on top.
+    assert said and int(said[1]) >= 61
 
 
 def test_ready__database_takes_nothing_in__says_so(line: Running, owner: Owner) -> None:
