@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import signal
 from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from typing import TYPE_CHECKING
 
 import pytest
@@ -12,8 +12,11 @@ import pytest
 from api.embedded.environment import forget_libpq
 
 if TYPE_CHECKING:
+    from api.store.event_log import EventLog
     from tests.harness.databases import TestDatabase
     from tests.harness.pool import ServerPool
+    from tests.harness.sessions import Owner
+    from tests.inside.bench import Bench
 
 
 def pytest_configure() -> None:
@@ -49,3 +52,29 @@ def store_database(servers: ServerPool, request: pytest.FixtureRequest) -> Itera
         pytest.skip(str(none))
     with databases.fresh() as fresh:
         yield fresh
+
+
+@pytest.fixture
+def log(database: TestDatabase) -> Iterator[EventLog]:
+    from api.store.event_log import EventLog
+
+    with closing(EventLog(database.service_url)) as log:
+        yield log
+
+
+@pytest.fixture
+def owner(database: TestDatabase) -> Iterator[Owner]:
+    """A session of the owner of the database, who may do everything."""
+    from tests.harness.sessions import owner_session
+
+    with owner_session(database.owner_url) as session:
+        yield session
+
+
+@pytest.fixture(scope="session")
+def bench(servers: ServerPool) -> Iterator[Bench]:
+    """One database for all, emptied for each scene; two doors, as two processes of the API have them."""
+    from tests.inside.bench import Bench
+
+    with servers.databases("embedded").fresh() as database, closing(Bench(database, doors=2)) as bench:
+        yield bench

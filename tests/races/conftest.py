@@ -1,21 +1,11 @@
-"""One database for all races, emptied for each; two doors, as two processes of the API have them."""
-
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import closing
 
 import pytest
 
-from tests.harness.pool import ServerPool
 from tests.inside.bench import Bench, Scene
 from tests.races.stage import furnish
-
-
-@pytest.fixture(scope="package")
-def bench(servers: ServerPool) -> Iterator[Bench]:
-    with servers.databases("embedded").fresh() as database, closing(Bench(database, doors=2)) as bench:
-        yield bench
 
 
 @pytest.fixture

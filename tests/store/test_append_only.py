@@ -48,9 +48,9 @@ def test_log__change_by_its_owner__refused(owner: Owner, log: EventLog, statemen
 
 @pytest.mark.parametrize("statement", CHANGES + INSERTS + WAYS_AROUND)
 def test_log__anything_but_append_by_the_service__refused(
-    store_database: TestDatabase, log: EventLog, statement: str
+    database: TestDatabase, log: EventLog, statement: str
 ) -> None:
-    with connect(store_database.service_url) as service, pytest.raises(psycopg.errors.InsufficientPrivilege):
+    with connect(database.service_url) as service, pytest.raises(psycopg.errors.InsufficientPrivilege):
         for part in statement.split("; "):
             service.execute(part.encode())
     assert log.end() == 1

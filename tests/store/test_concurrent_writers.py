@@ -14,12 +14,12 @@ VERSIONS = 200
 
 
 def test_append__eight_processes_race_200_versions__one_winner_each_and_all_others_in_conflict(
-    log: EventLog, store_database: TestDatabase
+    log: EventLog, database: TestDatabase
 ) -> None:
     with ExitStack() as stack:
         writers = [
             stack.enter_context(
-                program("tests.store.racing_writer", store_database.service_url, str(number), str(VERSIONS))
+                program("tests.store.racing_writer", database.service_url, str(number), str(VERSIONS))
             )
             for number in range(WRITERS)
         ]

@@ -2,23 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
-
-import pytest
 
 from api.store.contacts import GRAIN, Contacts
 from api.store.event_log import EventLog
-from tests.harness.databases import TestDatabase
 
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
-
-
-@pytest.fixture
-def log(store_database: TestDatabase) -> Iterator[EventLog]:
-    made = EventLog(store_database.service_url)
-    yield made
-    made.close()
 
 
 def test_heard__once_and_again__the_latest_is_kept(log: EventLog) -> None:
@@ -38,7 +27,7 @@ def test_heard__by_a_process_whose_clock_is_behind__does_not_go_back(log: EventL
     assert other.last_heard() == {"a": NOON}
 
 
-def test_is_news__only_every_few_seconds(log: EventLog) -> None:
+def test_is_news__heard_a_moment_ago__only_every_few_seconds(log: EventLog) -> None:
     contacts = Contacts(log)
     assert contacts.is_news("a", NOON)
     contacts.heard("a", NOON)

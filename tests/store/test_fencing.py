@@ -30,8 +30,8 @@ def lease(url: str, holder: str) -> Iterator[Lease]:
         lease.release()
 
 
-def test_lease__held_by_another__not_given(store_database: TestDatabase) -> None:
-    url = store_database.service_url
+def test_lease__held_by_another__not_given(database: TestDatabase) -> None:
+    url = database.service_url
     with lease(url, "first") as first, lease(url, "second") as second:
         assert first.try_take() == Fence(NAME, 1)
         assert second.try_take() is None
@@ -39,9 +39,9 @@ def test_lease__held_by_another__not_given(store_database: TestDatabase) -> None
 
 
 def test_lease__session_of_the_holder_ended__next_one_gets_a_later_epoch(
-    store_database: TestDatabase, owner: Owner
+    database: TestDatabase, owner: Owner
 ) -> None:
-    url = store_database.service_url
+    url = database.service_url
     with lease(url, "first") as first, lease(url, "second") as second:
         first.try_take()
         assert end_sessions(owner, "first") == 1
@@ -57,9 +57,9 @@ def test_lease__database_away__none_and_no_error() -> None:
 
 
 def test_append__lease_was_taken_by_another__fenced_and_nothing_written(
-    log: EventLog, store_database: TestDatabase, owner: Owner
+    log: EventLog, database: TestDatabase, owner: Owner
 ) -> None:
-    url = store_database.service_url
+    url = database.service_url
     with lease(url, "zombie") as zombie, lease(url, "next") as following:
         old = zombie.try_take()
         assert end_sessions(owner, "zombie") == 1
@@ -86,11 +86,11 @@ def test_append__lease_nobody_ever_took__fenced(log: EventLog) -> None:
     ],
 )
 def test_append__lease_changes_hands_meanwhile__whoever_came_first_counts(
-    log: EventLog, store_database: TestDatabase, owner: Owner, first: str, fenced: bool
+    log: EventLog, database: TestDatabase, owner: Owner, first: str, fenced: bool
 ) -> None:
-    url = store_database.service_url
+    url = database.service_url
     fence = Fence(NAME, take_lease(url))
-    with ThreadPoolExecutor(2) as pool, owner_session(store_database.owner_url) as blocker:
+    with ThreadPoolExecutor(2) as pool, owner_session(database.owner_url) as blocker:
         # Both stop at the row of the lease, in the order in which they came.
         with blocker.transaction():
             blocker.execute("SELECT FROM log.leases FOR UPDATE")
@@ -108,10 +108,10 @@ def test_append__lease_changes_hands_meanwhile__whoever_came_first_counts(
 
 
 def test_append__racing_with_a_change_of_hands__nothing_of_the_old_epoch_after_the_new(
-    log: EventLog, store_database: TestDatabase
+    log: EventLog, database: TestDatabase
 ) -> None:
     """What the new holder reads once it has the lease is all that the old one will ever have appended."""
-    url = store_database.service_url
+    url = database.service_url
     fence = Fence(NAME, take_lease(url))
     with ThreadPoolExecutor(1) as pool, closing(EventLog(url)) as zombies:
         zombie = pool.submit(append_until_fenced, zombies, fence)

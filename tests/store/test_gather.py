@@ -34,8 +34,8 @@ class Counted(EventLog):
 
 
 @pytest.fixture
-def log(store_database: TestDatabase) -> Iterator[Counted]:
-    made = Counted(store_database.service_url)
+def log(database: TestDatabase) -> Iterator[Counted]:
+    made = Counted(database.service_url)
     yield made
     made.close()
 

@@ -44,8 +44,8 @@ class Log(EventLog):
 
 
 @pytest.fixture
-def log(store_database: TestDatabase) -> Iterator[Log]:
-    with closing(Log(store_database.service_url)) as log:
+def log(database: TestDatabase) -> Iterator[Log]:
+    with closing(Log(database.service_url)) as log:
         yield log
 
 

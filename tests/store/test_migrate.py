@@ -20,8 +20,8 @@ BROKEN = Migration("2030-01-03-broken", "CREATE TABLE third (a int); SELECT 1 / 
 
 
 @pytest.fixture
-def url(store_database: TestDatabase) -> Iterator[str]:
-    yield store_database.owner_url
+def url(database: TestDatabase) -> Iterator[str]:
+    yield database.owner_url
 
 
 def test_migrate__new_files__applied_in_order_and_once(url: str) -> None:

@@ -13,7 +13,7 @@ import pytest
 from api.store.event_log import EventLog
 from api.store.reads import SQL, Read, record, select
 from tests.harness.databases import TestDatabase
-from tests.harness.sessions import Owner, lock_waiters, owner_session
+from tests.harness.sessions import Owner, lock_waiters
 from tests.harness.waiting import until
 
 READ = Read("ada", "auditor", "t1", "GET", "/queue", "limit=5", "request-1")
@@ -23,12 +23,6 @@ READ = Read("ada", "auditor", "t1", "GET", "/queue", "limit=5", "request-1")
 def log(database: TestDatabase) -> Iterator[EventLog]:
     with closing(EventLog(database.service_url, pool_size=4)) as log:
         yield log
-
-
-@pytest.fixture
-def owner(database: TestDatabase) -> Iterator[Owner]:
-    with owner_session(database.owner_url) as session:
-        yield session
 
 
 def test_record__then_select__is_as_it_was(log: EventLog) -> None:

@@ -18,8 +18,8 @@ EVENTS = 600
 
 
 @pytest.fixture
-def busy_log(store_database: TestDatabase) -> Iterator[EventLog]:
-    with closing(EventLog(store_database.service_url)) as log:
+def busy_log(database: TestDatabase) -> Iterator[EventLog]:
+    with closing(EventLog(database.service_url)) as log:
         Busy(log, subjects=30).append(EVENTS)
         yield log
 

@@ -34,40 +34,38 @@ def read(tailer: Tailer, upto: int) -> list[int]:
     return seen
 
 
-def test_next_page__commit_longer_than_a_page__delivered_whole(
-    store_database: TestDatabase, log: EventLog
-) -> None:
+def test_next_page__commit_longer_than_a_page__delivered_whole(database: TestDatabase, log: EventLog) -> None:
     log.append([append_to("a")])
     log.append([append_to(*["b"] * 7)])
     log.append([append_to("c")])
-    with tailer(store_database, page_size=3) as reader:
+    with tailer(database, page_size=3) as reader:
         pages = [[row[0] for row in reader.next_page(1.0)] for _ in range(3)]
 
     assert pages == [list(range(1, 9)), [9], []]
 
 
 def test_next_page__every_size_of_page__each_ends_where_a_commit_ends(
-    store_database: TestDatabase, log: EventLog
+    database: TestDatabase, log: EventLog
 ) -> None:
     for number, length in enumerate([1, 4, 2, 5, 1, 1, 3]):
         log.append([append_to(*[f"subject/{number}"] * length)])
     for page_size in range(1, 19):
-        with tailer(store_database, page_size=page_size) as reader:
+        with tailer(database, page_size=page_size) as reader:
             pages = [reader.next_page(0.0) for _ in range(8)]
         assert all(page[-1][0] == page[-1][1] for page in pages if page)
         assert [row[0] for page in pages for row in page] == list(range(1, 18))
 
 
-def test_next_page__position_given__goes_on_after_it(store_database: TestDatabase, log: EventLog) -> None:
+def test_next_page__position_given__goes_on_after_it(database: TestDatabase, log: EventLog) -> None:
     log.append([append_to("a"), append_to("b"), append_to("c")])
-    with tailer(store_database, after=2) as reader:
+    with tailer(database, after=2) as reader:
         assert read(reader, upto=3) == [3]
 
 
 def test_next_page__appended_while_waiting__told_by_notification(
-    store_database: TestDatabase, log: EventLog
+    database: TestDatabase, log: EventLog
 ) -> None:
-    with tailer(store_database) as reader, ThreadPoolExecutor(1) as pool:
+    with tailer(database) as reader, ThreadPoolExecutor(1) as pool:
         assert reader.next_page(0.0) == []
         waiting = pool.submit(reader.next_page, 60.0)
         log.append([append_to("a")])
@@ -77,9 +75,9 @@ def test_next_page__appended_while_waiting__told_by_notification(
 
 
 def test_next_page__notification_lost__found_by_the_backstop_and_counted(
-    store_database: TestDatabase, log: EventLog, owner: Owner
+    database: TestDatabase, log: EventLog, owner: Owner
 ) -> None:
-    with tailer(store_database) as reader, ThreadPoolExecutor(1) as pool:
+    with tailer(database) as reader, ThreadPoolExecutor(1) as pool:
         assert reader.next_page(0.0) == []
         silence(owner)
         waiting = pool.submit(reader.next_page, 0.5)
@@ -90,7 +88,7 @@ def test_next_page__notification_lost__found_by_the_backstop_and_counted(
 
 
 def test_next_page__committed_just_after_the_wait__not_counted_as_lost(
-    store_database: TestDatabase, log: EventLog, monkeypatch: pytest.MonkeyPatch
+    database: TestDatabase, log: EventLog, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The scheduler waits for no time; what came between its wait and its look is told a moment later."""
     wait, waits = tailer_module._notified, count()
@@ -102,15 +100,15 @@ def test_next_page__committed_just_after_the_wait__not_counted_as_lost(
         return told
 
     monkeypatch.setattr(tailer_module, "_notified", wait_then_append)
-    with tailer(store_database) as reader:
+    with tailer(database) as reader:
         assert [row[0] for row in reader.next_page(0.0)] == [1]
         assert reader.counters.backstop_finds == 0
 
 
 def test_next_page__connection_killed_again_and_again__everything_once_and_in_order(
-    store_database: TestDatabase, log: EventLog, owner: Owner
+    database: TestDatabase, log: EventLog, owner: Owner
 ) -> None:
-    with tailer(store_database, page_size=7) as reader, ThreadPoolExecutor(2) as pool:
+    with tailer(database, page_size=7) as reader, ThreadPoolExecutor(2) as pool:
         writing = pool.submit(append_each, log, 300)
         killing = pool.submit(kill_until, owner, "tailer", writing.done)
         seen = read(reader, upto=300)
@@ -126,8 +124,8 @@ def test_next_page__database_away__empty_page_and_no_error() -> None:
         assert reader.counters.reconnects == 1
 
 
-def test_iteration__closed__ends(store_database: TestDatabase) -> None:
-    with tailer(store_database) as reader:
+def test_iteration__closed__ends(database: TestDatabase) -> None:
+    with tailer(database) as reader:
         pages = iter(reader)
         assert next(pages) == []
         reader.close()

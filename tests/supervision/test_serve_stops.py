@@ -30,12 +30,6 @@ def line(database: TestDatabase) -> Iterator[Running]:
         yield started
 
 
-@pytest.fixture
-def owner(database: TestDatabase) -> Iterator[Owner]:
-    with owner_session(database.owner_url) as session:
-        yield session
-
-
 @contextmanager
 def nobody_appends(database: TestDatabase) -> Iterator[None]:
     with owner_session(database.owner_url) as session, session.transaction():

@@ -5,13 +5,10 @@ from __future__ import annotations
 import os
 import signal
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
-
-import pytest
+from contextlib import contextmanager
 
 from api.store.event_log import EventLog
-from tests.harness.databases import TestDatabase
-from tests.harness.programs import Program, last_words, program
+from tests.harness.programs import Program, last_words
 from tests.harness.sessions import Owner
 from tests.harness.waiting import until
 from tests.workers.conftest import Start
@@ -19,21 +16,8 @@ from tests.workers.decisions import all_decided, assert_decided_once
 from tests.workers.lab import equip, submit_jobs
 from tests.workers.leases import awaited_holder, holder
 
-LEASE_SECONDS = "3"
+SHORT = {"LABLEDGER_LEASE_SECONDS": "3"}
 OVERDUE = b"SELECT renewed_at + make_interval(secs => lease_seconds) < clock_timestamp() FROM live.leases"
-
-
-@pytest.fixture
-def start(database: TestDatabase) -> Iterator[Start]:
-    with ExitStack() as stack:
-        yield lambda command: stack.enter_context(
-            program(
-                "api.cli",
-                command,
-                LABLEDGER_DATABASE_URL=database.service_url,
-                LABLEDGER_LEASE_SECONDS=LEASE_SECONDS,
-            )
-        )
 
 
 @contextmanager
@@ -49,10 +33,10 @@ def test_scheduler__holder_stopped__another_decides_and_the_zombie_writes_nothin
     log: EventLog, owner: Owner, start: Start
 ) -> None:
     equip(log, systems=6)
-    zombie = start("scheduler")
+    zombie = start("scheduler", **SHORT)
     awaited_holder(owner, [zombie])
     until(lambda: all_decided(log))
-    standby = start("scheduler")
+    standby = start("scheduler", **SHORT)
 
     with stopped(zombie):
         submit_jobs(log, 4)
@@ -70,9 +54,9 @@ def test_scheduler__woken_up_after_it_was_replaced__waits_and_takes_over_when_th
     log: EventLog, owner: Owner, start: Start
 ) -> None:
     equip(log, systems=4)
-    zombie = start("scheduler")
+    zombie = start("scheduler", **SHORT)
     awaited_holder(owner, [zombie])
-    standby = start("scheduler")
+    standby = start("scheduler", **SHORT)
     with stopped(zombie):
         until(lambda: holder(owner, [zombie, standby]) is standby)
 
@@ -86,7 +70,7 @@ def test_scheduler__woken_up_after_it_was_replaced__waits_and_takes_over_when_th
 def test_scheduler__stopped_alone_and_woken_up__goes_on(log: EventLog, owner: Owner, start: Start) -> None:
     """Nobody wanted its lease, however long it was."""
     equip(log, systems=2)
-    alone = start("scheduler")
+    alone = start("scheduler", **SHORT)
     awaited_holder(owner, [alone])
     until(lambda: all_decided(log))
     with stopped(alone):
@@ -100,7 +84,7 @@ def test_scheduler__stopped_alone_and_woken_up__goes_on(log: EventLog, owner: Ow
 def test_scheduler__nothing_happens__renews_its_lease_all_the_same(
     log: EventLog, owner: Owner, start: Start
 ) -> None:
-    idle = start("scheduler")
+    idle = start("scheduler", **SHORT)
     awaited_holder(owner, [idle])
     moments = set()
 

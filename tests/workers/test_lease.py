@@ -20,7 +20,7 @@ from api.store.lease import Lease
 from api.store.requests import Fence
 from tests.harness.databases import LOGIN_PASSWORD, TestDatabase
 from tests.harness.making import append_to
-from tests.harness.sessions import Owner, owner_session
+from tests.harness.sessions import Owner
 from tests.harness.waiting import until
 
 NAME = "scheduler/test"
@@ -32,23 +32,22 @@ OTHER_LOGIN = "labledger_test_other"
 
 
 @pytest.fixture
-def owner(store_database: TestDatabase) -> Iterator[Owner]:
-    with owner_session(store_database.owner_url) as session:
-        yield session
+def database(store_database: TestDatabase) -> TestDatabase:
+    return store_database
 
 
 @pytest.fixture
-def leases(store_database: TestDatabase) -> Iterator[list[Lease]]:
+def leases(database: TestDatabase) -> Iterator[list[Lease]]:
     """Of three schedulers."""
     with ExitStack() as stack:
-        made = [Lease(store_database.service_url, NAME, f"host/{number}") for number in range(3)]
+        made = [Lease(database.service_url, NAME, f"host/{number}") for number in range(3)]
         for lease in made:
             stack.callback(lease.release)
         yield made
 
 
 def test_lease__holder_has_not_renewed_it__next_one_gets_it_and_holder_is_fenced(
-    store_database: TestDatabase, leases: list[Lease], owner: Owner, caplog: pytest.LogCaptureFixture
+    database: TestDatabase, leases: list[Lease], owner: Owner, caplog: pytest.LogCaptureFixture
 ) -> None:
     hung, following, _ = leases
     old = hung.try_take()
@@ -60,7 +59,7 @@ def test_lease__holder_has_not_renewed_it__next_one_gets_it_and_holder_is_fenced
     assert [vars(record)["holder"] for record in caplog.records] == ["host/0"]
     assert not hung.held()
     assert hung.try_take() is None, "it waits, like any other"
-    with closing(EventLog(store_database.service_url)) as log:
+    with closing(EventLog(database.service_url)) as log:
         (outcome,) = log.append([append_to("a", fence=old)])
     assert "later epoch" in str(outcome)
 
@@ -99,14 +98,14 @@ def test_lease__given_back_long_ago__nobody_is_ended_for_it(leases: list[Lease],
 
 
 def test_lease__locked_by_one_who_has_not_yet_promised_anything__is_left_to_it(
-    store_database: TestDatabase, leases: list[Lease], owner: Owner
+    database: TestDatabase, leases: list[Lease], owner: Owner
 ) -> None:
     """What is old is the promise of the holder before."""
     first, other, _ = leases
     first.try_take()
     first.release()
     owner.execute(AGE)
-    with connect(store_database.service_url) as session:
+    with connect(database.service_url) as session:
         until(lambda: session.execute(LOCK, (NAME,)).fetchone() == (True,))
 
         assert other.try_take() is None
@@ -114,11 +113,11 @@ def test_lease__locked_by_one_who_has_not_yet_promised_anything__is_left_to_it(
 
 
 def test_renew__lease_has_another_holder__does_not_renew_it_for_that_one(
-    store_database: TestDatabase, leases: list[Lease], owner: Owner
+    database: TestDatabase, leases: list[Lease], owner: Owner
 ) -> None:
     zombie = leases[0]
     zombie.try_take()
-    with connect(store_database.service_url) as session:
+    with connect(database.service_url) as session:
         session.execute("SELECT log.take_lease(%s, 'in between')", (NAME,))
         session.execute("UPDATE live.leases SET epoch = 2")
     before = owner.execute(RENEWED_AT).fetchone()
@@ -128,9 +127,9 @@ def test_renew__lease_has_another_holder__does_not_renew_it_for_that_one(
 
 
 def test_lease__holder_hangs_and_logs_in_as_somebody_else__says_once_what_to_do(
-    store_database: TestDatabase, leases: list[Lease], owner: Owner, caplog: pytest.LogCaptureFixture
+    database: TestDatabase, leases: list[Lease], owner: Owner, caplog: pytest.LogCaptureFixture
 ) -> None:
-    with other_login(store_database.owner_url) as url:
+    with other_login(database.owner_url) as url:
         stranger = Lease(url, NAME, "host/other")
         leases[0].try_take()
         owner.execute(AGE)

@@ -1,16 +1,13 @@
-"""A log in which much has happened, and its owner."""
+"""A log in which much has happened."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from random import Random
 from typing import TYPE_CHECKING
 
 import pytest
 
 if TYPE_CHECKING:
-    from tests.harness.databases import TestDatabase
-    from tests.harness.sessions import Owner
     from tests.projections.telling import Told
 
 
@@ -28,11 +25,3 @@ def story(told: Told) -> Told:
         told.write(*commit)
     project_in_pages(told, list(told.unread()), dice)
     return told
-
-
-@pytest.fixture
-def owner(database: TestDatabase) -> Iterator[Owner]:
-    from tests.harness.sessions import owner_session
-
-    with owner_session(database.owner_url) as session:
-        yield session

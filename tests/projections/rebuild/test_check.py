@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
 from threading import Event as Flag
 
 import pytest
@@ -92,11 +91,10 @@ def test_check__projector_far_behind__is_about_what_it_has_folded(
 
 
 @pytest.fixture
-def busy(database: TestDatabase, owner: Owner) -> Iterator[EventLog]:
+def busy(database: TestDatabase, log: EventLog, owner: Owner) -> Iterator[EventLog]:
     """Events come and a projector folds them."""
     done = Flag()
     with (
-        closing(EventLog(database.service_url)) as log,
         program("api.cli", "projector", LABLEDGER_DATABASE_URL=database.service_url),
         ThreadPoolExecutor(1) as pool,
     ):

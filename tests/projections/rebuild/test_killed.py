@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, closing
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from random import Random
 
 import pytest
@@ -27,13 +27,11 @@ Begin = Callable[[], AbstractContextManager[Program]]
 
 
 @pytest.fixture(autouse=True)
-def long_log(database: TestDatabase) -> Iterator[EventLog]:
+def long_log(database: TestDatabase, log: EventLog) -> None:
     """With what takes a moment to fold."""
-    with closing(EventLog(database.service_url)) as log:
-        equip(log, systems=5)
-        submit_jobs(log, 300)
-        project_undisturbed(database.service_url, log.end(), page_size=500)
-        yield log
+    equip(log, systems=5)
+    submit_jobs(log, 300)
+    project_undisturbed(database.service_url, log.end(), page_size=500)
 
 
 @pytest.fixture

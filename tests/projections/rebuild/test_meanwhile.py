@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
 from threading import Event as Flag
 
 import pytest
@@ -33,11 +31,10 @@ REBUILDS = 4
 
 
 @pytest.fixture
-def log(database: TestDatabase) -> Iterator[EventLog]:
-    with closing(EventLog(database.service_url)) as log:
-        equip(log, systems=5)
-        submit_jobs(log, 100)
-        yield log
+def log(log: EventLog) -> EventLog:
+    equip(log, systems=5)
+    submit_jobs(log, 100)
+    return log
 
 
 def test_rebuild__events_come_and_a_projector_runs__nothing_lost_nothing_doubled_nothing_seen_of_it(

@@ -19,12 +19,12 @@ WRITER = "tests.store.crashes.writer"
 
 
 def test_append__writer_killed__acknowledged_there_once_and_same_ids_get_first_positions(
-    log: EventLog, store_database: TestDatabase
+    log: EventLog, database: TestDatabase
 ) -> None:
     dice = random.Random(20261121)
     told: Told = {}
     for _ in range(3):
-        with program(WRITER, store_database.service_url, "100000") as writer:
+        with program(WRITER, database.service_url, "100000") as writer:
             # Beyond what the one before had reached, so that known commands and new ones are sent again.
             heard = listen(writer, len(told) + 100)
             time.sleep(dice.uniform(0, 0.05))

@@ -20,21 +20,21 @@ def kind(request: pytest.FixtureRequest) -> str:
 
 
 @pytest.fixture
-def store(store_database: TestDatabase, kind: str) -> Iterator[Store]:
-    with OPEN[kind](store_database) as opened:
+def store(database: TestDatabase, kind: str) -> Iterator[Store]:
+    with OPEN[kind](database) as opened:
         yield opened
 
 
 @pytest.fixture
-def way(store_database: TestDatabase) -> Iterator[Proxy]:
-    with proxy(store_database.owner_url) as made:
+def way(database: TestDatabase) -> Iterator[Proxy]:
+    with proxy(database.owner_url) as made:
         yield made
 
 
 @pytest.fixture
-def far_store(store_database: TestDatabase, kind: str, way: Proxy) -> Iterator[Store]:
+def far_store(database: TestDatabase, kind: str, way: Proxy) -> Iterator[Store]:
     """The store at the other end of a proxy."""
-    near = store_database.owner_url if kind == "stock" else store_database.service_url
-    opened: AbstractContextManager[Store] = OPEN[kind](store_database, through(near, way.port))
+    near = database.owner_url if kind == "stock" else database.service_url
+    opened: AbstractContextManager[Store] = OPEN[kind](database, through(near, way.port))
     with opened as store:
         yield store

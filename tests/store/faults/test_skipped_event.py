@@ -23,9 +23,9 @@ CREATE CONSTRAINT TRIGGER gate AFTER INSERT ON {{}} DEFERRABLE INITIALLY DEFERRE
 
 
 @pytest.fixture
-def store(store_database: TestDatabase, kind: str) -> Iterator[Store]:
+def store(database: TestDatabase, kind: str) -> Iterator[Store]:
     """Stock with POSTGRES_ENABLE_DB_FUNCTIONS: its function does not lock the table."""
-    opened = stock(store_database, enable_db_functions=True) if kind == "stock" else ours(store_database)
+    opened = stock(database, enable_db_functions=True) if kind == "stock" else ours(database)
     with opened as store:
         yield store
 

@@ -15,10 +15,10 @@ AT_ONCE_SECONDS = 0.9  # less than the second after which our backstop would fin
 
 
 def test_subscribe__event_committed_before_listen__late_by_a_whole_event_in_stock_alone(
-    far_store: Store, way: Proxy, store_database: TestDatabase
+    far_store: Store, way: Proxy, database: TestDatabase
 ) -> None:
     way.hold(b"LISTEN")
-    with following(far_store.recorder) as heard, near(far_store, store_database) as writer:
+    with following(far_store.recorder) as heard, near(far_store, database) as writer:
         assert way.held.wait(10)
         time.sleep(0.5)  # Stock looks for the first time meanwhile, on another connection.
         writer.recorder.insert_events(stored("between"))
