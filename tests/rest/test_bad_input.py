@@ -219,3 +219,20 @@ def test_request__nothing_there__problem_says_so(
 def _end(line: Running) -> int:
     events = line.events()
     return int(events[-1]["position"])
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body", "where"),
+    [
+        ("PUT", "/users/crowned", {"roles": ["submitter", "king"]}, "roles[1]"),
+        ("POST", "/tokens", {"user": "admin", "role": "king"}, "role"),
+        ("POST", "/login", {"user": "admin", "password": "whatever it is", "role": "king"}, "role"),
+    ],
+)
+def test_role__that_there_is_not__is_refused_in_the_same_words_everywhere(
+    client: httpx.Client, method: str, path: str, body: dict[str, object], where: str
+) -> None:
+    answer = client.request(method, path, json=body)
+    assert answer.status_code == 422
+    words = 'there is no role "king": it is one of admin, submitter, lab-controller, auditor, metrics'
+    assert answer.json()["errors"] == [{"where": where, "message": words}]

@@ -66,6 +66,8 @@ def test_ready__scheduler_hangs__says_so_until_it_goes_on(line: Running) -> None
     try:
         wait_for(lambda: failed(line), "it to be noticed")
         assert "hangs: it has not renewed its lease for" in failed(line)["scheduler"]
+        with line.client() as client:
+            assert "\nlabledger_scheduler_active 0.0\n" in client.get("/metrics").text
     finally:
         os.kill(hung, signal.SIGCONT)
     line.wait_ready()
