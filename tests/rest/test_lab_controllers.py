@@ -157,3 +157,5 @@ def test_commands__of_a_lab_controller_removed_since__are_told_as_of_then(client
     assert client.get(f"/lab-controllers/{name}/commands").status_code == 404
     told = client.get(f"/lab-controllers/{name}/commands", params={"as_of": then})
     assert (told.status_code, told.json()["commands"]) == (200, [])
+    before = client.get(f"/lab-controllers/{name}/commands", params={"as_of": then - 1})
+    assert before.status_code == 404

@@ -19,8 +19,10 @@ from api.rest.resources.shapes import Row, lab_command
 from api.services import Services
 from api.use_cases.known import known
 from api.use_cases.report_command import report_command
-from domain.errors import TooOften
+from domain.errors import TooOften, Unknown
+from domain.names import called
 
+KIND = "lab-controller"
 MAX_COMMANDS = 500
 # In one process; each costs a look at the database a second.
 MAX_WAITING = 2_000
@@ -37,11 +39,13 @@ class Commands:
         *(answers.LabCommands, queries.CommandQuery),
     )
     async def on_get(self, req: Request, resp: Response, name: str) -> None:
-        """Asked of the past, it waits for nothing, and of a lab controller that was removed since."""
+        """Asked of the past, it waits for nothing, and the lab controller may be gone since."""
         query = query_of(req, queries.CommandQuery)
         if query.as_of is None:
-            await known(self._services, "lab-controller", name)
+            await known(self._services, KIND, name)
         at = await reading.read_at(req, self._services)
+        if query.as_of is not None:
+            await self._require_then(name, at)
         asked = {
             "lab_controller": name,
             "after": query.after,
@@ -54,6 +58,11 @@ class Commands:
             position, rows = await self._wait(asked, at.position, query.wait_seconds)
             at = reading.At(position)
         reading.answer_read(resp, at, {"commands": [lab_command(row, name) for row in rows]})
+
+    async def _require_then(self, name: str, at: reading.At) -> None:
+        asked = {"kind": KIND, "name": name, "at": at.position}
+        if await self._services.reader.row("document", asked) is None:
+            raise Unknown(called(KIND, name))
 
     async def _wait(self, asked: dict[str, Any], at: int, seconds: int) -> tuple[int, list[Row]]:
         """Until there is something. Raises TooOften when too many wait already."""
