@@ -1,6 +1,6 @@
-"""The commands in the docs, run: `python -m tests.docs.commands [--record] PAGE…`.
+"""The commands in the docs, run: `python -m tests.docs.commands [--record] [--together] PAGE…`.
 
-Each page has a demo of its own. `--record` writes what was printed into the pages.
+A demo for each page, or `--together` one for all. `--record` writes into the pages what was printed.
 """
 
 from __future__ import annotations
@@ -13,17 +13,20 @@ from dataclasses import dataclass
 from difflib import unified_diff
 from pathlib import Path
 
-from tests.docs.demo import TOP, Demo, demo
+from tests.docs.demo import Demo, demo
 from tests.docs.likeness import ANYTHING, alike, likeness, refreshed, with_values
-from tests.docs.page import Command, commands, with_recorded
+from tests.docs.page import DOCS, TOP, Command, commands, with_recorded
 from tests.docs.shell import Printed
 
-PAGES = (
-    "README.md",
-    "docs/tutorial.md",
-    *sorted(f"docs/how-to/{page.name}" for page in (TOP / "docs" / "how-to").glob("*.md")),
+# Its commands are for a machine of one's own, as root.
+NOT_RUN = ("docs/operation.md",)
+PAGES = tuple(
+    page for page in DOCS if page not in NOT_RUN and "\n```console\n" in (TOP / page).read_text("utf-8")
 )
-RECORD = "--record"
+STORIES = tuple(page for page in PAGES if page in ("README.md", "docs/tutorial.md") or "/how-to/" in page)
+# Pages to look things up in, where it does not matter what was done before.
+OTHERS = tuple(page for page in PAGES if page not in STORIES)
+RECORD, TOGETHER = "--record", "--together"
 AS_SHOWN = "as shown"
 NOT_YET = ("?",)
 AGAIN_SECONDS = 60.0
@@ -44,16 +47,14 @@ class Outcome:
         return f"line {self.command.line}: $ {self.command.text}\n{self.fault}"
 
 
-def outcomes(source: str, record: bool = False) -> list[Outcome]:
+def outcomes(made: Demo, source: str, record: bool = False) -> list[Outcome]:
     """Run the commands of a page in their order, up to the first fault; to record, all of them."""
-    found: list[Outcome] = []
-    with demo() as made:
-        run = Run(made)
-        for command in commands(source):
-            if command.is_run:
-                found.append(run.outcome(command))
-                if found[-1].fault and not record:
-                    break
+    run, found = Run(made), list[Outcome]()
+    for command in commands(source):
+        if command.is_run:
+            found.append(run.outcome(command))
+            if found[-1].fault and not record:
+                break
     return found
 
 
@@ -122,19 +123,25 @@ def _recorded(outcome: Outcome) -> list[str]:
 def main(arguments: list[str]) -> int:
     # One that is told to end takes its demo along.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
-    record = RECORD in arguments
-    failed = 0
-    for name in [argument for argument in arguments if argument != RECORD] or PAGES:
-        page = Path(name)
-        source = page.read_text("utf-8")
-        found = outcomes(source, record)
-        for outcome in found:
-            if outcome.fault:
-                failed += not (record and outcome.is_recordable)
-                print(f"{name}, {outcome}\n")
-        if record:
-            page.write_text(recorded(source, found), "utf-8")
-    return min(failed, 1)
+    pages = [argument for argument in arguments if argument not in (RECORD, TOGETHER)] or [*PAGES]
+    is_read = True
+    for together in [pages] if TOGETHER in arguments else [[page] for page in pages]:
+        with demo() as made:
+            for page in together:
+                is_read &= _read(made, Path(page), RECORD in arguments)
+    return 0 if is_read else 1
+
+
+def _read(made: Demo, page: Path, record: bool) -> bool:
+    """Whether it says the truth, or does now."""
+    source = page.read_text("utf-8")
+    found = outcomes(made, source, record)
+    faults = [outcome for outcome in found if outcome.fault]
+    for outcome in faults:
+        print(f"{page}, {outcome}\n")
+    if record:
+        page.write_text(recorded(source, found), "utf-8")
+    return not [outcome for outcome in faults if not (record and outcome.is_recordable)]
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -17,12 +18,12 @@ from pathlib import Path
 import httpx
 
 from api.embedded.cluster import Cluster
-from tests.docs.page import BadPage
+from tests.docs.page import TOP, BadPage
 from tests.docs.shell import Printed, Shell
 
-TOP = Path(__file__).resolve().parents[2]
 # What stands in the pages.
 URL = "http://127.0.0.1:8080"
+TOKEN = re.compile(r"\bll_[\w-]{20,}")
 START_SECONDS = 90.0
 STOP_SECONDS = 30.0
 # What a reader finds in the folder of the checkout.
@@ -38,15 +39,11 @@ class Demo:
         self._data = folder / "home" / ".local" / "share" / "labledger"
         self._printed = folder / "up.out"
         self.url = ""
-        self._make_folders()
+        self._make_program()
 
-    def _make_folders(self) -> None:
-        checkout, programs = self._folder / "labledger", self._folder / "bin"
-        for made in (checkout, programs):
-            made.mkdir()
-        for name in SHARED:
-            (checkout / name).symlink_to(TOP / name)
-        script = programs / "labledger"
+    def _make_program(self) -> None:
+        script = self._folder / "bin" / "labledger"
+        script.parent.mkdir()
         script.write_text(f'#!/bin/sh\nPYTHONPATH={TOP} exec {sys.executable} -m api.cli "$@"\n', "utf-8")
         script.chmod(0o755)
 
@@ -98,21 +95,22 @@ class Demo:
         return Printed([self._anywhere(line) for line in printed.lines], printed.status)
 
     def _new_terminal(self, name: str) -> Shell:
-        if not name:
-            home = self._data.parents[2]
-            return Shell(self._folder / "labledger", home, self._environment(LABLEDGER_DATA=str(self._data)))
-        if not name.isalpha():
+        if name and not name.isalpha():
             raise BadPage(f"a terminal cannot be called {name!r}")
-        home = self._folder / name
-        home.mkdir()
-        nobodys = home / ".local" / "share" / "labledger"
-        return Shell(home, home, self._environment(XDG_DATA_HOME=str(nobodys)))
+        home = self._folder / (name or "home")
+        checkout = home / "labledger"
+        checkout.mkdir(parents=True)
+        for shared in SHARED:
+            (checkout / shared).symlink_to(TOP / shared)
+        # Where root looks unless told otherwise is no place of these people.
+        data = {} if name else {"LABLEDGER_DATA": str(self._data)}
+        return Shell(checkout, home, self._environment(**data))
 
     def _anywhere(self, line: str) -> str:
         """Without what is of this run and this machine."""
         for name in ("home", *filter(None, self._terminals)):
             line = line.replace(str(self._folder / name), "~")
-        return line.replace(self.url, URL)
+        return TOKEN.sub("ll_…", line.replace(self.url, URL))
 
     def _environment(self, **more: str) -> dict[str, str]:
         """That of a person who has set nothing for Labledger."""

@@ -18,13 +18,17 @@ VARYING = (
     (r"─+", "─"),
     (r"\bll_(?:[\w-]{20,}|…)", "TOKEN"),
     (r"\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b", "UUID"),
+    (r"\b[0-9a-f]{32}\b", "UUID"),
     (r"\b([0-9a-f]{12})\b", r"ID⟨\1⟩"),
     (r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|\+00:00)?", "TIME"),
+    (r"\b\d+\.\d%", "SHARE"),
     (r"\b\d+[dhms](?: \d+[dhms])?(?![\w-])", "SPAN"),
-    # The first column of `events`; that of `recipe`; in sentences, JSON and headers.
+    # The first column of `events`; those of `recipe` and `system usage`; in sentences, JSON and headers.
     (r"^ ?(\d+) TIME", r"POSITION⟨\1⟩ TIME"),
     (r"(TIME(?: SPAN)?) (\d+)(?= |$)", r"\1 POSITION⟨\2⟩"),
-    (r"(position\"?:? )(\d+)", r"\1POSITION⟨\2⟩"),
+    (r"^( ?TIME SPAN .*) (\d+)$", r"\1 POSITION⟨\2⟩"),
+    (r"^(id: )(\d+)$", r"\1POSITION⟨\2⟩"),
+    (r"((?:position|basis|commit_end)(?:\"?: ?| ))(\d+)", r"\1POSITION⟨\2⟩"),
     (r"\b(command|event)/(\d+)", r"\1/POSITION⟨\2⟩"),
 )
 COMPILED = tuple((re.compile(pattern, re.IGNORECASE), name) for pattern, name in VARYING)

@@ -17,11 +17,15 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
+from pathlib import Path
 
+TOP = Path(__file__).resolve().parents[2]
+DOCS = ("README.md", *sorted(str(page.relative_to(TOP)) for page in (TOP / "docs").rglob("*.md")))
 ONE_COMMAND = ("exits", "types", "until", "again until")
 OF_BLOCKS = ("terminal", "not run")
 MARK = re.compile(r"<!-- ([a-z ]+): (.*?) -->")
 PROMPT = "$ "
+HERE = re.compile(r"<<'(\w+)'")
 
 
 @dataclass(frozen=True)
@@ -79,14 +83,19 @@ class Block:
 
 
 def _command(at: int, lines: list[str]) -> Command:
-    """A line that ends in a backslash goes on in the next. Blank lines before the next are nobody's."""
-    typed = 1
-    while lines[typed - 1].endswith("\\") and typed < len(lines):
-        typed += 1
+    """Blank lines before the next command are nobody's."""
+    typed = _typed(lines)
     recorded = lines[typed:]
     while recorded and not recorded[-1].strip():
         recorded.pop()
     return Command("\n".join(lines[:typed]).removeprefix(PROMPT), at, tuple(recorded))
+
+
+def _typed(lines: list[str]) -> int:
+    """How many lines are the command: it goes on behind a backslash, and up to the end of a here-document."""
+    if here := HERE.search(lines[0]):
+        return lines.index(here[1]) + 1
+    return next((place for place, line in enumerate(lines, 1) if not line.endswith("\\")), len(lines))
 
 
 class BadPage(Exception):

@@ -77,7 +77,9 @@ def _watched(pid: int, descriptor: int, until: str | None, types: list[str]) -> 
         if time.monotonic() > deadline:
             os.killpg(pid, signal.SIGKILL)
             deadline += END_SECONDS
-    return Printed(screen.lines(), os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
+    status = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+    # As shells tell of one that a signal has ended.
+    return Printed(screen.lines(), status if status >= 0 else 128 - status)
 
 
 def _read(descriptor: int) -> bytes | None:

@@ -1,4 +1,4 @@
-"""The commands of each page, against a demo of its own; some pages at a time, since most of it is waiting."""
+"""The commands of the docs, against demos; some at a time, since most of it is waiting."""
 
 from __future__ import annotations
 
@@ -9,26 +9,27 @@ from concurrent.futures import Future, ThreadPoolExecutor
 
 import pytest
 
-from tests.docs.commands import PAGES
-from tests.docs.demo import TOP
+from tests.docs.commands import OTHERS, STORIES, TOGETHER
+from tests.docs.page import TOP
 
 AT_A_TIME = 3
+Pages = tuple[str, ...]
 Outcome = subprocess.CompletedProcess[str]
 
 
 class Readers:
-    """A process for each page; all end with the tests."""
+    """A process for pages that are read together; all end with the tests."""
 
-    def __init__(self, pages: list[str]) -> None:
+    def __init__(self, asked: list[Pages]) -> None:
         self._processes: list[subprocess.Popen[str]] = []
         self._pool = ThreadPoolExecutor(AT_A_TIME)
-        self.outcomes: dict[str, Future[Outcome]] = {
-            page: self._pool.submit(self._read, page) for page in pages
+        self.outcomes: dict[Pages, Future[Outcome]] = {
+            pages: self._pool.submit(self._read, pages) for pages in asked
         }
 
-    def _read(self, page: str) -> Outcome:
+    def _read(self, pages: Pages) -> Outcome:
         process = subprocess.Popen(
-            [sys.executable, "-m", "tests.docs.commands", page],
+            [sys.executable, "-m", "tests.docs.commands", TOGETHER, *pages],
             cwd=TOP,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
@@ -36,7 +37,7 @@ class Readers:
         )
         self._processes.append(process)
         printed, _ = process.communicate()
-        return Outcome(page, process.returncode, printed)
+        return Outcome(pages, process.returncode, printed)
 
     def stop(self) -> None:
         self._pool.shutdown(wait=False, cancel_futures=True)
@@ -47,18 +48,15 @@ class Readers:
 
 @pytest.fixture(scope="module")
 def readers(request: pytest.FixtureRequest) -> Iterator[Readers]:
-    """All pages that are asked for, begun at once."""
-    asked = [
-        item.callspec.params["page"]
-        for item in request.session.items
-        if hasattr(item, "callspec") and item.fspath == request.fspath
-    ]
+    """All that are asked for, begun at once."""
+    here = [item for item in request.session.items if isinstance(item, pytest.Function)]
+    asked = [item.callspec.params["pages"] for item in here if item.module is request.module]
     started = Readers(asked)
     yield started
     started.stop()
 
 
-@pytest.mark.parametrize("page", PAGES)
-def test_page__its_commands_in_order__do_and_print_what_it_says(page: str, readers: Readers) -> None:
-    outcome = readers.outcomes[page].result()
+@pytest.mark.parametrize("pages", [*((page,) for page in STORIES), OTHERS], ids=" ".join)
+def test_pages__their_commands_in_order__do_and_print_what_they_say(pages: Pages, readers: Readers) -> None:
+    outcome = readers.outcomes[pages].result()
     assert outcome.returncode == 0, outcome.stdout

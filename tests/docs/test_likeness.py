@@ -50,10 +50,12 @@ def test_likeness__says_something_else__is_not_like(recorded: list[str], printed
 
 
 def test_likeness__positions_and_ids__are_those_of_this_run_in_later_commands() -> None:
-    recorded = [TABLE[0], "…", "token 0123456789ab: new", '{"position": 80}']
+    recorded = [TABLE[0], "…", "token 0123456789ab: new", '{"position": 80}', '{"position":81}', "id: 82"]
     printed = [TABLE[0].replace("77", "178"), "more", "token ba9876543210: new", '{"position": 181}']
+    printed += ['{"position":182}', "id: 183"]
     values = likeness(recorded, printed)
-    assert values == {"77": "178", "0123456789ab": "ba9876543210", "80": "181"}
+    ids = {"0123456789ab": "ba9876543210"}
+    assert values == {"77": "178", **ids, "80": "181", "81": "182", "82": "183"}
     command = (
         "labledger events --after 77; labledger recipe 77 --as-of 80; labledger token revoke 0123456789ab"
     )

@@ -57,6 +57,11 @@ def test_commands__page_that_cannot_be_run__says_where(source: str) -> None:
         commands(source)
 
 
+def test_commands__here_document__is_typed_not_printed() -> None:
+    (command,) = commands("```console\n$ cat >a <<'END'\none\n\ntwo\nEND\nprinted\n```\n")
+    assert (command.text, command.recorded) == ("cat >a <<'END'\none\n\ntwo\nEND", ("printed",))
+
+
 def test_commands__mark_apart_from_its_block__is_none_of_it() -> None:
     (command,) = commands("<!-- exits: 1 -->\n\nText.\n\n```console\n$ a\n```\n")
     assert command.status == 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tests.docs.commands import outcomes, recorded
+from tests.docs.demo import demo
 
 TRUE = """
 ```console
@@ -54,7 +55,8 @@ Nothing of the kind
 
 def test_page__that_lies__is_found_out_line_by_line() -> None:
     page = TRUE + LIES
-    everything = outcomes(page, record=True)
+    with demo() as made:
+        everything = outcomes(made, page, record=True)
     found = [outcome for outcome in everything if outcome.fault]
     first = page.splitlines().index("$ labledger job 1 | head -1") + 1
     assert [outcome.command.line - first for outcome in found] == [0, 2, 4, 5, 7], "\n\n".join(
