@@ -13,10 +13,11 @@ from api.metrics.declared import COUNTERS, DURATIONS, GAUGES, HISTOGRAMS
 from tests.harness.running import wait_for
 
 DECLARED = (*GAUGES, *DURATIONS, *COUNTERS, *HISTOGRAMS)
-# What never happens, or needs a fault of the database or of the lab, stays at 0.
+# What never happens, or needs a fault of the database, of the lab or of watchers, stays at 0.
 AT_NOUGHT = {
     *("labledger_append_retries", "labledger_append_conflicts", "labledger_scheduler_conflicts"),
     *("labledger_tailer_backstop_finds", "labledger_tailer_reconnects", "labledger_consistency_findings"),
+    *("labledger_watching_cut", "labledger_watching_refused"),
     *("labledger_projector_lag_events", "labledger_projector_lag_seconds"),
 }
 
