@@ -1,0 +1,54 @@
+"""What the docs name is there."""
+
+from __future__ import annotations
+
+import subprocess
+
+import pytest
+
+from tests.docs.named import anchors, commands_named, faults, is_there, links, paths
+from tests.docs.page import DOCS, TOP
+
+pytestmark = pytest.mark.skipif(
+    subprocess.run(["git", "rev-parse"], cwd=TOP, check=False, capture_output=True).returncode != 0,
+    reason="not in a checkout, so that nobody knows its files",
+)
+
+
+@pytest.mark.parametrize("page", DOCS)
+def test_page__its_links__lead_somewhere(page: str) -> None:
+    for file, heading in links(TOP / page):
+        assert file.exists(), f"{page} leads to {file}"
+        assert not heading or heading in anchors(file), f"{page} leads to #{heading} of {file}"
+
+
+@pytest.mark.parametrize("page", [*DOCS, "CHANGELOG.md"])
+def test_page__files_it_names__are_there(page: str) -> None:
+    assert [path for path in paths(TOP / page) if not is_there(path)] == []
+
+
+@pytest.mark.parametrize("page", [*DOCS, "CHANGELOG.md"])
+def test_page__commands_it_names__are_there_with_their_options(page: str) -> None:
+    found = [(" ".join(words), fault) for words in commands_named(TOP / page) for fault in faults(words)]
+    assert found == []
+
+
+@pytest.mark.parametrize(
+    ("words", "missing"),
+    [
+        ("submit FILE --wait", []),
+        ("lab simulate --speed 60 --once", []),
+        ("lab-controller put lab.example.com --disabled", []),
+        ("queue --nosuch", ["queue has no --nosuch"]),
+        ("nosuch --json", ["main has no nosuch"]),
+        ("lab nosuch", ["lab has no nosuch"]),
+        ("token create --role=admin USER", []),
+    ],
+)
+def test_faults__of_a_command__name_what_is_not_there(words: str, missing: list[str]) -> None:
+    assert list(faults(words.split())) == missing
+
+
+def test_is_there__paths_that_are_and_are_not__are_told_apart() -> None:
+    assert is_there("api/cli/") and is_there("likeness.py") and is_there("docs/how-to/audit.md")
+    assert not is_there("api/nosuch.py") and not is_there("keness.py")
