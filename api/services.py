@@ -57,6 +57,7 @@ class Services:
     requests: RequestCounters = field(default_factory=RequestCounters)
     hashing: Hashing = field(default_factory=Hashing)
     attempts: Attempts = field(default_factory=Attempts)
+    trying_again: asyncio.Lock = field(default_factory=asyncio.Lock)
     bounds: Bounds = Bounds()
     clock: Callable[[], datetime] = lambda: datetime.now(UTC)
 

@@ -48,17 +48,22 @@ async def commit(services: Services, decide: Callable[[], Awaitable[Append | Non
 
     `decide` looks at fresh state each time. Raises what it raises, and Conflict when it never stands still.
     """
-    outcome: Outcome | None = None
     deadline = time.monotonic() + PATIENCE_SECONDS
-    while time.monotonic() < deadline:
-        append = await decide()
-        if append is None:
-            return None
-        outcome = await services.append(append)
-        if not isinstance(outcome, Conflict):
-            return committed(outcome)
-        await services.feed.catch_up()
-    raise Conflict(f"it kept changing: {outcome}")
+    outcome = await _attempt(services, decide)
+    if isinstance(outcome, Conflict):
+        # One after another: of many that want the same thing at once only one would get it, each time again.
+        async with services.trying_again:
+            while isinstance(outcome, Conflict) and time.monotonic() < deadline:
+                await services.feed.catch_up()
+                outcome = await _attempt(services, decide)
+    if isinstance(outcome, Conflict):
+        raise Conflict(f"it kept changing: {outcome}")
+    return None if outcome is None else committed(outcome)
+
+
+async def _attempt(services: Services, decide: Callable[[], Awaitable[Append | None]]) -> Outcome | None:
+    append = await decide()
+    return None if append is None else await services.append(append)
 
 
 async def commit_gathered(
