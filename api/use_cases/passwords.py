@@ -12,6 +12,7 @@ from api.use_cases.commit import append_of, commit_named
 from api.use_cases.rights import require_oneself
 from domain.directory.events import UserPasswordSet
 from domain.directory.passwords import faults_of
+from domain.directory.roles import ADMIN
 from domain.errors import Fault, FaultyInput, NotPermitted, Refused, Unknown
 from domain.names import called
 
@@ -22,14 +23,17 @@ async def set_password(
     """From now on this is the user's password, and no other.
 
     An admin sets anybody's. Others set their own, by the `current` one if they have any. The tokens that they
-    have stay. Raises FaultyInput with all that is wrong, Unknown, Stale, NotPermitted for somebody else and
-    for a wrong `current`, TooOften, and Refused when it was set by another request meanwhile.
+    have stay. Raises FaultyInput with all that is wrong, Unknown, Stale, NotPermitted for somebody else, for a
+    wrong `current` and for a first one that would let its setter rise to an admin, TooOften, and Refused when
+    it was set by another request meanwhile.
     """
     require_oneself(request, user, "sets the passwords of others")
     await services.feed.catch_up()
     if services.feed.directory.get("user", user) is None:
         raise Unknown(called("user", user))
     before = services.feed.directory.access.password_of(user)
+    if before is None:
+        _require_no_rise(services, request, user)
     needs_current = before is not None and not request.is_admin
     faults = faults_of(new, user, "password")
     if needs_current and current is None:
@@ -60,12 +64,20 @@ async def _count(
             raise Unknown(called("user", user))
         if replaced != known and not request.is_admin:
             raise Refused(f"the password of {called('user', user)} was set meanwhile")
+        if replaced is None:
+            _require_no_rise(services, request, user)
         event = UserPasswordSet(password_id=password_id)
         return append_of(services, request, [(subject, event)], {subject: entry.version})
 
     done = await commit_named(services, request, subject, decide)
     assert done is not None, "a password that is set is always something new"
     return done, replaced
+
+
+def _require_no_rise(services: Services, request: Request, user: str) -> None:
+    """Raises NotPermitted: a first password needs nothing but a token, and lets in as every role of its user."""
+    if ADMIN in services.feed.directory.roles_of(user) and not request.is_admin:
+        raise NotPermitted(f"only an admin sets the first password of {called('user', user)}, who may be one")
 
 
 async def is_password(services: Services, user: str, password_id: str | None, password: str) -> bool:

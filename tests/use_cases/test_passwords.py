@@ -87,6 +87,26 @@ def test_password__of_others__is_set_by_admins_without_knowing_it(town: Town) ->
     assert logs_in(town, "bob", SECOND)
 
 
+def test_password__first_of_who_may_be_admin__is_set_by_no_lesser_token(town: Town) -> None:
+    town.ask(put_document, as_admin(), "user", "bob", {"roles": ["submitter", "admin"]})
+    before = town.log.end()
+    with pytest.raises(NotPermitted, match="only an admin"):
+        town.ask(set_password, by("bob"), "bob", FIRST)
+    assert town.log.end() == before
+    town.ask(set_password, as_admin(), "bob", FIRST)
+    # Who knows the password has the roles anyway.
+    town.ask(set_password, by("bob"), "bob", SECOND, FIRST)
+    assert logs_in(town, "bob", SECOND, "admin")
+
+
+def test_password__user_made_admin_in_the_same_moment__is_set_by_no_lesser_token(town: Town) -> None:
+    def rises() -> None:
+        town.ask(put_document, as_admin(), "user", "bob", {"roles": ["submitter", "admin"]})
+
+    with town.scene.doors[1].appended.preceded(rises), pytest.raises(NotPermitted, match="only an admin"):
+        town.ask(set_password, by("bob"), "bob", FIRST, door=1)
+
+
 def test_password__stale_if_match__the_one_before_counts(town: Town) -> None:
     town.ask(set_password, as_admin(), "bob", FIRST)
     with pytest.raises(Stale):
