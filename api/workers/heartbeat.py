@@ -7,9 +7,12 @@ the last look, or it has been computing. A process that is stopped has no thread
 
 from __future__ import annotations
 
+import logging
 import threading
 import time
 from collections.abc import Callable
+
+logger = logging.getLogger(__name__)
 
 # Of a lease; a look that came too late must not lose it.
 LOOKS = 4
@@ -62,8 +65,12 @@ class Heartbeat:
 
     def _run(self) -> None:
         while not self._stop.wait(self._every_seconds):
-            if self._progress.made():
-                self._renew()
+            try:
+                if self._progress.made():
+                    self._renew()
+            except Exception:
+                # Whatever it was: without this thread a loop that gets on would pass for one that hangs.
+                logger.exception("heartbeat: a look failed")
 
 
 def _cpu_clock() -> Callable[[], float]:

@@ -83,6 +83,20 @@ def test_heartbeat__loop_waits_for_something__lease_not_renewed() -> None:
     assert renewed == []
 
 
+def test_heartbeat__renewing_goes_wrong_once__goes_on(caplog: pytest.LogCaptureFixture) -> None:
+    renewed: list[None] = []
+    wrong = iter([True])
+
+    def renew() -> None:
+        if next(wrong, False):
+            raise ValueError("a fault")
+        renewed.append(None)
+
+    with loop(come_round) as running, Heartbeat(running.progress, renew, seconds=0.2):
+        until(lambda: renewed)
+    assert "heartbeat: a look failed" in caplog.text
+
+
 def test_progress__computes_for_longer_than_anything_takes__is_none(monkeypatch: pytest.MonkeyPatch) -> None:
     now = [0.0]
     cpu = [0.0]
