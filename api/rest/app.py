@@ -124,4 +124,12 @@ def _cors(origins: tuple[str, ...]) -> list[Any]:
         return []
     exposed = [POSITION_HEADER, "ETag", "Link", "Location", "Retry-After", "X-Request-Id"]
     allowed = "*" if "*" in origins else list(origins)
-    return [falcon.CORSMiddleware(allow_origins=allowed, expose_headers=exposed)]
+    return [_Cors(allow_origins=allowed, expose_headers=exposed)]
+
+
+class _Cors(falcon.CORSMiddleware[Any, Any]):
+    """What is answered depends on who asks: caches must know."""
+
+    async def process_response_async(self, req: Any, resp: Any, resource: Any, req_succeeded: bool) -> None:
+        await super().process_response_async(req, resp, resource, req_succeeded)
+        resp.append_header("Vary", "Origin")

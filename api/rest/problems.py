@@ -85,13 +85,23 @@ def answer(resp: Response, body: dict[str, Any]) -> None:
         resp.set_header("Retry-After", str(RETRY_SECONDS))
 
 
-async def on_labledger_error(req: Request, resp: Response, error: LabledgerError, params: Any) -> None:
+async def on_labledger_error(
+    req: Request, resp: Response | None, error: LabledgerError, params: Any, ws: Any = None
+) -> None:
+    if resp is None:
+        await _hang_up(ws)
+        return
     answer(resp, problem_of(error))
     if isinstance(error, TooOften):
         resp.set_header("Retry-After", str(error.retry_after_seconds))
 
 
-async def on_http_error(req: Request, resp: Response, error: falcon.HTTPError, params: Any) -> None:
+async def on_http_error(
+    req: Request, resp: Response | None, error: falcon.HTTPError, params: Any, ws: Any = None
+) -> None:
+    if resp is None:
+        await _hang_up(ws)
+        return
     status = error.status_code
     body = problem(status, error.description or _DETAILS.get(status, error.title or ""))
     answer(resp, body)
@@ -99,10 +109,20 @@ async def on_http_error(req: Request, resp: Response, error: falcon.HTTPError, p
         resp.set_header(name, value)
 
 
-async def on_surprise(req: Request, resp: Response, error: Exception, params: Any) -> None:
+async def on_surprise(
+    req: Request, resp: Response | None, error: Exception, params: Any, ws: Any = None
+) -> None:
     """A fault of ours: the trace goes to the log, the client gets the id to ask about."""
+    if resp is None:
+        await _hang_up(ws)
+        return
     logging.getLogger(__name__).exception("request %s failed", request_id_of(req))
     answer(resp, problem(500, f"request {request_id_of(req)} failed; the log says why"))
+
+
+async def _hang_up(ws: Any) -> None:
+    """There are no web sockets here: events are streamed by plain HTTP."""
+    await ws.close()
 
 
 _DETAILS = {404: "there is nothing at this path", 405: "this resource does not take that method"}

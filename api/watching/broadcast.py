@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -46,6 +47,7 @@ class Broadcast:
         self._log = log
         self._groups = Groups()
         self._watchers: dict[Watcher, None] = {}
+        self._places = Counter[str]()
         self._reading = asyncio.Semaphore(READERS)
         self._timer: asyncio.TimerHandle | None = None
         self._told: dict[Watcher, None] = {}
@@ -57,9 +59,11 @@ class Broadcast:
         """How many there are now."""
         return len(self._watchers)
 
-    @property
-    def is_full(self) -> bool:
-        return self._is_closed or len(self._watchers) >= most_watchers()
+    def is_full_for(self, who: str) -> bool:
+        """One may have half of all places, so that others can watch, too."""
+        most = most_watchers()
+        taken = self._places[who] >= max(1, most // 2)
+        return self._is_closed or taken or len(self._watchers) >= most
 
     def begin(self, position: int) -> None:
         """What comes is after this position."""
@@ -81,10 +85,15 @@ class Broadcast:
         self._told |= told
 
     def watch(
-        self, selection: Selection, after: int, line: Line, still_allowed: Callable[[], bool]
+        self,
+        selection: Selection,
+        after: int,
+        line: Line,
+        still_allowed: Callable[[], bool],
+        who: str = "",
     ) -> Watcher:
-        """Everything selected after a position, and then whatever comes, for as long as it is allowed."""
-        return Watcher(self, selection, after, line, still_allowed)
+        """Everything selected after a position, and then whatever comes, for as long as `who` is allowed."""
+        return Watcher(self, selection, after, line, still_allowed, who)
 
     async def missed(self, after: int, selection: Selection) -> tuple[Sequence[Message], int]:
         """A part of what is selected after a position, and the position up to which that is all of it."""
@@ -97,6 +106,7 @@ class Broadcast:
     def enter(self, watcher: Watcher) -> None:
         """It is there, and looked after from now on."""
         self._watchers[watcher] = None
+        self._places[watcher.who] += 1
         if self._timer is None:
             self._timer = asyncio.get_running_loop().call_later(LOOK_SECONDS, self._look)
 
@@ -105,8 +115,13 @@ class Broadcast:
         self._groups.add(watcher)
 
     def leave(self, watcher: Watcher) -> None:
-        self._watchers.pop(watcher, None)
         self._groups.remove(watcher)
+        if watcher not in self._watchers:
+            return
+        del self._watchers[watcher]
+        self._places[watcher.who] -= 1
+        if not self._places[watcher.who]:
+            del self._places[watcher.who]
 
     def close(self) -> None:
         """Nothing comes any more: every stream ends."""

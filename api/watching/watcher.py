@@ -45,7 +45,9 @@ class Watcher:
         after: int,
         line: Line,
         still_allowed: Callable[[], bool],
+        who: str,
     ) -> None:
+        self.who = who
         self.selection = selection
         self.position = after
         self.line = line

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import gzip
+import socket
+from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 
@@ -114,6 +116,7 @@ def test_other_origins__one_that_is_allowed__may_ask(strict: Running) -> None:
     assert "POST" in preflight.headers["access-control-allow-methods"]
     answer = httpx.get(f"{strict.url}/healthz", headers={"Origin": ORIGIN}, trust_env=False)
     assert "labledger-position" in answer.headers["access-control-expose-headers"].lower()
+    assert "origin" in answer.headers["vary"].lower()
     other = httpx.get(f"{strict.url}/healthz", headers={"Origin": "https://evil.test"}, trust_env=False)
     assert "access-control-allow-origin" not in other.headers
 
@@ -170,3 +173,27 @@ def test_stream__its_token_is_revoked__ends(line: Running, client: httpx.Client)
         # It would go on for ever.
         assert sum(1 for _ in lines) > 0
     assert httpx.get(f"{line.url}/queue", headers=headers, trust_env=False).status_code == 401
+
+
+def test_web_socket__there_are_none__is_hung_up_on(line: Running) -> None:
+    asked = (
+        "GET /events HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
+        "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
+    )
+    with socket.create_connection(("127.0.0.1", line.port), timeout=10) as connection:
+        connection.sendall(asked.encode())
+        answer = connection.recv(1_000)
+    assert answer.split(b" ")[1] == b"403"
+
+
+def test_commands__more_wait_for_a_lab_than_one_has_use_for__429(line: Running) -> None:
+    path = f"/lab-controllers/{EAST}/commands"
+    last = {"after": str(2**40), "wait_seconds": "4"}
+
+    def poll(_: int) -> int:
+        with line.client() as client:
+            return client.get(path, params=last).status_code
+
+    with ThreadPoolExecutor(24) as pool:
+        statuses = Counter(pool.map(poll, range(24)))
+    assert statuses == {200: 16, 429: 8}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from typing import Any
 
 from falcon.asgi import Request, Response
@@ -24,15 +25,15 @@ from domain.names import called
 
 KIND = "lab-controller"
 MAX_COMMANDS = 500
-# In one process; each costs a look at the database a second.
-MAX_WAITING = 2_000
+# For one lab controller, in one process. Each looks again whenever the read models move.
+MAX_WAITING = 16
 RETRY_SECONDS = 5
 
 
 class Commands:
     def __init__(self, services: Services) -> None:
         self._services = services
-        self._waiting = 0
+        self._waiting = Counter[str]()
 
     @operation(
         "Fetch what a lab controller must do next, waiting for it if asked to",
@@ -65,14 +66,17 @@ class Commands:
             raise Unknown(called(KIND, name))
 
     async def _wait(self, asked: dict[str, Any], at: int, seconds: int) -> tuple[int, list[Row]]:
-        """Until there is something. Raises TooOften when too many wait already."""
-        if self._waiting >= MAX_WAITING:
-            raise TooOften("too many lab controllers wait here", RETRY_SECONDS)
-        self._waiting += 1
+        """Until there is something. Raises TooOften when as many wait for the same lab as one has use for."""
+        name = asked["lab_controller"]
+        if self._waiting[name] >= MAX_WAITING:
+            raise TooOften(f"{MAX_WAITING} requests wait for {name} already", RETRY_SECONDS)
+        self._waiting[name] += 1
         try:
             return await self._look_again(asked, at, min(seconds, self._services.bounds.long_poll_seconds))
         finally:
-            self._waiting -= 1
+            self._waiting[name] -= 1
+            if not self._waiting[name]:
+                del self._waiting[name]
 
     async def _look_again(self, asked: dict[str, Any], at: int, seconds: float) -> tuple[int, list[Row]]:
         reader, deadline = self._services.reader, time.monotonic() + seconds

@@ -8,6 +8,7 @@ import falcon
 from falcon.asgi import Request, Response
 
 from api.headers import EVENT_STREAM
+from api.rest.middleware.principal import principal_of
 from api.rest.reading import POSITION_HEADER
 from api.rest.serving.worker import CONNECTION, Connection
 from api.services import Services
@@ -32,7 +33,8 @@ class Watchers:
 
         `still_allowed` is asked about once a second, and must not block; the stream ends when it says no.
         """
-        if self._broadcast.is_full:
+        who = principal_of(req).user
+        if self._broadcast.is_full_for(who):
             self._broadcast.counters.refused += 1
             raise falcon.HTTPServiceUnavailable(
                 description="as many watch here as there may; try again later", retry_after=RETRY_SECONDS
@@ -44,4 +46,4 @@ class Watchers:
         resp.set_header("Cache-Control", "no-cache")
         # Or nginx would keep the stream back.
         resp.set_header("X-Accel-Buffering", "no")
-        resp.stream = self._broadcast.watch(selection, after, connection, still_allowed)
+        resp.stream = self._broadcast.watch(selection, after, connection, still_allowed, who)
