@@ -23,9 +23,9 @@ async def set_password(
     """From now on this is the user's password, and no other.
 
     An admin sets anybody's. Others set their own, by the `current` one if they have any. The tokens that they
-    have stay. Raises FaultyInput with all that is wrong, Unknown, Stale, NotPermitted for somebody else, for a
-    wrong `current` and for a first one that would let its setter rise to an admin, TooOften, and Refused when
-    it was set by another request meanwhile.
+    have stay. Raises FaultyInput with all that is wrong, Unknown, Stale, NotPermitted for somebody else, a
+    wrong `current` and a first one that would let who sets it rise to an admin, TooOften, and Refused when it
+    was set by another request meanwhile.
     """
     require_oneself(request, user, "sets the passwords of others")
     await services.feed.catch_up()
@@ -75,7 +75,7 @@ async def _count(
 
 
 def _require_no_rise(services: Services, request: Request, user: str) -> None:
-    """Raises NotPermitted: a first password needs nothing but a token, and lets in as every role of its user."""
+    """Raises NotPermitted: a first password takes no more than a token, and opens all roles of its user."""
     if ADMIN in services.feed.directory.roles_of(user) and not request.is_admin:
         raise NotPermitted(f"only an admin sets the first password of {called('user', user)}, who may be one")
 

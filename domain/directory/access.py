@@ -10,7 +10,10 @@ from domain.events import Event
 
 
 class Access:
-    """Mutable: `apply` the events of users and tokens in order. What a token says stands in its document."""
+    """Mutable: `apply` the events of users and tokens in order. What a token says stands in its document.
+
+    What somebody had goes with them, for good: who has the name later is somebody else.
+    """
 
     def __init__(self) -> None:
         self._digests: dict[str, str] = {}
@@ -25,13 +28,22 @@ class Access:
             self._passwords[name] = event.password_id
         elif isinstance(event, happened.UserRemoved):
             self._passwords.pop(name, None)
+            self._forget_tokens(name)
+
+    def _forget_tokens(self, user: str) -> None:
+        """Also those that were made while the user was being removed, which no event revokes."""
+        gone = self._of_user.pop(user, {})
+        self._digests = {digest: token for digest, token in self._digests.items() if token not in gone}
 
     def token_id(self, digest: str) -> str | None:
         return self._digests.get(digest)
 
     def tokens_of(self, user: str) -> Iterator[str]:
-        """The ids of all tokens the user ever had."""
+        """The ids of all tokens the user ever had, since the name is theirs."""
         yield from self._of_user.get(user, ())
+
+    def has_token(self, user: str, token_id: str) -> bool:
+        return token_id in self._of_user.get(user, ())
 
     def password_of(self, user: str) -> str | None:
         """The id of the password that counts, if the user has one."""

@@ -170,12 +170,17 @@ class Directory:
         token_id = self.access.token_id(digest)
         if token_id is None:
             return None
-        document = self._entries["token"][token_id].document
-        return (token_id, document) if self.counts(document, now) else None
+        return (token_id, self._entries["token"][token_id].document) if self.counts(token_id, now) else None
 
-    def counts(self, token: Document, now: datetime) -> bool:
-        """Whether a token of this document opens anything: in time, not revoked, of a role its user has."""
-        if token.get("revoked") or token["role"] not in self.roles_of(token["user"]):
+    def counts(self, token_id: str, now: datetime) -> bool:
+        """Whether the token opens anything: in time, not revoked, of a role that who it was made for has."""
+        entry = self.get("token", token_id)
+        if entry is None or entry.document.get("revoked"):
+            return False
+        token = entry.document
+        if token["role"] not in self.roles_of(token["user"]):
+            return False
+        if not self.access.has_token(token["user"], token_id):
             return False
         end = token["expires_at"]
         return end is None or now < datetime.fromisoformat(end)

@@ -66,6 +66,19 @@ def test_token__user_removed_and_another_has_the_name__counts_no_more(directory:
     assert directory.token("digest-b1", NOW) is None
 
 
+def test_token__made_while_its_user_is_removed__never_counts_again(directory: Directory) -> None:
+    # No event revokes it: the removal was decided before it was there.
+    token(directory, "b3", "bob", "submitter")
+    hear(directory, "user/bob", happened.UserRemoved(), 2)
+    hear(directory, "user/bob", happened.UserRegistered(), 3)
+    assert directory.token("digest-b3", NOW) is None
+    assert not directory.counts("b3", NOW)
+    assert list(directory.tokens_of("bob")) == []
+    token(directory, "b5", "bob", "submitter")
+    assert directory.token("digest-b5", NOW) is not None
+    assert directory.token("digest-a1", NOW) is not None
+
+
 def test_token__document__is_without_its_digest(directory: Directory) -> None:
     found = directory.token("digest-b1", NOW)
     assert found is not None
