@@ -71,8 +71,9 @@ class Lease:
         if session is not None and epoch is not None:
             try:
                 session.execute(SQL["renew_lease"], (self.name, epoch))
-            except AWAY:
-                logger.debug("lease: not renewed")
+            except psycopg.Error as error:
+                # Not only AWAY: a session that is released meanwhile ends this in ways of its own.
+                logger.warning("lease: not renewed: %s", error)
 
     def held(self) -> bool:
         """Whether the session, and with it the lock, still lives."""

@@ -126,6 +126,28 @@ def test_renew__lease_has_another_holder__does_not_renew_it_for_that_one(
     assert owner.execute(RENEWED_AT).fetchone() == before
 
 
+# What it ended in when a session was closed again and again while another thread used it.
+@pytest.mark.parametrize(
+    "error",
+    [
+        psycopg.OperationalError("connection socket closed"),
+        psycopg.InternalError("got no result from the query"),
+        psycopg.DatabaseError("out of memory"),
+    ],
+)
+def test_renew__session_closed_by_another_thread_meanwhile__is_not_renewed_and_that_is_all(
+    leases: list[Lease], monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, error: Exception
+) -> None:
+    def closed_meanwhile(*_: object) -> None:
+        raise error
+
+    leases[0].try_take()
+    with monkeypatch.context() as patched:
+        patched.setattr(psycopg.Connection, "execute", closed_meanwhile)
+        leases[0].renew()
+    assert f"not renewed: {error}" in caplog.text
+
+
 def test_lease__holder_hangs_and_logs_in_as_somebody_else__says_once_what_to_do(
     database: TestDatabase, leases: list[Lease], owner: Owner, caplog: pytest.LogCaptureFixture
 ) -> None:
