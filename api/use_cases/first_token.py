@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import datetime
+from itertools import count
 
 from api.store.event_log import EventLog
 from api.store.requests import Append, committed
 from api.use_cases.tokens import digest_of, new_token
 from domain.directory import roles
+from domain.directory.admins import admin_comes_in
 from domain.directory.events import TokenCreated, UserRegistered
 from domain.directory.state import Directory
 from domain.directory.tokens import Wanted, role_given
@@ -18,27 +20,35 @@ ADMIN = "admin"
 
 
 def make_first_token(log: EventLog, now: datetime, keep: Callable[[str], None]) -> str | None:
-    """A token of the user admin, or None when an admin has one already. Of two at once only one gets one.
+    """A token of the user admin, or None when an admin can come in already. Of two at once only one gets one.
 
     `keep` is given the token before it counts: one that counts and that nobody has would lock everybody out.
     """
     directory = Directory()
     for recorded in log.directory(log.end()):
         directory.apply(recorded)
-    if any(entry.document["role"] == "admin" for _, entry in directory.items("token")):
+    if admin_comes_in(directory, now):
         return None
-    token = new_token()
+    token, name = new_token(), _free_name(directory)
     keep(token)
     stamp = Stamp(now, ADMIN, "request/first-start")
-    changes = tuple(Change(subject, event, stamp) for subject, event in _first(directory, digest_of(token)))
+    changes = tuple(
+        Change(subject, event, stamp) for subject, event in _first(directory, name, digest_of(token))
+    )
     expected = {change.subject: directory.version(change.subject) for change in changes}
-    (outcome,) = log.append([Append("first-start", changes, expected)])
+    (outcome,) = log.append([Append(f"first-start{name.removeprefix(ADMIN)}", changes, expected)])
     return None if committed(outcome).repeated else token
 
 
-def _first(directory: Directory, digest: str) -> Decided:
+def _free_name(directory: Directory) -> str:
+    """Of the next token, the same for two at once: admin, or admin-2 where that one opens nothing more."""
+    names = (ADMIN if number == 1 else f"{ADMIN}-{number}" for number in count(1))
+    return next(name for name in names if directory.version(f"token/{name}") == 0)
+
+
+def _first(directory: Directory, token_id: str, digest: str) -> Decided:
     decided = role_given(directory, Wanted(ADMIN, roles.ADMIN))
     if directory.get("user", ADMIN) is None:
         decided = [(f"user/{ADMIN}", UserRegistered(roles=[roles.ADMIN]))]
     made = TokenCreated(user=ADMIN, role=roles.ADMIN, lab_controller=None, digest=digest)
-    return [*decided, ("token/admin", made)]
+    return [*decided, (f"token/{token_id}", made)]
