@@ -9,10 +9,10 @@ from api.services import Request, Services
 from api.store.requests import Append, Committed
 from api.use_cases.commit import append_of, commit_named
 from api.use_cases.rights import may_put
+from domain.directory.admins import require_admin_without
 from domain.directory.changes import named_in, put, unknown_names
 from domain.directory.roles import ADMIN
 from domain.directory.state import Directory
-from domain.directory.tokens import require_admin_left
 from domain.errors import FaultyInput
 
 
@@ -38,15 +38,14 @@ async def put_document(
         event = put(kind, before, document)
         if event is None:
             return None
-        if kind == "user":
-            _require_admin_left(directory, name, document)
-        versions = {other: directory.version(other) for other in (subject, *named_in(kind, document))}
+        others = (*named_in(kind, document), *_rests_on(directory, kind, name, document))
+        versions = {other: directory.version(other) for other in (subject, *others)}
         return append_of(services, request, [(subject, event)], versions)
 
     return await commit_named(services, request, subject, decide)
 
 
-def _require_admin_left(directory: Directory, name: str, document: Mapping[str, Any]) -> None:
-    roles = document.get("roles")
-    if roles is not None and ADMIN not in roles and ADMIN in directory.roles_of(name):
-        require_admin_left(directory, without_user=name)
+def _rests_on(directory: Directory, kind: str, name: str, document: Mapping[str, Any]) -> tuple[str, ...]:
+    """Raises Refused for what would leave no admin."""
+    roles = document.get("roles") if kind == "user" else None
+    return () if roles is None or ADMIN in roles else require_admin_without(directory, name)

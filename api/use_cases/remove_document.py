@@ -9,6 +9,7 @@ from api.store.passwords import forget_hashes
 from api.store.requests import Append, Committed
 from api.use_cases.commit import append_of, commit, require_expected
 from api.use_cases.rights import require_admin
+from domain.directory.admins import require_admin_without
 from domain.directory.removal import remove
 from domain.errors import Unknown
 from domain.names import called
@@ -39,6 +40,9 @@ async def remove_document(services: Services, request: Request, kind: str, name:
         systems = await _systems(services)
         decided = remove(kind, directory, name, systems)
         versions = {changed: directory.version(changed) for changed, _ in decided}
+        if kind == "user":
+            left = require_admin_without(directory, name)
+            versions |= {other: directory.version(other) for other in left}
         if kind == "lab-controller":
             # Removed ones, or it would be refused: none of them must come back meanwhile.
             versions |= {one.subject: one.version for one in systems if one.lab_controller == name}

@@ -15,8 +15,10 @@ from api.use_cases.keyed import done_before, require_same
 from api.use_cases.known import known
 from api.use_cases.rights import require_oneself
 from domain.directory.events import TokenCreated
+from domain.directory.roles import GIVEN_BY_ADMINS
+from domain.directory.state import Entry
 from domain.directory.tokens import Wanted, faults_of, revoke, role_given
-from domain.errors import FaultyInput, Unknown
+from domain.errors import FaultyInput, NotPermitted, Unknown
 from domain.names import called
 
 
@@ -71,7 +73,13 @@ async def create_token(
 
 
 def _created(services: Services, request: Request, wanted: Wanted, token: str, token_id: str) -> Append:
-    faults = faults_of(services.feed.directory, wanted, services.clock(), is_admin=request.is_admin)
+    faults = faults_of(
+        services.feed.directory,
+        wanted,
+        services.clock(),
+        is_admin=request.is_admin,
+        asking=request.token_id,
+    )
     if faults:
         raise FaultyInput(faults)
     return issued(services, request, wanted, token, token_id)
@@ -99,9 +107,17 @@ def _token_id(done: Committed) -> str:
     return str(orjson.loads(done.answer or b"{}")["token_id"])
 
 
+def _may_revoke(request: Request, token_id: str, entry: Entry) -> None:
+    """Raises NotPermitted. A lesser token must not put out those it could not have made."""
+    require_oneself(request, entry.document["user"], "revokes tokens of others")
+    role = entry.document["role"]
+    if role in GIVEN_BY_ADMINS and not request.is_admin and request.token_id != token_id:
+        raise NotPermitted(f"only an admin, or the token itself, revokes a token of the role {role}")
+
+
 async def revoke_token(services: Services, request: Request, token_id: str) -> Committed | None:
-    """None when it was. Raises Unknown, NotPermitted for another's token unless an admin asks, Refused for
-    what the last admin comes in with.
+    """None when it was. Raises Unknown, NotPermitted for another's token, and for any that only admins give,
+    unless an admin asks or the token itself; Refused for what the last admin comes in with.
     """
     directory, subject = services.feed.directory, f"token/{token_id}"
     await known(services, "token", token_id)
@@ -110,8 +126,9 @@ async def revoke_token(services: Services, request: Request, token_id: str) -> C
         entry = directory.get("token", token_id)
         if entry is None:
             raise Unknown(called("token", token_id))
-        require_oneself(request, entry.document["user"], "revokes tokens of others")
-        decided = revoke(directory, token_id)
-        return append_of(services, request, decided, {subject: entry.version}) if decided else None
+        _may_revoke(request, token_id, entry)
+        decided, left = revoke(directory, token_id)
+        versions = {other: directory.version(other) for other in (subject, *left)}
+        return append_of(services, request, decided, versions) if decided else None
 
     return await commit_named(services, request, subject, decide)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 
 from domain.directory import events as happened
-from domain.directory.roles import ADMIN
+from domain.directory.admins import require_admin_without
 from domain.directory.state import Directory
-from domain.directory.tokens import require_admin_left, revoked
+from domain.directory.tokens import revoked
 from domain.errors import Refused
 from domain.events import Decided
 from domain.names import called
@@ -26,8 +26,7 @@ def _user(directory: Directory, name: str, systems: Iterable[System]) -> Decided
     owned = sorted(system.fqdn for system in systems if system.owner == name)
     if owned:
         raise Refused(f"{called('user', name)} owns {_listed(owned)}: give them to somebody else first")
-    if ADMIN in directory.roles_of(name):
-        require_admin_left(directory, without_user=name)
+    require_admin_without(directory, name)
     leaves = [
         (f"group/{group}", _without(name, entry.document["owners"], entry.document["members"]))
         for group, entry in directory.items("group")

@@ -6,11 +6,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 
+from domain.directory.admins import require_admin_left
 from domain.directory.changes import unknown_role
 from domain.directory.events import TokenRevoked, UserChanged
 from domain.directory.roles import ADMIN, GIVEN_BY_ADMINS, LAB_CONTROLLER, ROLES
-from domain.directory.state import Directory, Entry
-from domain.errors import Fault, Refused
+from domain.directory.state import Directory
+from domain.errors import Fault
 from domain.events import Decided
 from domain.names import unknown_name
 
@@ -25,15 +26,28 @@ class Wanted:
     expires_at: datetime | None = None
 
 
-def faults_of(directory: Directory, wanted: Wanted, now: datetime, *, is_admin: bool) -> list[Fault]:
-    """What is wrong with what is asked for; who is no admin asks for themselves."""
+def faults_of(
+    directory: Directory, wanted: Wanted, now: datetime, *, is_admin: bool, asking: str | None = None
+) -> list[Fault]:
+    """What is wrong with what is asked for; who is no admin asks for themselves, by the token `asking`."""
     faults = _role_faults(directory, wanted, is_admin=is_admin)
     if directory.get("user", wanted.user) is None:
         faults.insert(0, Fault("user", unknown_name("user", wanted.user)))
     faults += _lab_faults(directory, wanted)
     if wanted.expires_at is not None and wanted.expires_at <= now:
         faults.append(Fault("expires_at", "is over"))
+    elif not is_admin:
+        faults += _end_faults(directory, wanted, asking)
     return faults
+
+
+def _end_faults(directory: Directory, wanted: Wanted, asking: str | None) -> list[Fault]:
+    """One that expires makes none that lasts longer: it would never end."""
+    entry = directory.get("token", asking) if asking is not None else None
+    end = entry.document["expires_at"] if entry is not None else None
+    if end is None or (wanted.expires_at is not None and wanted.expires_at <= datetime.fromisoformat(end)):
+        return []
+    return [Fault("expires_at", f"must be {end} or before: then the token that asks for it expires")]
 
 
 def _role_faults(directory: Directory, wanted: Wanted, *, is_admin: bool) -> list[Fault]:
@@ -72,42 +86,17 @@ def role_given(directory: Directory, wanted: Wanted) -> Decided:
     return [(f"user/{wanted.user}", changed)]
 
 
-def revoke(directory: Directory, token_id: str) -> Decided:
-    """Nothing if it was revoked. Raises Refused for what the last admin comes in with."""
+def revoke(directory: Directory, token_id: str) -> tuple[Decided, tuple[str, ...]]:
+    """And the subjects it rests on. Nothing if it was revoked.
+
+    Raises Refused for what the last admin comes in with.
+    """
     entry = directory.get("token", token_id)
     if entry is None or entry.document.get("revoked"):
-        return []
-    if entry.document["role"] == ADMIN:
-        require_admin_left(directory, without_tokens=(token_id,))
-    return revoked([token_id])
+        return [], ()
+    left = require_admin_left(directory, without_token=token_id) if entry.document["role"] == ADMIN else ()
+    return revoked([token_id]), left
 
 
 def revoked(token_ids: Iterable[str]) -> Decided:
     return [(f"token/{token_id}", TokenRevoked()) for token_id in token_ids]
-
-
-def require_admin_left(
-    directory: Directory, without_tokens: Iterable[str] = (), without_user: str | None = None
-) -> None:
-    """Raises Refused when no admin could come in any more: nobody would be there to let one in."""
-    gone = frozenset(without_tokens)
-    for name, user in directory.items("user"):
-        if (
-            name != without_user
-            and ADMIN in directory.roles_of(name)
-            and _comes_in(directory, name, user, gone)
-        ):
-            return
-    raise Refused("no admin would be left who can come in: make another one first")
-
-
-def _comes_in(directory: Directory, name: str, user: Entry, gone: frozenset[str]) -> bool:
-    """By a password, or by a token that lasts."""
-    if directory.access.password_of(name) is not None and user.document["roles"] is not None:
-        return True
-    lasting = (
-        token_id
-        for token_id, token in directory.tokens_of(name)
-        if token.document["role"] == ADMIN and token.document["expires_at"] is None
-    )
-    return any(token_id not in gone for token_id in lasting)

@@ -97,6 +97,26 @@ def test_revoke__anothers_token__is_for_admins(town: Town) -> None:
     assert town.ask(revoke_token, as_admin(), token_id, door=1) is not None
 
 
+def test_create__by_a_token_that_expires__lasts_no_longer(town: Town) -> None:
+    now = town.services().clock()
+    end = now + timedelta(hours=1)
+    _, asking, _ = town.ask(create_token, by("bob"), "bob", "submitter", None, end)
+    for wanted in (None, end + timedelta(seconds=1)):
+        with pytest.raises(FaultyInput) as refused:
+            town.ask(create_token, by("bob", token_id=asking), "bob", "submitter", None, wanted)
+        assert [fault.where for fault in refused.value.faults] == ["expires_at"]
+    assert town.ask(create_token, by("bob", token_id=asking), "bob", "submitter", None, end)
+
+
+def test_revoke__what_admins_give__is_for_admins_and_for_itself(town: Town) -> None:
+    for role, lab in (("admin", None), ("lab-controller", LAB)):
+        _, token_id, _ = town.ask(create_token, as_admin(), "bob", role, lab)
+        for lesser in (by("bob"), by("bob", token_id="another")):
+            with pytest.raises(NotPermitted, match="only an admin, or the token itself"):
+                town.ask(revoke_token, lesser, token_id)
+        assert town.ask(revoke_token, by("bob", token_id=token_id), token_id) is not None
+
+
 def test_revoke__unknown_or_the_last_admins__refused(town: Town) -> None:
     with pytest.raises(Unknown):
         town.ask(revoke_token, as_admin(), "nobody")

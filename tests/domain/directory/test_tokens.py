@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 from domain.directory import events as happened
+from domain.directory.admins import require_admin_left
 from domain.directory.state import DIRECTORY_TOPICS, Directory
-from domain.directory.tokens import Wanted, faults_of, require_admin_left, revoke, role_given
+from domain.directory.tokens import Wanted, faults_of, revoke, role_given
 from domain.errors import Refused
 from domain.events import from_data, shown_of
 from tests.domain.directory.told import NOW, hear, tell, told
@@ -156,14 +157,36 @@ def test_faults_of__what_is_asked_for__are_all_told(
     assert [fault.where for fault in faults] == places
 
 
+ENDS: list[tuple[str, timedelta | None, list[str]]] = [
+    ("b3", timedelta(hours=1), []),
+    ("b3", timedelta(hours=1, seconds=1), ["expires_at"]),
+    ("b3", None, ["expires_at"]),
+    ("b3", timedelta(0), ["expires_at"]),
+    ("b1", None, []),
+]
+
+
+@pytest.mark.parametrize(("asking", "lasting", "places"), ENDS)
+def test_faults_of__token_that_expires_asks__none_lasts_longer_but_for_admins(
+    directory: Directory, asking: str, lasting: timedelta | None, places: list[str]
+) -> None:
+    token(directory, "b3", "bob", "submitter", "2024-01-01T01:00:00Z")
+    wanted = Wanted("bob", "submitter", expires_at=None if lasting is None else NOW + lasting)
+    faults = faults_of(directory, wanted, NOW, is_admin=False, asking=asking)
+    assert [fault.where for fault in faults] == places
+    if lasting != timedelta(0):
+        assert faults_of(directory, wanted, NOW, is_admin=True, asking=asking) == []
+
+
 # Somebody is left
 
 
 def test_revoke__once_and_again__second_changes_nothing(directory: Directory) -> None:
-    ((subject, event),) = revoke(directory, "b1")
+    ((subject, event),), rests_on = revoke(directory, "b1")
+    assert rests_on == ()
     assert (subject, event) == ("token/b1", happened.TokenRevoked())
     hear(directory, subject, event, 2)
-    assert revoke(directory, "b1") == []
+    assert revoke(directory, "b1") == ([], ())
 
 
 def test_revoke__last_token_of_the_last_admin__refused(directory: Directory) -> None:
@@ -174,7 +197,7 @@ def test_revoke__last_token_of_the_last_admin__refused(directory: Directory) -> 
     with pytest.raises(Refused):
         revoke(directory, "a1")
     hear(directory, "user/ada", happened.UserPasswordSet("p1"), 2)
-    assert revoke(directory, "a1")
+    assert revoke(directory, "a1") == ([("token/a1", happened.TokenRevoked())], ("user/ada",))
 
 
 def test_require_admin_left__another_admin_without_a_token__refused(directory: Directory) -> None:
@@ -182,7 +205,7 @@ def test_require_admin_left__another_admin_without_a_token__refused(directory: D
     with pytest.raises(Refused):
         require_admin_left(directory, without_user="ada")
     token(directory, "b3", "bob", "admin")
-    require_admin_left(directory, without_user="ada")
+    assert require_admin_left(directory, without_user="ada") == ("user/bob", "token/b3")
 
 
 def test_topics__of_users_and_tokens__move_the_directory() -> None:
