@@ -42,7 +42,8 @@ class Tailer:
     """Yields pages of rows after a position, each page a number of whole commits, for ever.
 
     An empty page is yielded when `poll_seconds` pass without news, so that the reader can look around.
-    A reader that was cut off goes on where it stopped. Not thread-safe; `close` ends it.
+    A reader that was cut off goes on where it stopped. Not thread-safe, but for looking at `read_at`, the
+    monotonic time of the last look that succeeded, or of the beginning; `close` ends it.
     """
 
     def __init__(
@@ -54,6 +55,7 @@ class Tailer:
         counters: TailerCounters | None = None,
     ) -> None:
         self.position = after
+        self.read_at = time.monotonic()
         self.counters = TailerCounters() if counters is None else counters
         self._url = url
         self._page_size = page_size
@@ -102,6 +104,7 @@ class Tailer:
             connection.close()
 
     def _read(self, connection: psycopg.Connection[Any]) -> list[Row]:
+        looked_at = time.monotonic()
         cursor = connection.cursor(row_factory=tuple_row, binary=True)
         asked = {"after": self.position, "limit": self._page_size, "bytes": PAGE_BYTES}
         found = cursor.execute(BOUNDED["page"], asked, prepare=True).fetchall()
@@ -110,6 +113,7 @@ class Tailer:
             page += cursor.execute(SQL["rest_of_commit"], (page[-1][0], page[-1][1])).fetchall()
         if page:
             self.position = page[-1][0]
+        self.read_at = looked_at
         return page
 
 

@@ -2,7 +2,7 @@
 
 The loop cannot do it by itself, since one step of it may take longer than the lease; a thread that merely
 lives would do it for a loop that hangs. So a thread looks whether the loop gets on: it has come round since
-the last look, or it has been computing. A process that is stopped has no thread that looks.
+the last look, or it has been computing, and not in vain. A process that is stopped has no thread that looks.
 """
 
 from __future__ import annotations
@@ -29,11 +29,17 @@ class Progress:
         self._clock = clock
         self._cpu = _cpu_clock()
         self._rounds = 0
+        self._in_vain = False
         self._seen = (0, self._cpu(), clock())
         self._came_round_at = clock()
 
     def came_round(self) -> None:
+        self._in_vain = False
         self._rounds += 1
+
+    def in_vain(self) -> None:
+        """It could not do its work, and tries again: until it comes round, computing is nothing."""
+        self._in_vain = True
 
     def made(self) -> bool:
         """Whether the thread has got on since this was last asked."""
@@ -43,7 +49,7 @@ class Progress:
             self._came_round_at = now
             return True
         is_computing = self._seen[1] - cpu > COMPUTING * (now - at)
-        return is_computing and now - self._came_round_at < MOST_COMPUTING_SECONDS
+        return is_computing and not self._in_vain and now - self._came_round_at < MOST_COMPUTING_SECONDS
 
 
 class Heartbeat:

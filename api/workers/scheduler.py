@@ -87,11 +87,14 @@ class Scheduler:
         with Heartbeat(self._progress, self._lease.renew, self._lease.seconds):
             while not stopping():
                 try:
+                    read_at = self._tailer.read_at
                     self.step(timeout_seconds=1.0)
-                    self._progress.came_round()
+                    if self._tailer.read_at > read_at:
+                        self._progress.came_round()
                 except DatabaseAway as error:
                     # Nothing was decided that is not in the log, or will be decided again.
                     logger.warning("%s: %s", error.title, error)
+                    self._progress.in_vain()
                     time.sleep(RETRY_SECONDS)
             self._leave()
 
@@ -110,12 +113,20 @@ class Scheduler:
 
         Without the lease it folds the log all the same, and so is ready when the holder goes.
         """
-        page = self._tailer.next_page(0.0 if self._undecided() else timeout_seconds)
+        page = self._next_page(0.0 if self._undecided() else timeout_seconds)
         while page:
             self._take_in(page)
-            page = self._tailer.next_page(0.0)
+            page = self._next_page(0.0)
         if self._holds_lease():
             self._decide()
+
+    def _next_page(self, timeout_seconds: float) -> Sequence[Row]:
+        """The tailer bears it that it cannot read; a holder that cannot is to be replaced."""
+        read_at = self._tailer.read_at
+        page = self._tailer.next_page(timeout_seconds)
+        if self._tailer.read_at == read_at:
+            self._progress.in_vain()
+        return page
 
     def _take_in(self, page: Sequence[Row]) -> None:
         for row in page:
@@ -195,7 +206,7 @@ class Scheduler:
 
     def _read_through(self, position: int) -> None:
         while self.partition.position < position and not self._stopping():
-            self._take_in(self._tailer.next_page(1.0))
+            self._take_in(self._next_page(1.0))
 
 
 def commit_of(decisions: Sequence[Decision], basis: Basis, fence: Fence) -> Append:

@@ -124,6 +124,22 @@ def test_next_page__database_away__empty_page_and_no_error() -> None:
         assert reader.counters.reconnects == 1
 
 
+def test_read_at__looks_that_find_nothing_and_looks_that_fail__tells_when_one_last_succeeded(
+    database: TestDatabase, owner: Owner
+) -> None:
+    with tailer(database) as reader:
+        begun = reader.read_at
+        reader.next_page(0.0)
+        first = reader.read_at
+        reader.next_page(0.0)
+        last = reader.read_at
+        end_sessions(owner, "tailer")
+        assert reader.next_page(0.0) == []
+        assert begun < first < last == reader.read_at
+        reader.next_page(0.0)
+        assert reader.read_at > last
+
+
 def test_iteration__closed__ends(database: TestDatabase) -> None:
     with tailer(database) as reader:
         pages = iter(reader)

@@ -6,29 +6,26 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator
-from contextlib import ExitStack, closing, contextmanager
-from urllib.parse import urlsplit
+from contextlib import ExitStack, closing
 
 import psycopg
 import pytest
-from psycopg import sql
 
-from api.embedded.service_login import create_login
 from api.store.datastore import connect
 from api.store.event_log import EventLog
 from api.store.lease import Lease
 from api.store.requests import Fence
-from tests.harness.databases import LOGIN_PASSWORD, TestDatabase
+from tests.harness.databases import TestDatabase
 from tests.harness.making import append_to
 from tests.harness.sessions import Owner
 from tests.harness.waiting import until
+from tests.workers.logins import other_login
 
 NAME = "scheduler/test"
 # Nothing was renewed for as long as the lease lasts, and a little longer.
 AGE = b"UPDATE live.leases SET renewed_at = renewed_at - make_interval(secs => lease_seconds + 1)"
 RENEWED_AT = b"SELECT renewed_at FROM live.leases"
 LOCK = b"SELECT pg_try_advisory_lock(19532, hashtext(%s))"
-OTHER_LOGIN = "labledger_test_other"
 
 
 @pytest.fixture
@@ -160,16 +157,3 @@ def test_lease__holder_hangs_and_logs_in_as_somebody_else__says_once_what_to_do(
         stranger.release()
     assert len(caplog.records) == 1
     assert leases[0].held()
-
-
-@contextmanager
-def other_login(owner_url: str) -> Iterator[str]:
-    """The URL of a second login of the services."""
-    create_login(owner_url, OTHER_LOGIN, LOGIN_PASSWORD)
-    parts = urlsplit(owner_url)
-    place = parts.netloc.rpartition("@")[2]
-    try:
-        yield parts._replace(netloc=f"{OTHER_LOGIN}:{LOGIN_PASSWORD}@{place}").geturl()
-    finally:
-        with psycopg.connect(owner_url, autocommit=True) as session:
-            session.execute(sql.SQL("DROP ROLE {}").format(sql.Identifier(OTHER_LOGIN)))

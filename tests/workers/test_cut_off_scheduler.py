@@ -1,0 +1,99 @@
+"""A scheduler that cannot read the log does not keep its lease, however well its other sessions are."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from datetime import UTC, datetime
+
+import pytest
+
+from api.store.event_log import EventLog
+from api.store.lease import SCHEDULER, Lease
+from api.store.readiness import standing
+from api.store.tailer import Tailer
+from api.workers import heartbeat
+from api.workers.heartbeat import Progress
+from api.workers.scheduler import Scheduler
+from tests.harness.databases import TestDatabase
+from tests.harness.sessions import Owner
+from tests.harness.waiting import until
+from tests.workers.logins import cut_off, let_in, other_login
+
+LEASE_SECONDS = 2.0
+
+
+@contextmanager
+def scheduling(log: EventLog, database: TestDatabase, tailer: Tailer) -> Iterator[None]:
+    """A scheduler in a thread of its own, which holds the lease at first."""
+    stop = threading.Event()
+
+    def run() -> None:
+        lease = Lease(database.service_url, SCHEDULER, "cut off", LEASE_SECONDS)
+        Scheduler(log, tailer, lease, lambda: datetime.now(UTC)).run(stop.is_set)
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    try:
+        until(lambda: standing(log, SCHEDULER, 0).holder_gets_on)
+        yield
+    finally:
+        stop.set()
+        thread.join()
+
+
+def test_scheduler__cannot_read_the_log__is_said_to_hang_and_replaced(
+    database: TestDatabase, log: EventLog, owner: Owner
+) -> None:
+    with (
+        other_login(database.owner_url) as url,
+        closing(Tailer(url)) as tailer,
+        scheduling(log, database, tailer),
+    ):
+        cut_off(owner)
+        until(lambda: not standing(log, SCHEDULER, 0).holder_gets_on)
+        with closing_lease(database) as standby:
+            until(standby.try_take)
+            assert standby.held()
+
+
+def test_scheduler__cannot_read_for_a_while_and_nobody_replaced_it__goes_on(
+    database: TestDatabase, log: EventLog, owner: Owner
+) -> None:
+    with (
+        other_login(database.owner_url) as url,
+        closing(Tailer(url)) as tailer,
+        scheduling(log, database, tailer),
+    ):
+        cut_off(owner)
+        until(lambda: not standing(log, SCHEDULER, 0).holder_gets_on)
+        let_in(owner)
+        until(lambda: standing(log, SCHEDULER, 0).holder_gets_on)
+
+
+def test_progress__computes_in_vain__is_none_until_it_comes_round(monkeypatch: pytest.MonkeyPatch) -> None:
+    """To connect again and again is work, too."""
+    now = [0.0]
+    monkeypatch.setattr(heartbeat, "_cpu_clock", lambda: lambda: now[0])
+    progress = Progress(clock=lambda: now[0])
+
+    def later() -> bool:
+        now[0] += 1
+        return progress.made()
+
+    assert later()
+    progress.in_vain()
+    assert not later()
+    progress.came_round()
+    assert later()
+    assert later()
+
+
+@contextmanager
+def closing_lease(database: TestDatabase) -> Iterator[Lease]:
+    lease = Lease(database.service_url, SCHEDULER, "standby", LEASE_SECONDS)
+    try:
+        yield lease
+    finally:
+        lease.release()
