@@ -20,6 +20,7 @@ from tests.docs.screen import Screen
 COLUMNS = 100
 CTRL_C = b"\x03"
 END_SECONDS = 120.0
+QUIET_SECONDS = 0.2
 # What asks waits with its question for an answer; nothing else ends in such a line.
 QUESTION = ": "
 # Variables and the folder are as the command before has left them.
@@ -69,7 +70,8 @@ def _watched(pid: int, descriptor: int, until: str | None, types: list[str]) -> 
     while (piece := _read(descriptor)) is not None:
         screen.feed(decoder.decode(piece))
         shown = "\n".join(screen.lines())
-        if until and until in shown:
+        # Once it has said all it had to say.
+        if until and not piece and until in shown:
             os.write(descriptor, CTRL_C)
             until = None
         if types and piece and screen.last().endswith(QUESTION):
@@ -83,8 +85,8 @@ def _watched(pid: int, descriptor: int, until: str | None, types: list[str]) -> 
 
 
 def _read(descriptor: int) -> bytes | None:
-    """Nothing yet is empty; None when there will be no more."""
-    if not select.select([descriptor], [], [], 0.1)[0]:
+    """Nothing for a moment is empty; None when there will be no more."""
+    if not select.select([descriptor], [], [], QUIET_SECONDS)[0]:
         return b""
     try:
         return os.read(descriptor, 65_536) or None
