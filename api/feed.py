@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import math
 import os
 import signal
 import threading
+import time
 from collections.abc import Sequence
 
 from api.store.event_log import EventLog
@@ -72,6 +74,15 @@ class Feed:
     def position(self) -> int:
         """How far the log has been taken in."""
         return self._progress.position
+
+    @property
+    def read_seconds_ago(self) -> float:
+        """When the log was last looked at, with or without news; never, before it is open."""
+        return math.inf if self.tailer is None else time.monotonic() - self.tailer.read_at
+
+    def is_current(self, seconds: float) -> bool:
+        """Whether what is in the log since so many seconds has at least been looked for."""
+        return self.read_seconds_ago <= seconds
 
     async def reach(self, position: int, timeout_seconds: float = 5.0) -> None:
         """Wait until the directory reflects a position. Raises NotReady when the time is up."""

@@ -12,6 +12,7 @@ from typing import Any
 import falcon
 from falcon.asgi import Request, Response
 
+from api.feed import NotReady
 from api.rest.context import request_id_of, route_of
 from api.rest.contract.operation import Operation
 from api.rest.middleware.principal import Principal
@@ -26,6 +27,8 @@ from domain.errors import Fault, NotPermitted, Unreadable
 from projections.database import DatabaseAway
 
 _REQUEST_ID = re.compile(r"^[A-Za-z0-9._-]{1,64}$")
+# A token that was revoked elsewhere counts here no longer than that.
+MOST_UNREAD_SECONDS = 30.0
 
 
 class Gate:
@@ -118,6 +121,8 @@ class Gate:
             raise falcon.HTTPUnauthorized(
                 description="nobody knows this token", challenges=('Bearer error="invalid_token"',)
             )
+        if not self._services.feed.is_current(MOST_UNREAD_SECONDS):
+            raise NotReady("it cannot read the log, so this token may have been revoked")
         token_id, document = found
         self._rates.take(token_id)
         return Principal(document["user"], document["role"], document["lab_controller"], token_id)

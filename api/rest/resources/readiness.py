@@ -14,6 +14,8 @@ from projections.database import DatabaseAway
 
 MOST_LAG_EVENTS = 10_000
 MOST_LAG_SECONDS = 60.0
+# The log is looked at once a second, with or without news.
+MOST_UNREAD_SECONDS = 10.0
 ANSWER_SECONDS = 5.0
 
 
@@ -24,6 +26,7 @@ class Look:
     standing: Standing
     read_models: int
     directory: int | None
+    read_seconds_ago: float
 
     def lag(self, position: int) -> int:
         return max(0, self.standing.log_end - position)
@@ -57,7 +60,8 @@ class Readiness:
         except TimeoutError:
             return {"database": Finding(f"no answer within {ANSWER_SECONDS:g} s", {"writable": False})}
         feed = services.feed
-        look = Look(said, position, feed.position if feed.tailer is not None else None)
+        reached = feed.position if feed.tailer is not None else None
+        look = Look(said, position, reached, feed.read_seconds_ago)
         return {name: check(look) for name, check in CHECKS.items()}
 
 
@@ -76,11 +80,13 @@ def _read_models(look: Look) -> Finding:
 
 
 def _directory(look: Look) -> Finding:
-    """Tokens and names that this process does not know yet would be refused."""
+    """Tokens and names that this process does not know yet would be refused, and revoked ones would count."""
     if look.directory is None:
         return Finding("it is being read from the log", {"lag_events": look.standing.log_end})
     events = look.lag(look.directory)
     fault = f"it is {events} events behind" if events > MOST_LAG_EVENTS else None
+    if look.read_seconds_ago > MOST_UNREAD_SECONDS:
+        fault = f"the log could not be read for {look.read_seconds_ago:.0f} s"
     return Finding(fault, {"lag_events": events})
 
 

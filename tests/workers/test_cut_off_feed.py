@@ -1,0 +1,111 @@
+"""A process that serves and cannot read the log does not go on for ever as if nothing were new."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from contextlib import closing
+from datetime import UTC, datetime
+
+import httpx
+import pytest
+
+from api import root
+from api.feed import Feed
+from api.rest.app import Lifespan, application
+from api.rest.middleware import gate
+from api.rest.resources import readiness
+from api.store.event_log import EventLog
+from tests.harness.databases import TestDatabase
+from tests.harness.sessions import Owner
+from tests.harness.waiting import until
+from tests.inside.door import Door
+from tests.inside.interposed import InterposedLog
+from tests.workers.logins import cut_off, let_in, other_login
+
+
+class Api:
+    """One process of the API: its feed has a login of its own."""
+
+    def __init__(self, door: Door, token: str) -> None:
+        self._door = door
+        self._token = token
+
+        async def nothing() -> None:
+            """The door is open already."""
+
+        self._app = application(door.services, Lifespan(nothing, nothing))
+
+    @property
+    def feed(self) -> Feed:
+        return self._door.services.feed
+
+    def get(self, path: str) -> httpx.Response:
+        async def asked() -> httpx.Response:
+            headers = {"Authorization": f"Bearer {self._token}"}
+            transport = httpx.ASGITransport(self._app)
+            async with httpx.AsyncClient(
+                transport=transport, base_url="http://test", headers=headers
+            ) as client:
+                return await client.get(path)
+
+        return self._door.ask(lambda *_: asked())
+
+    def directory(self) -> dict[str, object]:
+        found: dict[str, object] = self.get("/readyz").json()["checks"]["directory"]
+        return found
+
+    def age(self, seconds: float) -> None:
+        """So much time passes for what was read last."""
+        assert self.feed.tailer is not None
+        self.feed.tailer.read_at -= seconds
+
+    def wait_cut_off(self) -> None:
+        tailer = self.feed.tailer
+        assert tailer is not None
+        until(lambda: tailer.counters.reconnects > 0)
+
+
+@pytest.fixture
+def api(database: TestDatabase, log: EventLog) -> Iterator[Api]:
+    token = root.first_admin_token(database.settings)
+    assert token is not None
+    with (
+        other_login(database.owner_url) as url,
+        closing(InterposedLog(database.service_url)) as appended,
+        closing(Door(url, log, appended, lambda: datetime.now(UTC))) as door,
+    ):
+        yield Api(door, token)
+
+
+def test_token__feed_is_cut_off_for_long__refused_until_it_reads_again(api: Api, owner: Owner) -> None:
+    assert api.get("/whoami").status_code == 200
+    cut_off(owner)
+    api.wait_cut_off()
+    assert api.get("/whoami").status_code == 200, "a moment without the log is nothing"
+
+    api.age(gate.MOST_UNREAD_SECONDS)
+    answer = api.get("/whoami")
+    assert answer.status_code == 503
+    assert "may have been revoked" in answer.json()["detail"]
+    let_in(owner)
+    until(lambda: api.get("/whoami").status_code == 200)
+
+
+def test_ready__feed_is_cut_off_and_not_behind__says_so_until_it_reads_again(api: Api, owner: Owner) -> None:
+    assert api.directory() == {"ok": True, "lag_events": 0}
+    cut_off(owner)
+    api.wait_cut_off()
+    api.age(readiness.MOST_UNREAD_SECONDS)
+    found = api.directory()
+    assert (found["ok"], found["lag_events"]) == (False, 0)
+    assert "the log could not be read for" in str(found["detail"])
+    let_in(owner)
+    until(lambda: api.directory()["ok"])
+
+
+def test_feed__not_open_yet__is_not_current(database: TestDatabase, log: EventLog) -> None:
+    async def made() -> Feed:
+        return Feed(log, database.service_url)
+
+    assert not asyncio.run(made()).is_current(3600.0)
