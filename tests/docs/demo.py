@@ -135,5 +135,17 @@ def demo() -> Iterator[Demo]:
         made.start()
         yield made
     finally:
-        made.stop()
-        shutil.rmtree(folder)
+        with undisturbed():
+            made.stop()
+            shutil.rmtree(folder)
+
+
+@contextmanager
+def undisturbed() -> Iterator[None]:
+    """Who is told twice to end still cleans up."""
+    before = {number: signal.signal(number, signal.SIG_IGN) for number in (signal.SIGTERM, signal.SIGINT)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

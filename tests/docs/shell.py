@@ -55,6 +55,8 @@ class Shell:
         around = AROUND.format(state=self._files / "state", command=text)
         pid, descriptor = pty.fork()
         if pid == 0:
+            # Whoever runs this may not be told of Ctrl-C; a person's commands are.
+            signal.signal(signal.SIGINT, signal.SIG_DFL)
             os.chdir(self._folder)
             os.execvpe("bash", ["bash", "--norc", "-c", around], {**self._environment})
         ioctl(descriptor, termios.TIOCSWINSZ, struct.pack("HHHH", 50, COLUMNS, 0, 0))
