@@ -42,6 +42,8 @@ def _connection() -> Connection | None:
 
 
 def _who_are_you(error: Any, connection: Connection | None) -> str:
+    if "password" in error.title:
+        return "An admin sets a new one by `labledger password USER`."
     if connection is None or connection.token is None:
         return (
             "No token was given: `labledger login USER`, or name one by --token or LABLEDGER_TOKEN, or the"
@@ -88,7 +90,7 @@ def _at_fault(error: Any, connection: Connection | None) -> str:
 def _nobody_answers(error: Any, connection: Connection | None) -> str:
     return (
         f"{_tried(error)} Is Labledger running? Start one here with `script/up --demo`, or name another by"
-        " --url or LABLEDGER_URL."
+        " --url or LABLEDGER_URL, or its data folder by --data or LABLEDGER_DATA."
     )
 
 

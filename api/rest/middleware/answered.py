@@ -41,7 +41,8 @@ class Answered:
         seconds, route = time.perf_counter() - req.context.began_seconds, route_of(req)
         method = req.method if req.method in METHODS else OTHER
         self._counters.answered(method, route or OTHER, resp.status_code, seconds)
-        level = logging.ERROR if resp.status_code >= 500 else logging.INFO
+        # What is not ready yet, or away, is no fault of ours.
+        level = logging.ERROR if resp.status_code == 500 else logging.INFO
         if logger.isEnabledFor(level):
             logger.log(level, "request", extra=_fields(req, resp, route, seconds))
 
