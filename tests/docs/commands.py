@@ -39,9 +39,9 @@ class Outcome:
     command: Command
     text: str
     printed: list[str]
-    fault: str | None
-    # What printed nothing like it, or failed, is no output to show.
-    is_recordable: bool
+    fault: str | None = None
+    # What failed, or did not become what was waited for, is no output to show.
+    is_recordable: bool = True
 
     def __str__(self) -> str:
         return f"line {self.command.line}: $ {self.command.text}\n{self.fault}"
@@ -68,15 +68,18 @@ class Run:
     def outcome(self, command: Command) -> Outcome:
         text = with_values(command.text, self._values)
         printed = self._repeated(command, text)
-        fault = None
+        said = "\n".join(printed.lines)
         if printed.status != command.status:
-            said = "\n".join(printed.lines)
             fault = f"exit status {printed.status}, not {command.status}; it printed:\n{said}"
-        elif command.recorded:
-            values = likeness(command.recorded, printed.lines)
-            self._values.update(values or {})
-            fault = _difference(command.recorded, printed.lines) if values is None else None
-        return Outcome(command, text, printed.lines, fault, printed.status == command.status)
+            return Outcome(command, text, printed.lines, fault, is_recordable=False)
+        if command.recorded == NOT_YET:
+            return Outcome(command, text, printed.lines, f"not recorded yet; it printed:\n{said}")
+        values = likeness(command.recorded, printed.lines) if command.recorded else {}
+        if values is None:
+            fault = _difference(command.recorded, printed.lines)
+            return Outcome(command, text, printed.lines, fault, _is_awaited(command, printed.lines))
+        self._values.update(values)
+        return Outcome(command, text, printed.lines)
 
     def _repeated(self, command: Command, text: str) -> Printed:
         deadline = time.monotonic() + AGAIN_SECONDS
@@ -116,6 +119,8 @@ def _recorded(outcome: Outcome) -> list[str]:
     before, printed = outcome.command.recorded, outcome.printed
     if outcome.fault is None:
         return refreshed(before, printed)
+    if before == NOT_YET:
+        return printed
     is_cut = before[-1].strip() == ANYTHING and len(before) <= len(printed)
     return [*printed[: len(before) - 1], before[-1]] if is_cut else printed
 

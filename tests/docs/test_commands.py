@@ -10,8 +10,9 @@ from concurrent.futures import Future, ThreadPoolExecutor
 
 import pytest
 
-from tests.docs.commands import OTHERS, STORIES, TOGETHER
-from tests.docs.page import TOP
+from tests.docs.commands import OTHERS, PAGES, STORIES, TOGETHER
+from tests.docs.page import TOP, commands
+from tests.docs.shell import COLUMNS
 
 AT_A_TIME = 4
 Pages = tuple[str, ...]
@@ -55,11 +56,18 @@ def _length(pages: Pages) -> int:
 @pytest.fixture(scope="module")
 def readers(request: pytest.FixtureRequest) -> Iterator[Readers]:
     """All that are asked for, begun at once."""
-    here = [item for item in request.session.items if isinstance(item, pytest.Function)]
-    asked = [item.callspec.params["pages"] for item in here if item.module is request.module]
-    started = Readers(asked)
+    items = [item for item in request.session.items if isinstance(item, pytest.Function)]
+    here = [item.callspec.params for item in items if item.module is request.module]
+    started = Readers([params["pages"] for params in here if "pages" in params])
     yield started
     started.stop()
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_page__what_it_shows__fits_a_terminal(page: str) -> None:
+    found = commands((TOP / page).read_text("utf-8"))
+    shown = [line for command in found for line in (*command.text.splitlines(), *command.recorded)]
+    assert [line for line in shown if len(line) > COLUMNS] == []
 
 
 @pytest.mark.parametrize("pages", [*((page,) for page in STORIES), OTHERS], ids=" ".join)

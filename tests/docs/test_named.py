@@ -6,6 +6,7 @@ import subprocess
 
 import pytest
 
+from domain.scheduling import reasons
 from tests.docs.named import anchors, commands_named, faults, is_there, links, paths
 from tests.docs.page import DOCS, TOP
 
@@ -31,6 +32,12 @@ def test_page__files_it_names__are_there(page: str) -> None:
 def test_page__commands_it_names__are_there_with_their_options(page: str) -> None:
     found = [(" ".join(words), fault) for words in commands_named(TOP / page) for fault in faults(words)]
     assert found == []
+
+
+def test_submitters_page__reasons_for_waiting__are_those_there_are() -> None:
+    said = (TOP / "docs" / "how-to" / "submit-jobs.md").read_text("utf-8")
+    waiting = (reasons.NO_IDLE_SYSTEM, reasons.SET_INCOMPLETE, reasons.UNSAFE, reasons.LET_GO)
+    assert [reason for reason in waiting if f"| `{reason}` |" not in said] == []
 
 
 @pytest.mark.parametrize(
