@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 def pytest_configure() -> None:
     """A test run that is told to end cleans up as one that is interrupted does."""
     signal.signal(signal.SIGTERM, signal.default_int_handler)
-    # Where tests are started in the background, a shell has Ctrl-C ignored, and so would every process have it
-    # that is started here: those that are to be ended by it would never end.
+    # Where tests are started in the background, a shell has Ctrl-C ignored, and so would every process
+    # started here: those that are to be ended by it would never end.
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
