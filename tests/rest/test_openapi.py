@@ -61,11 +61,6 @@ def test_service__asked_what_nobody_would_think_of__keeps_its_promises(fuzzed: R
     fuzz(fuzzed, "--phases", "examples,coverage,fuzzing", "--max-examples", "5")
 
 
-@pytest.mark.soak
-def test_service__asked_for_minutes__keeps_its_promises(fuzzed: Running) -> None:
-    fuzz(fuzzed, "--max-examples", "40", "--max-time", "150")
-
-
 def fuzz(line: Running, *arguments: str) -> None:
     """Ask everything there is with made-up input; fails with the command that shows what was found."""
     command = [
