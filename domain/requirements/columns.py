@@ -48,7 +48,7 @@ class Column:
 
 
 class Columns:
-    """Mutable. Taking a system in or out costs the work of that system, however many there are."""
+    """Mutable. Taking a system in costs the work of that system, however many there are."""
 
     def __init__(self, vocabulary: Vocabulary = SYSTEM) -> None:
         self.vocabulary = vocabulary
@@ -71,10 +71,3 @@ class Columns:
         self._values[number] = new
         self.everyone |= bit
         return frozenset(changed)
-
-    def remove(self, number: int) -> None:
-        """Forget a system; one that is not there is no matter."""
-        bit = 1 << number
-        for name, values in self._values.pop(number, {}).items():
-            self._columns[name].drop(bit, values)
-        self.everyone &= ~bit
