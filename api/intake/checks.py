@@ -14,8 +14,9 @@ from api.intake.limits import RECIPES_IN_JOB_LIMIT, RECIPES_IN_SET_LIMIT
 from api.intake.model_words import words_of
 from api.intake.not_yet import NOT_YET
 from api.intake.places import Places
+from domain.directory.known_names import KnownNames
 from domain.job.names import check_names, objects, recipes_of
-from domain.job.spec import DEFAULT_RETENTION_TAG, RETENTION_TAGS, KnownNames
+from domain.job.spec import DEFAULT_RETENTION_TAG, RETENTION_TAGS
 from domain.requirements.distro import DISTRO
 from domain.requirements.findings import Finding
 from domain.requirements.forms import to_form

@@ -14,8 +14,9 @@ from api.intake.places import Grafted, JsonPlaces, Places
 from api.intake.spec import spec_of
 from api.intake.xml_job import read_xml
 from api.intake.xml_text import parse_xml
+from domain.directory.known_names import KnownNames
 from domain.errors import Fault, FaultyInput
-from domain.job.spec import JobSpec, KnownNames
+from domain.job.spec import JobSpec
 from domain.requirements.findings import Finding
 
 Placed = tuple[int, str, str]

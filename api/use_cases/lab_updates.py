@@ -17,8 +17,8 @@ from api.use_cases.register_system import register_system
 from api.use_cases.report_progress import Answer, Item, answers_kept, report_progress
 from api.use_cases.rights import require_own_lab
 from domain.errors import Fault, FaultyInput, LabledgerError, NotPermitted, Refused
-from domain.system.registration import unknown_names
 from domain.system.state import System
+from domain.upkeep.registration import unknown_names
 
 # So many items are under way at once; more would only wait for a database session.
 AT_ONCE = 16

@@ -9,7 +9,7 @@ from api.services import Request, Services
 from api.store.requests import Append, Committed
 from api.use_cases.commit import append_of, commit_named
 from domain.errors import FaultyInput, Refused
-from domain.system.registration import register, unknown_names
+from domain.upkeep.registration import register, unknown_names
 
 
 async def register_system(services: Services, request: Request, document: Mapping[str, Any]) -> Committed:

@@ -13,10 +13,10 @@ from typing import Any
 
 from domain.directory import events as happened
 from domain.directory.access import Access
+from domain.directory.known_names import KnownNames
 from domain.directory.pools import PoolSystems
 from domain.directory.roles import ROLES, SUBMITTER
 from domain.events import TOPICS, Event, Recorded, shown_of, split_subject
-from domain.job.spec import KnownNames
 from domain.requirements.distro import from_text as distro_from_text
 from domain.requirements.distro import newest_match
 from domain.system.events import SystemInventoryChanged, SystemRegistered

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from domain.job.spec import KnownNames
+from domain.directory.known_names import KnownNames
 from domain.names import unknown_name
 from domain.requirements.findings import Finding, Path
 from domain.requirements.host import HOST

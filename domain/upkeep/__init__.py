@@ -1,1 +1,1 @@
-"""What people and labs do to a system: its condition, draining, reservations, inventory."""
+"""What people and labs do to a system: it joins its lab; its condition, draining, reservations, inventory."""

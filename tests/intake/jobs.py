@@ -10,8 +10,9 @@ import pytest
 
 import replay
 from api.intake import read_job
+from domain.directory.known_names import KnownNames
 from domain.errors import FaultyInput
-from domain.job.spec import JobSpec, KnownNames
+from domain.job.spec import JobSpec
 
 SAMPLES = Path(replay.__path__[0], "samples")
 

@@ -15,8 +15,8 @@ from domain.job.spec import RecipeSetSpec
 from domain.priority import Priority
 from domain.recipe.state import Recipe
 from domain.recipe_set.messages import Report
-from domain.system.registration import register
 from domain.system.state import System
+from domain.upkeep.registration import register
 from tests.checker.world import World
 from tests.histories.jobs import job, named, recipe
 from tests.histories.labs import POOLS, SOUGHT_AFTER, USERS, tree

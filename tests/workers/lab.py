@@ -11,7 +11,7 @@ from domain.events import Change, Event
 from domain.job.spec import JobSpec, RecipeSetSpec, RecipeSpec, TaskSpec
 from domain.job.submission import counts, submit
 from domain.priority import Priority
-from domain.system.registration import register
+from domain.upkeep.registration import register
 from tests.harness.making import STAMP, positions
 
 TREE = DistroTreeRegistered(

@@ -13,8 +13,8 @@ from domain.directory.state import Directory
 from domain.errors import Refused
 from domain.events import Decided, split_subject
 from domain.names import unknown_name
-from domain.system.registration import unknown_names
 from domain.system.state import System
+from domain.upkeep.registration import unknown_names
 from tests.domain.directory.told import NOW, hear, tell, told
 
 MACHINE = System("a", 1, "lab-1", "ada", "Automated", {})

@@ -26,10 +26,10 @@ from domain.recipe_set.priority import change_priority
 from domain.recipe_set.reports import report
 from domain.scheduling.decide import decide
 from domain.scheduling.draft import Decision
-from domain.system.registration import register
 from domain.upkeep.condition import change_condition
 from domain.upkeep.draining import drain, undrain
 from domain.upkeep.inventory import change_inventory, change_owner, move_to_lab
+from domain.upkeep.registration import register
 from domain.upkeep.reservation import end as end_reservation
 from domain.upkeep.reservation import reserve
 from tests.domain.recipe.made import recipe_new

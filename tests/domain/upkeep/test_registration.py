@@ -11,7 +11,7 @@ from domain.directory.state import Directory
 from domain.errors import Fault
 from domain.system.events import SystemPending, SystemRegistered
 from domain.system.lifecycle import CONDITIONS
-from domain.system.registration import register, unknown_names
+from domain.upkeep.registration import register, unknown_names
 from tests.domain.directory.told import told
 
 SYSTEM: dict[str, Any] = {
