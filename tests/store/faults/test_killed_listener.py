@@ -5,19 +5,24 @@ from __future__ import annotations
 from eventsourcing.persistence import OperationalError
 
 from tests.harness.sessions import Owner
+from tests.harness.waiting import until
 from tests.store.faults.following import following, next_of
 from tests.store.faults.stores import Store, stored
 
 # Stock listens on a session of its own, whose last statement that was; ours reads on the same one.
-END_LISTENERS = b"""
-SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity
+LISTENERS = b"""
+FROM pg_stat_activity
 WHERE datname = current_database() AND (query LIKE 'LISTEN%%' OR query LIKE '%%notification_id > $1 ORDER%%')
-  AND pid <> pg_backend_pid()
+  AND state = 'idle' AND pid <> pg_backend_pid()
 """
+COUNT_LISTENERS = b"SELECT count(*)" + LISTENERS
+END_LISTENERS = b"SELECT count(pg_terminate_backend(pid))" + LISTENERS
 
 
 def test_subscription__listening_session_terminated__ends_in_stock_alone(store: Store, owner: Owner) -> None:
     with following(store.recorder) as heard:
+        # Stock looks before it listens, in two threads: what comes in between is another fault (startup race).
+        until(lambda: owner.execute(COUNT_LISTENERS).fetchone() == (1,))
         store.recorder.insert_events(stored("before"))
         assert next_of(heard, 10) == "before"
 
