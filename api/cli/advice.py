@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from api.cli.terminal.wording import counted
+from api.cli.terminal.wording import clock, counted, zone
 
 if TYPE_CHECKING:
     from api.client.connection_file import Connection
@@ -49,11 +49,20 @@ def _who_are_you(error: Any, connection: Connection | None) -> str:
             "No token was given: `labledger login USER`, or name one by --token or LABLEDGER_TOKEN, or the"
             " data folder of `labledger up` by --data or LABLEDGER_DATA."
         )
-    return f"The token is that of {connection.token_from}. `labledger login USER` gets another."
+    return f"The token is that of {told_by(connection)}. `labledger login USER` gets another."
 
 
 def _may_not(error: Any, connection: Connection | None) -> str:
-    return "`labledger whoami` tells who you are here; `labledger login USER` or --token makes you another."
+    whoami = "`labledger whoami` tells who you are here"
+    if connection is not None and connection.login_ends:
+        return f"{whoami}: that is by {connection.token_from}, which `labledger logout` ends."
+    return f"{whoami}; `labledger login USER` or --token makes you another."
+
+
+def told_by(connection: Connection) -> str:
+    """By what the server knows who is asking."""
+    until = f" until {clock(connection.login_ends)} ({zone()})" if connection.login_ends else ""
+    return f"{connection.token_from}{until}"
 
 
 def _not_there(error: Any, connection: Connection | None) -> str | None:

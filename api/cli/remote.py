@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import os
 from collections.abc import Callable
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
@@ -12,15 +13,20 @@ import click
 from api.cli.advice import CONNECTION
 from api.cli.arguments.setting_flags import data_option
 from api.cli.terminal.output import Output, note
-from api.settings import Settings
+from api.settings import Settings, variable
 
 if TYPE_CHECKING:
     from api.client import Client
+    from api.client.connection_file import Connection
 
 OPTIONS = (
-    click.option("--url", help="The server (LABLEDGER_URL; else that of the data folder, or of the login)."),
     click.option(
-        "--token", help="Who you are to it (LABLEDGER_TOKEN; else your login, or the data folder's)."
+        "--url",
+        help="The server (LABLEDGER_URL; else that of a data folder you name, or of your last login).",
+    ),
+    click.option(
+        "--token",
+        help="Who you are to it (LABLEDGER_TOKEN; else as a data folder you name, or your login, says).",
     ),
     data_option,
     click.option("--json", "as_json", is_flag=True, help="For machines: JSON instead of tables."),
@@ -76,9 +82,20 @@ def settle(client: Client) -> None:
 def connect(url: str | None, token: str | None, data: str | None, **how: Any) -> Client:
     """`how` is what a Client takes beside URL and token."""
     from api.client import Client
+
+    connection = connection_told(url, token, data)
+    click.get_current_context().meta[CONNECTION] = connection
+    return Client(connection.url, connection.token, **how)
+
+
+def connection_told(url: str | None, token: str | None, data: str | None) -> Connection:
+    """By these flags, else by variables, else by what was kept."""
     from api.client.connection_file import Connection
     from api.client.login_file import Logins
 
-    connection = Connection.load(Settings.read(url=url, token=token, data=data), Logins.load())
-    click.get_current_context().meta[CONNECTION] = connection
-    return Client(connection.url, connection.token, **how)
+    # A flag wins over every variable: one that names a folder also over those that name URL and token.
+    overruled = {variable("url"), variable("token")} if data is not None and url is None else set()
+    told = {name: value for name, value in os.environ.items() if name not in overruled}
+    named = data is not None or bool(told.get(variable("data")))
+    settings = Settings.read(told, url=url, token=token, data=data)
+    return Connection.load(settings, Logins.load(), folder_named=named)

@@ -1,4 +1,4 @@
-"""Which server is asked, and as whom: by flags and variables, the login file, and the connection file.
+"""Which server is asked, and as whom: by flags, variables, the login file, and the connection file.
 
 `up` leaves URL and token in the connection file of its data folder.
 """
@@ -19,33 +19,44 @@ NO_LOGINS = Logins()
 
 @dataclass(frozen=True)
 class Connection:
-    """How to reach an API; without a token as nobody in particular. `token_from` is for people."""
+    """How to reach an API; without a token as nobody in particular.
+
+    `token_from` is for people; `login_ends` is only known of a login.
+    """
 
     url: str
     token: str | None
     token_from: str = field(default="", compare=False)
+    login_ends: str | None = field(default=None, compare=False)
 
     @classmethod
-    def load(cls, settings: Settings, logins: Logins = NO_LOGINS) -> Connection:
-        """What flags and variables say wins over logins, they over the file, each of the two for itself.
+    def load(
+        cls, settings: Settings, logins: Logins = NO_LOGINS, *, folder_named: bool | None = None
+    ) -> Connection:
+        """What was said wins over what was kept: URL and token each for itself, then a folder that was named,
+        then the last login, and the default folder where none of them is.
 
-        The token of a login or of a connection file is never sent to a URL that is not its own.
-        NoConnectionFile is raised where a folder was named that has none, and no URL: a server that is found
-        elsewhere would not be the one that was meant.
+        `folder_named` is whether somebody said which folder, also where it is the default one. The token of a
+        login or of a folder is never sent to a URL that is not its own. NoConnectionFile is raised where a
+        folder was named that has none, and no URL: a server that is found elsewhere would not be the one that
+        was meant.
         """
         file = connection_file(settings.data)
         kept = cls._kept(file)
-        if kept is None and settings.url is None and settings.data != default_data():
+        named = settings.data != default_data() if folder_named is None else folder_named
+        if kept is None and settings.url is None and named:
             raise NoConnectionFile(f"{file} cannot be read: is this the data folder of a `labledger up`?")
         last_login = logins.kept[0].url if logins.kept else None
-        own = kept.url if kept else last_login or f"http://127.0.0.1:{settings.port}"
-        url = (settings.url or own).rstrip("/")
+        folder = kept.url if kept else None
+        found = (folder or last_login) if named else (last_login or folder)
+        url = (settings.url or found or f"http://127.0.0.1:{settings.port}").rstrip("/")
         if settings.token:
             return cls(url, settings.token, "--token or LABLEDGER_TOKEN")
-        if login := logins.at(url):
-            return cls(url, login.token, f"the login of {login.user} until {login.expires_at}")
-        token = kept.token if kept and kept.url == url else None
-        return cls(url, token, str(file) if token else "")
+        of_folder = cls(url, kept.token, str(file)) if kept and kept.token and kept.url == url else None
+        login = logins.at(url)
+        if login and not (named and of_folder):
+            return cls(url, login.token, f"the login of {login.user}", login.expires_at)
+        return of_folder or cls(url, None)
 
     def save(self, data: Path) -> None:
         """Readable by the owner of the data only. A token already there stays if this brings none."""

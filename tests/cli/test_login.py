@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from click.testing import Result
 from api.client.connection_file import Connection
 from api.client.login_file import BadLoginFile, Login, Logins, login_file
 from api.settings import Settings
+from tests.cli.loopback import Answer, Server
 from tests.cli.terminal import terminal
 from tests.harness.running import Running
 
@@ -38,7 +40,9 @@ def logged_in(real: Run, alice: None) -> None:
 def test_login__with_the_password__is_who_one_says(real: Run, tmp_path: Path) -> None:
     result = real("whoami", env=NOBODY)
     assert result.stdout.startswith("alice, role submitter, at http://127.0.0.1:")
-    assert "by the login of alice until" in result.stdout
+    assert re.search(
+        r"by the login of alice until \d{4}-\d\d-\d\d \d\d:\d\d:\d\d \(UTC\)$", result.stdout.strip()
+    )
     (file,) = (tmp_path / "config" / "labledger").iterdir()
     assert file.stat().st_mode & 0o777 == 0o600
     assert PASSWORD not in file.read_text()
@@ -112,14 +116,65 @@ def settings(data: Path, **given: str) -> Settings:
     return Settings.read({"LABLEDGER_DATA": str(data)}, **given)
 
 
-def test_connection__of_a_login__comes_after_the_token_given_and_before_the_data_folder(
-    tmp_path: Path,
+LOGINS = Logins((Login(URL, "alice", "ll_login", "id", "2100-01-01T00:00:00Z"),))
+
+
+@pytest.mark.parametrize(("folder_named", "token"), [(True, "ll_folder"), (False, "ll_login")])
+def test_connection__of_a_login__comes_after_what_is_said_and_before_what_is_kept(
+    tmp_path: Path, folder_named: bool, token: str
 ) -> None:
     Connection(URL, "ll_folder").save(tmp_path)
-    logins = Logins((Login(URL, "alice", "ll_login", "id", "2100-01-01T00:00:00Z"),))
-    assert Connection.load(settings(tmp_path), logins).token == "ll_login"
-    assert Connection.load(settings(tmp_path)).token == "ll_folder"
-    assert Connection.load(settings(tmp_path, token="ll_given"), logins).token == "ll_given"
+    found = Connection.load(settings(tmp_path), LOGINS, folder_named=folder_named)
+    assert found.token == token
+    given = Connection.load(settings(tmp_path, token="ll_given"), LOGINS, folder_named=folder_named)
+    assert given.token == "ll_given"
+
+
+@pytest.mark.parametrize(("folder_named", "url"), [(True, "http://127.0.0.1:10"), (False, URL)])
+def test_connection__login_and_folder_of_two_servers__goes_to_the_one_named_else_to_the_last_login(
+    tmp_path: Path, folder_named: bool, url: str
+) -> None:
+    Connection("http://127.0.0.1:10", "ll_folder").save(tmp_path)
+    assert Connection.load(settings(tmp_path), LOGINS, folder_named=folder_named).url == url
+
+
+def whoami(run: Run, server: Server, *arguments: str, **variables: str | None) -> str:
+    """The token that is sent."""
+    server.on("GET", "/whoami", Answer({"user": "x", "role": "admin"}))
+    environment = {"LABLEDGER_URL": None, "LABLEDGER_TOKEN": None, "LABLEDGER_DATA": None}
+    result = run("whoami", *arguments, env={**environment, **variables})
+    assert result.exit_code == 0, result.output
+    return server.asked[-1].headers["Authorization"].removeprefix("Bearer ")
+
+
+def test_order__of_flags_variables_login_and_folder__is_that(
+    server: Server, run: Run, tmp_path: Path
+) -> None:
+    for name in ("one", "two"):
+        Connection(server.url, f"ll_{name}").save(tmp_path / name)
+    login = Login(server.url, "alice", "ll_login", "id", "2100-01-01T00:00:00Z")
+    Logins().with_(login).save(tmp_path / "config" / "labledger" / "logins.json")
+    one, two = str(tmp_path / "one"), str(tmp_path / "two")
+    assert whoami(run, server, "--token", "ll_flag", "--data", one) == "ll_flag"
+    assert whoami(run, server, "--data", one, LABLEDGER_DATA=two, LABLEDGER_TOKEN="ll_variable") == "ll_one"
+    assert whoami(run, server, "--data", one, LABLEDGER_URL="http://127.0.0.1:1") == "ll_one"
+    assert whoami(run, server, LABLEDGER_TOKEN="ll_variable", LABLEDGER_DATA=two) == "ll_variable"
+    assert whoami(run, server, LABLEDGER_DATA=two) == "ll_two"
+    assert whoami(run, server, LABLEDGER_URL=server.url) == "ll_login"
+    assert whoami(run, server) == "ll_login"
+
+
+@pytest.mark.usefixtures("alice")
+def test_login__token_given_wins__is_said_so(real: Run) -> None:
+    result = real("login", "alice", "--stdin", input=f"{PASSWORD}\n")
+    assert "LABLEDGER_TOKEN is named here, and wins over a login" in result.stderr
+    assert "wins over" not in real("login", "alice", "--stdin", input=f"{PASSWORD}\n", env=NOBODY).stderr
+
+
+@pytest.mark.usefixtures("logged_in")
+def test_may_not__by_a_login__is_told_how_to_end_it(real: Run) -> None:
+    refused = real("user", "put", "mallory", env=NOBODY)
+    assert "by the login of alice, which `labledger logout` ends" in refused.stderr
 
 
 def test_connection__of_a_login__is_where_one_goes_without_a_data_folder(

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from api.cli.advice import CONNECTION
+from api.cli.advice import CONNECTION, told_by
 from api.cli.arguments.params import OneOf
-from api.cli.remote import remote
+from api.cli.remote import connection_told, remote
 from api.cli.terminal.output import Output, note
 from api.cli.terminal.wording import clock, zone
 from domain.directory.roles import ROLES
@@ -51,6 +51,15 @@ def login(client: Client, output: Output, user: str | None, role: str | None, fr
     )
     if not output.as_json:
         note(f"kept in {file}")
+        _warn_of_what_wins(name, answer["token"])
+
+
+def _warn_of_what_wins(name: str, token: str) -> None:
+    """Who has logged in and is still somebody else would look for the reason for long."""
+    params = click.get_current_context().params
+    wins = connection_told(params["url"], params["token"], params["data"])
+    if wins.token != token:
+        note(f"but {wins.token_from} is named here, and wins over a login: without it you are {name}")
 
 
 @click.command
@@ -83,7 +92,7 @@ def whoami(client: Client, output: Output) -> None:
     lab = f" of {answer['lab_controller']}" if answer.get("lab_controller") else ""
     connection = click.get_current_context().meta[CONNECTION]
     output.line(
-        answer, f"{answer['user']}, role {answer['role']}{lab}, at {client.url} by {connection.token_from}"
+        answer, f"{answer['user']}, role {answer['role']}{lab}, at {client.url} by {told_by(connection)}"
     )
 
 
