@@ -101,6 +101,13 @@ class Watch(asyncio.Protocol):
     def status(self) -> int:
         return int(self.head.split(b" ", 2)[1]) if self.head else 0
 
+    @property
+    def retry_after_seconds(self) -> int:
+        """Of an answer that says so."""
+        said = re.search(rb"^retry-after: (\d+)\r?$", self.head, re.MULTILINE | re.IGNORECASE)
+        assert said is not None, self.head
+        return int(said[1])
+
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         assert isinstance(transport, asyncio.Transport)
         self.transport = transport

@@ -13,6 +13,8 @@ from tests.line.agreeing import pages
 
 # What is refused because something else has happened meanwhile is not done.
 ANSWERS = (200, 409)
+# Every ten seconds or so.
+WALKS_BY = 0.03
 
 Undo = Callable[[], object]
 
@@ -34,6 +36,7 @@ class Chores:
     def do(self) -> None:
         with self._line.client() as self._client:
             self._return_what_is_kept()
+            self._repair_what_is_forgotten()
             if not self._taken_back():
                 self._undo = self._chance.choice(CHORES)(self)
 
@@ -52,6 +55,14 @@ class Chores:
         for event in self._client.get("/events", params=asked).json()["events"]:
             self._say("POST", f"/recipes/{event['subject'].partition('/')[2]}/return")
             self._seen = event["position"]
+
+    def _repair_what_is_forgotten(self) -> None:
+        """A lab that is killed forgets which machines it was about to repair; somebody walks by at times."""
+        if self._chance.random() < WALKS_BY:
+            for system in pages(self._client, "/systems", "systems"):
+                if system["condition"] == "Broken":
+                    path = f"/systems/{system['fqdn']}"
+                    self._say("PATCH", path, {"condition": "Automated", "reason": "repaired by hand"})
 
     def _say(self, method: str, path: str, body: Any = None) -> httpx.Response:
         answer = self._client.request(method, path, json=body)

@@ -15,7 +15,7 @@ from api.store.event_log import EventLog
 from tests.harness.bulk import SUBJECTS, Busy
 from tests.harness.pool import ServerPool
 from tests.harness.running import Running
-from tests.harness.watching import Watch, Watching, serving, wanted, whole_log, worker_of
+from tests.harness.watching import PATIENCE_SECONDS, Watch, Watching, serving, wanted, whole_log, worker_of
 
 pytestmark = pytest.mark.soak
 
@@ -84,10 +84,18 @@ def _filters(number: int) -> dict[str, str]:
 async def _all_of(watching: Watching, asked: list[tuple[int, dict[str, str]]]) -> list[Watch]:
     watches: list[Watch] = []
     for first in range(0, len(asked), AT_ONCE):
-        begun = [watching.watch(after, **filters) for after, filters in asked[first : first + AT_ONCE]]
+        begun = [_admitted(watching, after, filters) for after, filters in asked[first : first + AT_ONCE]]
         watches += await asyncio.gather(*begun)
     assert {one.status for one in watches} == {200}
     return watches
+
+
+async def _admitted(watching: Watching, after: int, filters: dict[str, str]) -> Watch:
+    """Those who left have their places until that is noticed; who is told to come again later does."""
+    async with asyncio.timeout(PATIENCE_SECONDS):
+        while (one := await watching.watch(after, **filters)).status == 503:
+            await asyncio.sleep(one.retry_after_seconds)
+    return one
 
 
 async def _delay(busy: Busy, watches: list[Watch]) -> float:
