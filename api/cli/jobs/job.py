@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from api.cli.arguments.as_of import as_of, require_past
+from api.cli.arguments.as_of import as_of
 from api.cli.arguments.params import ID
+from api.cli.arguments.then import tell_moment, there_then
 from api.cli.jobs.job_view import RECIPE_COLUMNS, JobView
 from api.cli.lists import completing
 from api.cli.remote import remote, wide
@@ -29,12 +30,13 @@ FACTS = ("owner", "submitter", "group", "whiteboard", "state", "result")
 @remote
 def job(client: Client, output: Output, job_id: int, as_xml: bool, as_of: str | None) -> None:
     """Show a job and where its recipes stand."""
-    if as_xml:
-        click.echo(client.get_text(f"/jobs/{job_id}", "application/xml", as_of=as_of))
-        return
     view = JobView(client, job_id, as_of)
-    view.read()
-    require_past(client, as_of, view.job)
+    with there_then(client, as_of, "job", job_id):
+        if as_xml:
+            click.echo(client.get_text(f"/jobs/{job_id}", "application/xml", as_of=as_of))
+            return
+        view.read()
+    tell_moment(client, output, as_of, view.job)
     if output.as_json:
         output.document(view.job)
         return

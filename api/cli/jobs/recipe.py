@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from api.cli.arguments.as_of import as_of, require_past
+from api.cli.arguments.as_of import as_of
 from api.cli.arguments.params import ID
+from api.cli.arguments.then import tell_moment, there_then
 from api.cli.lists import completing
 from api.cli.remote import remote, wide
 from api.cli.terminal.output import Output
@@ -55,8 +56,9 @@ TASK_COLUMNS = (
 @remote
 def recipe(client: Client, output: Output, recipe_id: int, as_of: str | None) -> None:
     """Show a recipe, the history of its states, and its tasks."""
-    document = client.get(f"/recipes/{recipe_id}", as_of=as_of)
-    require_past(client, as_of, document)
+    with there_then(client, as_of, "recipe", recipe_id):
+        document = client.get(f"/recipes/{recipe_id}", as_of=as_of)
+    tell_moment(client, output, as_of, document)
     if output.as_json:
         output.document(document)
     else:

@@ -49,6 +49,7 @@ QUEUE = Listing(
         Column("whiteboard", "whiteboard", "text", 3),
     ),
     "Nothing waits.",
+    "Nothing waited then.",
 )
 
 jobs = list_command("jobs", JOBS, "List jobs, newest first.", rows=20)

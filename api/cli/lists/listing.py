@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from api.cli.arguments.as_of import as_of, require_past
+from api.cli.arguments.as_of import as_of
 from api.cli.arguments.params import Whole
+from api.cli.arguments.then import tell_moment
 from api.cli.remote import remote, wide
 from api.cli.terminal.output import Output, note
 from api.cli.terminal.progress import counting
@@ -25,20 +26,26 @@ FIRST_ROWS = 100
 
 @dataclass(frozen=True)
 class Listing:
-    """A list of the API; `empty` is what people read where it has no rows."""
+    """A list of the API; `empty` is what people read where it has no rows, `was_empty` where it had none."""
 
     path: str
     name: str
     columns: tuple[Column, ...]
     empty: str
+    was_empty: str = ""
 
     def show(self, client: Client, output: Output, limit: int | None, as_of: str | None) -> None:
-        with counting(f"reading {self.name.replace('_', ' ')}") as seen:
+        with counting(f"reading {self._called}") as seen:
             document = client.pages(self.path, self.name, limit=limit, seen=seen, as_of=as_of)
-        require_past(client, as_of, document)
-        output.rows(document, self.name, self.columns, empty=self.empty)
+        tell_moment(client, output, as_of, document)
+        empty = self.empty if as_of is None else self.was_empty or f"There were no {self._called} then."
+        output.rows(document, self.name, self.columns, empty=empty)
         if document["next"] is not None and not output.as_json:
             note(f"more: --all shows them, or --limit N the first N; these are {len(document[self.name])}")
+
+    @property
+    def _called(self) -> str:
+        return self.name.replace("_", " ")
 
 
 def limits(rows: int) -> Callable[[Callable[..., None]], Callable[..., None]]:

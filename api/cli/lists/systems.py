@@ -38,6 +38,7 @@ IDLE = Listing(
         Column("for", since, "number"),
     ),
     "No system is idle.",
+    "No system was idle then.",
 )
 LAB_CONTROLLERS = Listing(
     "/lab-controllers",

@@ -6,7 +6,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from api.cli.arguments.as_of import as_of, require_past
+from api.cli.arguments.as_of import as_of
+from api.cli.arguments.then import tell_moment, there_then
 from api.cli.lazy import Group
 from api.cli.remote import remote
 from api.cli.terminal.output import Output
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
     from api.client import Client
 
 NOT_SHOWN: tuple[Any, ...] = (None, [], "", {})
+# What is told of the answer itself.
+ABOUT_THE_ANSWER = ("position", "as_of")
 
 
 @dataclass(frozen=True)
@@ -37,11 +40,13 @@ class Kind:
         output.line(answer, f"{self.called} {name} {done}")
 
 
-def show_one(client: Client, output: Output, path: str, as_of: str | None = None) -> None:
+def show_one(client: Client, output: Output, kind: Kind, name: object, as_of: str | None = None) -> None:
     """All that is known, a line each."""
-    document = client.get(path, as_of=as_of)
-    require_past(client, as_of, document)
-    known = {name: value for name, value in document.items() if value not in NOT_SHOWN and name != "position"}
+    with there_then(client, as_of, kind.called, name):
+        document = client.get(kind.of(client, name), as_of=as_of)
+    tell_moment(client, output, as_of, document)
+    shown = {name: value for name, value in document.items() if name not in ABOUT_THE_ANSWER}
+    known = {name: value for name, value in shown.items() if value not in NOT_SHOWN}
     output.line(document, "\n".join(f"{name}: {plain(value)}" for name, value in known.items()))
 
 
@@ -54,7 +59,7 @@ def group_of(name: str, kind: Kind, text: str) -> Group:
     @as_of
     @remote
     def show(client: Client, output: Output, name: str, as_of: str | None) -> None:
-        show_one(client, output, kind.of(client, name), as_of)
+        show_one(client, output, kind, name, as_of)
 
     @made.command(help=f"Delete a {kind.called}; the log keeps what it was, and putting it brings it back.")
     @kind.argument

@@ -14,7 +14,7 @@ from api.cli.lists import completing
 from api.cli.remote import remote
 from api.cli.terminal.output import Output
 from api.cli.terminal.wording import plain
-from api.cli.things.named import show_one
+from api.cli.things.named import Kind, show_one
 from api.cli.things.usage import of_system as usage_of_system
 from domain.system.lifecycle import CONDITIONS
 
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from api.client import Client
 
 fqdn_argument = click.argument("fqdn", shell_complete=completing.systems)
+SYSTEM = Kind("system", "systems", fqdn_argument)
 reason_option = click.option("--reason", default="", help="Kept in the log.")
 
 
@@ -36,7 +37,7 @@ def system() -> None:
 @remote
 def show(client: Client, output: Output, fqdn: str, as_of: str | None) -> None:
     """Show all that is known of FQDN."""
-    show_one(client, output, client.path("systems", fqdn), as_of)
+    show_one(client, output, SYSTEM, fqdn, as_of)
 
 
 system.add_command(usage_of_system)

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from api.cli.arguments.as_of import as_of, require_past
+from api.cli.arguments.as_of import as_of
 from api.cli.arguments.params import Moment, OneOf
+from api.cli.arguments.then import tell_moment, there_then
 from api.cli.lists import completing
 from api.cli.remote import remote, wide
 from api.cli.terminal.output import Output
@@ -72,7 +73,7 @@ def usage(
     """
     asked: dict[str, Any] = {"group_by": group_by, "since": since, "until": until, "as_of": as_of}
     document = client.get("/system-usage", **asked)
-    require_past(client, as_of, document)
+    tell_moment(client, output, as_of, document)
     heading = group_by.replace("_", " ")
     empty = "No system has done anything in that time."
     output.rows(document, "groups", (Column(heading, "key", rank=0), *SHARE_COLUMNS), empty=empty)
@@ -115,6 +116,7 @@ def of_system(
 ) -> None:
     """Show what FQDN did, an interval a line."""
     asked: dict[str, Any] = {"since": since, "until": until, "as_of": as_of}
-    document = client.get(client.path("systems", fqdn, "usage"), **asked)
-    require_past(client, as_of, document)
+    with there_then(client, as_of, "system", fqdn):
+        document = client.get(client.path("systems", fqdn, "usage"), **asked)
+    tell_moment(client, output, as_of, document)
     output.rows(document, "intervals", INTERVAL_COLUMNS, empty=f"{fqdn} was not there in that time.")

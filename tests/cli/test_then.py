@@ -1,0 +1,94 @@
+"""`--as-of`: which moment an answer is about, and what had not happened yet, against a real Labledger."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+
+import pytest
+from click.testing import Result
+
+from tests.harness.running import SAMPLES, Running
+
+Run = Callable[..., Result]
+
+LATE = ("system", "group", "pool", "user", "lab-controller", "distro-tree", "job", "recipe")
+
+
+@pytest.fixture(scope="module")
+def late(line: Running) -> dict[str, str]:
+    """Things that are there since a short while, by their kind."""
+    job = line.json("submit", str(SAMPLES / "pinned.xml"))
+    line.labledger("user", "put", "late")
+    line.labledger("group", "put", "late", "--member", "late")
+    line.labledger("pool", "put", "late")
+    line.labledger("lab-controller", "put", "late.example.com")
+    line.labledger("distro-tree", "put", "77", "name=F", "family=F", "arch=x86_64")
+    line.labledger("system", "add", "late.example.com", "owner=late", "lab_controller=late.example.com")
+    named = dict.fromkeys(("user", "group", "pool"), "late")
+    there = dict.fromkeys(("lab-controller", "system"), "late.example.com")
+    ids = {"job": str(job["job_id"]), "recipe": str(job["recipe_ids"][0]), "distro-tree": "77"}
+    return {**named, **there, **ids}
+
+
+def shown(kind: str, name: str) -> tuple[str, ...]:
+    return (kind, name) if kind in ("job", "recipe") else (kind, "show", name)
+
+
+@pytest.mark.parametrize("kind", LATE)
+def test_thing__as_of_before_it_came__is_said_to_have_come_later(
+    real: Run, late: dict[str, str], kind: str
+) -> None:
+    result = real(*shown(kind, late[kind]), "--as-of", "3")
+    assert result.exit_code == 1
+    what = f"{kind.replace('-', ' ')} {late[kind]}"
+    assert f"as of position 3 there was no {what}; it came at position " in result.stderr
+    assert "lists what there is" not in result.stderr
+    told = json.loads(real(*shown(kind, late[kind]), "--as-of", "3", "--json").stderr)
+    assert told["status"] == 404
+
+
+def test_thing__as_of_before_it_came__told_when_it_did(real: Run, late: dict[str, str]) -> None:
+    (first, *_) = (
+        json.loads(one) for one in real("events", "--subject", "user/late", "--json").stdout.splitlines()
+    )
+    said = real("user", "show", "late", "--as-of", "2000-01-01").stderr
+    assert "as of 2000-01-01 00:00:00 (UTC) there was no user late" in said
+    assert f"it came at position {first['position']}, {first['at'][:10]}" in said
+
+
+def test_thing__as_of_after_it_was_deleted__is_said_so(real: Run, late: dict[str, str]) -> None:
+    real("group", "delete", "late")
+    end = str(json.loads(real("queue", "--json").stdout)["position"])
+    said = real("group", "show", "late", "--as-of", end).stderr
+    assert "there was no group late" in said and said.rstrip().endswith("and was deleted again")
+
+
+@pytest.mark.usefixtures("late")
+def test_thing__never_there__is_no_such_thing(real: Run) -> None:
+    said = real("user", "show", "nobody", "--as-of", "3").stderr
+    assert "There is no such thing" in said and "`labledger users`" in said
+
+
+@pytest.mark.parametrize("command", ["jobs", "queue", "systems", "idle", "users", "usage", "user show late"])
+@pytest.mark.usefixtures("late")
+def test_answer__as_of__says_which_moment_it_is_about(real: Run, command: str) -> None:
+    end = json.loads(real("queue", "--json").stdout)["position"]
+    result = real(*command.split(), "--as-of", str(end))
+    assert result.stderr.startswith(f"as of position {end}, 20"), result.output
+    assert "as of" not in real(*command.split()).stderr
+    assert real(*command.split(), "--as-of", str(end), "--json").stderr == ""
+
+
+@pytest.mark.usefixtures("late")
+def test_list__as_of_when_it_was_empty__says_then(real: Run) -> None:
+    assert real("jobs", "--as-of", "1").stdout == "There were no jobs then.\n"
+    assert real("queue", "--as-of", "0").stdout == "Nothing waited then.\n"
+    assert real("queue", "--as-of", "0").stderr == "as of position 0, before the first event\n"
+
+
+def test_job__as_of__says_which_moment_it_is_about(real: Run, late: dict[str, str]) -> None:
+    end = json.loads(real("queue", "--json").stdout)["position"]
+    result = real("job", late["job"], "--as-of", str(end))
+    assert result.stderr.startswith(f"as of position {end}, 20")
+    assert "as_of" not in result.stdout
