@@ -10,7 +10,7 @@ from api.use_cases.commit import append_of, commit_named
 from api.use_cases.known import known
 from api.use_cases.rights import require_own_pool
 from domain.directory.changes import put
-from domain.directory.events import DistroTreeRemoved, PoolSystemAdded, PoolSystemRemoved
+from domain.directory.events import PoolSystemAdded, PoolSystemRemoved
 from domain.directory.state import Entry
 from domain.errors import Unknown
 from domain.events import Event
@@ -27,15 +27,6 @@ async def enable_lab_controller(
         return put("lab-controller", entry, {**entry.document, "enabled": wanted})
 
     return await _change(services, request, "lab-controller", name, decide)
-
-
-async def remove_tree(services: Services, request: Request, name: str) -> Committed | None:
-    """A distro tree leaves every lab; a later PUT brings it back. None when it has. Raises Unknown, Stale."""
-
-    def decide(entry: Entry) -> Event | None:
-        return None if entry.document.get("removed") else DistroTreeRemoved()
-
-    return await _change(services, request, "distro-tree", name, decide)
 
 
 async def move_system(

@@ -1,4 +1,4 @@
-"""A user, group, pool or lab controller goes; a later PUT of its name begins anew."""
+"""A user, group, pool, lab controller or distro tree goes; a later PUT of its name begins anew."""
 
 from __future__ import annotations
 

@@ -38,18 +38,16 @@ async def reserve_system(services: Services, request: Request, fqdn: str, wanted
         raise NotPermitted("only an admin reserves a system for others")
     if _faults(services, wanted):
         await services.feed.catch_up()
-    if faults := _faults(services, wanted):
-        raise FaultyInput(faults)
+    return await commit(services, lambda: _reserve(services, request, fqdn, wanted))
+
+
+async def _reserve(services: Services, request: Request, fqdn: str, wanted: Wanted) -> Append | None:
+    directory, subject, user = services.feed.directory, f"system/{fqdn}", f"user/{wanted.user}"
     asked = Reservation(wanted.user, wanted.until, wanted.distro_tree_id)
-    return await commit(services, lambda: _reserve(services, request, fqdn, asked))
-
-
-async def _reserve(services: Services, request: Request, fqdn: str, asked: Reservation) -> Append | None:
-    directory, subject, user = services.feed.directory, f"system/{fqdn}", f"user/{asked.user}"
     # Who is removed in this moment must not be promised a system, nor anybody a tree that leaves the lab.
     named = {user: directory.version(user)}
-    if directory.get("user", asked.user) is None:
-        raise FaultyInput([Fault("user", unknown_name("user", asked.user))])
+    if faults := _faults(services, wanted):
+        raise FaultyInput(faults)
     tree = _tree(services, asked.distro_tree_id)
     if tree is not None:
         named[f"distro-tree/{asked.distro_tree_id}"] = tree.version
@@ -67,9 +65,7 @@ async def _reserve(services: Services, request: Request, fqdn: str, asked: Reser
 
 
 def _tree(services: Services, tree_id: int | None) -> Entry | None:
-    """The tree asked for, unless it was removed."""
-    tree = None if tree_id is None else services.feed.directory.get("distro-tree", str(tree_id))
-    return None if tree is None or tree.document.get("removed") else tree
+    return None if tree_id is None else services.feed.directory.get("distro-tree", str(tree_id))
 
 
 def _faults(services: Services, wanted: Wanted) -> list[Fault]:

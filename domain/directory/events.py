@@ -136,7 +136,7 @@ class DistroTreeChanged(DistroTreeRegistered):
 
 @event("distro-tree.removed")
 class DistroTreeRemoved(DirectoryEvent):
-    """No lab has it any more."""
+    """No lab has it any more, until it is registered again; older logs then say that it was changed."""
 
 
 @event("token.created", version=2)
@@ -164,5 +164,5 @@ class TokenRevoked(DirectoryEvent):
     pass
 
 
-REMOVED = (UserRemoved, GroupRemoved, PoolRemoved, LabControllerRemoved)
+REMOVED = (UserRemoved, GroupRemoved, PoolRemoved, LabControllerRemoved, DistroTreeRemoved)
 """After these nothing has the name any more, until it is registered again."""

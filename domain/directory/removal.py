@@ -1,4 +1,4 @@
-"""Users, groups, pools and lab controllers go; what refers to them by name has left them, or they stay."""
+"""What is known by name goes; what refers to it by name has left it, or it stays."""
 
 from __future__ import annotations
 
@@ -72,6 +72,11 @@ def _lab_controller(directory: Directory, name: str, systems: Iterable[System]) 
     return [*tokens, (f"lab-controller/{name}", happened.LabControllerRemoved())]
 
 
+def _distro_tree(_: Directory, name: str, __: Iterable[System]) -> Decided:
+    """Who waits for it is given up by the scheduler."""
+    return [(f"distro-tree/{name}", happened.DistroTreeRemoved())]
+
+
 def _listed(names: Sequence[str]) -> str:
     more = len(names) - NAMED
     return ", ".join(names[:NAMED]) + (f" and {more} more" if more > 0 else "")
@@ -82,4 +87,5 @@ _REMOVE: dict[str, Callable[[Directory, str, Iterable[System]], Decided]] = {
     "group": _group,
     "pool": _pool,
     "lab-controller": _lab_controller,
+    "distro-tree": _distro_tree,
 }

@@ -53,8 +53,6 @@ def document_after(document: Document, event: Event) -> Document:
         return {}
     if isinstance(event, happened.LabControllerSilent | happened.LabControllerHeard):
         return {**document, "silent": isinstance(event, happened.LabControllerSilent)}
-    if isinstance(event, happened.DistroTreeRemoved):
-        return {**document, "urls": {}, "removed": True}
     if isinstance(event, happened.DistroTreeRegistered):
         return shown_of(event)
     if isinstance(event, happened.TokenRevoked):
@@ -124,7 +122,7 @@ class Directory:
         self._tree_for.clear()
 
     def get(self, kind: str, name: str) -> Entry | None:
-        """The thing of this name, unless there is none any more; a distro tree is known for ever."""
+        """The thing of this name, unless there is none any more."""
         entry = self._entries.get(kind, {}).get(name)
         return None if entry is None or entry.removed else entry
 
@@ -161,9 +159,7 @@ class Directory:
 
     def trees(self) -> Iterator[tuple[int, Document]]:
         """The distro trees that are there."""
-        for name, entry in self.items("distro-tree"):
-            if not entry.document.get("removed"):
-                yield int(name), entry.document
+        return ((int(name), entry.document) for name, entry in self.items("distro-tree"))
 
     def token(self, digest: str, now: datetime) -> tuple[str, Document] | None:
         """The id and document of the token with this digest, if it counts now."""

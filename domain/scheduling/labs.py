@@ -50,7 +50,7 @@ class Index(Generic[K]):
 
 
 class Labs:
-    """Mutable: `put` a system or a distro tree as the log changes it, then ask for bitmaps."""
+    """Mutable: put systems and distro trees as the log changes them, then ask for bitmaps."""
 
     def __init__(self) -> None:
         self.columns = Columns()
@@ -110,6 +110,9 @@ class Labs:
 
     def put_tree(self, tree_id: int, tree: Mapping[str, Any]) -> None:
         self._trees[tree_id] = tree
+
+    def remove_tree(self, tree_id: int) -> None:
+        self._trees.pop(tree_id, None)
 
     def distro(self, tree_id: int | None) -> Distro | None:
         """A tree that is known."""

@@ -90,14 +90,19 @@ class Partition:
         if isinstance(event, directory.PoolSystemAdded | directory.PoolSystemRemoved):
             self._describe(self.systems[event.system])
         elif kind == "distro-tree":
-            entry = self.directory.get(kind, name)
-            assert entry is not None, f"{kind} {name} is in the directory"
-            self.labs.put_tree(int(name), entry.document)
+            self._describe_tree(name)
             self.filters.tree_changed(int(name))
             self.hopeless.clear()
         elif kind == "lab-controller":
             self.available.enable(name, self.directory.is_enabled(name))
             self.hopeless.clear()
+
+    def _describe_tree(self, name: str) -> None:
+        entry = self.directory.get("distro-tree", name)
+        if entry is None:
+            self.labs.remove_tree(int(name))
+        else:
+            self.labs.put_tree(int(name), entry.document)
 
     def _put_system(self, system: System) -> None:
         before = self.systems.get(system.fqdn)

@@ -84,7 +84,7 @@ def test_distro_tree__removed_and_put_again__is_gone_and_back(
     assert client.get("/distro-trees/88", params=_after(back)).json()["urls"] == {EAST: ["http://e"]}
     assert happened(line, before) == [
         ("distro-tree/88", "distro-tree.removed"),
-        ("distro-tree/88", "distro-tree.changed"),
+        ("distro-tree/88", "distro-tree.registered"),
     ]
     assert client.delete("/distro-trees/999").status_code == 404
     assert client.delete("/distro-trees/abc").status_code == 422

@@ -8,11 +8,13 @@ from typing import Any, TypeVar
 from api.services import Request, Services
 from domain.directory import events as directory
 from domain.system.events import SystemRegistered
+from tests.histories.labs import tree
 from tests.inside.bench import Scene
 
 Answer = TypeVar("Answer")
 
 LAB, OTHER_LAB = "lab-1", "lab-2"
+TREE = tree(1, [LAB])
 
 
 def as_admin(**more: Any) -> Request:
@@ -60,7 +62,10 @@ class Town:
 
 
 def furnish(scene: Scene) -> Town:
-    """Root is the admin. Ada owns the group `qa`, bob is in it, eve is in none; the pool `net` is qa's."""
+    """Root is the admin. Ada owns the group `qa`, bob is in it, eve is in none; the pool `net` is qa's.
+
+    The distro tree 1 is in one of the two labs.
+    """
     scene.put(
         [
             ("user/root", directory.UserRegistered(roles=["admin"])),
@@ -69,6 +74,7 @@ def furnish(scene: Scene) -> Town:
             ("group/qa", directory.GroupRegistered(owners=["ada"], members=["bob"])),
             ("group/ops", directory.GroupRegistered(owners=["root"], members=[])),
             *((f"lab-controller/{lab}", directory.LabControllerRegistered(True)) for lab in (LAB, OTHER_LAB)),
+            ("distro-tree/1", directory.DistroTreeRegistered(**TREE)),
             ("pool/net", directory.PoolRegistered(owner_group="qa")),
             *(
                 (f"system/{name}", SystemRegistered(LAB, "root", "Manual", {"type": "Machine"}))

@@ -1,4 +1,4 @@
-"""Users, groups, pools and lab controllers go, come back, and race with who names them."""
+"""What is known by name goes, comes back, and races with who names it."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ from api.use_cases.change_system import SystemChange, change_system
 from api.use_cases.put_document import put_document
 from api.use_cases.register_system import register_system
 from api.use_cases.remove_document import remove_document
+from api.use_cases.reserve_system import Wanted, reserve_system
 from api.use_cases.tokens import create_token
 from domain.errors import FaultyInput, NotPermitted, Refused, Stale, Unknown
-from tests.use_cases.asking import LAB, OTHER_LAB, Town, as_admin, by
+from tests.use_cases.asking import LAB, OTHER_LAB, TREE, Town, as_admin, by
 
 REMOVED = SystemChange(condition="Removed", reason="sold")
 
@@ -80,6 +81,16 @@ def test_lab_controller__systems_removed__goes_and_they_cannot_come_back_to_it(t
     assert town.ask(change_system, as_admin(), "b", SystemChange(owner="eve"), anybody) is not None
 
 
+def test_distro_tree__removed_and_put_again__begins_anew(town: Town) -> None:
+    assert town.ask(remove_document, as_admin(), "distro-tree", "1") is not None
+    assert town.known("distro-tree", "1") is None
+    assert town.ask(remove_document, as_admin(), "distro-tree", "1") is None
+    before = town.log.end()
+    assert town.ask(put_document, as_admin(expected=frozenset({0})), "distro-tree", "1", TREE) is not None
+    assert town.since(before) == [("distro-tree/1", "distro-tree.registered")]
+    assert town.known("distro-tree", "1") == TREE
+
+
 def test_name__nobody_ever_had__unknown_and_only_admins_remove(town: Town) -> None:
     with pytest.raises(Unknown):
         town.ask(remove_document, as_admin(), "user", "mallory")
@@ -96,6 +107,11 @@ def test_name__stale_if_match__stays(town: Town) -> None:
 # Races: the other door has decided on what is true before the removal, and appends after it.
 
 NAMING: list[tuple[str, str, Callable[[Town], object]]] = [
+    (
+        "distro-tree",
+        "1",
+        lambda town: town.ask(reserve_system, as_admin(), "a", Wanted("root", None, 1), door=1),
+    ),
     (
         "user",
         "eve",

@@ -20,10 +20,8 @@ from api.rest.contract.operation import operation
 from api.rest.contract.values import Fqdn, Number
 from api.rest.middleware.principal import request_of
 from api.rest.resources.documents import Documents, Shapes
-from api.services import Request as Requested
 from api.services import Services
-from api.store.requests import Committed
-from api.use_cases.change_document import enable_lab_controller, move_system, remove_tree
+from api.use_cases.change_document import enable_lab_controller, move_system
 from api.use_cases.passwords import set_password
 from domain.directory.roles import SUBMITTER
 
@@ -111,9 +109,6 @@ class DistroTrees(Documents):
         entry = self._services.feed.directory.get("distro-tree", name)
         added_at = entry.document["added_at"] if entry else self._services.moment()
         return {**document, "added_at": added_at}
-
-    async def _remove(self, request: Requested, name: str) -> Committed | None:
-        return await remove_tree(self._services, request, name)
 
 
 class LabControllers(Documents):

@@ -16,9 +16,7 @@ from api.rest.contract.faults import faults_of
 from api.rest.contract.operation import Operation
 from api.rest.contract.values import Name
 from api.rest.middleware.principal import request_of
-from api.services import Request as Requested
 from api.services import Services
-from api.store.requests import Committed
 from api.use_cases.put_document import put_document
 from api.use_cases.remove_document import remove_document
 from domain.errors import Fault, FaultyInput, Unknown
@@ -91,12 +89,9 @@ class Documents:
 
     async def on_delete(self, req: Request, resp: Response, name: str) -> None:
         self._check_name(name)
-        done = await self._remove(request_of(req), name)
+        done = await remove_document(self._services, request_of(req), self._kind, name)
         answer = {self._key: _key(self._key, name), "removed": done is not None}
         await reading.answer_write(resp, self._services, done, answer)
-
-    async def _remove(self, request: Requested, name: str) -> Committed | None:
-        return await remove_document(self._services, request, self._kind, name)
 
     def _completed(self, name: str, document: dict[str, Any]) -> dict[str, Any]:
         """The document with what it need not say."""

@@ -1,4 +1,4 @@
-"""What goes with a user, group, pool or lab controller, and what holds it back."""
+"""What goes with a user, group, pool, lab controller or distro tree, and what holds it back."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from domain.events import Decided, split_subject
 from domain.names import unknown_name
 from domain.system.state import System
 from domain.upkeep.registration import unknown_names
-from tests.domain.directory.told import NOW, hear, tell, told
+from tests.domain.directory.told import NOW, TREE, hear, tell, told
 
 MACHINE = System("a", 1, "lab-1", "ada", "Automated", {})
 
@@ -31,6 +31,7 @@ def directory() -> Directory:
         ("group/ops", {"owners": ["ada"], "members": []}),
         ("lab-controller/lab-1", {"enabled": True}),
         ("pool/net", {"owner_group": "qa"}),
+        ("distro-tree/2", TREE),
     )
     tokens = (
         ("a1", "ada", "admin", None),
@@ -122,7 +123,16 @@ def test_lab_controller__all_its_systems_removed__goes_with_its_tokens(directory
     assert entry is not None and dict(entry.document) == {"enabled": False}
 
 
-@pytest.mark.parametrize("subject", ["user/bob", "group/ops", "pool/net", "lab-controller/lab-1"])
+def test_distro_tree__changed_after_it_was_removed_as_in_older_logs__is_back(directory: Directory) -> None:
+    happens(directory, remove("distro-tree", directory, "2", []))
+    assert list(directory.trees()) == []
+    hear(directory, "distro-tree/2", happened.DistroTreeChanged(**TREE), 3)
+    assert list(directory.trees()) == [(2, TREE)]
+
+
+@pytest.mark.parametrize(
+    "subject", ["user/bob", "group/ops", "pool/net", "lab-controller/lab-1", "distro-tree/2"]
+)
 def test_removed__put_again__is_registered_anew_with_a_later_version(
     directory: Directory, subject: str
 ) -> None:
@@ -136,6 +146,7 @@ def test_removed__put_again__is_registered_anew_with_a_later_version(
         "group": {"owners": [], "members": []},
         "pool": {"owner_group": None},
         "lab-controller": {"enabled": True},
+        "distro-tree": TREE,
     }
     event = tell(directory, subject, documents[kind])
     assert event is not None

@@ -7,10 +7,11 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from api.use_cases.change_document import enable_lab_controller, remove_tree
+from api.use_cases.change_document import enable_lab_controller
 from api.use_cases.change_system import SystemChange
 from api.use_cases.commit import commit_gathered
 from api.use_cases.put_document import put_document
+from api.use_cases.remove_document import remove_document
 from api.use_cases.reserve_system import Wanted, reserve_system, return_system
 from domain.upkeep.reservation import provisioning
 from tests.histories import labs
@@ -70,4 +71,4 @@ def put_tree(scene: Scene, draw: Draw) -> None:
 def take_tree_away(scene: Scene, draw: Draw) -> None:
     """Not the one that most recipes want."""
     name = str(draw(st.sampled_from((2, 3))))
-    ask(scene, lambda services, request: remove_tree(services, request, name))
+    ask(scene, lambda services, request: remove_document(services, request, "distro-tree", name))
