@@ -5,17 +5,14 @@ from __future__ import annotations
 import asyncio
 import base64
 import math
-import time
 import unicodedata
 from collections.abc import Callable
 from typing import Final, TypeVar
 
 from argon2 import PasswordHasher
 from argon2.exceptions import VerificationError
-from limits import RateLimitItemPerMinute
-from limits.storage import MemoryStorage
-from limits.strategies import MovingWindowRateLimiter
 
+from api.moving_window import MovingWindow
 from domain.errors import TooOften
 
 # One takes some 300 ms of a core and 64 MiB, so few are under way at once, and not many more wait.
@@ -23,7 +20,10 @@ AT_ONCE: Final = 2
 WAITING: Final = 20
 BUSY_SECONDS: Final = 5
 
-ATTEMPTS: Final = RateLimitItemPerMinute(5)
+# A minute, for each name; and for each address, behind which there may be several people.
+ATTEMPTS: Final = 5
+ATTEMPTS_OF_ADDRESS: Final = 30
+WITHIN_SECONDS: Final = 60
 
 Done = TypeVar("Done")
 
@@ -72,24 +72,39 @@ def _written(password: str) -> bytes:
 
 
 class Attempts:
-    """Attempts by user that have not succeeded, in this process.
+    """Attempts by user, and by address, that have not succeeded, in this process.
 
     Each counts from its beginning: many at once are many. Names that nobody has count the same.
     """
 
     def __init__(self) -> None:
-        self._limiter = MovingWindowRateLimiter(MemoryStorage())
+        self._of_user = MovingWindow(ATTEMPTS, WITHIN_SECONDS)
+        self._of_address = MovingWindow(ATTEMPTS_OF_ADDRESS, WITHIN_SECONDS)
 
-    def begin(self, user: str) -> None:
-        """Raises TooOften when there were enough of them within a minute."""
-        if not self._limiter.hit(ATTEMPTS, user):
-            again_at = self._limiter.get_window_stats(ATTEMPTS, user).reset_time
-            raise TooOften(f"{ATTEMPTS.amount} attempts a minute are the most", _seconds_until(again_at))
+    def begin(self, user: str, address: str | None = None) -> None:
+        """Raises TooOften after enough of them within a minute. Without an address: by who is in already."""
+        _take(self._of_user, user)
+        if address is not None:
+            try:
+                _take(self._of_address, address)
+            except TooOften:
+                # Who is refused for where they come from has not tried this name.
+                self._of_user.give_back(user)
+                raise
 
-    def succeeded(self, user: str) -> None:
-        """Whoever tried, it was the user."""
-        self._limiter.clear(ATTEMPTS, user)
+    def succeeded(self, user: str, address: str | None = None) -> None:
+        """Whoever tried, it was the user; other names tried from the same address count on."""
+        self._of_user.clear(user)
+        if address is not None:
+            self._of_address.give_back(address)
+
+    def withdraw(self, user: str, address: str | None = None) -> None:
+        """Nobody has looked whether it was right."""
+        self._of_user.give_back(user)
+        if address is not None:
+            self._of_address.give_back(address)
 
 
-def _seconds_until(moment: float) -> int:
-    return max(1, math.ceil(moment - time.time()))
+def _take(window: MovingWindow, key: str) -> None:
+    if seconds := window.take(key):
+        raise TooOften(f"{window.amount} attempts a minute are the most", max(1, math.ceil(seconds)))

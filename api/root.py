@@ -89,7 +89,7 @@ def http_application(settings: Settings) -> InFlight:
         appended.close()
         services.log.close()
 
-    allowed = Allowed(settings.cors_origins, settings.requests_per_second)
+    allowed = Allowed(settings.cors_origins, settings.requests_per_second, settings.proxies)
     return InFlight(application(services, Lifespan(start, stop), allowed), services.feed.dismiss)
 
 

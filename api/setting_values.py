@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from ipaddress import IPv4Network, IPv6Network, ip_network
 from pathlib import Path
 from urllib.parse import urlsplit
+
+Network = IPv4Network | IPv6Network
 
 
 def folder(text: str) -> Path:
@@ -87,6 +90,13 @@ def origins(text: str) -> tuple[str, ...]:
     return found
 
 
+def networks(text: str) -> tuple[Network, ...]:
+    try:
+        return tuple(ip_network(part.strip()) for part in text.split(",") if part.strip())
+    except ValueError:
+        raise ValueError("must be addresses such as 10.0.0.7 or 10.0.0.0/24, with commas between") from None
+
+
 def yes_or_no(text: str) -> bool:
     if text.lower() not in YES | NO:
         raise ValueError("must be yes or no")
@@ -99,4 +109,4 @@ NO = frozenset({"no", "false", "0"})
 
 def written(value: object) -> str:
     """The text from which a setting is read again."""
-    return ",".join(value) if isinstance(value, tuple) else str(value)
+    return ",".join(map(str, value)) if isinstance(value, tuple) else str(value)

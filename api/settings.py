@@ -106,6 +106,13 @@ class Settings:
         SERVE,
         unset="nobody's",
     )
+    proxies: tuple[values.Network, ...] = _setting(
+        (),
+        values.networks,
+        "reverse proxies whose X-Forwarded-For tells where requests come from: addresses with commas between",
+        SERVE,
+        unset="none: requests come from who connects",
+    )
     requests_per_second: int = _setting(
         1000,
         values.whole(0, 10**6),

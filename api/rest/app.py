@@ -36,6 +36,7 @@ from api.rest.resources.updates import LabUpdates
 from api.rest.resources.usage import Usage
 from api.rest.routes import ROUTES, responder_of
 from api.services import Services
+from api.setting_values import Network
 from domain.errors import LabledgerError
 
 
@@ -90,16 +91,17 @@ def operations_of(found: Mapping[str, Any]) -> dict[tuple[str, str], Operation]:
 
 @dataclass(frozen=True)
 class Allowed:
-    """What everybody is allowed: whose pages may ask, and how often each token may."""
+    """Whose pages may ask, how often each token may, and which proxies say where a request comes from."""
 
     cors_origins: tuple[str, ...] = ()
     requests_per_second: int = 0
+    proxies: tuple[Network, ...] = ()
 
 
 def application(services: Services, lifespan: Lifespan, allowed: Allowed = Allowed()) -> Any:
     found = resources(services)
     operations = operations_of(found)
-    gate = Gate(services, operations, Rates(allowed.requests_per_second))
+    gate = Gate(services, operations, Rates(allowed.requests_per_second), allowed.proxies)
     middleware: list[Any] = [
         lifespan,
         Answered(services.requests),

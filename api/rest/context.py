@@ -23,6 +23,12 @@ def request_id_of(req: Request) -> str:
     return found
 
 
+def came_from(req: Request) -> str:
+    """The client's address, see `middleware.address`."""
+    found: str = req.context.address
+    return found
+
+
 def operation_asked(req: Request) -> Operation:
     found: Operation = req.context.operation
     return found

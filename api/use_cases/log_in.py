@@ -31,12 +31,18 @@ class LoggedIn:
 
 
 async def log_in(
-    services: Services, request_id: str, user: str, password: str, role: str | None = None
+    services: Services,
+    request_id: str,
+    user: str,
+    password: str,
+    role: str | None = None,
+    address: str | None = None,
 ) -> LoggedIn:
-    """A token for 12 hours, of the role asked for or else the user's first.
+    """A token for 12 hours, of the role asked for or else the user's first. `address`: where they come from.
 
     Raises FaultyInput for a role that is none of a person, NotRecognised for a wrong name or password alike,
-    NotPermitted for a role the user does not have, and TooOften after some failures within a minute.
+    NotPermitted for a role the user does not have, and TooOften after some failures within a minute, by that
+    name or from that address.
     """
     if role not in (None, *ROLES):
         raise FaultyInput([Fault("role", unknown_role(str(role)))])
@@ -44,7 +50,7 @@ async def log_in(
         raise FaultyInput([Fault("role", "a lab controller has a token of its own")])
     await services.feed.catch_up()
     password_id = services.feed.directory.access.password_of(user)
-    if not await is_password(services, user, password_id, password):
+    if not await is_password(services, user, password_id, password, address):
         raise NotRecognised("there is no user of this name and password")
     request = Request(user, request_id)
     token, token_id, expires_at = new_token(), new_token_id(), services.clock() + LASTING

@@ -13,8 +13,9 @@ from api.use_cases.rights import require_oneself
 from domain.directory.events import UserPasswordSet
 from domain.directory.passwords import faults_of
 from domain.directory.roles import ADMIN
-from domain.errors import Fault, FaultyInput, NotPermitted, Refused, Unknown
+from domain.errors import Fault, FaultyInput, NotPermitted, Refused, TooOften, Unknown
 from domain.names import called
+from projections.database import DatabaseAway
 
 
 async def set_password(
@@ -80,11 +81,19 @@ def _require_no_rise(services: Services, request: Request, user: str) -> None:
         raise NotPermitted(f"only an admin sets the first password of {called('user', user)}, who may be one")
 
 
-async def is_password(services: Services, user: str, password_id: str | None, password: str) -> bool:
-    """Whether this password has that id; with none it takes as long to say no. Raises TooOften."""
-    services.attempts.begin(user)
-    hashed = await asyncio.to_thread(hash_of, services.log, password_id or "")
-    if not await services.hashing.is_right(password, hashed):
-        return False
-    services.attempts.succeeded(user)
-    return True
+async def is_password(
+    services: Services, user: str, password_id: str | None, password: str, address: str | None = None
+) -> bool:
+    """Whether this password has that id; with none it takes as long to say no. Raises TooOften, also where
+    too many are looked at: that is no attempt.
+    """
+    services.attempts.begin(user, address)
+    try:
+        hashed = await asyncio.to_thread(hash_of, services.log, password_id or "")
+        is_right = await services.hashing.is_right(password, hashed)
+    except (TooOften, DatabaseAway):
+        services.attempts.withdraw(user, address)
+        raise
+    if is_right:
+        services.attempts.succeeded(user, address)
+    return is_right

@@ -8,13 +8,13 @@ from threading import Barrier
 import pytest
 from argon2 import PasswordHasher
 
-from api.passwords import AT_ONCE, ATTEMPTS, WAITING, Attempts, Hashing
+from api.passwords import AT_ONCE, ATTEMPTS, ATTEMPTS_OF_ADDRESS, WAITING, Attempts, Hashing
 from domain.errors import TooOften
 
 
 def test_attempts__more_than_a_few_within_a_minute__refused_and_told_when_to_come_again() -> None:
     attempts = Attempts()
-    for _ in range(ATTEMPTS.amount):
+    for _ in range(ATTEMPTS):
         attempts.begin("ada")
     with pytest.raises(TooOften) as refused:
         attempts.begin("ada")
@@ -24,9 +24,33 @@ def test_attempts__more_than_a_few_within_a_minute__refused_and_told_when_to_com
 
 def test_attempts__successful_ones__do_not_count() -> None:
     attempts = Attempts()
-    for _ in range(3 * ATTEMPTS.amount):
+    for _ in range(3 * ATTEMPTS):
         attempts.begin("ada")
         attempts.succeeded("ada")
+
+
+def test_attempts__many_names_from_one_address__refused_there_and_nowhere_else() -> None:
+    attempts = Attempts()
+    for number in range(ATTEMPTS_OF_ADDRESS):
+        attempts.begin(f"user-{number}", "10.0.0.1")
+    for _ in range(ATTEMPTS + 1):
+        with pytest.raises(TooOften, match=f"^{ATTEMPTS_OF_ADDRESS} attempts"):
+            attempts.begin("ada", "10.0.0.1")
+    # Who was refused for the address has not used up what the name has.
+    for _ in range(ATTEMPTS):
+        attempts.begin("ada", "10.0.0.2")
+
+
+def test_attempts__one_that_succeeds__leaves_those_of_other_names_counted() -> None:
+    attempts = Attempts()
+    for number in range(ATTEMPTS_OF_ADDRESS - 1):
+        attempts.begin(f"user-{number}", "10.0.0.1")
+    for _ in range(3):
+        attempts.begin("mallory", "10.0.0.1")
+        attempts.succeeded("mallory", "10.0.0.1")
+    attempts.begin("ada", "10.0.0.1")
+    with pytest.raises(TooOften):
+        attempts.begin("bob", "10.0.0.1")
 
 
 def test_hashing__right_and_wrong__told_apart_and_nobodys_is_never_right() -> None:

@@ -11,6 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 import httpx
 import pytest
 
+from api.passwords import ATTEMPTS_OF_ADDRESS
 from tests.harness.pool import ServerPool
 from tests.harness.running import Running, running
 
@@ -20,8 +21,12 @@ ORIGIN = "https://lab.example.com"
 
 @pytest.fixture(scope="module")
 def strict(servers: ServerPool) -> Iterator[Running]:
-    """A service with little patience, and pages of one origin that may use it."""
-    settings = {"LABLEDGER_REQUESTS_PER_SECOND": "5", "LABLEDGER_CORS_ORIGINS": ORIGIN}
+    """A service with little patience, behind a proxy, and pages of one origin that may use it."""
+    settings = {
+        "LABLEDGER_REQUESTS_PER_SECOND": "5",
+        "LABLEDGER_CORS_ORIGINS": ORIGIN,
+        "LABLEDGER_PROXIES": "127.0.0.1",
+    }
     with (
         servers.databases("embedded").fresh() as database,
         running(database, **settings) as started,
@@ -128,6 +133,22 @@ def test_token__asked_with_too_often__429_and_when_to_come_back(strict: Running)
     assert refused and answers[0].status_code == 200
     assert refused[0].headers["retry-after"] == "1"
     assert refused[0].headers["content-type"] == "application/problem+json"
+
+
+def test_login__many_names_from_one_client_of_a_proxy__refused_there_and_not_elsewhere(
+    strict: Running,
+) -> None:
+    def guess(number: int, address: str = "198.51.100.7") -> int:
+        body = {"user": f"user-{number}", "password": "correct horse"}
+        headers = {"X-Forwarded-For": f"192.0.2.{number}, {address}"}
+        return httpx.post(
+            f"{strict.url}/login", json=body, headers=headers, timeout=60, trust_env=False
+        ).status_code
+
+    with ThreadPoolExecutor(4) as threads:
+        answers = list(threads.map(guess, range(ATTEMPTS_OF_ADDRESS + 4)))
+    assert Counter(answers) == {401: ATTEMPTS_OF_ADDRESS, 429: 4}
+    assert guess(0, "198.51.100.8") == 401
 
 
 def test_request_id__given__comes_back(client: httpx.Client) -> None:

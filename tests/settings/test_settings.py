@@ -49,6 +49,7 @@ def test_read__empty_variable__counts_as_not_set() -> None:
         ("LABLEDGER_LONG_POLL_SECONDS", "61", "must be a number of seconds above 0, 60 at most, not '61'"),
         ("LABLEDGER_LEASE_SECONDS", "2.9", "must be a number of seconds, 3 or more, not '2.9'"),
         ("LABLEDGER_CORS_ORIGINS", "lab.example.com", "must be origins such as https://lab.example.com"),
+        ("LABLEDGER_PROXIES", "10.0.0.7, proxy", "must be addresses such as 10.0.0.7 or 10.0.0.0/24"),
         ("LABLEDGER_TOKEN", " ll_x", "must be a word without spaces around it"),
     ],
 )
@@ -75,7 +76,14 @@ def test_read__several_bad_values__tells_all_at_once() -> None:
 
 
 def test_environment__read_by_another_process__gives_the_same_settings(tmp_path: Path) -> None:
-    given = {"data": tmp_path, "port": 9001, "token": "ll_x", "stop_seconds": 0.5, "access_log": "no"}
+    given: dict[str, object] = {
+        "data": tmp_path,
+        "port": 9001,
+        "token": "ll_x",
+        "stop_seconds": 0.5,
+        "access_log": "no",
+    }
+    given["proxies"] = "10.0.0.7, 10.1.0.0/24"
     settings = Settings.read({}, **given, cors_origins="https://a.example.com, https://b.example.com")
     assert settings.access_log is False
     assert settings.cors_origins == ("https://a.example.com", "https://b.example.com")

@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import pytest
 
-from api.passwords import ATTEMPTS
+from api.passwords import ATTEMPTS, Hashing
 from api.store.passwords import keep_hash
 from api.use_cases.log_in import LASTING, LoggedIn, log_in
 from api.use_cases.passwords import set_password
@@ -137,7 +137,7 @@ def test_log_in__nobody_of_that_name_or_no_password_or_a_wrong_one__are_the_same
 
 def test_log_in__wrong_too_often__even_the_right_one_waits(town: Town) -> None:
     town.ask(set_password, as_admin(), "bob", FIRST)
-    for _ in range(ATTEMPTS.amount):
+    for _ in range(ATTEMPTS):
         with pytest.raises(NotRecognised):
             logs_in(town, "bob", SECOND)
     with pytest.raises(TooOften):
@@ -146,6 +146,20 @@ def test_log_in__wrong_too_often__even_the_right_one_waits(town: Town) -> None:
         town.ask(set_password, by("bob"), "bob", SECOND, FIRST)
     # Admins are not kept from helping.
     assert town.ask(set_password, as_admin(), "bob", SECOND)
+
+
+def test_log_in__not_looked_at__is_no_attempt(town: Town, monkeypatch: pytest.MonkeyPatch) -> None:
+    town.ask(set_password, as_admin(), "bob", FIRST)
+
+    async def busy(*_: object) -> bool:
+        raise TooOften("too many", 1)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Hashing, "is_right", busy)
+        for _ in range(2 * ATTEMPTS):
+            with pytest.raises(TooOften, match="too many"):
+                logs_in(town, "bob", FIRST)
+    assert logs_in(town, "bob", FIRST)
 
 
 def test_log_in__role_asked_for__is_one_that_the_user_has(town: Town) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 import uuid
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from contextlib import suppress
 from typing import Any
 
@@ -13,13 +13,15 @@ import falcon
 from falcon.asgi import Request, Response
 
 from api.feed import NotReady
-from api.rest.context import request_id_of, route_of
+from api.rest.context import came_from, request_id_of, route_of
 from api.rest.contract.operation import Operation
+from api.rest.middleware.address import address_of
 from api.rest.middleware.principal import Principal
 from api.rest.middleware.rates import Rates
 from api.rest.query import read_query
 from api.rest.routes import ROUTES, Route
 from api.services import Services
+from api.setting_values import Network
 from api.store.reads import Read, record
 from api.use_cases.tokens import digest_of
 from domain.directory.roles import AUDITOR, LAB_CONTROLLER
@@ -35,16 +37,22 @@ class Gate:
     """Falcon middleware."""
 
     def __init__(
-        self, services: Services, operations: Mapping[tuple[str, str], Operation], rates: Rates
+        self,
+        services: Services,
+        operations: Mapping[tuple[str, str], Operation],
+        rates: Rates,
+        proxies: Collection[Network] = (),
     ) -> None:
         self._services = services
         self._operations = operations
         self._rates = rates
+        self._proxies = proxies
 
     async def process_request(self, req: Request, resp: Response) -> None:
         asked = req.get_header("X-Request-Id") or ""
         req.context.request_id = asked if _REQUEST_ID.match(asked) else uuid.uuid4().hex
         resp.set_header("X-Request-Id", request_id_of(req))
+        req.context.address = address_of(req, self._proxies)
         if "\0" in req.path or "%00" in req.query_string:
             raise Unreadable([Fault("path or query", "holds a NUL")])
 
@@ -113,7 +121,7 @@ class Gate:
         directory = self._services.feed.directory
         found = directory.token(digest, self._services.clock())
         if found is None:
-            self._rates.take_stranger(req.remote_addr)
+            self._rates.take_stranger(came_from(req))
             # It may have been created a moment ago, through another process.
             await self._services.feed.catch_up()
             found = directory.token(digest, self._services.clock())

@@ -6,7 +6,7 @@ from falcon.asgi import Request, Response
 
 from api.rest import reading
 from api.rest.body import read_model
-from api.rest.context import request_id_of
+from api.rest.context import came_from, request_id_of
 from api.rest.contract.answers import access as answers
 from api.rest.contract.inputs.access import Login
 from api.rest.contract.operation import operation
@@ -27,7 +27,9 @@ class Sessions:
     )
     async def on_post_login(self, req: Request, resp: Response) -> None:
         asked: Login = await read_model(req)
-        done = await log_in(self._services, request_id_of(req), asked.user, asked.password, asked.role)
+        done = await log_in(
+            self._services, request_id_of(req), asked.user, asked.password, asked.role, came_from(req)
+        )
         body = {
             "user": asked.user,
             "role": done.role,
