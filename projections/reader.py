@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
+from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -28,9 +29,16 @@ QUERIES = {
 
 Row = dict[str, Any]
 
+# How long after the database is back it may take to notice.
+RETRY_SECONDS = 0.2
+
 
 class NotThereYet(LabledgerError):
     """The read models have not reached this position yet."""
+
+
+class _SessionDied(DatabaseAway):
+    """This one did; another may live."""
 
 
 class Reader:
@@ -45,12 +53,13 @@ class Reader:
             max_size=pool_size,
             open=False,
             timeout=2.0,
-            # The pool waits longer and longer between attempts; who asks next should not have to.
-            reconnect_timeout=1.0,
+            # The pool gives up soon, and is told when trying again makes sense: its own attempts lie further
+            # and further apart, and who waits meanwhile would wait for none.
+            reconnect_timeout=RETRY_SECONDS,
             kwargs={"autocommit": True, "row_factory": dict_row},
             configure=self._set_up,
-            check=AsyncConnectionPool.check_connection,
         )
+        self._pool_size = pool_size
         self._progress = Advancing()
         self._follower: asyncio.Task[None] | None = None
 
@@ -77,12 +86,23 @@ class Reader:
         await self._pool.close()
 
     async def rows(self, query: str, params: Mapping[str, Any] | tuple[Any, ...] = ()) -> list[Row]:
-        """The rows of a named query. Raises DatabaseAway while the database is."""
+        """The rows of a named query, which is asked again while the pool hands out sessions that died with a
+        database that was away. Raises DatabaseAway while it is.
+        """
+        for _ in range(self._pool_size):
+            with suppress(_SessionDied):
+                return await self._ask(query, params)
+        return await self._ask(query, params)
+
+    async def _ask(self, query: str, params: Mapping[str, Any] | tuple[Any, ...]) -> list[Row]:
         try:
             async with self._pool.connection() as connection:
-                cursor = await connection.execute(QUERIES[query], params)
-                return await cursor.fetchall()
-        except (*AWAY, PoolTimeout) as error:
+                try:
+                    cursor = await connection.execute(QUERIES[query], params)
+                    return await cursor.fetchall()
+                except AWAY as error:
+                    raise (_SessionDied if connection.closed else DatabaseAway)(str(error)) from error
+        except PoolTimeout as error:
             raise DatabaseAway(str(error)) from error
 
     async def row(self, query: str, params: Mapping[str, Any] | tuple[Any, ...] = ()) -> Row | None:
@@ -119,12 +139,14 @@ class Reader:
                 async with await AsyncConnection.connect(self._url, autocommit=True) as connection:
                     await self._set_up(connection)
                     await connection.execute(f"LISTEN {CHANNEL}".encode())
+                    # The database may have been away: whoever waits for a session gets one now.
+                    await self._pool.check()
                     while True:
                         await self._look(connection)
                         async for _ in connection.notifies(timeout=1.0, stop_after=1):
                             pass
             except AWAY:
-                await asyncio.sleep(0.2)
+                await asyncio.sleep(RETRY_SECONDS)
 
     async def _look(self, connection: AsyncConnection[Any]) -> None:
         cursor = await connection.execute(QUERIES["progress"])

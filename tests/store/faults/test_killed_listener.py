@@ -21,7 +21,8 @@ END_LISTENERS = b"SELECT count(pg_terminate_backend(pid))" + LISTENERS
 
 def test_subscription__listening_session_terminated__ends_in_stock_alone(store: Store, owner: Owner) -> None:
     with following(store.recorder) as heard:
-        # Stock looks before it listens, in two threads: what comes in between is another fault (startup race).
+        # Stock looks in one thread and listens in another: what comes in between is a fault of its own
+        # (test_startup_race).
         until(lambda: owner.execute(COUNT_LISTENERS).fetchone() == (1,))
         store.recorder.insert_events(stored("before"))
         assert next_of(heard, 10) == "before"

@@ -1,0 +1,92 @@
+"""The database goes away and comes back: whoever asks the read models then is answered."""
+
+from __future__ import annotations
+
+import asyncio
+import tempfile
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from pathlib import Path
+
+import pytest
+
+from api import root
+from api.embedded.cluster import Cluster
+from api.settings import Settings
+from api.store.datastore import SERVICE_ROLE
+from projections.database import DatabaseAway
+from projections.reader import Reader
+from tests.harness.databases import TestDatabase
+from tests.harness.outage import away
+from tests.harness.servers import FAST
+from tests.harness.sessions import lock_waiters, owner_session
+from tests.harness.waiting import until
+
+SESSIONS = 4
+
+
+@pytest.fixture
+def cluster() -> Iterator[Cluster]:
+    """A server of its own, to be stopped; it has been migrated."""
+    with tempfile.TemporaryDirectory(prefix="labledger-tests-") as name:
+        Path(name).chmod(0o755)  # PostgreSQL's user has to pass
+        made = Cluster(Path(name) / "server", settings=FAST)
+        try:
+            root.migrate(Settings.read({}, database_url=made.start().owner_url))
+            yield made
+        finally:
+            made.remove()
+
+
+@asynccontextmanager
+async def reading(url: str) -> AsyncIterator[Reader]:
+    reader = Reader(url, SERVICE_ROLE, SESSIONS)
+    await reader.open()
+    try:
+        yield reader
+    finally:
+        await reader.close()
+
+
+async def ask_all_at_once(reader: Reader, owner_url: str) -> None:
+    """Afterwards the reader has as many sessions as it ever has, and all are idle."""
+    with _locked(owner_url) as wait:
+        asked = [asyncio.create_task(reader.rows("progress")) for _ in range(SESSIONS)]
+        await asyncio.to_thread(wait)
+    await asyncio.gather(*asked)
+
+
+@contextmanager
+def _locked(owner_url: str) -> Iterator[Callable[[], None]]:
+    """Nobody gets anything read; gives what waits until all sessions try."""
+    with owner_session(owner_url) as looking, owner_session(owner_url) as locking, locking.transaction():
+        locking.execute("LOCK TABLE read.progress")
+        yield lambda: until(lambda: lock_waiters(looking) >= SESSIONS)
+
+
+def test_reader__server_stopped_and_started__first_question_answered(cluster: Cluster) -> None:
+    url = cluster.start().owner_url
+
+    async def ask() -> None:
+        async with reading(url) as reader:
+            await ask_all_at_once(reader, url)
+            await asyncio.to_thread(cluster.stop)
+            await asyncio.to_thread(cluster.start)
+            assert await reader.rows("progress")
+
+    asyncio.run(ask())
+
+
+def test_reader__asked_while_away_and_then_back__answered_all_the_same(database: TestDatabase) -> None:
+    async def ask() -> None:
+        async with reading(database.service_url) as reader:
+            with away(database):
+                with pytest.raises(DatabaseAway):
+                    await reader.rows("progress")
+                first = asyncio.create_task(reader.rows("progress"))
+                # It began with an attempt of its own; the pool has given up, and others wait.
+                await asyncio.sleep(1.2)
+                assert not first.done()
+            assert await first
+
+    asyncio.run(ask())
