@@ -1,0 +1,150 @@
+"""Each decision of a log made again, from its basis and its time, and held against the recorded one.
+
+It reads the log as a scheduler that has just started does, so nothing depends on what the one that decided
+had in memory. What a decision did not know yet, because it came behind its basis, waits until it is made again.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, deque
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from itertools import zip_longest
+
+from domain.directory.events import LabControllerSilent
+from domain.events import Recorded, split_subject
+from domain.scheduling.decide import POLICY_VERSION, decide
+from domain.scheduling.draft import Decision
+from domain.scheduling.partition import Partition
+from domain.scheduling.timers import SILENT_AFTER_SECONDS, Clock, Findings, correct
+from replay.verify.decided import Decided, DecidedCommit, decided
+
+# So many events may come between a basis and its commit; a scheduler reads them in seconds.
+MOST_AHEAD = 200_000
+CONSISTENCY = "timer/consistency"
+CONTACT = "timer/contact/"
+
+
+@dataclass(frozen=True)
+class Difference:
+    """A decision that is not the one which its basis demands; None where one of the two has none."""
+
+    commit: DecidedCommit
+    number: int
+    recorded: Decided | None
+    again: Decided | None
+
+
+@dataclass
+class Counts:
+    """`mended` are those of the consistency loop for an idle system that somebody wanted, which never happens;
+    `unchecked` those whose basis lay too far behind.
+    """
+
+    decisions: int = 0
+    commits: int = 0
+    differences: int = 0
+    mended: int = 0
+    unchecked: int = 0
+
+
+class Recomputation:
+    """Mutable; takes the commits of one log in order, from its first on."""
+
+    def __init__(self) -> None:
+        self.counts = Counts()
+        self.other_policies = Counter[int]()
+        self._partition = Partition()
+        self._ahead: deque[Recorded] = deque()
+
+    def take(self, commit: Sequence[Recorded]) -> Iterator[Difference]:
+        """The differences in it, if the scheduler has decided it."""
+        made = decided(commit)
+        if made is not None:
+            yield from self._judge(made)
+        self._ahead.extend(commit)
+        while len(self._ahead) > MOST_AHEAD:
+            self._fold_next()
+
+    def _judge(self, made: DecidedCommit) -> Iterator[Difference]:
+        while self._ahead and self._ahead[0].position <= made.basis.position:
+            self._fold_next()
+        if made.basis.policy_version != POLICY_VERSION:
+            self.other_policies[made.basis.policy_version] += len(made.decisions)
+            return
+        if self._partition.position > made.basis.position:
+            self.counts.unchecked += len(made.decisions)
+            return
+        self.counts.commits += 1
+        self.counts.decisions += len(made.decisions)
+        self.counts.mended += sum(one.cause == CONSISTENCY for one in made.decisions)
+        for difference in differences(made, self._again(made)):
+            self.counts.differences += 1
+            yield difference
+
+    def _fold_next(self) -> None:
+        self._partition.apply(self._ahead.popleft())
+
+    def _again(self, made: DecidedCommit) -> list[Decided]:
+        triggers = self._partition.triggers
+        try:
+            if made.by_timer:
+                return self._ran_out(made)
+            # What a quiet question came to leaves no trace if it is nothing: all before this cause did.
+            triggers.answered_before(int(split_subject(made.cause)[1]))
+            return self._answered(made)
+        finally:
+            triggers.refused()
+
+    def _answered(self, made: DecidedCommit) -> list[Decided]:
+        """Of several quiet questions of one event the first may have been asked by the commit before."""
+        attempts = [self._decide(made)]
+        while attempts[-1] != list(made.decisions) and self._skip(made, len(attempts)):
+            attempts.append(self._decide(made))
+        return attempts[-1] if attempts[-1] == list(made.decisions) else attempts[0]
+
+    def _decide(self, made: DecidedCommit) -> list[Decided]:
+        return list(map(_plain, decide(self._partition, len(made.decisions))))
+
+    def _skip(self, made: DecidedCommit, quiet: int) -> bool:
+        """Ask again, without so many of the first questions; False when the cause raised no more."""
+        triggers = self._partition.triggers
+        triggers.refused()
+        for _ in range(quiet):
+            trigger = triggers.first()
+            if trigger is None or not trigger.quiet or trigger.cause != made.cause:
+                return False
+            triggers.take_quiet()
+        return True
+
+    def _ran_out(self, made: DecidedCommit) -> list[Decided]:
+        triggers = self._partition.triggers
+        if any(one.cause == CONSISTENCY for one in made.decisions):
+            # The loop looks for idle systems that are wanted only when nothing waits for an answer.
+            triggers.answered_before(made.basis.position + 1)
+        return list(map(_plain, correct(self._partition, _clock(made), Findings())))
+
+
+def differences(made: DecidedCommit, again: Sequence[Decided]) -> Iterator[Difference]:
+    for number, (one, other) in enumerate(zip_longest(made.decisions, again)):
+        if one != other:
+            yield Difference(made, number, one, other)
+
+
+def _plain(decision: Decision) -> Decided:
+    return Decided(decision.trigger.cause, decision.events)
+
+
+def _clock(made: DecidedCommit) -> Clock:
+    """When a lab controller was heard is not in the log; of which it was decided that it is silent, is."""
+    now = made.basis.now
+    long_ago = now - timedelta(seconds=2 * SILENT_AFTER_SECONDS)
+    heard: dict[str, datetime] = {}
+    for one in made.decisions:
+        if one.cause.startswith(CONTACT):
+            ((_, event),) = one.events
+            heard[one.cause.removeprefix(CONTACT)] = (
+                long_ago if isinstance(event, LabControllerSilent) else now
+            )
+    return Clock(now, heard)

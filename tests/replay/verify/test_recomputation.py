@@ -1,0 +1,178 @@
+"""Every decision of a log is made again, and one that was made otherwise is found."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+
+import pytest
+
+from domain.events import Recorded, Stamp
+from domain.recipe.events import RecipeScheduled
+from domain.scheduling.labs import Labs
+from domain.system.events import SystemIdle
+from replay.verify import recomputation
+from replay.verify.decided import commits
+from replay.verify.recomputation import Difference, Recomputation
+from tests.domain.scheduling.history import live
+from tests.domain.scheduling.ticking import tick
+from tests.domain.scheduling.wants import ANYTHING, named
+from tests.domain.scheduling.world import World
+
+Log = Sequence[Recorded]
+
+
+def made_again(log: Iterable[Recorded]) -> tuple[Recomputation, list[Difference]]:
+    again = Recomputation()
+    return again, [difference for commit in commits(log) for difference in again.take(commit)]
+
+
+def busy() -> World:
+    """One system, and three recipes that came for it one after the other; then it comes free."""
+    world = World()
+    world.add_lab("lab-1")
+    world.put_tree(1, "x86_64", ["lab-1"])
+    world.add_idle("a")
+    running = world.submit(ANYTHING.text)
+    world.settle()
+    for priority in ("Low", "Urgent", "Normal"):
+        world.submit(ANYTHING.text, priority=priority)
+        world.settle()
+    world.complete(running)
+    world.settle()
+    return world
+
+
+def scheduled(log: Log) -> list[int]:
+    """Where in the log a recipe was given a system."""
+    return [index for index, row in enumerate(log) if isinstance(row.event, RecipeScheduled)]
+
+
+def with_stamp(log: Log, change: Callable[[Stamp], Stamp], commit_end: int) -> list[Recorded]:
+    return [replace(row, stamp=change(row.stamp)) if row.commit_end == commit_end else row for row in log]
+
+
+@pytest.mark.parametrize("limit", [1, 3, 500])
+@pytest.mark.parametrize("seed", range(6))
+def test_history__made_again__every_decision_is_the_recorded_one(seed: int, limit: int) -> None:
+    log = live(seed, bursts=40, limit=limit).log
+    again, found = made_again(log)
+    assert found == []
+    assert again.counts.decisions == len(
+        {(row.commit_end, row.stamp.number) for row in log if row.stamp.basis}
+    )
+    assert again.counts.unchecked == again.counts.mended == 0
+
+
+def test_history__system_chosen_by_another_rule__differs(monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as planted:
+        planted.setattr(Labs, "first_by_name", lambda labs, among: among.bit_length() - 1)
+        log = live(1, bursts=40, limit=500).log
+    again, found = made_again(log)
+    assert found
+    assert again.counts.differences == len(found)
+
+
+def test_history__decided_without_wake_ups__mended_by_the_loop__counted(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    world = World(wake_ups=())
+    world.add_lab("lab-1", enabled=False)
+    world.put_tree(1, "x86_64", ["lab-1"])
+    world.add_idle("a")
+    world.submit(ANYTHING.text)
+    world.settle()
+    world.enable("lab-1", enabled=True)
+    assert tick(world).causes == ["timer/consistency"]
+    again, found = made_again(world.log)
+    assert (again.counts.mended, found) == (1, [])
+
+
+def test_timers__made_again__at_their_time_only() -> None:
+    world = busy()
+    tick(world, after_seconds=1e6)
+    log = world.log
+    _, found = made_again(log)
+    assert any(row.stamp.cause.startswith("timer/watchdog") for row in log)
+    assert found == []
+    last = max(row.commit_end for row in log if row.stamp.cause.startswith("timer/watchdog"))
+
+    def earlier(stamp: Stamp) -> Stamp:
+        assert stamp.basis is not None
+        return replace(stamp, basis=replace(stamp.basis, now=busy().now))
+
+    _, found = made_again(with_stamp(log, earlier, last))
+    assert [(one.recorded is None, one.again) for one in found] == [(False, None)]
+
+
+def test_queue_jump__planted__the_one_who_was_next_is_shown() -> None:
+    log = list(busy().log)
+    jumped = scheduled(log)[-1]
+    assert log[jumped].subject == "recipe/3", "the urgent one is next"
+    log[jumped] = replace(log[jumped], subject="recipe/4")
+    _, (found,) = made_again(log)
+    assert found.recorded is not None
+    assert found.again is not None
+    assert ("recipe/4", log[jumped].event) in found.recorded.events
+    assert ("recipe/3", log[jumped].event) in found.again.events
+    assert found.commit.first_position == log[jumped].position
+
+
+def test_decision__left_out__is_missed() -> None:
+    """A system that somebody wanted was said to be idle."""
+    log = list(busy().log)
+    end = log[scheduled(log)[-1]].commit_end
+    (*_, freed) = (row for row in log if row.commit_end == end and row.subject == "system/a")
+    others = [row for row in log if row.commit_end != end]
+    _, found = made_again([*others, replace(freed, event=SystemIdle())])
+    assert len(found) == 1
+
+
+def test_decision__under_another_cause__differs() -> None:
+    log = busy().log
+    end = log[scheduled(log)[-1]].commit_end
+    _, found = made_again(with_stamp(log, lambda stamp: replace(stamp, cause="event/1"), end))
+    assert found
+
+
+def test_decision__of_another_policy__is_counted_apart() -> None:
+    log = busy().log
+    end = log[scheduled(log)[-1]].commit_end
+
+    def older(stamp: Stamp) -> Stamp:
+        assert stamp.basis is not None
+        return replace(stamp, basis=replace(stamp.basis, policy_version=99))
+
+    again, found = made_again(with_stamp(log, older, end))
+    assert found == []
+    assert again.other_policies == {99: 1}
+
+
+def test_decision__on_a_basis_left_behind__is_not_called_checked(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(recomputation, "MOST_AHEAD", 0)
+    again, found = made_again(busy().log)
+    assert found == []
+    assert again.counts.unchecked == 0, "here nothing comes between"
+    log = busy().log
+    end = log[scheduled(log)[-1]].commit_end
+
+    def behind(stamp: Stamp) -> Stamp:
+        assert stamp.basis is not None
+        return replace(stamp, basis=replace(stamp.basis, position=stamp.basis.position - 1))
+
+    again, _ = made_again(with_stamp(log, behind, end))
+    assert again.counts.unchecked == 1
+
+
+def test_what_came_between__basis_and_commit__was_not_known() -> None:
+    """Something more urgent came while the scheduler decided."""
+    world = busy()
+    placed = next(row for row in reversed(world.log) if isinstance(row.event, RecipeScheduled))
+    world.complete(int(placed.subject.partition("/")[2]))
+    decisions, basis = world.decide(500), world.position
+    world.submit(named("a"), priority="Urgent")
+    world.commit_decisions(decisions, basis)
+    world.settle()
+    again, found = made_again(world.log)
+    assert found == []
+    assert again.counts.unchecked == 0
