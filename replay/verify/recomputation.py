@@ -1,7 +1,7 @@
 """Each decision of a log made again, from its basis and its time, and held against the recorded one.
 
 It reads the log as a scheduler that has just started does, so nothing depends on what the one that decided
-had in memory. What a decision did not know yet, because it came behind its basis, waits until it is made again.
+had in memory. What a decision did not know yet, because it came behind its basis, waits meanwhile.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ class Difference:
 
 @dataclass
 class Counts:
-    """`mended` are those of the consistency loop for an idle system that somebody wanted, which never happens;
-    `unchecked` those whose basis lay too far behind.
+    """`mended` are those of the consistency loop for an idle system that somebody wanted: it never happens.
+    `unchecked` are those whose basis lay too far behind.
     """
 
     decisions: int = 0
