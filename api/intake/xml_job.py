@@ -45,6 +45,11 @@ _DISTRO: Final = Record(
     },
 )
 
+_PARTITION: Final = Record(
+    {"name": "name", "size": "size_gb", "type": "type", "fs": "fs"}, numbers=("size_gb",)
+)
+_RESERVESYS: Final = Record({"duration": "duration_seconds", "when": "when"}, numbers=("duration_seconds",))
+
 # What a recipe and a guest recipe have in common.
 _ATTRIBUTES: Final = {
     name: name for name in ("whiteboard", "role", "kernel_options", "kernel_options_post", "ks_meta")
@@ -58,13 +63,10 @@ _CHILDREN: Final = {
     "distroRequires": Child("distro_requires", DISTRO_REQUIRES),
     "distro": Child("distro", _DISTRO),
     "hostRequires": Child("host_requires", HOST_REQUIRES),
-    "partitions": Child(
-        "partitions",
-        Listing("partition", Record({"name": "name", "size": "size_gb", "type": "type", "fs": "fs"})),
-    ),
+    "partitions": Child("partitions", Listing("partition", _PARTITION)),
     "kickstart": Child("kickstart", Text(verbatim=True)),
     "task": Child("tasks", _TASK, many=True),
-    "reservesys": Child("reservesys", Record({"duration": "duration_seconds", "when": "when"})),
+    "reservesys": Child("reservesys", _RESERVESYS),
 }
 
 _GUEST: Final = Record({"guestname": "guestname", "guestargs": "guestargs", **_ATTRIBUTES}, _CHILDREN)

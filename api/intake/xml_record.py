@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
 
 from lxml import etree
 
 from api.intake.places import local_name
 from api.intake.xml_shapes import Shape
 from api.intake.xml_walk import Walk, attributes_of, is_foreign, no_children, no_stranger, no_text
+
+_WHOLE: Final = re.compile(r"\s*[+-]?[0-9]{1,19}\s*")
 
 
 @dataclass(frozen=True)
@@ -67,13 +70,15 @@ class Spread:
 class Record:
     """An element as an object; attributes and children may stand in any order.
 
-    `values` says what the words of a field mean; others are left for the document's checks to refuse.
+    `values` says what the words of a field mean, and `numbers` are the fields that are whole numbers: XML has
+    only text for them. Whatever else is written there is left for the document's checks to refuse.
     `foreign` is the field that keeps elements of other namespaces as they are written.
     """
 
     attributes: Mapping[str, str]
     children: Mapping[str, Child | Spread] = field(default_factory=dict)
     values: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    numbers: tuple[str, ...] = ()
     foreign: str | None = None
 
     def read(self, element: etree._Element, walk: Walk) -> dict[str, Any]:
@@ -83,7 +88,7 @@ class Record:
             if filled is None:
                 walk.fault(element, f'unknown attribute "{name}"')
             else:
-                found[filled] = self.values.get(filled, {}).get(written, written)
+                found[filled] = self._meaning(filled, written)
         no_text(element, walk)
         for child in element:
             row = self.children.get(str(child.tag))
@@ -103,6 +108,11 @@ class Record:
                 element.set(name, self._word(filled, part[filled]))
         for tag, row in self.children.items():
             row.give(part, tag, element)
+
+    def _meaning(self, filled: str, written: str) -> Any:
+        if filled in self.numbers and _WHOLE.fullmatch(written):
+            return int(written)
+        return self.values.get(filled, {}).get(written, written)
 
     def _word(self, filled: str, value: Any) -> str:
         words = (word for word, meaning in self.values.get(filled, {}).items() if meaning == value)

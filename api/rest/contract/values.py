@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
 from pydantic import (
     AfterValidator,
@@ -12,6 +13,7 @@ from pydantic import (
     BeforeValidator,
     Field,
     GetCoreSchemaHandler,
+    Strict,
     StringConstraints,
     WithJsonSchema,
 )
@@ -26,10 +28,20 @@ from domain.recipe.lifecycle import RECIPE, TASK
 from domain.roll_up import RESULT_ORDER
 from domain.system.lifecycle import CONDITIONS, USAGE
 
+_DATE: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}[Tt ]")
 
-def _text_only(value: Any) -> Any:
-    if not isinstance(value, str):
+
+def _dated(value: Any) -> Any:
+    """Seconds since 1970, which are read as a time otherwise, are none."""
+    if not isinstance(value, str) or not _DATE.match(value):
         raise ValueError("must be an RFC 3339 time with a zone")
+    return value
+
+
+def _number(value: Any) -> Any:
+    """Text and true are none, though both could be read as one. 12.0 is: JSON has one kind of number."""
+    if isinstance(value, bool | str):
+        raise ValueError("must be a number")
     return value
 
 
@@ -73,13 +85,16 @@ NUMBER_PATTERN = r"^[1-9][0-9]{0,9}$"
 Name = Annotated[str, StringConstraints(min_length=1, max_length=255, pattern=NAME_PATTERN)]
 Fqdn = Annotated[str, StringConstraints(max_length=253, pattern=FQDN_PATTERN)]
 Text = Annotated[str, StringConstraints(max_length=4_096), AfterValidator(printable)]
-Moment = Annotated[AwareDatetime, BeforeValidator(_text_only), AfterValidator(_utc)]
+Moment = Annotated[AwareDatetime, BeforeValidator(_dated), AfterValidator(_utc)]
 # Of answers: written by this service, so nobody checks it again.
 Time = Annotated[datetime, WithJsonSchema({"type": "string", "format": "date-time"})]
-Count = Annotated[int, Field(ge=0, le=2**31 - 1)]
+Flag = Annotated[bool, Strict()]
+Whole = Annotated[int, BeforeValidator(_number)]
+Real = Annotated[float, BeforeValidator(_number), Field(allow_inf_nan=False)]
+Count = Annotated[Whole, Field(ge=0, le=2**31 - 1)]
 # An id in a path: the one way to write a number from 1 to 2^31 - 1.
 Number = Annotated[str, StringConstraints(pattern=NUMBER_PATTERN), AfterValidator(_below_2_31)]
-Id = Annotated[int, Field(ge=1, le=2**31 - 1)]
+Id = Annotated[Whole, Field(ge=1, le=2**31 - 1)]
 
 Mail = Annotated[str, StringConstraints(max_length=255, pattern=MAIL_PATTERN)]
 # Here it is only described: that there is no such role is told in the words of the domain.

@@ -7,7 +7,7 @@ from typing import Annotated
 from pydantic import Field
 
 from api.rest.contract.inputs.common import Input
-from api.rest.contract.values import Fqdn, Mail, Moment, Name, Role, Text
+from api.rest.contract.values import Flag, Fqdn, Mail, Moment, Name, Role, Text
 
 
 class User(Input):
@@ -27,7 +27,7 @@ class Pool(Input):
 
 
 class LabController(Input):
-    enabled: bool = True
+    enabled: Flag = True
 
 
 class DistroTree(Input):

@@ -8,7 +8,7 @@ from pydantic import Field, model_validator
 
 from api.rest.contract.inputs.common import Input
 from api.rest.contract.inputs.systems import SystemItem
-from api.rest.contract.values import Count, Fqdn, Id, OneOf, Text
+from api.rest.contract.values import Count, Fqdn, Id, OneOf, Real, Text
 from domain.roll_up import RESULT_ORDER
 
 # `New` is that of a task nobody has reported on.
@@ -27,7 +27,7 @@ class ProgressItem(Input):
     task_id: Id | None = None
     result: Annotated[str, OneOf(REPORTED)] | None = None
     message: Text | None = None
-    score: Annotated[float, Field(allow_inf_nan=False)] | None = None
+    score: Real | None = None
     log_urls: list[Text] | None = None
     reason: Text | None = None
     watchdog_seconds: Count | None = None

@@ -8,7 +8,19 @@ from typing import Annotated, Any, Literal
 from pydantic import ConfigDict, Field
 
 from api.rest.contract.inputs.common import Input
-from api.rest.contract.values import Condition, Count, Fqdn, Id, Moment, Name, Text, no_defaults
+from api.rest.contract.values import (
+    Condition,
+    Count,
+    Flag,
+    Fqdn,
+    Id,
+    Moment,
+    Name,
+    Real,
+    Text,
+    Whole,
+    no_defaults,
+)
 
 
 class Cpu(Input):
@@ -18,10 +30,10 @@ class Cpu(Input):
     family: Count | None = None
     model: Count | None = None
     stepping: Count | None = None
-    speed_mhz: Annotated[float, Field(ge=0, lt=2**31, allow_inf_nan=False)] | None = None
+    speed_mhz: Annotated[Real, Field(ge=0, lt=2**31)] | None = None
     vendor: Text | None = None
     model_name: Text | None = None
-    hyper: bool | None = None
+    hyper: Flag | None = None
     flags: list[Text] | None = None
 
 
@@ -38,7 +50,7 @@ class Device(Input):
 
 class Disk(Input):
     model: Text | None = None
-    size_bytes: Annotated[int, Field(ge=0, lt=2**63)] | None = None
+    size_bytes: Annotated[Whole, Field(ge=0, lt=2**63)] | None = None
     sector_size: Count | None = None
     phys_sector_size: Count | None = None
 
@@ -106,7 +118,7 @@ class Changes(Properties):
 
 
 class SystemPatch(Changes):
-    draining: bool = False
+    draining: Flag = False
 
 
 class SystemItem(Changes):

@@ -1,0 +1,64 @@
+"""A body holds the kinds of values that `/openapi.json` says, and nothing that could be read as one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from pydantic import BaseModel, ValidationError
+
+import api.rest.app  # noqa: F401  # whatever is a body is defined by now
+from api.intake.document import Partition, Reservesys
+from api.rest.contract.inputs.common import Input
+from api.rest.contract.inputs.systems import Cpu, Disk
+
+# Kind of value -> what is none of that kind, though Python would make one of it.
+NONE_OF_IT: dict[str, tuple[Any, ...]] = {
+    "integer": ("1", True, 1.5),
+    "number": ("1.5", True),
+    "boolean": ("true", 1, 0.0),
+    # Seconds since 1970, and a day.
+    "date-time": ("1700000000", 1700000000, "2026-01-01"),
+}
+
+
+def models(parent: type[BaseModel]) -> Iterator[type[BaseModel]]:
+    """Some answers are made from inputs: they are not meant."""
+    for child in parent.__subclasses__():
+        if child.__module__.startswith("api.rest.contract.inputs."):
+            yield child
+        yield from models(child)
+
+
+def kinds(shape: dict[str, Any]) -> set[str]:
+    choices = shape.get("anyOf", [shape])
+    return {choice.get("format") or choice.get("type", "") for choice in choices} - {"null"}
+
+
+FIELDS = [
+    (model, name, kind)
+    for model in (*models(Input), Partition, Reservesys)
+    for name, shape in model.model_json_schema()["properties"].items()
+    for kind in sorted(kinds(shape) & NONE_OF_IT.keys())
+]
+
+
+@pytest.mark.parametrize(("model", "name", "kind"), FIELDS)
+def test_field__value_of_another_kind__is_refused(model: type[BaseModel], name: str, kind: str) -> None:
+    for value in NONE_OF_IT[kind]:
+        with pytest.raises(ValidationError) as refused:
+            model.model_validate({name: value})
+        assert any(error["loc"][0] == name for error in refused.value.errors()), value
+
+
+def test_fields__all_kinds__are_among_them() -> None:
+    assert {kind for _, _, kind in FIELDS} == set(NONE_OF_IT)
+
+
+def test_number__written_with_a_point__is_a_number() -> None:
+    assert Cpu.model_validate({"cores": 12.0, "speed_mhz": 2}).model_dump(exclude_none=True) == {
+        "cores": 12,
+        "speed_mhz": 2.0,
+    }
+    assert Disk.model_validate({"size_bytes": 2**62}).size_bytes == 2**62
