@@ -29,7 +29,7 @@ def make_first_token(log: EventLog, now: datetime, keep: Callable[[str], None]) 
         directory.apply(recorded)
     if admin_comes_in(directory, now):
         return None
-    token, name = new_token(), _free_name(directory)
+    token, name = new_token(), _free_name(log)
     keep(token)
     stamp = Stamp(now, ADMIN, "request/first-start")
     changes = tuple(
@@ -40,10 +40,10 @@ def make_first_token(log: EventLog, now: datetime, keep: Callable[[str], None]) 
     return None if committed(outcome).repeated else token
 
 
-def _free_name(directory: Directory) -> str:
+def _free_name(log: EventLog) -> str:
     """Of the next token, the same for two at once: admin, or admin-2 where that one opens nothing more."""
     names = (ADMIN if number == 1 else f"{ADMIN}-{number}" for number in count(1))
-    return next(name for name in names if directory.version(f"token/{name}") == 0)
+    return next(name for name in names if not log.load({(subject := f"token/{name}"): 0})[subject])
 
 
 def _first(directory: Directory, token_id: str, digest: str) -> Decided:

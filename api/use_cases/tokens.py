@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import secrets
 from datetime import datetime
@@ -12,11 +13,9 @@ from api.services import Request, Services, written
 from api.store.requests import Append, Committed
 from api.use_cases.commit import append_of, commit_named
 from api.use_cases.keyed import done_before, require_same
-from api.use_cases.known import known
 from api.use_cases.rights import require_oneself
 from domain.directory.events import TokenCreated
 from domain.directory.roles import GIVEN_BY_ADMINS
-from domain.directory.state import Entry
 from domain.directory.tokens import Wanted, faults_of, revoke, role_given
 from domain.errors import FaultyInput, NotPermitted, Unknown
 from domain.names import called
@@ -107,26 +106,35 @@ def _token_id(done: Committed) -> str:
     return str(orjson.loads(done.answer or b"{}")["token_id"])
 
 
-def _may_revoke(request: Request, token_id: str, entry: Entry) -> None:
+def _made(services: Services, token_id: str) -> TokenCreated:
+    """As the log has it, be it revoked or over. Raises Unknown."""
+    subject = f"token/{token_id}"
+    past = services.log.load({subject: 0})[subject]
+    if not past:
+        raise Unknown(called("token", token_id))
+    made = past[0].event
+    assert isinstance(made, TokenCreated), "with that a token begins"
+    return made
+
+
+def _may_revoke(request: Request, token_id: str, made: TokenCreated) -> None:
     """Raises NotPermitted. A lesser token must not put out those it could not have made."""
-    require_oneself(request, entry.document["user"], "revokes tokens of others")
-    role = entry.document["role"]
+    require_oneself(request, made.user, "revokes tokens of others")
+    role = made.role
     if role in GIVEN_BY_ADMINS and not request.is_admin and request.token_id != token_id:
         raise NotPermitted(f"only an admin, or the token itself, revokes a token of the role {role}")
 
 
 async def revoke_token(services: Services, request: Request, token_id: str) -> Committed | None:
-    """None when it was. Raises Unknown, NotPermitted for another's token, and for any that only admins give,
-    unless an admin asks or the token itself; Refused for what the last admin comes in with.
+    """None when it was, or is long over. Raises Unknown, NotPermitted for another's token, and for any that
+    only admins give, unless an admin asks or the token itself; Refused for what the last admin comes in with.
     """
     directory, subject = services.feed.directory, f"token/{token_id}"
-    await known(services, "token", token_id)
+    _may_revoke(request, token_id, await asyncio.to_thread(_made, services, token_id))
+    if directory.get("token", token_id) is None:
+        await services.feed.catch_up()
 
     def decide() -> Append | None:
-        entry = directory.get("token", token_id)
-        if entry is None:
-            raise Unknown(called("token", token_id))
-        _may_revoke(request, token_id, entry)
         decided, left = revoke(directory, token_id)
         versions = {other: directory.version(other) for other in (subject, *left)}
         return append_of(services, request, decided, versions) if decided else None

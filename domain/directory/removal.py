@@ -65,9 +65,7 @@ def _lab_controller(directory: Directory, name: str, systems: Iterable[System]) 
         there = f"{called('lab-controller', name)} has {_listed(kept)}"
         raise Refused(f"{there}: remove them, or move them to another lab, first")
     tokens = revoked(
-        token_id
-        for token_id, entry in directory.items("token")
-        if entry.document["lab_controller"] == name and not entry.document.get("revoked")
+        token_id for token_id, entry in directory.items("token") if entry.document["lab_controller"] == name
     )
     return [*tokens, (f"lab-controller/{name}", happened.LabControllerRemoved())]
 

@@ -36,10 +36,14 @@ _BESIDE = (happened.PoolSystemAdded, happened.PoolSystemRemoved, happened.UserPa
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One named thing: its document, and the version of its aggregate, which goes on when it is removed."""
+    """One named thing: its document, and the version of its aggregate, which goes on when it is removed.
+
+    `since` is the position in the log at which what has the name now was registered.
+    """
 
     version: int
     document: Document
+    since: int
     removed: bool = False
 
 
@@ -86,8 +90,10 @@ class Directory:
         entries = self._entries.setdefault(kind, {})
         before = entries.get(name)
         document = document_after(before.document if before else {}, event)
-        entries[name] = Entry(recorded.version, document, isinstance(event, happened.REMOVED))
-        self.access.apply(name, event)
+        since = recorded.position if before is None or before.removed else before.since
+        entries[name] = Entry(recorded.version, document, since, isinstance(event, happened.REMOVED))
+        for token_id in self.access.apply(name, recorded):
+            del self._entries["token"][token_id]
         self._pools.apply(name, event)
         self._known = None
         self._tree_for.clear()
@@ -97,7 +103,8 @@ class Directory:
         return {
             "entries": {
                 kind: {
-                    name: [entry.version, entry.document, entry.removed] for name, entry in entries.items()
+                    name: [entry.version, entry.document, entry.since, entry.removed]
+                    for name, entry in entries.items()
                 }
                 for kind, entries in self._entries.items()
             },
@@ -127,10 +134,15 @@ class Directory:
         return None if entry is None or entry.removed else entry
 
     def version(self, subject: str) -> int:
-        """The version of what has this name, or had it; 0 for what was never there."""
+        """The version of what has this name, or had it; 0 for what never was, and a token that is gone."""
         kind, name = split_subject(subject)
         entry = self._entries.get(kind, {}).get(name)
         return entry.version if entry else 0
+
+    def had(self, kind: str, name: str, position: int) -> bool:
+        """Whether who has the name now had it at a position: what came before was somebody else's."""
+        entry = self.get(kind, name)
+        return entry is not None and entry.since <= position
 
     def items(self, kind: str) -> Iterator[tuple[str, Entry]]:
         """Those that `get` gives."""
@@ -171,22 +183,18 @@ class Directory:
     def counts(self, token_id: str, now: datetime) -> bool:
         """Whether the token opens anything: in time, not revoked, of a role that who it was made for has."""
         entry = self.get("token", token_id)
-        if entry is None or entry.document.get("revoked"):
+        if entry is None:
             return False
         token = entry.document
         if token["role"] not in self.roles_of(token["user"]):
-            return False
-        if not self.access.has_token(token["user"], token_id):
             return False
         end = token["expires_at"]
         return end is None or now < datetime.fromisoformat(end)
 
     def tokens_of(self, user: str) -> Iterator[tuple[str, Entry]]:
-        """The tokens of a user that were not revoked."""
+        """The tokens of a user that were not revoked; that one is over is known when the next one is made."""
         for token_id in self.access.tokens_of(user):
-            entry = self._entries["token"][token_id]
-            if not entry.document.get("revoked"):
-                yield token_id, entry
+            yield token_id, self._entries["token"][token_id]
 
     def roles_of(self, user: str) -> tuple[str, ...]:
         """The roles that a user may take on, none for nobody.

@@ -43,8 +43,12 @@ def faults_of(
 
 def _end_faults(directory: Directory, wanted: Wanted, asking: str | None) -> list[Fault]:
     """One that expires makes none that lasts longer: it would never end."""
-    entry = directory.get("token", asking) if asking is not None else None
-    end = entry.document["expires_at"] if entry is not None else None
+    if asking is None:
+        return []
+    entry = directory.get("token", asking)
+    if entry is None:
+        return [Fault("expires_at", "the token that asks for it counts no more")]
+    end = entry.document["expires_at"]
     if end is None or (wanted.expires_at is not None and wanted.expires_at <= datetime.fromisoformat(end)):
         return []
     return [Fault("expires_at", f"must be {end} or before: then the token that asks for it expires")]
@@ -87,12 +91,12 @@ def role_given(directory: Directory, wanted: Wanted) -> Decided:
 
 
 def revoke(directory: Directory, token_id: str) -> tuple[Decided, tuple[str, ...]]:
-    """And the subjects it rests on. Nothing if it was revoked.
+    """And the subjects it rests on. Nothing if it was revoked, or is long over.
 
     Raises Refused for what the last admin comes in with.
     """
     entry = directory.get("token", token_id)
-    if entry is None or entry.document.get("revoked"):
+    if entry is None:
         return [], ()
     left = require_admin_left(directory, without_token=token_id) if entry.document["role"] == ADMIN else ()
     return revoked([token_id]), left

@@ -6,9 +6,12 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from api.use_cases.change_system import SystemChange, change_system
+from api.use_cases.put_document import put_document
+from api.use_cases.remove_document import remove_document
 from api.use_cases.tokens import create_token, digest_of, revoke_token
 from domain.errors import FaultyInput, NotPermitted, Refused, Unknown
-from tests.use_cases.asking import LAB, Town, as_admin, by
+from tests.use_cases.asking import LAB, OTHER_LAB, Town, as_admin, by
 
 
 def opens(town: Town, token: str | None, now: datetime | None = None) -> bool:
@@ -71,8 +74,6 @@ def test_create__same_key_at_once__one_token(town: Town) -> None:
 
 
 def test_create__user_removed_in_the_same_moment__names_nobody(town: Town) -> None:
-    from api.use_cases.remove_document import remove_document
-
     def goes() -> None:
         town.ask(remove_document, as_admin(), "user", "eve")
 
@@ -88,6 +89,29 @@ def test_revoke__own_token__opens_nothing_and_again_changes_nothing(town: Town) 
     assert town.ask(revoke_token, by("bob"), token_id) is not None
     assert not opens(town, token, datetime(2026, 1, 1, tzinfo=UTC))
     assert town.ask(revoke_token, by("bob"), token_id) is None
+    # Who may not is told so, whether it opens anything or not.
+    with pytest.raises(NotPermitted):
+        town.ask(revoke_token, by("eve"), token_id)
+
+
+def test_revoke__made_through_another_process_a_moment_ago__is_found(town: Town) -> None:
+    _, token_id, _ = town.ask(create_token, by("bob"), "bob", "submitter", None)
+    assert town.ask(revoke_token, by("bob"), token_id, door=1) is not None
+
+
+def test_token__of_a_lab_controller_removed_in_the_same_moment__is_none_of_the_next_one(town: Town) -> None:
+    for fqdn in ("a", "b"):
+        there = SystemChange(lab_controller=OTHER_LAB)
+        town.ask(change_system, as_admin(), fqdn, there, lambda _: None)
+    made: list[str | None] = []
+
+    def is_made() -> None:
+        made.append(town.ask(create_token, as_admin(), "root", "lab-controller", LAB)[0])
+
+    with town.scene.doors[1].appended.preceded(is_made):
+        town.ask(remove_document, as_admin(), "lab-controller", LAB, door=1)
+    town.ask(put_document, as_admin(), "lab-controller", LAB, {"enabled": True})
+    assert not opens(town, made[0])
 
 
 def test_revoke__anothers_token__is_for_admins(town: Town) -> None:

@@ -42,13 +42,11 @@ def test_token__created__is_found_by_its_digest_alone(holder: Directory) -> None
     assert directory.token("", NOW) is None
 
 
-def test_token__revoked__is_found_no_more_but_still_known(holder: Directory) -> None:
+def test_token__revoked__is_found_no_more(holder: Directory) -> None:
     directory = holder
     hear(directory, "token/t1", happened.TokenRevoked(), version=2)
     assert directory.token("ab12", NOW) is None
-    entry = directory.get("token", "t1")
-    assert entry is not None
-    assert entry.document["revoked"] is True
+    assert directory.get("token", "t1") is None
 
 
 def test_token__one_of_two_revoked__the_other_still_opens(holder: Directory) -> None:

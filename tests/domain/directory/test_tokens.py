@@ -80,6 +80,49 @@ def test_token__made_while_its_user_is_removed__never_counts_again(directory: Di
     assert directory.token("digest-a1", NOW) is not None
 
 
+def test_token__of_a_lab_controller_that_is_removed__never_counts_again(directory: Directory) -> None:
+    def made(token_id: str) -> None:
+        event = happened.TokenCreated("ada", "lab-controller", "lab-1", f"digest-{token_id}")
+        hear(directory, f"token/{token_id}", event)
+
+    tell(directory, "user/ada", {"roles": ["admin", "lab-controller"]})
+    made("l1")
+    assert directory.token("digest-l1", NOW) is not None
+    # No event revokes it: it was made while its lab controller was being removed.
+    hear(directory, "lab-controller/lab-1", happened.LabControllerRemoved(), 2)
+    assert directory.token("digest-l1", NOW) is None
+    hear(directory, "lab-controller/lab-1", happened.LabControllerRegistered(True), 3)
+    assert directory.token("digest-l1", NOW) is None
+    assert not directory.counts("l1", NOW)
+    made("l2")
+    assert directory.token("digest-l2", NOW) is not None
+    assert directory.token("digest-a1", NOW) is not None
+
+
+def test_tokens__one_login_after_the_other__those_that_are_over_are_forgotten(directory: Directory) -> None:
+    at = NOW
+    for number in range(100):
+        at = NOW + timedelta(hours=number)
+        end = (at + timedelta(hours=12)).isoformat()
+        event = happened.TokenCreated("bob", "submitter", None, f"digest-n{number}", end)
+        hear(directory, f"token/n{number}", event, at=at)
+    kept = [token_id for token_id, _ in directory.items("token")]
+    assert kept == ["a1", "b1", "b2", *(f"n{number}" for number in range(88, 100))]
+    assert [token_id for token_id, _ in directory.tokens_of("bob")] == kept[1:]
+    assert directory.token("digest-n88", at) is not None
+    assert directory.token("digest-n87", at) is None
+    assert len(directory.plain()["access"]["held"]) == len(kept)
+
+
+def test_token__revoked_although_it_was_over__leaves_nothing(directory: Directory) -> None:
+    token(directory, "b3", "bob", "submitter", "2024-01-01T01:00:00Z")
+    later = happened.TokenCreated("bob", "submitter", None, "digest-b4", None)
+    hear(directory, "token/b4", later, at=SOON)
+    hear(directory, "token/b3", happened.TokenRevoked(), 2, at=SOON)
+    assert directory.get("token", "b3") is None
+    assert "b3" not in dict(directory.items("token"))
+
+
 def test_token__document__is_without_its_digest(directory: Directory) -> None:
     found = directory.token("digest-b1", NOW)
     assert found is not None
@@ -90,6 +133,7 @@ def test_token__document__is_without_its_digest(directory: Directory) -> None:
 def test_directory__put_aside_and_restored__knows_the_same(directory: Directory) -> None:
     hear(directory, "user/bob", happened.UserPasswordSet("p1"), 2)
     hear(directory, "lab-controller/lab-1", happened.LabControllerRemoved(), 2)
+    token(directory, "b3", "bob", "submitter", "2024-01-01T01:00:00Z")
     restored = Directory()
     restored.restore(directory.plain())
     assert restored.plain() == directory.plain()
@@ -97,6 +141,10 @@ def test_directory__put_aside_and_restored__knows_the_same(directory: Directory)
     assert restored.access.password_of("bob") == "p1"
     assert restored.get("lab-controller", "lab-1") is None
     assert restored.version("lab-controller/lab-1") == 2
+    for one in (directory, restored):
+        hear(one, "token/b4", happened.TokenCreated("bob", "submitter", None, "digest-b4"), at=SOON)
+    assert restored.plain() == directory.plain()
+    assert restored.get("token", "b3") is None
 
 
 # Users from before users had roles
@@ -163,6 +211,8 @@ ENDS: list[tuple[str, timedelta | None, list[str]]] = [
     ("b3", None, ["expires_at"]),
     ("b3", timedelta(0), ["expires_at"]),
     ("b1", None, []),
+    # Over, and gone, since it was let in.
+    ("gone", timedelta(hours=1), ["expires_at"]),
 ]
 
 
@@ -187,6 +237,7 @@ def test_revoke__once_and_again__second_changes_nothing(directory: Directory) ->
     assert (subject, event) == ("token/b1", happened.TokenRevoked())
     hear(directory, subject, event, 2)
     assert revoke(directory, "b1") == ([], ())
+    assert "b1" not in dict(directory.items("token"))
 
 
 def test_revoke__last_token_of_the_last_admin__refused(directory: Directory) -> None:

@@ -24,8 +24,17 @@ TREE: dict[str, Any] = {
 }
 
 
-def hear(directory: Directory, subject: str, event: Event, version: int = 1) -> None:
-    directory.apply(Recorded(1, 1, NOW, subject, version, event, Stamp(NOW, "ada", "request/1")))
+def hear(
+    directory: Directory,
+    subject: str,
+    event: Event,
+    version: int = 1,
+    *,
+    position: int = 1,
+    at: datetime = NOW,
+) -> None:
+    stamp = Stamp(at, "ada", "request/1")
+    directory.apply(Recorded(position, position, at, subject, version, event, stamp))
 
 
 def tell(directory: Directory, subject: str, document: Mapping[str, Any]) -> Event | None:
