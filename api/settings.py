@@ -16,6 +16,8 @@ LOG_LEVELS = ("debug", "info", "warning", "error")
 LOG_FORMATS = ("people", "json")
 # What `wait_seconds` may ask for.
 MAX_WAIT_SECONDS: Final = 60
+# The server gives up waiting for the rest of a body by itself then.
+MAX_REQUEST_SECONDS: Final = 60
 
 # Who reads a setting.
 UP: Final = "up"
@@ -127,6 +129,16 @@ class Settings:
         values.seconds_upto(MAX_WAIT_SECONDS),
         "how long a lab controller may wait for a command, at most",
         SERVE,
+    )
+    request_seconds: float = _setting(
+        20.0,
+        values.seconds_upto(MAX_REQUEST_SECONDS),
+        "how long a client may take for the head of a request, each 64 KiB of its body, and to take as much of "
+        "the answer",
+        SERVE,
+    )
+    keepalive_seconds: float = _setting(
+        75.0, values.seconds, "how long a connection may be idle between requests", SERVE
     )
     log_level: str = _setting(
         "info", values.one_of(*LOG_LEVELS), f"least level logged: {', '.join(LOG_LEVELS)}", UP, *SERVICES

@@ -1,23 +1,33 @@
-"""How many may watch through one process."""
+"""How many may be connected to one process, and how many of them may watch: as many as it may open files."""
 
 from __future__ import annotations
 
 import resource
 
 MAX_WATCHERS = 5_000
-# Descriptors for everything else: requests, the database, files.
+# Connections beside them: requests, long polls, and those that ask nothing.
+KEPT_CONNECTIONS = 256
+MAX_CONNECTIONS = MAX_WATCHERS + 4 * KEPT_CONNECTIONS
+# Descriptors that are no such connection: the database, files, and what was accepted but not yet counted or
+# has been ended but not yet closed.
 KEPT_FILES = 256
-WANTED_FILES = MAX_WATCHERS + 4 * KEPT_FILES
+WANTED_FILES = MAX_CONNECTIONS + KEPT_FILES
 
 
 def allow_many_files() -> None:
-    """Each watcher takes a descriptor, and many systems begin with 1,024 where more may be had."""
+    """Each connection takes a descriptor, and many systems begin with 1,024 where more may be had."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = WANTED_FILES if hard == resource.RLIM_INFINITY else min(WANTED_FILES, hard)
     if soft != resource.RLIM_INFINITY and soft < wanted:
         resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
 
 
-def most_watchers() -> int:
+def most_connections() -> int:
     soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
-    return MAX_WATCHERS if soft == resource.RLIM_INFINITY else max(1, min(MAX_WATCHERS, soft - KEPT_FILES))
+    if soft == resource.RLIM_INFINITY:
+        return MAX_CONNECTIONS
+    return max(1, min(MAX_CONNECTIONS, soft - KEPT_FILES))
+
+
+def most_watchers() -> int:
+    return max(1, min(MAX_WATCHERS, most_connections() - KEPT_CONNECTIONS))

@@ -14,6 +14,7 @@ from api.processes.parent_death import die_with
 from api.rest.middleware.answered import LOGGER as ACCESS_LOG
 from api.rest.serving.finishing import FinishingWorker
 from api.rest.serving.in_flight import InFlight
+from api.rest.serving.patience import Patience
 from api.settings import Settings
 
 
@@ -23,6 +24,7 @@ class Server(BaseApplication):  # type: ignore[misc]
     def __init__(self, settings: Settings, make: Callable[[], InFlight]) -> None:
         self._settings = settings
         self._make = make
+        self.patience = Patience(settings.request_seconds, settings.keepalive_seconds)
         if settings.access_log is False:
             logging.getLogger(ACCESS_LOG).setLevel(logging.WARNING)
         super().__init__()
@@ -36,6 +38,7 @@ class Server(BaseApplication):  # type: ignore[misc]
             "worker_connections": 10_000,
             # Less than `up` grants this process, so that it is the one to end its workers.
             "graceful_timeout": max(1, int(settings.stop_seconds) - 1),
+            # Only that there is such a thing: how long, the worker knows from `patience`.
             "keepalive": 75,
             # Cursors and lists of subjects may be long; this is the most it takes.
             "limit_request_line": 8190,

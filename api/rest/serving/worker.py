@@ -6,13 +6,20 @@ last byte is taken. Both are right for answers; of those who watch and never rea
 
 from __future__ import annotations
 
+import asyncio
 import socket
 import struct
 from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import Any
 
 from gunicorn.workers.gasgi import ASGIWorker  # type: ignore[import-untyped]
 
+from api.rest.serving.connections import Connections
+from api.rest.serving.loop import ServingLoop, when_nothing_is_left
+from api.rest.serving.patience import Patience
+from api.rest.serving.protocol import PatientProtocol
+from api.rest.serving.unasked import from_when_asked
 from api.watching.capacity import allow_many_files
 
 CONNECTION = "labledger.connection"
@@ -27,13 +34,23 @@ Application = Callable[[dict[str, Any], Any, Any], Awaitable[None]]
 
 class Worker(ASGIWorker):  # type: ignore[misc]
     asgi: Application
+    connections: Connections
+    patience: Patience
 
     def init_process(self) -> None:
         allow_many_files()
         super().init_process()
 
+    def _setup_event_loop(self) -> None:
+        self.loop = ServingLoop()
+        self.loop.protocol = partial(PatientProtocol, self)
+        self.connections = Connections(self.loop)
+        self.loop.set_exception_handler(when_nothing_is_left(self.connections))
+        asyncio.set_event_loop(self.loop)
+
     def load_wsgi(self) -> None:
         super().load_wsgi()
+        self.patience = self.app.patience
         self.asgi = _with_connections(self.asgi)
 
 
@@ -67,6 +84,7 @@ def _with_connections(application: Application) -> Application:
         protocol = getattr(getattr(receive, "__self__", None), "protocol", None)
         if scope["type"] == "http" and protocol is not None:
             scope.setdefault("extensions", {})[CONNECTION] = Connection(protocol.transport)
+            receive = from_when_asked(receive)
         await application(scope, receive, send)
 
     return called

@@ -1,0 +1,92 @@
+"""The open connections of a worker: never more than it has room for, and who keeps it waiting goes first.
+
+Whoever connects need not say who they are, so nobody has a right to sit here in silence: where all places are
+taken, the one whose client has been waited for the longest is ended for the next. Requests that are being
+answered, streams and long polls keep their place.
+"""
+
+from __future__ import annotations
+
+import logging
+from asyncio import AbstractEventLoop, TimerHandle
+from collections.abc import Callable
+from typing import Protocol
+
+from api.rest.serving.seldom import Seldom
+from api.watching.capacity import most_connections
+
+LOOK_SECONDS = 1.0
+# Of those that were told their last word and may still take it.
+MOST_PARTING = 64
+
+logger = logging.getLogger(__name__)
+
+
+class Open(Protocol):
+    def abort(self) -> None:
+        """End it at once, and leave."""
+
+    def look(self, now: float) -> None:
+        """From time to time: whether the client takes too long."""
+
+
+class Connections:
+    """For one event loop."""
+
+    def __init__(self, loop: AbstractEventLoop, most: Callable[[], int] = most_connections) -> None:
+        self._loop = loop
+        self._most = most
+        self._open: dict[Open, None] = {}
+        # The eldest first.
+        self._awaited: dict[Open, None] = {}
+        self._parting: dict[Open, None] = {}
+        self._timer: TimerHandle | None = None
+        self._seldom = Seldom(logger)
+
+    def enter(self, one: Open) -> bool:
+        """False: no place could be made for it."""
+        self._open[one] = None
+        if self._timer is None:
+            self._timer = self._loop.call_later(LOOK_SECONDS, self._look)
+        if len(self._open) - len(self._parting) <= self._most() or self.make_room():
+            self._awaited[one] = None
+            return True
+        self._seldom.warn("all connections that there may be are in use: the next are told to come again")
+        return False
+
+    def leave(self, one: Open) -> None:
+        for those in (self._open, self._awaited, self._parting):
+            those.pop(one, None)
+
+    def awaits(self, one: Open) -> None:
+        """From now on it is for the client to say or to take something."""
+        self._awaited.pop(one, None)
+        if one in self._open and one not in self._parting:
+            self._awaited[one] = None
+
+    def answers(self, one: Open) -> None:
+        """From now on it is for us."""
+        self._awaited.pop(one, None)
+
+    def parts(self, one: Open) -> None:
+        """It was told all that it will be."""
+        self._awaited.pop(one, None)
+        if one in self._open:
+            self._parting[one] = None
+        if len(self._parting) > MOST_PARTING:
+            next(iter(self._parting)).abort()
+
+    def make_room(self) -> bool:
+        """End the one that has been waited for the longest; False when none is."""
+        eldest = next(iter(self._awaited), None)
+        if eldest is None:
+            return False
+        self._seldom.warn("as many connections as there may be: the eldest that ask nothing are ended")
+        eldest.abort()
+        return True
+
+    def _look(self) -> None:
+        self._timer = self._loop.call_later(LOOK_SECONDS, self._look) if self._open else None
+        now = self._loop.time()
+        for one in list(self._open):
+            one.look(now)

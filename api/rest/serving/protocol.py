@@ -1,0 +1,156 @@
+"""gunicorn's HTTP, by a client who may be idle, slow or hostile.
+
+gunicorn waits for the rest of a request for ever, and for as many clients as there are files. Here each
+connection knows whose turn it is, and since when; when it is the client's for too long, it is ended.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from gunicorn.asgi.protocol import ASGIProtocol  # type: ignore[import-untyped]
+
+from api.rest.serving.connections import Connections
+from api.rest.serving.patience import PROGRESS_BYTES, Patience, Phase
+from api.rest.serving.refusal import refusal
+
+# Each line has its own bound, and so has their number; without this, thousands of clients fill the memory.
+MAX_HEAD_BYTES = 64 << 10
+
+
+class PatientProtocol(ASGIProtocol):  # type: ignore[misc]
+    def __init__(self, worker: Any) -> None:
+        super().__init__(worker)
+        self._connections: Connections = worker.connections
+        self._patience: Patience = worker.patience
+        self._now = worker.loop.time
+        self._phase = Phase.HEAD
+        self._since: float = self._now()
+        # Of the phase, since then.
+        self._bytes = 0
+        self._closed = False
+        self._unsent_bytes = 0
+        self._unsent_since: float = self._since
+
+    def connection_made(self, transport: Any) -> None:
+        super().connection_made(transport)
+        if not self._connections.enter(self):
+            self._part_with(503, "no more connections can be served here; come again")
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        super().connection_lost(exc)
+        self._connections.leave(self)
+        # Or who waits for the next request would be kept for seconds.
+        self._request_ready.set()
+
+    def data_received(self, data: bytes) -> None:
+        if self._phase is not Phase.PARTING:
+            super().data_received(data)
+
+    def pause_writing(self) -> None:
+        super().pause_writing()
+        self._connections.awaits(self)
+
+    def resume_writing(self) -> None:
+        super().resume_writing()
+        self._unsent_bytes = 0
+        if self._phase is Phase.ANSWER:
+            self._connections.answers(self)
+
+    def abort(self) -> None:
+        self._connections.leave(self)
+        self.transport.abort()
+
+    def look(self, now: float) -> None:
+        if self._takes_nothing(now):
+            self.abort()
+        elif now - self._since > self._patience.seconds(self._phase):
+            self._overdue(now)
+
+    def _overdue(self, now: float) -> None:
+        seconds = f"{self._patience.request_seconds:g} s"
+        if self._phase is Phase.PARTING:
+            # What is still to be taken has a time of its own.
+            if not self.transport.get_write_buffer_size():
+                self.abort()
+        elif self._phase is Phase.BODY:
+            if self._body_receiver._waiter is None:
+                # Nobody has asked for it yet.
+                self._since = now
+            else:
+                self._part_with(408, f"the body of the request did not come on for {seconds}")
+        elif self._phase is Phase.HEAD and self._bytes:
+            self._part_with(408, f"the head of the request was not complete after {seconds}")
+        else:
+            self._close_transport()
+            self._request_ready.set()
+
+    def _takes_nothing(self, now: float) -> bool:
+        size = self.transport.get_write_buffer_size()
+        if not size or size <= self._unsent_bytes - PROGRESS_BYTES or not self._unsent_bytes:
+            self._unsent_bytes, self._unsent_since = size, now
+        self._unsent_bytes = max(self._unsent_bytes, size)
+        return now - self._unsent_since > self._patience.request_seconds
+
+    def _turn(self, phase: Phase) -> None:
+        self._phase, self._since, self._bytes = phase, self._now(), 0
+        if phase is Phase.ANSWER:
+            self._connections.answers(self)
+        else:
+            self._connections.awaits(self)
+
+    def _feed_callback_parser(self, data: bytes) -> bool:
+        if self._current_request is None and self._phase is not Phase.HEAD:
+            self._turn(Phase.HEAD)
+        if self._phase is Phase.HEAD:
+            self._bytes += len(data)
+        goes_on: bool = super()._feed_callback_parser(data)
+        if goes_on and self._phase is Phase.HEAD and self._bytes > MAX_HEAD_BYTES:
+            self._part_with(431, f"the head of a request may have {MAX_HEAD_BYTES} bytes at most")
+            return False
+        return goes_on
+
+    def _on_headers_complete(self) -> bool:
+        is_without_body: bool = super()._on_headers_complete()
+        self._turn(Phase.BODY)
+        return is_without_body
+
+    def _on_body(self, chunk: bytes) -> None:
+        super()._on_body(chunk)
+        self._bytes += len(chunk)
+        if self._bytes >= PROGRESS_BYTES:
+            self._turn(Phase.BODY)
+
+    def _on_message_complete(self) -> None:
+        super()._on_message_complete()
+        self._turn(Phase.ANSWER)
+
+    def _arm_keepalive_timer(self) -> None:
+        """The next request is waited for; how long, `look` knows, so that no request needs a timer."""
+        if self._phase is Phase.ANSWER:
+            self._turn(Phase.IDLE)
+
+    def _part_with(self, status: int, detail: str) -> None:
+        self._send_error_response(status, detail)
+        self._close_transport()
+        self._request_ready.set()
+
+    def _send_error_response(self, status: int, message: str, extra_headers: Iterable[Any] = ()) -> None:
+        """Also what gunicorn says by itself, of a head that it cannot read for one."""
+        self._safe_write(refusal(status, message, extra_headers))
+
+    def _close_transport(self) -> None:
+        """Who still sends is heard for a moment: closed at once, the kernel would take the answer back."""
+        if self._closed or self.transport is None:
+            return
+        is_sending = self._phase in (Phase.HEAD, Phase.BODY)
+        self._turn(Phase.PARTING)
+        if not is_sending:
+            super()._close_transport()
+            return
+        self._connections.parts(self)
+        self._closed = True
+        self._resume_reading()
+        if not self.transport.is_closing():
+            self.transport.write_eof()
