@@ -133,8 +133,8 @@ class Settings:
     request_seconds: float = _setting(
         20.0,
         values.seconds_upto(MAX_REQUEST_SECONDS),
-        "how long a client may take for the head of a request, each 64 KiB of its body, and to take as much of "
-        "the answer",
+        "how long a client may take for the head of a request, each 64 KiB of its body, "
+        "and to take as much of the answer",
         SERVE,
     )
     keepalive_seconds: float = _setting(
