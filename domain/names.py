@@ -15,11 +15,13 @@ WORDS: Final = {
     "key": "key",
     "token": "token",
     "job": "job",
+    "recipe-set": "recipe set",
+    "recipe": "recipe",
 }
 """Kind -> the words for one of it."""
 
 
-def called(kind: str, name: str) -> str:
+def called(kind: str, name: str | int) -> str:
     """One thing, by its kind and name."""
     return f"{WORDS[kind]} {name}"
 

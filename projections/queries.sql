@@ -168,13 +168,8 @@ SELECT recipe_set_id, priority, state, result FROM read.recipe_sets
 WHERE job_id = %(job_id)s AND since_position <= %(at)s AND until_position > %(at)s ORDER BY recipe_set_id
 
 -- name: recipe_set
-SELECT s.recipe_set_id, version.latest AS version, s.job_id, d.owner, d.group_name AS "group", s.priority, s.state,
-       s.result
+SELECT s.recipe_set_id, s.job_id, d.owner, d.group_name AS "group", s.priority, s.state, s.result
 FROM read.recipe_sets s JOIN read.job_documents d USING (job_id)
-CROSS JOIN LATERAL (
-    SELECT e.originator_version AS latest FROM log.events e
-    WHERE e.originator_id = 'recipe-set/' || s.recipe_set_id AND e.notification_id <= %(at)s
-    ORDER BY e.originator_version DESC LIMIT 1) AS version
 WHERE s.recipe_set_id = %(recipe_set_id)s AND s.since_position <= %(at)s AND s.until_position > %(at)s
 
 -- name: recipes

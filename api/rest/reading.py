@@ -65,13 +65,6 @@ async def _moment_at(reader: Reader, asked: int | datetime, position: int) -> da
     return moment
 
 
-async def tag(resp: Response, services: Services, subject: str, at: At) -> None:
-    """Give the answer the ETag of an aggregate: its version."""
-    row = await services.reader.row("version", {"subject": subject, "at": at.position})
-    if row is not None:
-        resp.etag = str(row["version"])
-
-
 async def read_page(req: Request, services: Services, first: Any) -> PageAt:
     """`first` is the key before all others, for a list that is read from its start."""
     query = query_of(req, Page)

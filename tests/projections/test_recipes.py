@@ -74,7 +74,8 @@ def test_priority_changed__set_in_the_queue__its_recipes_move_and_wait_as_long(t
     assert [row["priority"] for row in two.queue(at=at - 1)] == [3]
 
     found = two.row("recipe_set", recipe_set_id=1)
-    assert (found["priority"], found["version"], found["job_id"], found["owner"]) == ("Urgent", 2, 1, "ada")
+    assert (found["priority"], found["job_id"], found["owner"]) == ("Urgent", 1, "ada")
+    assert two.row("version", subject="recipe-set/1")["version"] == 2
     # One that comes back does so with the priority of now.
     two.tell(*queued(1))
     assert {row["recipe_id"]: row["priority"] for row in two.queue()} == {1: 5, 2: 5}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from functools import partial
 
 import falcon
 import orjson
@@ -13,13 +12,14 @@ from api.intake import DOORS, read_job
 from api.intake.document import Job
 from api.intake.xml_writer import write_job
 from api.rest import reading
-from api.rest.body import media_type, parse_model, read_body, read_json_bytes, read_model
+from api.rest.body import media_type, read_body, read_model
 from api.rest.contract import queries
 from api.rest.contract.answers import jobs as answers
 from api.rest.contract.inputs.jobs import Cancel, JobPatch
 from api.rest.contract.operation import JSON, operation
 from api.rest.idempotency import once
 from api.rest.middleware.principal import Principal, principal_of, request_of
+from api.rest.resources.by_number import cancel, find
 from api.rest.resources.seconds import seconds
 from api.rest.resources.shapes import job_document
 from api.services import Request as Requested
@@ -28,7 +28,7 @@ from api.store.requests import Committed
 from api.use_cases.cancel import cancel_job
 from api.use_cases.change_job import change_job
 from api.use_cases.submit_job import submit_job
-from domain.errors import FaultyInput, Unknown
+from domain.errors import FaultyInput
 from domain.job.spec import JobSpec
 
 # What takes longer than a millisecond or two to read must not hold up everybody else.
@@ -87,12 +87,7 @@ class Jobs:
 
     @operation("Cancel a job", answers.JobCancelled, body=Cancel, keyed=True)
     async def on_post_cancel(self, req: Request, resp: Response, job_id: int) -> None:
-        body = await read_json_bytes(req)
-        asked: Cancel = parse_model(req, body)
-        cancel = partial(cancel_job, self._services, job_id=job_id, reason=asked.reason)
-        done = await once(self._services, req, body, cancel)
-        answer = {"job_id": job_id, "cancelled": done is not None}
-        await reading.answer_write(resp, self._services, done, answer)
+        await cancel(req, resp, self._services, "job_id", job_id, cancel_job)
 
     @operation(
         "Change its whiteboard, retention tag or product",
@@ -123,12 +118,7 @@ class Jobs:
     )
     async def on_get_one(self, req: Request, resp: Response, job_id: int) -> None:
         reader = self._services.reader
-        at = await reading.read_at(req, self._services)
-        asked = {"at": at.position, "job_id": job_id, "recipe_set_id": None, "recipe_id": None}
-        job = await reader.row("job", asked)
-        if job is None:
-            raise Unknown(f"job {job_id}")
-        await reading.tag(resp, self._services, f"job/{job_id}", at)
+        at, job, asked = await find(req, resp, self._services, "job", job_id)
         resp.append_header("Vary", "Accept")
         kind = req.client_prefers(ANSWERS)
         if kind in ANSWERS[1:]:

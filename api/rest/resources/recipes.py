@@ -17,6 +17,7 @@ from api.rest.contract.inputs.labs import ProgressItem
 from api.rest.contract.operation import operation
 from api.rest.idempotency import once
 from api.rest.middleware.principal import principal_of
+from api.rest.resources.by_number import find
 from api.rest.resources.progress import read_report
 from api.rest.resources.seconds import seconds
 from api.rest.resources.shapes import queued_recipe, recipe_document
@@ -25,7 +26,7 @@ from api.services import Services
 from api.store.requests import Committed
 from api.use_cases.end_recipe import return_recipe
 from api.use_cases.report_progress import Item, report_progress
-from domain.errors import LabledgerError, Unknown
+from domain.errors import LabledgerError
 from domain.recipe.lifecycle import STARTED
 from domain.recipe.state import Recipe
 
@@ -44,12 +45,7 @@ class Recipes:
     )
     async def on_get(self, req: Request, resp: Response, recipe_id: int) -> None:
         reader = self._services.reader
-        at = await reading.read_at(req, self._services)
-        asked = {"at": at.position, "job_id": None, "recipe_set_id": None, "recipe_id": recipe_id}
-        recipe = await reader.row("recipes", asked)
-        if recipe is None:
-            raise Unknown(f"recipe {recipe_id}")
-        await reading.tag(resp, self._services, f"recipe/{recipe_id}", at)
+        at, recipe, asked = await find(req, resp, self._services, "recipe", recipe_id)
         tasks, deadline = await reader.rows("tasks", asked), await self._deadline(recipe, at.position)
         body = {
             **recipe_document(recipe, tasks, deadline),

@@ -31,8 +31,7 @@ def job_document(job: Row, recipe_sets: list[Row], recipes: list[Row], tasks: li
 
 
 def recipe_set_document(recipe_set: Row, recipes: list[Row], tasks: list[Row]) -> Row:
-    shown = {name: value for name, value in recipe_set.items() if name != "version"}
-    return {**shown, "recipes": [recipe_summary(recipe, tasks) for recipe in recipes]}
+    return {**recipe_set, "recipes": [recipe_summary(recipe, tasks) for recipe in recipes]}
 
 
 def recipe_summary(recipe: Row, tasks: list[Row]) -> Row:
