@@ -18,8 +18,8 @@ from api.store.event_log import EventLog
 from api.store.lease import Lease
 from api.store.requests import Committed, Fence
 from tests.harness.databases import TestDatabase
-from tests.store.making import append_to
-from tests.store.sessions import owner_session
+from tests.harness.making import append_to
+from tests.harness.sessions import owner_session
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "operation.md"
 PASSWORD = "only-for-tests"
