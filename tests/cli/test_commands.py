@@ -15,7 +15,7 @@ from tests.cli.loopback import Answer, Server
 Run = Callable[..., Result]
 
 
-def test_token_create__standard_output_is_the_token_alone(server: Server, run: Run) -> None:
+def test_token_create__standard_output__is_the_token_alone(server: Server, run: Run) -> None:
     server.on("POST", "/tokens", Answer({"token": "ll_new", "token_id": "1"}, 201))
     result = run("token", "create", "lab", "--role", "lab-controller", "--lab-controller", "l.example.com")
     assert result.stdout == "ll_new\n"
@@ -40,7 +40,7 @@ def test_system__shown__leaves_out_what_nobody_knows(server: Server, run: Run) -
     ]
 
 
-def test_recipe__shows_its_history(server: Server, run: Run) -> None:
+def test_recipe__was_in_several_states__shows_its_history(server: Server, run: Run) -> None:
     history = [
         {"state": "new", "since": "2026-01-01T00:00:00Z", "until": "2026-01-01T00:01:15Z"},
         {"state": "aborted", "since": "2026-01-01T00:01:15Z", "until": None, "reason": "no such distro"},
@@ -51,7 +51,7 @@ def test_recipe__shows_its_history(server: Server, run: Run) -> None:
     assert "no such distro" in output
 
 
-def test_recipe__shows_what_it_asked_for_and_what_it_installs(server: Server, run: Run) -> None:
+def test_recipe__waits__shows_what_it_asked_for_and_what_it_installs(server: Server, run: Run) -> None:
     tree = {"id": 4, "name": "Fedora-44", "variant": "Server", "arch": "aarch64", "urls": {}}
     shown = {**RECIPE, "group": None, "whiteboard": "smoke", "distro_tree": tree}
     server.on("GET", "/recipes/12", Answer({**shown, "deadline": "2026-01-01T00:00:00Z"}))

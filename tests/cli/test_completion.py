@@ -69,7 +69,7 @@ def values(lines: list[str]) -> list[str]:
         (["queue", "--js"], ["--json"]),
     ],
 )
-def test_complete__what_is_known_without_a_server(
+def test_complete__no_server__offers_what_is_known_without_one(
     complete: Complete, words: list[str], offered: list[str]
 ) -> None:
     assert values(complete(*words)) == offered

@@ -100,7 +100,7 @@ DEEDS: list[tuple[str, str, str, dict[str, Any] | None, str, str, str]] = [
 @pytest.mark.parametrize(
     ("arguments", "method", "path", "body", "field", "done", "known"), DEEDS, ids=[row[0] for row in DEEDS]
 )
-def test_deed__asks_just_that_and_says_what_became_of_it(
+def test_deed__any__asks_just_that_and_says_what_became_of_it(
     server: Server,
     run: Run,
     arguments: str,

@@ -15,7 +15,7 @@ from tests.cli.loopback import Answer, Server
 Run = Callable[..., Result]
 
 
-def test_refused__each_fault_on_its_own_line(server: Server, run: Run) -> None:
+def test_refused__several_faults__each_on_its_own_line(server: Server, run: Run) -> None:
     errors = [{"where": "job/a", "message": "is wrong"}, {"where": "job/b", "message": "too"}]
     server.on("GET", "/queue", Answer({"title": "The input is wrong", "errors": errors}, 422))
     result = run("queue")
@@ -31,7 +31,7 @@ def test_refused__for_machines__is_a_document_beside_the_output(server: Server, 
     assert json.loads(result.stderr) == {**problem, "advice": "Nothing was changed."}
 
 
-def test_unreachable__says_what_to_do_next(server: Server, run: Run) -> None:
+def test_unreachable__any_command__says_what_to_do_next(server: Server, run: Run) -> None:
     server.httpd.socket.close()
     result = run("queue")
     assert result.exit_code == 1
@@ -73,7 +73,7 @@ def test_refused__by_status__says_what_to_do_next(
     assert said in " ".join(advice) and len(advice) <= 1
 
 
-def test_no_token__says_where_one_comes_from(server: Server, run: Run) -> None:
+def test_no_token__one_is_needed__says_where_it_comes_from(server: Server, run: Run) -> None:
     server.on("GET", "/queue", Answer({"title": "Unauthorized"}, 401))
     said = run("queue", env={"LABLEDGER_TOKEN": None}).stderr
     assert "labledger login" in said and "LABLEDGER_TOKEN" in said
@@ -91,7 +91,9 @@ def test_no_token__says_where_one_comes_from(server: Server, run: Run) -> None:
         (["queue", "--limt", "3"], "--limit"),
     ],
 )
-def test_typo__says_what_may_have_been_meant(run: Run, arguments: list[str], meant: str) -> None:
+def test_typo__near_what_there_is__says_what_may_have_been_meant(
+    run: Run, arguments: list[str], meant: str
+) -> None:
     result = run(*arguments)
     assert result.exit_code == 2
     assert meant in result.stderr

@@ -47,7 +47,9 @@ def file(tmp_path: Path) -> str:
         ("<stdin>", b"", "application/xml"),  # the server says what is wrong with it
     ],
 )
-def test_content_type__of_a_file(name: str, content: bytes, kind: str) -> None:
+def test_content_type__any_file__by_its_name_else_by_its_content(
+    name: str, content: bytes, kind: str
+) -> None:
     assert content_type(name, content) == kind
 
 

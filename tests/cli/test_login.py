@@ -61,7 +61,7 @@ def test_login__wrong_password__keeps_nothing(real: Run) -> None:
 
 
 @pytest.mark.usefixtures("logged_in")
-def test_logout__token_is_revoked_and_forgotten(real: Run, tmp_path: Path) -> None:
+def test_logout__logged_in__token_is_revoked_and_forgotten(real: Run, tmp_path: Path) -> None:
     (kept,) = Logins.load(tmp_path / "config" / "labledger" / "logins.json").kept
     result = real("logout", env=NOBODY)
     assert result.exit_code == 0, result.output
@@ -91,7 +91,7 @@ def test_login__typed_in_a_terminal__is_not_shown(line: Running, tmp_path: Path)
     assert "you are alice" in shown.text and PASSWORD not in shown.text
 
 
-def test_token__made_listed_used_and_revoked(real: Run) -> None:
+def test_token__made__is_listed_used_and_revoked(real: Run) -> None:
     made = json.loads(real("token", "create", "alice", "--expires-in", "30d", "--json").stdout)
     assert real("whoami", "--token", made["token"]).stdout.startswith("alice, role submitter")
     listed = real("token", "list", "--all").stdout
@@ -207,7 +207,9 @@ def test_logins__file_that_is_none__is_said_so(tmp_path: Path, content: str) -> 
         Logins.load(file)
 
 
-def test_login_file__is_in_the_folder_of_the_person(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_login_file__nothing_else_said__is_in_the_folder_of_the_person(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
     assert login_file() == tmp_path / "labledger" / "logins.json"
     monkeypatch.delenv("XDG_CONFIG_HOME")

@@ -52,7 +52,9 @@ def waiting(recipe_id: int, priority: str, minute: int) -> dict[str, Any]:
         (system("x", "Removed", "running"), "running"),
     ],
 )
-def test_doing__of_a_system(known: dict[str, Any], what: str | None) -> None:
+def test_doing__any_condition_and_usage__is_one_word_for_both(
+    known: dict[str, Any], what: str | None
+) -> None:
     assert doing(known) == what
 
 
