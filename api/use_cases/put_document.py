@@ -11,6 +11,7 @@ from api.use_cases.commit import append_of, commit_named
 from api.use_cases.rights import may_put
 from domain.directory.admins import require_admin_without
 from domain.directory.changes import named_in, put, unknown_names
+from domain.directory.removal import left_behind
 from domain.directory.roles import ADMIN
 from domain.directory.state import Directory
 from domain.errors import FaultyInput
@@ -38,9 +39,10 @@ async def put_document(
         event = put(kind, before, document)
         if event is None:
             return None
+        decided = [*(left_behind(directory, kind, name) if before is None else ()), (subject, event)]
         others = (*named_in(kind, document), *_rests_on(directory, kind, name, document))
-        versions = {other: directory.version(other) for other in (subject, *others)}
-        return append_of(services, request, [(subject, event)], versions)
+        versions = {other: directory.version(other) for other in (*(one for one, _ in decided), *others)}
+        return append_of(services, request, decided, versions)
 
     return await commit_named(services, request, subject, decide)
 

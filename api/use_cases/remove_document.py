@@ -14,16 +14,19 @@ from domain.directory.removal import remove
 from domain.errors import Unknown
 from domain.names import called
 from domain.system.state import System
+from domain.upkeep.reservation import end_all
 
 
 async def remove_document(services: Services, request: Request, kind: str, name: str) -> Committed | None:
     """None when it was removed before. The directory reflects it when this returns.
 
     What belongs to it goes in the same commit: tokens of a user or lab controller are revoked, a user leaves
-    its groups, systems leave a pool. Raises Unknown, Stale, NotPermitted for who is no admin, and Refused for
-    a user who owns systems, a group that owns pools, a lab controller with systems that are not Removed, and
-    the last admin. What is given to it by another process in the very same moment names nobody afterwards,
-    which leaves it to admins.
+    its groups and returns what they have reserved, systems leave a pool. Jobs stay as they are.
+
+    Raises Unknown, Stale, NotPermitted for who is no admin, and Refused for a user who owns systems, a group
+    that owns pools, a lab controller with systems that are not Removed, and the last admin. What is given to
+    it by another process in the very same moment names nobody afterwards, which leaves it to admins: who is
+    registered under the name later has none of it (`Directory.had`).
     """
     require_admin(request, f"removes {called(kind, name)}")
     await services.feed.catch_up()
@@ -43,6 +46,9 @@ async def remove_document(services: Services, request: Request, kind: str, name:
         if kind == "user":
             left = require_admin_without(directory, name)
             versions |= {other: directory.version(other) for other in left}
+            decided = [*end_all(systems, name, f"{called(kind, name)} was removed"), *decided]
+            # None that people reserve must be reserved meanwhile.
+            versions |= {one.subject: one.version for one in systems if _is_for_people(one)}
         if kind == "lab-controller":
             # Removed ones, or it would be refused: none of them must come back meanwhile.
             versions |= {one.subject: one.version for one in systems if one.lab_controller == name}
@@ -54,6 +60,10 @@ async def remove_document(services: Services, request: Request, kind: str, name:
         if kind == "user":
             await asyncio.to_thread(forget_hashes, services.log, name, password_id, None)
     return done
+
+
+def _is_for_people(system: System) -> bool:
+    return system.reservation is not None or system.condition == "Manual"
 
 
 async def _systems(services: Services) -> list[System]:

@@ -90,7 +90,7 @@ async def return_system(services: Services, request: Request, fqdn: str) -> Comm
         if system is None:
             raise Unknown(f"system {fqdn}")
         if system.reservation is not None:
-            require_own_system(request, system, system.reservation.user)
+            require_own_system(services, request, system, system.reservation)
         return end(system, f"returned by {request.actor}")
 
     return await commit_gathered(services, request, (f"system/{fqdn}",), decide)

@@ -12,7 +12,7 @@ from domain.job.state import Job, folded
 from domain.names import WORDS
 from domain.recipe.state import Recipe
 from domain.recipe_set.state import RecipeSet
-from domain.system.state import System
+from domain.system.state import Reservation, System
 
 
 def own_job(services: Services, request: Request, job_id: int) -> Job:
@@ -24,13 +24,18 @@ def own_job(services: Services, request: Request, job_id: int) -> Job:
     job = folded(job_id, services.log.load({subject: 0})[subject])
     if job is None:
         raise Unknown(f"job {job_id}")
-    if not request.is_admin and request.actor not in (
-        job.owner,
-        job.submitter,
-        *_people(services, job.group, "members"),
-    ):
+    if not request.is_admin and not _owns(services, request.actor, job):
         raise NotPermitted(f"job {job_id} belongs to {job.owner}")
     return job
+
+
+def _owns(services: Services, user: str, job: Job) -> bool:
+    """Who bears the name of its owner, submitter or group since it was submitted."""
+    directory = services.feed.directory
+    if user in (job.owner, job.submitter) and directory.had("user", user, job.since):
+        return True
+    group_had_it = job.group is not None and directory.had("group", job.group, job.since)
+    return group_had_it and user in _people(services, job.group, "members")
 
 
 def own_recipe_set(services: Services, request: Request, recipe_set_id: int) -> RecipeSet:
@@ -106,9 +111,17 @@ def _people(services: Services, group: str | None, *fields: str) -> tuple[str, .
     return tuple(name for field in fields for name in entry.document[field]) if entry else ()
 
 
-def require_own_system(request: Request, system: System, *others: str | None) -> None:
-    """Raises NotPermitted for who is neither admin, nor its owner, nor one of the others."""
-    if not request.is_admin and request.actor not in (system.owner, *others):
+def require_own_system(
+    services: Services, request: Request, system: System, reservation: Reservation | None = None
+) -> None:
+    """Raises NotPermitted for who is neither admin, nor its owner, nor has the reservation."""
+    if request.is_admin:
+        return
+    theirs = [(system.owner, system.owned_since)]
+    if reservation is not None:
+        theirs.append((reservation.user, reservation.since))
+    directory = services.feed.directory
+    if not any(user == request.actor and directory.had("user", user, since) for user, since in theirs):
         raise NotPermitted(f"{system.subject} belongs to {system.owner}")
 
 

@@ -27,13 +27,29 @@ def _user(directory: Directory, name: str, systems: Iterable[System]) -> Decided
     if owned:
         raise Refused(f"{called('user', name)} owns {_listed(owned)}: give them to somebody else first")
     require_admin_without(directory, name)
-    leaves = [
-        (f"group/{group}", _without(name, entry.document["owners"], entry.document["members"]))
-        for group, entry in directory.items("group")
-        if name in entry.document["owners"] or name in entry.document["members"]
-    ]
     tokens = revoked(token_id for token_id, _ in directory.tokens_of(name))
-    return [*leaves, *tokens, (f"user/{name}", happened.UserRemoved())]
+    return [*left_behind(directory, "user", name), *tokens, (f"user/{name}", happened.UserRemoved())]
+
+
+def left_behind(directory: Directory, kind: str, name: str) -> Decided:
+    """What gives the place of a user in its groups, or of a group with its pools, to nobody.
+
+    Who is registered under the name of somebody who is gone must not find themselves there: they may have
+    been put there in the very moment of the removal, which that did not see.
+    """
+    if kind == "user":
+        return [
+            (f"group/{group}", _without(name, entry.document["owners"], entry.document["members"]))
+            for group, entry in directory.items("group")
+            if name in entry.document["owners"] or name in entry.document["members"]
+        ]
+    if kind == "group":
+        return [
+            (f"pool/{pool}", happened.PoolChanged(owner_group=None))
+            for pool, entry in directory.items("pool")
+            if entry.document["owner_group"] == name
+        ]
+    return []
 
 
 def _without(user: str, owners: Sequence[str], members: Sequence[str]) -> happened.GroupChanged:

@@ -5,17 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from domain.events import Event, Recorded
+from domain.events import Event, Moment, Recorded
 from domain.job.events import JobChanged, JobSubmitted
 from domain.job.spec import DEFAULT_RETENTION_TAG
 
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """What its recipes do is not here: it is a job in every state."""
+    """What its recipes do is not here: it is a job in every state. It is in the log `since` a position."""
 
     job_id: int
     version: int
+    since: int
     owner: str
     submitter: str
     group: str | None
@@ -33,15 +34,16 @@ def folded(job_id: int, past: Iterable[Recorded]) -> Job | None:
     """The job that all of its events make, None where there are none."""
     job: Job | None = None
     for recorded in past:
-        job = _evolve(job, job_id, recorded.event, recorded.version)
+        job = _evolve(job, job_id, recorded.event, Moment.of(recorded))
     return job
 
 
-def _evolve(job: Job | None, job_id: int, event: Event, version: int) -> Job:
+def _evolve(job: Job | None, job_id: int, event: Event, moment: Moment) -> Job:
     if isinstance(event, JobSubmitted):
         return Job(
             job_id=job_id,
-            version=version,
+            version=moment.version,
+            since=moment.position,
             owner=event.owner,
             submitter=event.submitter,
             group=event.group,
@@ -51,7 +53,7 @@ def _evolve(job: Job | None, job_id: int, event: Event, version: int) -> Job:
             product=event.document.get("product"),
         )
     assert job is not None, f"job {job_id} has events before it was submitted"
-    job = replace(job, version=version)
+    job = replace(job, version=moment.version)
     if isinstance(event, JobChanged):
         return replace(
             job, whiteboard=event.whiteboard, retention_tag=event.retention_tag, product=event.product

@@ -49,7 +49,7 @@ def _system(values: Mapping[str, Any]) -> System:
     held = values["reservation"]
     reservation = None
     if held is not None:
-        reservation = Reservation(held["user"], _moment(held["until"]), held["distro_tree_id"])
+        reservation = Reservation(**{**held, "until": _moment(held["until"])})
     return System(**{**values, "reservation": reservation})
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
@@ -13,16 +13,22 @@ from domain.system import events as happened
 
 @dataclass(frozen=True, slots=True)
 class Reservation:
-    """By a person; `until` is None where it has no end, and a tree is provisioned first."""
+    """By a person; `until` is None where it has no end, and a tree is provisioned first.
+
+    `since` is the log position at which it began.
+    """
 
     user: str
     until: datetime | None
     distro_tree_id: int | None
+    since: int = field(default=0, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
 class System:
-    """`recipe_id` is the recipe that has it, `since` the log position of its present usage."""
+    """`recipe_id` is the recipe that has it; `since` is the log position of its present usage, `owned_since`
+    that from which its owner has it.
+    """
 
     fqdn: str
     version: int
@@ -35,6 +41,7 @@ class System:
     since: int = 0
     draining: bool = False
     reservation: Reservation | None = None
+    owned_since: int = 0
 
     @property
     def subject(self) -> str:
@@ -52,6 +59,7 @@ def evolve(system: System | None, fqdn: str, event: Event, moment: Moment) -> Sy
             condition=event.condition,
             inventory=event.inventory,
             since=moment.position,
+            owned_since=moment.position,
         )
     assert system is not None, f"{fqdn} has events before it was registered"
     system = replace(system, version=moment.version)
@@ -59,13 +67,17 @@ def evolve(system: System | None, fqdn: str, event: Event, moment: Moment) -> Sy
     if usage is not None:
         recipe_id = getattr(event, "recipe_id", None)
         return replace(system, usage=usage, recipe_id=recipe_id, since=moment.position)
+    if isinstance(event, happened.SystemReservationBegun):
+        return replace(system, reservation=_reservation(event, moment.position))
+    if isinstance(event, happened.SystemOwnerChanged):
+        return replace(system, owner=event.owner, owned_since=moment.position)
     change = _CHANGES.get(type(event))
     return change(system, event) if change else system
 
 
-def _reserve(system: System, event: happened.SystemReservationBegun) -> System:
+def _reservation(event: happened.SystemReservationBegun, position: int) -> Reservation:
     until = None if event.until is None else datetime.fromisoformat(event.until)
-    return replace(system, reservation=Reservation(event.user, until, event.distro_tree_id))
+    return Reservation(event.user, until, event.distro_tree_id, position)
 
 
 _CHANGES: dict[type[Event], Callable[[System, Any], System]] = {
@@ -74,9 +86,7 @@ _CHANGES: dict[type[Event], Callable[[System, Any], System]] = {
     happened.SystemLabControllerChanged: lambda system, event: replace(
         system, lab_controller=event.lab_controller
     ),
-    happened.SystemOwnerChanged: lambda system, event: replace(system, owner=event.owner),
     happened.SystemDrained: lambda system, _: replace(system, draining=True),
     happened.SystemUndrained: lambda system, _: replace(system, draining=False),
-    happened.SystemReservationBegun: _reserve,
     happened.SystemReservationEnded: lambda system, _: replace(system, reservation=None),
 }

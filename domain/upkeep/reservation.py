@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 
 from domain.errors import Refused
@@ -53,6 +54,12 @@ def provisioning(system: System, state: str, reason: str) -> Decided:
         # The lab controller has not said that it began; the log says it all the same.
         return [(system.subject, SystemInstalling(recipe_id=None)), (system.subject, event)]
     return [(system.subject, event)]
+
+
+def end_all(systems: Iterable[System], user: str, reason: str) -> Decided:
+    """Those of a user."""
+    theirs = (one for one in systems if one.reservation is not None and one.reservation.user == user)
+    return [change for system in theirs for change in end(system, reason)]
 
 
 def end(system: System, reason: str) -> Decided:

@@ -6,10 +6,12 @@ from collections.abc import Awaitable, Callable
 from typing import Any, TypeVar
 
 from api.services import Request, Services
+from api.store.requests import Append, committed
 from domain.directory import events as directory
+from domain.events import Change, Event, Stamp
 from domain.system.events import SystemRegistered
 from tests.histories.labs import tree
-from tests.inside.bench import Scene
+from tests.inside.bench import BEGINNING, Scene
 
 Answer = TypeVar("Answer")
 
@@ -54,6 +56,15 @@ class Town:
 
     def version(self, subject: str) -> int:
         return len(self.log.load({subject: 0})[subject])
+
+    def happens(self, subject: str, event: Event) -> None:
+        """Whatever a use case would say to it: as it may be in a log from before."""
+        version = self.version(subject)
+        change = Change(subject, event, Stamp(BEGINNING, "admin", "request/test"))
+        (outcome,) = self.log.append([Append(f"test/{subject}/{version}", (change,), {subject: version})])
+        committed(outcome)
+        for door in self.scene.doors:
+            door.catch_up()
 
     def since(self, position: int) -> list[tuple[str, str]]:
         """(subject, topic) of what came after a position."""

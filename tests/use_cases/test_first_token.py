@@ -8,13 +8,11 @@ from datetime import timedelta
 import pytest
 
 from api.store.event_log import EventLog
-from api.store.requests import Append, committed
 from api.use_cases.first_token import make_first_token
 from api.use_cases.passwords import set_password
 from api.use_cases.tokens import create_token, digest_of
 from domain.directory.events import TokenRevoked, UserRegistered, UserRemoved
 from domain.directory.state import Directory
-from domain.events import Change, Event, Stamp
 from tests.inside.bench import BEGINNING, Bench, Scene
 from tests.use_cases.asking import Town, as_admin
 
@@ -51,21 +49,11 @@ def test_first_token__somebody_is_called_admin_already__gets_the_role_with_it(sc
     assert directory.roles_of("admin") == ("submitter", "admin")
 
 
-def happens(town: Town, subject: str, event: Event) -> None:
-    """Whatever a use case would say to it."""
-    version = town.version(subject)
-    change = Change(subject, event, Stamp(BEGINNING, "admin", "request/test"))
-    (outcome,) = town.log.append([Append(f"test/{subject}/{version}", (change,), {subject: version})])
-    committed(outcome)
-    for door in town.scene.doors:
-        door.catch_up()
-
-
 def test_first_token__no_admin_can_come_in__is_made_again_and_counts(town: Town) -> None:
     now = town.services().clock()
     assert make_first_token(town.log, now, lambda _: None) is None
     # As a log may be from before two of them could not put out each other.
-    happens(town, "token/root", TokenRevoked())
+    town.happens("token/root", TokenRevoked())
     for _ in range(2):
         token = make_first_token(town.log, now, lambda _: None)
         assert token is not None
@@ -73,16 +61,16 @@ def test_first_token__no_admin_can_come_in__is_made_again_and_counts(town: Town)
         town.scene.door.catch_up()
         found = town.services().feed.directory.token(digest_of(token), now)
         assert found is not None and found[1]["role"] == "admin"
-        happens(town, f"token/{found[0]}", TokenRevoked())
+        town.happens(f"token/{found[0]}", TokenRevoked())
     assert found[0] == "admin-2"
 
 
 def test_first_token__admin_has_a_password_or_a_token_that_expires__is_none_until_it_does(town: Town) -> None:
     now = town.services().clock()
     town.ask(create_token, as_admin(), "ada", "admin", None, now + timedelta(hours=1))
-    happens(town, "token/root", TokenRevoked())
+    town.happens("token/root", TokenRevoked())
     assert make_first_token(town.log, now, lambda _: None) is None
     town.ask(set_password, as_admin(), "ada", "correct horse")
     assert make_first_token(town.log, now + timedelta(hours=2), lambda _: None) is None
-    happens(town, "user/ada", UserRemoved())
+    town.happens("user/ada", UserRemoved())
     assert make_first_token(town.log, now + timedelta(hours=2), lambda _: None) is not None

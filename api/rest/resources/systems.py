@@ -80,6 +80,6 @@ class Systems:
 
     async def _change(self, req: Request, resp: Response, fqdn: str, change: SystemChange) -> None:
         request = request_of(req)
-        may = partial(require_own_system, request)
+        may = partial(require_own_system, self._services, request)
         done = await change_system(self._services, request, fqdn, change, may)
         await reading.answer_write(resp, self._services, done, {"fqdn": fqdn, "changed": done is not None})

@@ -53,7 +53,7 @@ CHANGES: list[tuple[Event, dict[str, object]]] = [
     (happened.SystemConditionChanged(condition="Broken", reason="fan"), {"condition": "Broken"}),
     (happened.SystemInventoryChanged(inventory={"memory_mb": 1}), {"inventory": {"memory_mb": 1}}),
     (happened.SystemLabControllerChanged(lab_controller="lab-2"), {"lab_controller": "lab-2"}),
-    (happened.SystemOwnerChanged(owner="eve"), {"owner": "eve"}),
+    (happened.SystemOwnerChanged(owner="eve"), {"owner": "eve", "owned_since": 30}),
     (happened.SystemDrained(reason="new disks"), {"draining": True}),
     (happened.SystemUndrained(), {"draining": False}),
     (

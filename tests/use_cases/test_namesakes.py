@@ -1,0 +1,159 @@
+"""Who is registered under the name of somebody who is gone has nothing of theirs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import orjson
+import pytest
+
+from api.use_cases.change_document import move_system
+from api.use_cases.change_job import change_job
+from api.use_cases.change_system import SystemChange, change_system
+from api.use_cases.put_document import put_document
+from api.use_cases.remove_document import remove_document
+from api.use_cases.reserve_system import Wanted, reserve_system, return_system
+from api.use_cases.rights import require_own_system
+from api.use_cases.submit_job import submit_job
+from domain.directory import events as directory
+from domain.errors import FaultyInput, NotPermitted
+from domain.job.spec import RecipeSetSpec
+from domain.priority import Priority
+from tests.histories.jobs import job, named, recipe
+from tests.use_cases.asking import Town, as_admin, by
+
+FIRE = {"whiteboard": "fire"}
+KEPT = Wanted("eve", None, None)
+
+
+def submitted(town: Town, user: str, group: str | None = None) -> int:
+    spec = replace(job([RecipeSetSpec(Priority.Normal, (recipe(named("a")),))]), group=group)
+    return int(orjson.loads(town.ask(submit_job, by(user), spec).answer or b"")["job_id"])
+
+
+def replaced(town: Town, kind: str, name: str, document: dict[str, object]) -> None:
+    """It goes, and another has the name."""
+    town.ask(remove_document, as_admin(), kind, name)
+    town.ask(put_document, as_admin(), kind, name, document)
+
+
+def may_change(town: Town, user: str, fqdn: str, change: SystemChange) -> None:
+    request = by(user)
+
+    def may(system: object) -> None:
+        require_own_system(town.services(), request, system)  # type: ignore[arg-type]
+
+    town.ask(change_system, request, fqdn, change, may)
+
+
+def test_job__of_a_namesake__is_not_theirs_and_later_ones_are(town: Town) -> None:
+    before = submitted(town, "eve")
+    replaced(town, "user", "eve", {})
+    with pytest.raises(NotPermitted):
+        town.ask(change_job, by("eve"), before, FIRE)
+    after = submitted(town, "eve")
+    # Being changed is not being registered anew.
+    town.ask(put_document, as_admin(), "user", "eve", {"email": "eve@example.com"})
+    assert town.ask(change_job, by("eve"), after, FIRE) is not None
+
+
+def test_job__of_a_group_whose_name_is_anothers__is_not_theirs(town: Town) -> None:
+    document = {"owners": ["ada"], "members": ["bob"]}
+    town.ask(put_document, as_admin(), "pool", "net", {"owner_group": None})
+    before = submitted(town, "eve", "qa")
+    assert town.ask(change_job, by("bob"), before, FIRE) is not None
+    replaced(town, "group", "qa", document)
+    with pytest.raises(NotPermitted):
+        town.ask(change_job, by("bob"), before, {"whiteboard": "water"})
+    assert town.ask(change_job, by("bob"), submitted(town, "eve", "qa"), FIRE) is not None
+
+
+def test_user__removed__what_they_reserved_is_returned_in_the_same_commit(town: Town) -> None:
+    town.ask(reserve_system, by("eve"), "a", KEPT)
+    town.ask(reserve_system, by("bob"), "b", replace(KEPT, user="bob"))
+    before = town.log.end()
+    done = town.ask(remove_document, as_admin(), "user", "eve")
+    assert done is not None and done.position == town.log.end()
+    assert town.since(before) == [
+        ("system/a", "system.reservation-ended"),
+        ("system/a", "system.idle"),
+        ("user/eve", "user.removed"),
+    ]
+    (ended, *_), _ = town.log.select(before, town.log.end(), 1)
+    assert ended.event.reason == "user eve was removed"  # type: ignore[attr-defined]
+
+
+def test_user__reserves_in_the_moment_of_the_removal__returns_it_too(town: Town) -> None:
+    def reserves() -> None:
+        town.ask(reserve_system, by("eve"), "a", KEPT)
+
+    with town.scene.doors[1].appended.preceded(reserves):
+        town.ask(remove_document, as_admin(), "user", "eve", door=1)
+    town.scene.door.catch_up()
+    town.ask(put_document, as_admin(), "user", "eve", {})
+    assert town.ask(return_system, by("eve"), "a") is None
+
+
+def test_reservation__of_a_namesake__is_not_theirs_to_return(town: Town) -> None:
+    town.ask(reserve_system, by("eve"), "a", KEPT)
+    # A removal did not always return anything.
+    town.happens("user/eve", directory.UserRemoved())
+    town.ask(put_document, as_admin(), "user", "eve", {})
+    with pytest.raises(NotPermitted):
+        town.ask(return_system, by("eve"), "a")
+    assert town.ask(return_system, as_admin(), "a") is not None
+
+
+def test_system__given_to_who_is_removed_in_that_moment__is_not_their_namesakes(town: Town) -> None:
+    def given() -> None:
+        town.ask(change_system, as_admin(), "a", SystemChange(owner="eve"), lambda _: None)
+        town.ask(change_system, as_admin(), "a", SystemChange(condition="Broken", reason="x"), lambda _: None)
+
+    # None that people reserve: the removal does not look at it again.
+    ready = SystemChange(condition="Automated", reason="ready")
+    town.ask(change_system, as_admin(), "a", ready, lambda _: None)
+    with town.scene.doors[1].appended.preceded(given):
+        town.ask(remove_document, as_admin(), "user", "eve", door=1)
+    town.scene.door.catch_up()
+    town.ask(put_document, as_admin(), "user", "eve", {})
+    mended = SystemChange(condition="Manual", reason="mended")
+    with pytest.raises(NotPermitted):
+        may_change(town, "eve", "a", mended)
+    town.ask(change_system, as_admin(), "a", SystemChange(owner="bob"), lambda _: None)
+    town.ask(change_system, as_admin(), "a", SystemChange(owner="eve"), lambda _: None)
+    may_change(town, "eve", "a", mended)
+
+
+def in_group(town: Town) -> None:
+    town.ask(put_document, as_admin(), "group", "ops", {"owners": ["root"], "members": ["eve"]})
+
+
+def owns_pool(town: Town) -> None:
+    town.ask(put_document, as_admin(), "pool", "net", {"owner_group": "ops"})
+
+
+NAMED: list[tuple[str, str, dict[str, object], Callable[[Town], None], str]] = [
+    ("user", "eve", {}, in_group, "group/ops"),
+    ("group", "ops", {"owners": ["eve"], "members": []}, owns_pool, "pool/net"),
+]
+
+
+@pytest.mark.parametrize(("kind", "name", "document", "names_it", "left"), NAMED)
+def test_name__given_a_place_in_the_moment_of_its_removal__begins_without_it(
+    town: Town,
+    kind: str,
+    name: str,
+    document: dict[str, object],
+    names_it: Callable[[Town], None],
+    left: str,
+) -> None:
+    with town.scene.doors[1].appended.preceded(lambda: names_it(town)):
+        town.ask(remove_document, as_admin(), kind, name, door=1)
+    town.scene.door.catch_up()
+    before = town.log.end()
+    town.ask(put_document, as_admin(), kind, name, document)
+    changed = f"{left.partition('/')[0]}.changed"
+    assert town.since(before) == [(left, changed), (f"{kind}/{name}", f"{kind}.registered")]
+    with pytest.raises((NotPermitted, FaultyInput)):
+        town.ask(move_system, by("eve"), "net", "b", member=True)
