@@ -8,7 +8,6 @@ import signal
 import socket
 import subprocess
 import sys
-import time
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
@@ -21,9 +20,10 @@ import httpx
 from api import root
 from tests.harness.contract import Contract
 from tests.harness.databases import TestDatabase
+from tests.harness.waiting import until
+from tests.harness.waiting import until as wait_for  # noqa: F401
 
 SAMPLES = Path(__file__).parents[2] / "replay" / "samples"
-READY_SECONDS = 30.0
 STOP_SECONDS = 15.0
 
 
@@ -93,7 +93,7 @@ class Running:
         return Contract(self.url)
 
     def wait_ready(self) -> None:
-        wait_for(self._is_ready, "the service to be ready")
+        until(self._is_ready, "the service to be ready")
 
     def _is_ready(self) -> bool:
         try:
@@ -143,15 +143,6 @@ def running(database: TestDatabase, *services: str, **settings: str) -> Iterator
             line.start(service)
         line.wait_ready()
         yield line
-
-
-def wait_for(happened: Any, what: str, timeout_seconds: float = READY_SECONDS) -> Any:
-    deadline = time.monotonic() + timeout_seconds
-    while time.monotonic() < deadline:
-        if found := happened():
-            return found
-        time.sleep(0.05)
-    raise AssertionError(f"waited {timeout_seconds:g} s for {what}")
 
 
 def free_port() -> int:

@@ -4,10 +4,17 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from typing import TypeVar
+
+T = TypeVar("T")
+
+PATIENCE_SECONDS = 30.0
 
 
-def until(happened: Callable[[], object], seconds: float = 20.0) -> None:
+def until(happened: Callable[[], T], what: str = "it to happen", seconds: float = PATIENCE_SECONDS) -> T:
+    """What it says when it is no longer false, empty or nothing."""
     deadline = time.monotonic() + seconds
-    while not happened():
-        assert time.monotonic() < deadline, f"did not happen within {seconds} s: {happened}"
-        time.sleep(0.01)
+    while not (found := happened()):
+        assert time.monotonic() < deadline, f"waited {seconds:g} s for {what}"
+        time.sleep(0.02)
+    return found

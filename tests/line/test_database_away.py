@@ -5,7 +5,8 @@ from __future__ import annotations
 import time
 
 from tests.harness.outage import away
-from tests.harness.running import SAMPLES, Running, wait_for
+from tests.harness.running import SAMPLES, Running
+from tests.harness.waiting import until
 
 XML = {"Content-Type": "application/xml"}
 
@@ -33,7 +34,7 @@ def test_service__database_away__503_then_the_same_key_finds_one_job(line: Runni
             answer = client.get(f"/recipes/{recipe_id}")
             return answer.status_code == 200 and answer.json()["state"] == "waiting"
 
-        wait_for(placed, "the scheduler and the projector to go on")
+        until(placed, "the scheduler and the projector to go on")
     assert sum(event["topic"] == "job.submitted" for event in line.events()) == 1
 
 
@@ -68,4 +69,4 @@ def test_services__started_while_the_database_is_away__ready_once_it_is_back(lin
         assert [line.processes[name].poll() for name in services] == [None, None, None]
     line.wait_ready()
     line.labledger("submit", str(SAMPLES / "kernel-smoke.xml"))
-    wait_for(lambda: line.json("recipe", "1")["state"] == "waiting", "it to be placed")
+    until(lambda: line.json("recipe", "1")["state"] == "waiting", "it to be placed")

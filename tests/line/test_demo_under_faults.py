@@ -17,7 +17,8 @@ from replay.generated_jobs import generate_jobs
 from replay.generated_lab import generate_lab
 from tests.checker import assert_at_rest, assert_sound, from_json
 from tests.harness.databases import TestDatabase
-from tests.harness.running import SAMPLES, Running, running, wait_for
+from tests.harness.running import SAMPLES, Running, running
+from tests.harness.waiting import until
 from tests.line.agreeing import assert_shown_as_logged, pages
 from tests.line.chores import Chores
 from tests.line.faults import FaultyLab, Plan
@@ -78,7 +79,7 @@ def test_generated_lab__every_fault_for_a_while__every_job_finishes(
 def _is_done(faulty: FaultyLab, jobs: int) -> list[dict[str, Any]]:
     line = faulty.line
     with line.client() as client:
-        wait_for(lambda: not _pending(line), "every pending system to be asked for")
+        until(lambda: not _pending(line), "every pending system to be asked for")
         shown = pages(client, "/jobs", "jobs", line.events()[-1]["position"])
     assert len(shown) == jobs
     assert {job["state"] for job in shown} <= {"completed", "aborted"}

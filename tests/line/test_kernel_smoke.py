@@ -5,7 +5,8 @@ from __future__ import annotations
 import itertools
 from typing import Any
 
-from tests.harness.running import SAMPLES, Running, wait_for
+from tests.harness.running import SAMPLES, Running
+from tests.harness.waiting import until
 
 SYSTEM = "store-01.west.example.com"
 LAB = "lab.west.example.com"
@@ -51,12 +52,12 @@ def test_line__kernel_smoke_from_submit_to_completed__log_is_exactly_this(line: 
 
 def _run(line: Running) -> None:
     assert line.json("submit", str(SAMPLES / "kernel-smoke.xml"))
-    wait_for(lambda: line.json("recipe", "1")["state"] == "waiting", "the recipe to wait on its system")
+    until(lambda: line.json("recipe", "1")["state"] == "waiting", "the recipe to wait on its system")
     lab = ("lab", "simulate", "--speed", "2000", "--seed", "1", "--lab-controller", LAB)
     simulator = line.start(*lab, name="lab")
     assert "completed" in line.labledger("watch", "1")
-    wait_for(lambda: _is_idle(line), "the system to be idle again")
-    wait_for(lambda: _ended_commands(line) == 2, "the lab to end its commands")
+    until(lambda: _is_idle(line), "the system to be idle again")
+    until(lambda: _ended_commands(line) == 2, "the lab to end its commands")
     simulator.terminate()
     simulator.wait(15)
 

@@ -16,7 +16,8 @@ from pathlib import Path
 import pytest
 
 from api.embedded.cluster import Cluster
-from tests.harness.running import SAMPLES, wait_for
+from tests.harness.running import SAMPLES
+from tests.harness.waiting import until
 
 LABLEDGER = [sys.executable, "-m", "api.cli"]
 START_SECONDS = 60.0
@@ -42,7 +43,7 @@ class Up:
             assert self.process.poll() is None, self.text()
             return "Ctrl-C stops everything" in self.text()
 
-        wait_for(ready, "up to be ready", START_SECONDS)
+        until(ready, "up to be ready", START_SECONDS)
 
     def labledger(self, *arguments: str) -> str:
         command = [*LABLEDGER, *arguments, "--data", str(self.data)]
@@ -73,7 +74,7 @@ def test_up__demo_used_stopped_and_started_again__everything_is_still_there(data
         assert first.text().count("admin token: ll_") == 1
         connection = json.loads((data / "connection.json").read_text())
         assert (data / "connection.json").stat().st_mode & 0o777 == 0o600
-        wait_for(lambda: "store-01" in first.labledger("systems"), "the demo lab")
+        until(lambda: "store-01" in first.labledger("systems"), "the demo lab")
         shown = first.labledger("submit", "--wait", str(SAMPLES / "kernel-smoke.xml"))
         assert "completed" in shown
         children = _processes_naming(str(data))
@@ -102,7 +103,7 @@ def test_up__killed__leaves_nothing_and_starts_again(data: Path) -> None:
     with up(data) as first:
         first.process.kill()
         first.process.wait()
-        wait_for(lambda: not _services(str(data)), "the services to end with it")
+        until(lambda: not _services(str(data)), "the services to end with it")
     with up(data) as again:
         assert "continuing on existing data" in again.text()
 

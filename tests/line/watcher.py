@@ -8,7 +8,8 @@ from typing import Any
 
 import httpx
 
-from tests.harness.running import Running, wait_for
+from tests.harness.running import Running
+from tests.harness.waiting import until
 from tests.line.agreeing import get, pages
 from tests.line.telling import Numbers, lines, told
 
@@ -64,12 +65,12 @@ class Watcher:
         return get(self.admin, f"/recipes/{recipe_id}", self.end())
 
     def reached(self, recipe_id: int, state: str) -> None:
-        wait_for(lambda: self.shown(recipe_id)["state"] == state, f"recipe {recipe_id} to be {state}")
+        until(lambda: self.shown(recipe_id)["state"] == state, f"recipe {recipe_id} to be {state}")
 
     def is_idle(self, name: str) -> None:
         """Until it is."""
         path = f"/systems/{self.fqdn(name)}"
-        wait_for(lambda: get(self.admin, path, self.end())["usage"] == "idle", f"{name} to be idle")
+        until(lambda: get(self.admin, path, self.end())["usage"] == "idle", f"{name} to be idle")
 
     def tells(self, expected: str) -> None:
         """This and nothing else has come into the log since it was asked last, or comes soon."""

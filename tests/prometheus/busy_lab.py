@@ -8,7 +8,8 @@ from contextlib import contextmanager
 import httpx
 
 from tests.harness.databases import TestDatabase
-from tests.harness.running import SAMPLES, Running, running, wait_for
+from tests.harness.running import SAMPLES, Running, running
+from tests.harness.waiting import until
 
 SMOKE = (SAMPLES / "kernel-smoke.xml").read_bytes()
 XML = {"Content-Type": "application/xml"}
@@ -25,8 +26,8 @@ def busy_lab(database: TestDatabase) -> Iterator[Running]:
         line.labledger("lab", "load", str(SAMPLES / "lab.json"))
         _finish_jobs(line, client)
         _submit(client, MACHINES + QUEUED)
-        wait_for(lambda: jobs(client, "queued") == QUEUED, "two jobs to be queued")
-        wait_for(lambda: jobs(client, "waiting") == MACHINES, "the others to be placed")
+        until(lambda: jobs(client, "queued") == QUEUED, "two jobs to be queued")
+        until(lambda: jobs(client, "waiting") == MACHINES, "the others to be placed")
         assert client.get("/recipes/999999").status_code == 404
         with client.stream("GET", "/events", headers=STREAM) as watched:
             assert watched.status_code == 200
@@ -36,7 +37,7 @@ def busy_lab(database: TestDatabase) -> Iterator[Running]:
 def _finish_jobs(line: Running, client: httpx.Client) -> None:
     line.start("lab", "simulate", "--all", "--speed", "2000", "--seed", "1", name="lab")
     _submit(client, MACHINES)
-    wait_for(lambda: jobs(client, "completed") == MACHINES, "the first jobs to be done")
+    until(lambda: jobs(client, "completed") == MACHINES, "the first jobs to be done")
     line.kill("lab")
 
 

@@ -10,7 +10,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from prometheus_client.samples import Sample
 
 from api.metrics.declared import COUNTERS, DURATIONS, GAUGES, HISTOGRAMS
-from tests.harness.running import wait_for
+from tests.harness.waiting import until
 
 DECLARED = (*GAUGES, *DURATIONS, *COUNTERS, *HISTOGRAMS)
 # What never happens, or needs a fault of the database, of the lab or of watchers, stays at 0.
@@ -52,5 +52,5 @@ def read(client: httpx.Client) -> Exposed:
 
 def everything(client: httpx.Client) -> Exposed:
     """Processes tell what they count every two seconds; then all of it is there."""
-    wait_for(lambda: read(client).at_nought() <= AT_NOUGHT, "every metric to have a value")
+    until(lambda: read(client).at_nought() <= AT_NOUGHT, "every metric to have a value")
     return read(client)

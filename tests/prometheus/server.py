@@ -12,7 +12,8 @@ from typing import Any
 
 import httpx
 
-from tests.harness.running import Running, free_port, wait_for
+from tests.harness.running import Running, free_port
+from tests.harness.waiting import until
 from tests.prometheus.tools import RULES, tool
 
 EXAMPLE_TARGET = "labledger.example.com:8080"
@@ -61,7 +62,7 @@ def prometheus(line: Running, token: str, folder: Path) -> Iterator[Prometheus]:
     process = subprocess.Popen([tool("prometheus"), *arguments], cwd=folder, stdin=subprocess.DEVNULL)
     try:
         started = Prometheus(f"http://{listens}")
-        wait_for(started.has_scraped, "Prometheus to have scraped")
+        until(started.has_scraped, "Prometheus to have scraped")
         yield started
     finally:
         process.terminate()

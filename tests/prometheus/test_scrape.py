@@ -10,7 +10,8 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.harness.running import Running, wait_for
+from tests.harness.running import Running
+from tests.harness.waiting import until
 from tests.prometheus.busy_lab import MACHINES, QUEUED
 from tests.prometheus.exposed import Exposed, everything
 from tests.prometheus.server import Labels, Prometheus, prometheus
@@ -69,7 +70,7 @@ def test_prometheus__has_scraped__log_and_appends_as_the_log_tells(
         "labledger_projector_events_total": len(log),
     }
     for name, expected in told.items():
-        wait_for(partial(_is, scraper, name, {here: expected}), f"{name} to be {expected}")
+        until(partial(_is, scraper, name, {here: expected}), f"{name} to be {expected}")
 
 
 def _is(scraper: Prometheus, name: str, expected: dict[Labels, float]) -> bool:
@@ -84,7 +85,7 @@ def _is_of_a_request(event: dict[str, Any]) -> bool:
 def test_prometheus__goes_on_scraping__sees_its_own_requests(scraper: Prometheus) -> None:
     mine = 'labledger_http_requests_total{method="GET", route="/metrics", status="2xx"}'
     timed = 'labledger_http_request_seconds_count{method="GET", route="/metrics"}'
-    wait_for(lambda: scraper.values(f"{mine} > 3"), "scrapes to be counted")
+    until(lambda: scraper.values(f"{mine} > 3"), "scrapes to be counted")
     assert scraper.values(timed)
 
 
@@ -93,7 +94,7 @@ def test_prometheus__alert_rules__are_evaluated_and_none_fires(scraper: Promethe
         (group,) = scraper.ask("rules")["groups"]
         return all(rule["health"] == "ok" for rule in group["rules"])
 
-    wait_for(evaluated, "the rules to be evaluated")
+    until(evaluated, "the rules to be evaluated")
     assert scraper.ask("alerts")["alerts"] == []
 
 

@@ -7,7 +7,8 @@ from typing import Any
 import httpx
 
 from domain.recipe.lifecycle import FINISHED
-from tests.harness.running import Running, wait_for
+from tests.harness.running import Running
+from tests.harness.waiting import until
 
 EAST, WEST = "lab.east.example.com", "lab.west.example.com"
 DISTRO = {"and": [{"element": "name", "value": "RHEL-9.6"}, {"element": "arch", "value": "x86_64"}]}
@@ -46,7 +47,7 @@ def in_state(client: httpx.Client, recipe_id: int, *states: str) -> dict[str, An
         assert not ended, f"recipe {recipe_id} is {found['state']}: {found['reason']}"
         return found if found["state"] in states else None
 
-    found: dict[str, Any] = wait_for(reached, f"recipe {recipe_id} to be {' or '.join(states)}")
+    found: dict[str, Any] = until(reached, f"recipe {recipe_id} to be {' or '.join(states)}")
     return found
 
 

@@ -13,20 +13,35 @@ from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import parse_qsl, urlsplit
 
 import httpx
 import pytest
 
 from api.rest.contract.openapi import plain
 from api.rest.routes import ROUTES
+from domain.recipe.lifecycle import RECIPE
+from domain.system.lifecycle import CONDITIONS, USAGE
 from tests.harness.pool import ServerPool
-from tests.harness.running import SAMPLES, Running, free_port, running, wait_for
+from tests.harness.running import SAMPLES, Running, free_port, running
+from tests.harness.waiting import until
 from tests.rest.cutting import commit_ends, cut
 
 # Not of the log: what is so now, whatever was; and the list that has no position.
 NOT_OF_THE_LOG = {"/healthz", "/readyz", "/metrics", "/openapi.json", "/whoami", "/reads"}
 SECONDS_OF_LIFE = 12
 CLOCK = ("as_of", "seconds")
+# What lists are narrowed down by; empty: whatever is known.
+FILTERS: dict[str, dict[str, tuple[str, ...]]] = {
+    "/jobs": {"owner": ("admin", "nobody"), "group": ("kernel-qe", "nosuch"), "state": RECIPE.states},
+    "/systems": {
+        "condition": CONDITIONS,
+        "usage": USAGE.states,
+        "lab_controller": (),
+        "pool": (),
+        "owner": ("alice", "nobody"),
+    },
+}
 
 
 @dataclass
@@ -41,6 +56,13 @@ class Known:
             template = plain(path)
             if "GET" in route.roles and template not in NOT_OF_THE_LOG:
                 yield from self._filled(template)
+        for path, filters in FILTERS.items():
+            for name, words in filters.items():
+                yield from (f"{path}?{name}={word}" for word in words or self.names[name])
+        yield from (
+            f"/jobs?{query}" for query in ("owner=admin&state=completed", "group=kernel-qe&state=running")
+        )
+        yield from (f"/systems?pool=big&{query}" for query in ("condition=Manual", "usage=idle&owner=alice"))
 
     def _filled(self, template: str) -> Iterator[str]:
         if "{" not in template:
@@ -65,7 +87,7 @@ def busy(servers: ServerPool) -> Iterator[Running]:
         line.kill("simulate")
         line.kill("scheduler")
         with line.client() as admin:
-            wait_for(lambda: _reads(admin, line.events()[-1]["position"]), "all of it to be read")
+            until(lambda: _reads(admin, line.events()[-1]["position"]), "all of it to be read")
         yield line
 
 
@@ -118,7 +140,8 @@ def known(busy: Running) -> Known:
     plural = {f"{kind}s": found for kind, found in names.items()}
     ids = {"job_id": "job", "recipe_set_id": "recipe-set", "recipe_id": "recipe", "token_id": "token"}
     by_id = {field: names[kind] for field, kind in ids.items()}
-    return Known({**plural, **by_id, "fqdn": names["system"]})
+    named = {"fqdn": names["system"], "pool": names["pool"], "lab_controller": names["lab-controller"]}
+    return Known({**plural, **by_id, **named})
 
 
 @pytest.mark.parametrize("number", range(3))
@@ -153,12 +176,12 @@ def compare_at(busy: Running, known: Known, servers: ServerPool, position: int) 
         for service in ("serve", "projector"):
             line.start(service)
         whole, ended = stack.enter_context(busy.client()), stack.enter_context(line.client())
-        wait_for(lambda: _reads(ended, position), "the cut log to be read")
+        until(lambda: _reads(ended, position), "the cut log to be read")
         asked = compared = 0
         for path in known.paths():
-            then = whole.get(path, params={"as_of": position, **_all(path)})
-            now = ended.get(path, params={"as_of": position, **_all(path)})
-            open_ended = ended.get(path, params=_all(path))
+            then = whole.get(path, params={"as_of": position, **_asked(path)})
+            now = ended.get(path, params={"as_of": position, **_asked(path)})
+            open_ended = ended.get(path, params=_asked(path))
             assert _told(then) == _told(now), f"{path} as of {position}"
             assert _timeless(then) == _timeless(open_ended), f"{path} at {position}"
             asked += 1
@@ -173,8 +196,10 @@ def _reads(client: httpx.Client, position: int) -> bool:
         return False
 
 
-def _all(path: str) -> dict[str, int]:
-    return {"limit": 1000} if path.count("/") == 1 and path != "/system-usage" else {}
+def _asked(path: str) -> dict[str, str]:
+    """What is asked behind the path, and all rows of it."""
+    is_list = path.count("/") == 1 and path != "/system-usage"
+    return dict(parse_qsl(urlsplit(path).query)) | ({"limit": "1000"} if is_list else {})
 
 
 def _told(answer: httpx.Response) -> tuple[int, Any]:

@@ -6,7 +6,8 @@ from typing import Any
 
 import httpx
 
-from tests.harness.running import Running, wait_for
+from tests.harness.running import Running
+from tests.harness.waiting import until
 from tests.rest.pinned import PINNED, XML
 
 REASON = {"reason": "not needed any more"}
@@ -16,14 +17,12 @@ def test_cancel__placed_and_queued__end_and_the_system_is_free_again(
     client: httpx.Client, line: Running
 ) -> None:
     placed, queued = (_submit(client) for _ in range(2))
-    wait_for(
-        lambda: _state(client, placed) == "waiting" and _state(client, queued) == "queued", "both to stand"
-    )
+    until(lambda: _state(client, placed) == "waiting" and _state(client, queued) == "queued", "both to stand")
     before = line.events()[-1]["position"]
     for job in (queued, placed):
         assert _cancel(client, job).status_code == 200
         assert _state(client, job) == "cancelled"
-    wait_for(lambda: "x86-08.west.example.com" in _idle(client), "the system to be idle")
+    until(lambda: "x86-08.west.example.com" in _idle(client), "the system to be idle")
     happened = [(event["topic"], event["subject"].split("/")[0]) for event in line.events(before)]
     assert happened == [
         ("recipe.cancelled", "recipe"),
@@ -35,9 +34,9 @@ def test_cancel__placed_and_queued__end_and_the_system_is_free_again(
 
 def test_cancel__again__changes_nothing(client: httpx.Client, line: Running) -> None:
     job = _submit(client)
-    wait_for(lambda: _state(client, job) == "waiting", "it to be placed")
+    until(lambda: _state(client, job) == "waiting", "it to be placed")
     _cancel(client, job)
-    end = wait_for(lambda: _settled(line), "the system to be idle")
+    end = until(lambda: _settled(line), "the system to be idle")
     assert _cancel(client, job).status_code == 200
     assert line.events()[-1]["position"] == end
 
@@ -49,7 +48,7 @@ def test_cancel__somebody_elses_job__403(client: httpx.Client, line: Running) ->
         assert _cancel(carol, job).status_code == 403
         assert _cancel(carol, {"job_id": 999_999}).status_code == 404
     assert client.post(f"/jobs/{job['job_id']}/cancel", json={}).status_code == 422
-    wait_for(lambda: _state(client, job) == "waiting", "it to be placed")
+    until(lambda: _state(client, job) == "waiting", "it to be placed")
     assert _cancel(client, job).status_code == 200
 
 

@@ -7,7 +7,8 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.harness.running import Running, wait_for
+from tests.harness.running import Running
+from tests.harness.waiting import until
 
 XML = {"Content-Type": "application/xml"}
 
@@ -17,9 +18,9 @@ def placed(client: httpx.Client, smoke: bytes) -> dict[str, Any]:
     """A recipe that waits on its system: its id, the ids of its tasks, its lab, and its command."""
     answer = client.post("/jobs", content=smoke, headers=XML).json()
     (recipe_id,) = answer["recipe_ids"]
-    recipe = wait_for(lambda: _in_state(client, recipe_id, "waiting"), "the recipe to wait")
+    recipe = until(lambda: _in_state(client, recipe_id, "waiting"), "the recipe to wait")
     lab = recipe["lab_controller"]
-    commands = wait_for(lambda: _commands(client, lab, recipe_id), "the command")
+    commands = until(lambda: _commands(client, lab, recipe_id), "the command")
     tasks = [task["task_id"] for task in recipe["tasks"]]
     return {"recipe_id": recipe_id, "tasks": tasks, "lab": lab, "command": commands[0]}
 

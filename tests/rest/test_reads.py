@@ -8,7 +8,8 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.harness.running import Running, wait_for
+from tests.harness.running import Running
+from tests.harness.waiting import until
 from tests.rest.acting import in_state, recipe_for, start, submit
 from tests.rest.pinned import PINNED, XML
 
@@ -45,7 +46,7 @@ def test_list__paged_by_one__same_rows_as_in_one_page(client: httpx.Client, path
 def test_queue__recipes_wait__in_rank_order_page_by_page(client: httpx.Client) -> None:
     ids = [_submit(client, priority) for priority in (b"Normal", b"Low", b"Urgent", b"Normal", b"High")]
     first, low, urgent, normal, high = ids
-    wait_for(lambda: len(_queued(client)) == 4, "four recipes to wait")
+    until(lambda: len(_queued(client)) == 4, "four recipes to wait")
     assert [row["recipe_id"] for row in _queued(client)] == [urgent, high, normal, low]
     paged: list[int] = []
     link: str | None = "/queue?limit=1"
@@ -184,7 +185,7 @@ def _wait_placed_then_abort(client: httpx.Client, recipe_id: int) -> None:
         answer = client.get(f"/recipes/{recipe_id}")
         return answer.status_code == 200 and answer.json()["state"] == "waiting"
 
-    wait_for(placed, f"recipe {recipe_id} to be placed")
+    until(placed, f"recipe {recipe_id} to be placed")
     report = {"state": "aborted", "reason": "the test has seen it"}
     done = client.post(f"/recipes/{recipe_id}/progress", json=report)
     assert done.status_code == 200

@@ -9,7 +9,8 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.harness.running import Running, wait_for
+from tests.harness.running import Running
+from tests.harness.waiting import until
 from tests.rest.acting import EAST, commands, end, happened, in_one_commit, recipe_for, start, submit, usage
 
 People = dict[str, httpx.Client]
@@ -111,7 +112,7 @@ def test_reserve__with_a_tree__follows_what_the_lab_reports(
     assert end(line) == before
     assert usage(client, manual, done) == ("running", None)
     people["bob"].delete(f"/systems/{manual}/reservation")
-    kinds = wait_for(lambda: _kinds(client, manual, 2), "the release")
+    kinds = until(lambda: _kinds(client, manual, 2), "the release")
     assert kinds == ["provision", "release"]
 
 

@@ -15,7 +15,8 @@ from api.store.event_log import EventLog
 from api.watching.capacity import KEPT_FILES
 from tests.harness.bulk import Busy
 from tests.harness.pool import ServerPool
-from tests.harness.running import Running, wait_for
+from tests.harness.running import Running
+from tests.harness.waiting import until
 from tests.harness.watching import Watch, Watching, serving, wanted, whole_log, worker_of
 
 SELECTIONS: tuple[dict[str, str], ...] = (
@@ -159,7 +160,7 @@ def test_server__told_to_stop__streams_end_as_they_should_also_beside_one_who_do
     with servers.databases("embedded").fresh() as database, serving(database) as line:
         with closing(EventLog(database.service_url)) as log:
             assert all(one.is_complete for one in asyncio.run(stopped(line, log)))
-        wait_for(lambda: line.processes["serve"].poll() is not None, "the server to stop")
+        until(lambda: line.processes["serve"].poll() is not None, "the server to stop")
 
 
 def _grow(busy: Busy, enough: threading.Event) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.harness.running import wait_for
+from tests.harness.waiting import until
 from tests.line.metrics import findings
 from tests.line.stage import Stage
 
@@ -45,7 +45,7 @@ def test_metrics__watchdog_expired__as_many_are_counted_as_the_log_has(stage: St
     stage.is_idle("m1")
     causes = {event["cause"] for event in stage.line.events()}
     expired = sum(cause.startswith("timer/watchdog/") for cause in causes)
-    wait_for(lambda: findings(stage.line)["watchdogs_expired"] == expired, "the loop to have counted it")
+    until(lambda: findings(stage.line)["watchdogs_expired"] == expired, "the loop to have counted it")
     found = findings(stage.line)
     assert found["out_of_step"] == found["idle_but_wanted"] == 0
     stage.begin()
