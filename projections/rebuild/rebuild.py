@@ -103,6 +103,8 @@ class Rebuild:
         try:
             with suppress(psycopg.Error), self._connection.cursor() as cursor:
                 self._clear_away(cursor)
+                # The server would let go of it only when it has noticed that the session ended.
+                cursor.execute(SQL["let_others"], _LOCK)
         finally:
             self._connection.close()
 

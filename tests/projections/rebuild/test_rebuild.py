@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
 
+import psycopg
 import pytest
 
 from api.store.migrate import LOCK, Migration, migrate, migrations
@@ -90,6 +91,23 @@ def test_rebuild__another_at_work__is_refused_and_the_other_goes_on(
         with unchanged(owner):
             first.swap(list)
     rebuild(database.owner_url, silent)
+
+
+def test_rebuild__one_right_after_the_other__is_not_refused(
+    story: Told, database: TestDatabase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The server needs a moment to notice that a session has ended; here it takes until the end."""
+    ended: list[Owner] = []
+
+    def unnoticed(session: Owner) -> None:
+        ended.append(session)
+
+    with monkeypatch.context() as patched, begun(database):
+        patched.setattr(psycopg.Connection, "close", unnoticed)
+    with begun(database) as fresh:
+        assert fresh.position == 0
+    for connection in ended:
+        connection.close()
 
 
 def test_rebuild__given_up__leaves_nothing(story: Told, database: TestDatabase, owner: Owner) -> None:
