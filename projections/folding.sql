@@ -5,6 +5,11 @@
 -- name: stored_position
 SELECT position FROM progress WHERE name = 'all'
 
+-- name: begin
+-- Whoever finds nothing folded yet notes up to where the log has to be folded before what is there is the whole.
+UPDATE progress SET whole_from = (SELECT coalesce(max(notification_id), 0) FROM log.events)
+WHERE name = 'all' AND position = 0
+
 -- name: move
 UPDATE progress SET position = %s, recorded_at = %s WHERE name = 'all' AND position = %s
 

@@ -28,6 +28,7 @@ class Projector:
         self._connection = connection
         connection.execute("SELECT set_config('search_path', %s, false)", (schema,))
         self._models = ReadModels()
+        connection.execute(SQL["begin"])
         self.position = self._stored_position()
 
     def _stored_position(self) -> int:

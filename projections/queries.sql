@@ -6,7 +6,7 @@
 -- recipes are in every list of recipes but the queue, and name their host.
 
 -- name: progress
-SELECT position, recorded_at FROM read.progress WHERE name = 'all'
+SELECT position, recorded_at, whole_from FROM read.progress WHERE name = 'all'
 
 -- name: commit_end_at_position
 -- As-of positions round down to the end of a commit.

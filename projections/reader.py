@@ -37,6 +37,13 @@ class NotThereYet(LabledgerError):
     """The read models have not reached this position yet."""
 
 
+class BeingBuilt(LabledgerError):
+    """The read models are being built."""
+
+    def __init__(self, position: int, whole_from: int) -> None:
+        super().__init__(f"the read models are being built: {position} of {whole_from} events")
+
+
 class _SessionDied(DatabaseAway):
     """This one did; another may live."""
 
@@ -61,6 +68,7 @@ class Reader:
         )
         self._pool_size = pool_size
         self._progress = Advancing()
+        self._whole_from = 0
         self._follower: asyncio.Task[None] | None = None
 
     async def _set_up(self, connection: AsyncConnection[Any]) -> None:
@@ -75,8 +83,8 @@ class Reader:
     async def open(self) -> None:
         """Returns once it knows how far the read models are. Raises DatabaseAway while the database is."""
         await self._pool.open(wait=False)
-        row = await self.row("progress")
-        self._progress.advance(row["position"] if row else 0)
+        (row,) = await self.rows("progress")
+        self._stand(row["position"], row["whole_from"])
         self._follower = asyncio.create_task(self._follow())
 
     async def close(self) -> None:
@@ -110,8 +118,12 @@ class Reader:
         return found[0] if found else None
 
     async def as_of(self, wanted: int | datetime | None) -> int:
-        """The position at which to read: the end of the last commit up to a position or moment, else now."""
+        """The position at which to read: the end of the last commit up to a position or moment, else now.
+
+        Raises BeingBuilt for now, while that is a moment of long ago.
+        """
         if wanted is None:
+            self.require_whole()
             return self.position
         query = "commit_end_at_time" if isinstance(wanted, datetime) else "commit_end_at_position"
         row = await self.row(query, (wanted,))
@@ -123,8 +135,22 @@ class Reader:
         """How far the read models are."""
         return self._progress.position
 
+    @property
+    def whole_from(self) -> int:
+        """From which position on they are the whole of what was there when they were begun."""
+        return self._whole_from
+
+    def require_whole(self) -> None:
+        """Raises BeingBuilt before that: what is not in them may be in the log."""
+        if self.position < self._whole_from:
+            raise BeingBuilt(self.position, self._whole_from)
+
     async def reach(self, position: int, timeout_seconds: float) -> None:
-        """Wait until the read models reflect a position. Raises NotThereYet when the time is up."""
+        """Wait until the read models reflect a position. Raises NotThereYet when the time is up, BeingBuilt
+        without waiting where it may take minutes.
+        """
+        if position > self.position:
+            self.require_whole()
         if not await self._progress.reach(position, timeout_seconds):
             raise NotThereYet(f"they are at {self.position}, {position} was asked for")
 
@@ -151,4 +177,13 @@ class Reader:
     async def _look(self, connection: AsyncConnection[Any]) -> None:
         cursor = await connection.execute(QUERIES["progress"])
         row = await cursor.fetchone()
-        self._progress.advance(int(row[0]) if row else 0)
+        assert row is not None, "the read models were never migrated"
+        self._stand(row[0], row[2])
+
+    def _stand(self, position: int, whole_from: int) -> None:
+        if position < self._progress.position:
+            # They were emptied, and are built anew: who waits for them to move on has nothing to wait for.
+            before, self._progress = self._progress, Advancing()
+            before.close()
+        self._whole_from = whole_from
+        self._progress.advance(position)

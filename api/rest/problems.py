@@ -28,7 +28,7 @@ from domain.errors import (
     Unreadable,
 )
 from projections.database import DatabaseAway
-from projections.reader import NotThereYet
+from projections.reader import BeingBuilt, NotThereYet
 
 RETRY_SECONDS = 2
 
@@ -44,6 +44,7 @@ STATUS: tuple[tuple[type[BaseException], int], ...] = (
     (TooOften, 429),
     (NotThereYet, 504),
     (NotReady, 503),
+    (BeingBuilt, 503),
     (DatabaseAway, 503),
 )
 

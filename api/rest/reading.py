@@ -47,7 +47,10 @@ class PageAt:
 
 
 async def read_at(req: Request, services: Services) -> At:
-    """As of `as_of` (a position or a time), else of the latest, after `min_position`."""
+    """As of `as_of` (a position or a time), else of the latest, after `min_position`.
+
+    While the read models are built for the first time only what they have reached can be asked of the past.
+    """
     query = query_of(req, Read)
     reader, patience_seconds = services.reader, services.bounds.position_wait_seconds
     await reader.reach(query.min_position, patience_seconds)

@@ -32,9 +32,11 @@ async def report_command(
     """None when it was known. What it was for changes in the same commit: a recipe that could not be
     provisioned is aborted, a reservation ends, and a reserved system follows its provisioning.
 
-    Raises Unknown, or Refused for what contradicts an earlier report.
+    Raises Unknown, or Refused for what contradicts an earlier report; BeingBuilt where it may be known soon.
     """
     command = await services.reader.row("command", {"command_id": command_id})
+    if command is None:
+        services.reader.require_whole()
     if command is None or command["lab_controller"] != lab_controller:
         raise Unknown(f"command {command_id} of {lab_controller}")
     return await commit(

@@ -45,6 +45,7 @@ def test_ready__all_is_well__every_check_is_there_with_its_figures(line: Running
     assert list(checks) == list(CHECKS)
     assert all(check.pop("ok") for check in checks.values())
     scheduler = checks.pop("scheduler")
+    assert checks["read_models"].pop("position") == line.events()[-1]["position"]
     assert checks == {
         "database": {"writable": True},
         "read_models": {"lag_events": 0, "lag_seconds": 0.0},

@@ -25,6 +25,7 @@ class Look:
 
     standing: Standing
     read_models: int
+    whole_from: int
     directory: int | None
     read_seconds_ago: float
 
@@ -61,7 +62,7 @@ class Readiness:
             return {"database": Finding(f"no answer within {ANSWER_SECONDS:g} s", {"writable": False})}
         feed = services.feed
         reached = feed.position if feed.tailer is not None else None
-        look = Look(said, position, reached, feed.read_seconds_ago)
+        look = Look(said, position, services.reader.whole_from, reached, feed.read_seconds_ago)
         return {name: check(look) for name, check in CHECKS.items()}
 
 
@@ -73,10 +74,13 @@ def _database(look: Look) -> Finding:
 
 def _read_models(look: Look) -> Finding:
     """Whoever reads must not decide on what was long ago."""
-    events, seconds = look.lag(look.read_models), look.standing.behind_seconds
-    late = events > MOST_LAG_EVENTS or seconds > MOST_LAG_SECONDS
-    fault = f"they are {events} events and {seconds:.0f} s behind: does a projector run?" if late else None
-    return Finding(fault, {"lag_events": events, "lag_seconds": round(seconds, 3)})
+    position, events, seconds = look.read_models, look.lag(look.read_models), look.standing.behind_seconds
+    fault = None
+    if position < look.whole_from:
+        fault = f"they are being built: {position} of {look.whole_from} events"
+    elif events > MOST_LAG_EVENTS or seconds > MOST_LAG_SECONDS:
+        fault = f"they are {events} events and {seconds:.0f} s behind: does a projector run?"
+    return Finding(fault, {"position": position, "lag_events": events, "lag_seconds": round(seconds, 3)})
 
 
 def _directory(look: Look) -> Finding:

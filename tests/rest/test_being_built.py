@@ -1,0 +1,115 @@
+"""While the read models are built for the first time nobody is told that there is nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import httpx
+import pytest
+
+from tests.harness.databases import TestDatabase
+from tests.harness.pool import ServerPool
+from tests.harness.running import SAMPLES, Running, running, wait_for
+from tests.harness.sessions import owner_session
+from tests.workers.read_models import forget, position, project_undisturbed
+
+XML = {"Content-Type": "application/xml"}
+LAB = "lab.west.example.com"
+# One for each table that reads rest on.
+READS = (
+    *("/jobs", "/jobs/1", "/recipe-sets/1", "/recipes/1", "/queue", "/idle-pool", "/systems"),
+    *("/systems/store-01.west.example.com", "/systems/store-01.west.example.com/usage", "/system-usage"),
+    *("/pools", "/pools/no-such-pool", "/users/admin", "/tokens", f"/lab-controllers/{LAB}/commands"),
+)
+
+
+@dataclass(frozen=True)
+class Half:
+    """A Labledger whose read models have reached a position, of one that they were begun at."""
+
+    line: Running
+    reached: int
+    begun_at: int
+
+    @property
+    def detail(self) -> str:
+        return f"the read models are being built: {self.reached} of {self.begun_at} events"
+
+
+@contextmanager
+def half_built(database: TestDatabase) -> Iterator[Half]:
+    with running(database) as line, owner_session(database.owner_url) as owner:
+        line.labledger("lab", "load", str(SAMPLES / "lab.json"))
+        middle = line.events()[-1]["position"]
+        line.labledger("submit", str(SAMPLES / "kernel-smoke.xml"))
+        wait_for(lambda: line.json("recipe", "1")["state"] == "waiting", "it to be placed")
+        for name in ("projector", "scheduler"):
+            line.kill(name)
+        end = line.events()[-1]["position"]
+        forget(owner)
+        project_undisturbed(database.service_url, middle, page_size=1)
+        made = Half(line, position(owner), end)
+        assert middle <= made.reached < end
+        with line.client() as client:
+            wait_for(lambda: client.get("/queue").status_code == 503, "it to be noticed")
+        yield made
+
+
+@pytest.fixture(scope="module")
+def half(servers: ServerPool) -> Iterator[Half]:
+    """For all tests here, which leave it half built."""
+    with servers.databases("embedded").fresh() as database, half_built(database) as made:
+        yield made
+
+
+@pytest.fixture
+def client(half: Half) -> Iterator[httpx.Client]:
+    with half.line.client() as client:
+        yield client
+
+
+@pytest.mark.parametrize("asked", [{}, {"min_position": 1}, {"min_position": 10**6}], ids=str)
+def test_read__being_built__503_that_says_how_far(
+    half: Half, client: httpx.Client, asked: dict[str, int]
+) -> None:
+    for path in READS:
+        answer = client.get(path, params=asked)
+        assert (path, answer.status_code, answer.json()["detail"]) == (path, 503, half.detail)
+        assert int(answer.headers["retry-after"]) > 0
+
+
+def test_read__being_built__the_past_that_is_there_is_answered(half: Half, client: httpx.Client) -> None:
+    then = client.get("/systems", params={"as_of": half.reached, "min_position": half.reached})
+    assert then.status_code == 200 and len(then.json()["systems"]) > 10
+    assert client.get("/systems", params={"as_of": half.begun_at}).json()["detail"] == half.detail
+
+
+def test_report__being_built__command_is_not_said_to_be_unknown(half: Half, client: httpx.Client) -> None:
+    answer = client.patch(f"/lab-controllers/{LAB}/commands/1", json={"state": "running"})
+    assert (answer.status_code, answer.json()["detail"]) == (503, half.detail)
+
+
+def test_log_and_writes__being_built__go_on(half: Half, client: httpx.Client) -> None:
+    assert client.get("/events").status_code == 200
+    smoke = (SAMPLES / "kernel-smoke.xml").read_bytes()
+    assert client.post("/jobs", content=smoke, headers=XML).status_code == 201
+    assert client.get("/jobs").json()["detail"] == half.detail, "what came since does not count"
+
+
+def test_ready__being_built__says_how_far_by_its_check(half: Half, client: httpx.Client) -> None:
+    answer = client.get("/readyz")
+    said = answer.json()["checks"]["read_models"]
+    assert (answer.status_code, said["ok"], said["position"]) == (503, False, half.reached)
+    assert said["detail"] == f"they are being built: {half.reached} of {half.begun_at} events"
+
+
+def test_read__built_and_then_late__answered(database: TestDatabase) -> None:
+    smoke = (SAMPLES / "kernel-smoke.xml").read_bytes()
+    with half_built(database) as half, half.line.client() as client:
+        half.line.start("projector")
+        wait_for(lambda: client.get("/jobs/1").status_code == 200, "them to be built")
+        half.line.kill("projector")
+        assert client.post("/jobs", content=smoke, headers=XML).status_code == 201
+        assert [job["job_id"] for job in client.get("/jobs").json()["jobs"]] == [1]
