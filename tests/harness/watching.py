@@ -26,15 +26,15 @@ PATIENCE_SECONDS = 60.0
 
 
 @contextmanager
-def serving(database: TestDatabase) -> Iterator[Running]:
-    """The API alone: nothing but what a test appends comes into the log."""
+def serving(database: TestDatabase, **settings: str) -> Iterator[Running]:
+    """The API alone, with these LABLEDGER_*: nothing but what a test appends comes into the log."""
     token = root.first_admin_token(database.settings)
     assert token is not None
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         url = f"http://127.0.0.1:{probe.getsockname()[1]}"
     # They are all one person here.
-    line = Running(database, url, token, settings={"LABLEDGER_REQUESTS_PER_SECOND": "0"})
+    line = Running(database, url, token, settings={"LABLEDGER_REQUESTS_PER_SECOND": "0", **settings})
     try:
         line.start("serve")
         wait_for(lambda: _is_alive(url), "the API to answer")
@@ -52,6 +52,9 @@ class Worker:
     def memory_bytes(self) -> int:
         pages = int(Path(f"/proc/{self.pid}/statm").read_text().split()[1])
         return pages * resource.getpagesize()
+
+    def files(self) -> int:
+        return len(list(Path(f"/proc/{self.pid}/fd").iterdir()))
 
     def cpu_seconds(self) -> float:
         ticks = Path(f"/proc/{self.pid}/stat").read_text().rpartition(")")[2].split()[11:13]

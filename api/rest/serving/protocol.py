@@ -14,6 +14,7 @@ from gunicorn.asgi.protocol import ASGIProtocol  # type: ignore[import-untyped]
 from api.rest.serving.connections import Connections
 from api.rest.serving.patience import PROGRESS_BYTES, Patience, Phase
 from api.rest.serving.refusal import refusal
+from api.rest.serving.reset import reset
 
 # Each line has its own bound, and so has their number; without this, thousands of clients fill the memory.
 MAX_HEAD_BYTES = 64 << 10
@@ -60,7 +61,10 @@ class PatientProtocol(ASGIProtocol):  # type: ignore[misc]
 
     def abort(self) -> None:
         self._connections.leave(self)
-        self.transport.abort()
+        if self.transport.get_write_buffer_size():
+            reset(self.transport)
+        else:
+            self.transport.abort()
 
     def look(self, now: float) -> None:
         if self._takes_nothing(now):

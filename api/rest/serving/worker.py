@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import socket
-import struct
 from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import Any
@@ -19,6 +18,7 @@ from api.rest.serving.connections import Connections
 from api.rest.serving.loop import ServingLoop, when_nothing_is_left
 from api.rest.serving.patience import Patience
 from api.rest.serving.protocol import PatientProtocol
+from api.rest.serving.reset import reset
 from api.rest.serving.unasked import from_when_asked
 from api.watching.capacity import allow_many_files
 
@@ -27,7 +27,6 @@ CONNECTION = "labledger.connection"
 SEND_BUFFER_BYTES = 64 << 10
 # A peer that is gone without a word is known to be after so long.
 SILENCE_SECONDS = 30
-_RESET = struct.pack("ii", 1, 0)
 
 Application = Callable[[dict[str, Any], Any, Any], Awaitable[None]]
 
@@ -61,11 +60,7 @@ class Connection:
         self._transport = transport
 
     def abort(self) -> None:
-        line = self._transport.get_extra_info("socket")
-        if line is not None:
-            # Or the kernel would go on trying to deliver what it has taken over.
-            line.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _RESET)
-        self._transport.abort()
+        reset(self._transport)
 
     def keep_little(self) -> None:
         """Buffer no more than a stream needs, and notice when nobody is there any more."""

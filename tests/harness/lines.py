@@ -1,0 +1,120 @@
+"""Connections that say what they are told and nothing else, as no client library would."""
+
+from __future__ import annotations
+
+import json
+import select
+import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from tests.harness.running import Running
+from tests.harness.waiting import until
+
+PATIENCE_SECONDS = 30.0
+_ESTABLISHED = 1
+
+
+@dataclass(frozen=True)
+class Answer:
+    status: int
+    fields: dict[str, str]
+    body: bytes
+
+    def problem(self) -> Any:
+        assert self.fields["content-type"] == "application/problem+json", self
+        document = json.loads(self.body)
+        assert document["status"] == self.status and document["title"] and document["detail"], document
+        return document
+
+
+class Line:
+    def __init__(self, line: Running, receive_bytes: int | None = None) -> None:
+        self.host = line.url.partition("//")[2]
+        self._socket = socket.socket()
+        self._socket.settimeout(PATIENCE_SECONDS)
+        if receive_bytes is not None:
+            self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_bytes)
+        self._socket.connect(("127.0.0.1", line.port))
+        self._heard = b""
+
+    def close(self) -> None:
+        self._socket.close()
+
+    def say(self, data: bytes) -> None:
+        self._socket.sendall(data)
+
+    def ask(self, request: str, *fields: str) -> None:
+        """The head of a request."""
+        self.say("\r\n".join([f"{request} HTTP/1.1", f"Host: {self.host}", *fields, "", ""]).encode())
+
+    def answer(self) -> Answer:
+        """The next one."""
+        while b"\r\n\r\n" not in self._heard:
+            self._hear()
+        head, _, rest = self._heard.partition(b"\r\n\r\n")
+        first, *lines = head.decode().split("\r\n")
+        fields = {name.lower(): value for name, _, value in (line.partition(": ") for line in lines)}
+        length = int(fields.get("content-length", "0"))
+        while len(rest) < length:
+            self._hear()
+            rest = self._heard.partition(b"\r\n\r\n")[2]
+        self._heard = rest[length:]
+        return Answer(int(first.split()[1]), fields, rest[:length])
+
+    def has_been_told(self) -> bool:
+        return bool(self._heard) or bool(select.select([self._socket], [], [], 0)[0])
+
+    def is_open(self) -> bool:
+        """As far as is known here; what has arrived is kept."""
+        self._socket.setblocking(False)
+        try:
+            return bool(self._socket.recv(1, socket.MSG_PEEK))
+        except BlockingIOError:
+            return True
+        except ConnectionError:
+            return False
+        finally:
+            self._socket.settimeout(PATIENCE_SECONDS)
+
+    def cut(self) -> None:
+        """Wait until the server has ended it, without reading what has come."""
+        until(lambda: self._socket.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 1)[0] != _ESTABLISHED)
+
+    def last_words(self) -> bytes:
+        """What comes until the server ends it."""
+        try:
+            while data := self._socket.recv(1 << 16):
+                self._heard += data
+        except ConnectionError:
+            pass
+        return self._heard
+
+    def _hear(self) -> None:
+        data = self._socket.recv(1 << 16)
+        assert data, f"ended after {self._heard!r}"
+        self._heard += data
+
+
+@dataclass
+class Lines:
+    """Those of one test."""
+
+    line: Running
+    made: list[Line] = field(default_factory=list)
+
+    def open(self, receive_bytes: int | None = None) -> Line:
+        self.made.append(Line(self.line, receive_bytes))
+        return self.made[-1]
+
+
+@contextmanager
+def lines_to(line: Running) -> Iterator[Lines]:
+    lines = Lines(line)
+    try:
+        yield lines
+    finally:
+        for one in lines.made:
+            one.close()

@@ -1,0 +1,127 @@
+"""Anybody may connect, so there is a bound: those who keep silent make room, those who ask are answered."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Iterator
+
+import httpx
+import pytest
+
+from api.watching.capacity import KEPT_FILES
+from tests.harness.lines import Lines, lines_to
+from tests.harness.pool import ServerPool
+from tests.harness.running import Running, wait_for
+from tests.harness.watching import Worker, serving, worker_of
+
+PLACES = 100
+# Nobody writes the read models here, so this is waited for.
+NOT_YET = "GET /queue?min_position=1000000"
+PATIENT = {"LABLEDGER_POSITION_WAIT_SECONDS": "600"}
+
+
+@pytest.fixture(scope="module")
+def served(servers: ServerPool) -> Iterator[Running]:
+    with servers.databases("embedded").fresh() as database, serving(database, **PATIENT) as line:
+        yield line
+
+
+@pytest.fixture
+def worker(served: Running) -> Worker:
+    worker = worker_of(served)
+    worker.limit_files(KEPT_FILES + PLACES)
+    return worker
+
+
+@pytest.fixture
+def lines(served: Running) -> Iterator[Lines]:
+    with lines_to(served) as lines:
+        yield lines
+
+
+def test_connections__hundreds_are_idle__who_asks_is_answered_and_the_eldest_are_gone(
+    served: Running, worker: Worker, lines: Lines
+) -> None:
+    idle = [lines.open() for _ in range(5 * PLACES)]
+    with served.client() as client:
+        assert client.get("/tokens").status_code == 200
+    wait_for(lambda: not idle[0].is_open(), "the eldest to be ended")
+    assert idle[-1].is_open()
+    assert sum(one.is_open() for one in idle) < PLACES
+    wait_for(lambda: worker.files() <= KEPT_FILES + PLACES, "the others to be closed")
+
+
+def test_connections__heads_are_half_sent__who_asks_is_answered(
+    served: Running, worker: Worker, lines: Lines
+) -> None:
+    for _ in range(2 * PLACES):
+        lines.open().say(b"GET /healthz HTTP/1.1\r\nX-")
+    with served.client() as client:
+        assert client.get("/healthz").status_code == 200
+
+
+def test_connections__bodies_are_half_sent__who_asks_is_answered(
+    served: Running, worker: Worker, lines: Lines
+) -> None:
+    for _ in range(2 * PLACES):
+        one = lines.open()
+        one.ask("POST /login", "Content-Type: application/json", "Content-Length: 100")
+        one.say(b"{")
+    with served.client() as client:
+        assert client.get("/healthz").status_code == 200
+
+
+def test_connections__some_are_being_answered__idle_ones_do_not_drive_them_out(
+    served: Running, worker: Worker, lines: Lines
+) -> None:
+    asking = [lines.open() for _ in range(PLACES // 2)]
+    for one in asking:
+        one.ask(NOT_YET, f"Authorization: Bearer {served.token}")
+    with served.client() as client:
+        # They have been read when who comes later is answered.
+        assert client.get("/healthz").status_code == 200
+        for _ in range(3 * PLACES):
+            lines.open()
+        assert client.get("/healthz").status_code == 200
+    assert all(one.is_open() for one in asking)
+
+
+def test_connections__all_are_being_answered__the_next_is_told_to_come_again(
+    served: Running, worker: Worker, lines: Lines
+) -> None:
+    for _ in range(PLACES):
+        lines.open().ask(NOT_YET, f"Authorization: Bearer {served.token}")
+    refused = wait_for(lambda: _refused(served), "a connection to be refused")
+    assert refused.headers["content-type"] == "application/problem+json"
+    assert int(refused.headers["retry-after"]) > 0 and refused.json()["status"] == 503
+    lines.made[0].close()
+    with served.client() as client:
+        wait_for(lambda: client.get("/healthz").status_code == 200, "the place of one that has left")
+
+
+def test_connections__no_file_is_left__is_said_once_and_who_asks_is_answered_when_they_are_gone(
+    servers: ServerPool, capfd: pytest.CaptureFixture[str]
+) -> None:
+    with (
+        servers.databases("embedded").fresh() as database,
+        serving(database) as line,
+        lines_to(line) as lines,
+    ):
+        worker = worker_of(line)
+        worker.limit_files(worker.files() + 5)
+        # They are all to be accepted at once.
+        os.kill(worker.pid, signal.SIGSTOP)
+        for _ in range(50):
+            lines.open()
+        os.kill(worker.pid, signal.SIGCONT)
+        with line.client() as client:
+            assert client.get("/healthz").status_code == 200
+    said = capfd.readouterr().err
+    assert said.count("a connection could not be accepted: Too many open files") == 1
+    assert "Traceback" not in said
+
+
+def _refused(line: Running) -> httpx.Response | None:
+    answer = httpx.get(f"{line.url}/healthz", timeout=20, trust_env=False)
+    return answer if answer.status_code == 503 else None
