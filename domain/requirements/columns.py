@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import dataclass, field
+from typing import Any
 
 from domain.requirements.inventory import Inventory, Values
 from domain.requirements.operators import test
@@ -55,6 +56,8 @@ class Columns:
         self.everyone = 0
         self._columns = {name: Column() for name in vocabulary.properties}
         self._values: dict[int, dict[str, Values]] = {}
+        # By property, for who asks: what holds until a system comes, or has another value of it.
+        self.kept: dict[str, dict[Hashable, Any]] = {name: {} for name in vocabulary.properties}
 
     def __getitem__(self, name: str) -> Column:
         return self._columns[name]
@@ -68,6 +71,7 @@ class Columns:
         for name in changed:
             self._columns[name].drop(bit, old.get(name, ()))
             self._columns[name].add(bit, new[name])
+            self.kept[name].clear()
         self._values[number] = new
         self.everyone |= bit
         return frozenset(changed)

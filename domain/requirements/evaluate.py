@@ -9,13 +9,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from functools import lru_cache, reduce
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from domain.requirements.columns import Column, Columns
 from domain.requirements.inventory import Record
 from domain.requirements.nodes import All, Device, Disk, Either, Forced, KeyValue, Leaf, Node, Not
 from domain.requirements.operators import compare_keyed, fold, test
 from domain.requirements.vocabulary import DISK, SYSTEM
+
+Question: TypeAlias = Leaf | KeyValue | Device | Disk
+
+# Answers about one property.
+MOST_KEPT = 1_024
 
 
 class Ternary(NamedTuple):
@@ -38,6 +43,30 @@ def evaluate(node: Node, columns: Columns) -> Ternary:
             return _either(children, columns)
         case Not(children) if children:
             return _not(_all(children, columns), columns)
+        case Leaf() | KeyValue() | Device() | Disk():
+            return _question(node, columns)
+        case Forced(fqdn):
+            return Ternary(columns["fqdn"].holding("==", fold(fqdn)), 0)
+        case _:
+            return Ternary(columns.everyone, 0)
+
+
+def _question(node: Question, columns: Columns) -> Ternary:
+    """Requirements differ, and ask much the same of systems: answers that take work are kept."""
+    if columns.vocabulary is not SYSTEM or (isinstance(node, Leaf) and node.op == "=="):
+        return _answer(node, columns)
+    (about,) = properties(node)
+    kept = columns.kept[about]
+    if node not in kept:
+        if len(kept) >= MOST_KEPT:
+            kept.clear()
+        kept[node] = _answer(node, columns)
+    answer: Ternary = kept[node]
+    return answer
+
+
+def _answer(node: Question, columns: Columns) -> Ternary:
+    match node:
         case Leaf():
             return _leaf(node, columns)
         case KeyValue():
@@ -46,10 +75,6 @@ def evaluate(node: Node, columns: Columns) -> Ternary:
             return _known(_device(node, columns), columns)
         case Disk(inner):
             return _disk(inner, columns)
-        case Forced(fqdn):
-            return Ternary(columns["fqdn"].holding("==", fold(fqdn)), 0)
-        case _:
-            return Ternary(columns.everyone, 0)
 
 
 def _all(children: Iterable[Node], columns: Columns) -> Ternary:
