@@ -1,4 +1,4 @@
-"""The log as it arrives in this process: the directory folded from it, and those who watch it.
+"""The log as it arrives in this process: what is folded from it to check requests by, and those who watch it.
 
 A thread tails the log; everything else happens in the event loop, so nothing here needs a lock.
 """
@@ -20,6 +20,7 @@ from api.watching.broadcast import Broadcast
 from domain.directory.state import Directory
 from domain.errors import LabledgerError
 from domain.events import Recorded
+from domain.scheduling.distro_trees import DistroTrees
 from projections.advancing import Advancing
 
 logger = logging.getLogger(__name__)
@@ -34,6 +35,7 @@ class Feed:
 
     def __init__(self, log: EventLog, url: str) -> None:
         self.directory = Directory()
+        self.distro_trees = DistroTrees(self.directory)
         self.broadcast = Broadcast(log)
         self.tailer: Tailer | None = None
         # Whether nobody shall wait any more for what may come.
@@ -48,7 +50,8 @@ class Feed:
         """Fold the directory from the log as it stands, then follow. Raises the store's errors."""
         end = await asyncio.to_thread(self._log.end)
         for recorded in await asyncio.to_thread(lambda: list(self._log.directory(end))):
-            self.directory.apply(recorded)
+            self._fold(recorded)
+        await asyncio.to_thread(self.distro_trees.catch_up)
         self.broadcast.begin(end)
         self._progress.advance(end)
         self.tailer = Tailer(self._url, after=end)
@@ -110,6 +113,10 @@ class Feed:
 
     async def _take(self, page: Sequence[Recorded], sizes: Sequence[int]) -> None:
         for recorded in page:
-            self.directory.apply(recorded)
+            self._fold(recorded)
         self.broadcast.take(page, sizes)
         self._progress.advance(page[-1].position)
+
+    def _fold(self, recorded: Recorded) -> None:
+        self.directory.apply(recorded)
+        self.distro_trees.apply(recorded)

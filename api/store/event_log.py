@@ -18,7 +18,10 @@ from api.store.sql import BOUNDED, PAGE_BYTES, SQL
 from domain.directory.state import DIRECTORY_TOPICS
 from domain.events import Recorded
 from domain.job.submission import Ids
+from domain.scheduling.installable import FOLLOWED
 from projections.database import DatabaseAway
+
+FOLDED_TOPICS = sorted({*DIRECTORY_TOPICS, *(followed.TOPIC for followed in FOLLOWED)})
 
 
 class EventLog(EventStore[str]):
@@ -58,8 +61,8 @@ class EventLog(EventStore[str]):
         return found
 
     def directory(self, upto: int) -> Iterable[Recorded]:
-        """The events that the directory is folded from, up to a position."""
-        return self._recorded(SQL["directory"], (DIRECTORY_TOPICS, upto))
+        """The events of the directory, and of who may have which system, up to a position."""
+        return self._recorded(SQL["directory"], (FOLDED_TOPICS, upto))
 
     def select(
         self,

@@ -17,7 +17,7 @@ from domain.job.submission import counts, submit
 async def submit_job(services: Services, request: Request, spec: JobSpec) -> Committed:
     """Put an accepted job into the log; the commit's answer is {"job_id", "recipe_set_ids", "recipe_ids"}."""
     ids = await asyncio.to_thread(services.log.take_ids, *counts(spec))
-    decided = submit(spec, ids, request.actor, services.feed.directory.tree_for)
+    decided = submit(spec, ids, request.actor, await _distro_trees(services, spec))
     answer: dict[str, Any] = {
         "job_id": ids.job,
         "recipe_set_ids": ids.recipe_sets,
@@ -26,3 +26,13 @@ async def submit_job(services: Services, request: Request, spec: JobSpec) -> Com
     return committed(
         await services.append(append_of(services, request, decided, {}, answer=orjson.dumps(answer)))
     )
+
+
+async def _distro_trees(services: Services, spec: JobSpec) -> list[int | None]:
+    """Of each recipe, in document order. What nobody could run is judged against the end of the log."""
+    choose = services.feed.distro_trees.choose
+    chosen = [choose(recipe_set) for recipe_set in spec.recipe_sets]
+    if any(each.hopeless for each in chosen):
+        await services.feed.catch_up()
+        chosen = [choose(recipe_set) for recipe_set in spec.recipe_sets]
+    return [tree_id for each in chosen for tree_id in each.tree_ids]

@@ -17,8 +17,6 @@ from domain.directory.known_names import KnownNames
 from domain.directory.pools import PoolSystems
 from domain.directory.roles import ROLES, SUBMITTER
 from domain.events import TOPICS, Event, Recorded, shown_of, split_subject
-from domain.requirements.distro import from_text as distro_from_text
-from domain.requirements.distro import newest_match
 from domain.system.events import SystemInventoryChanged, SystemRegistered
 
 Document = Mapping[str, Any]
@@ -75,7 +73,6 @@ class Directory:
         self._keys: dict[str, None] = {}
         self._arches: dict[str, None] = {}
         self._known: KnownNames | None = None
-        self._tree_for: dict[str, int | None] = {}
 
     def apply(self, recorded: Recorded) -> None:
         """Take in one event; events of other aggregates are passed over."""
@@ -96,7 +93,6 @@ class Directory:
             del self._entries["token"][token_id]
         self._pools.apply(name, event)
         self._known = None
-        self._tree_for.clear()
 
     def plain(self) -> dict[str, Any]:
         """All it knows, as plain values, for `restore`."""
@@ -126,7 +122,6 @@ class Directory:
         self._keys = dict.fromkeys(values["keys"])
         self._arches = dict.fromkeys(values["arches"])
         self._known = None
-        self._tree_for.clear()
 
     def get(self, kind: str, name: str) -> Entry | None:
         """The thing of this name, unless there is none any more."""
@@ -208,14 +203,6 @@ class Directory:
             return tuple(entry.document["roles"])
         said = {token.document["role"] for _, token in self.tokens_of(user)}
         return tuple(role for role in ROLES if role in said) or (SUBMITTER,)
-
-    def tree_for(self, distro_requires: str) -> int | None:
-        """The id of the newest distro tree that a distro requirement (canonical text) means now."""
-        if distro_requires not in self._tree_for:
-            trees = [{"id": tree_id, **document} for tree_id, document in self.trees()]
-            tree = newest_match(distro_from_text(distro_requires), trees)
-            self._tree_for[distro_requires] = None if tree is None else int(tree["id"])
-        return self._tree_for[distro_requires]
 
     def known_names(self) -> KnownNames:
         """Every name a job may use."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -30,10 +30,11 @@ def counts(spec: JobSpec) -> tuple[int, int, int]:
     return len(spec.recipe_sets), len(recipes), sum(len(recipe.tasks) for recipe in recipes)
 
 
-def submit(spec: JobSpec, ids: Ids, submitter: str, tree_for: Callable[[str], int | None]) -> Decided:
+def submit(spec: JobSpec, ids: Ids, submitter: str, tree_ids: Iterable[int | None]) -> Decided:
     """The events of a submission, in log order: the job, then each set followed by its recipes.
 
-    `tree_for` gives the id of the distro tree that a distro requirement means today, or None.
+    `tree_ids` are the distro trees that the recipes install, one for each in document order; None for one
+    with a distro of its own, or that no tree is good for.
     """
     job = JobSubmitted(
         owner=spec.owner or submitter,
@@ -44,7 +45,7 @@ def submit(spec: JobSpec, ids: Ids, submitter: str, tree_for: Callable[[str], in
         document=spec.document,
     )
     decided: Decided = [(f"job/{ids.job}", job)]
-    recipe_ids, task_ids = iter(ids.recipes), iter(ids.tasks)
+    recipe_ids, task_ids, trees = iter(ids.recipes), iter(ids.tasks), iter(tree_ids)
     for recipe_set_id, recipe_set in zip(ids.recipe_sets, spec.recipe_sets, strict=True):
         members = [*_members(recipe_set, recipe_ids)]
         submitted = RecipeSetSubmitted(
@@ -55,7 +56,7 @@ def submit(spec: JobSpec, ids: Ids, submitter: str, tree_for: Callable[[str], in
         decided.append((f"recipe-set/{recipe_set_id}", submitted))
         place = _Place(ids.job, recipe_set_id, job.owner, spec.group, recipe_set.priority.name)
         for member in members:
-            new = _new(member, place, task_ids, _tree_id(member.recipe, tree_for))
+            new = _new(member, place, task_ids, next(trees))
             decided.append((f"recipe/{member.recipe_id}", new))
     return decided
 
@@ -74,10 +75,6 @@ def _members(recipe_set: RecipeSetSpec, ids: Iterator[int]) -> Iterator[_Member]
         yield _Member(host_id, recipe, None)
         for guest in recipe.guests:
             yield _Member(next(ids), guest, host_id)
-
-
-def _tree_id(recipe: RecipeSpec, tree_for: Callable[[str], int | None]) -> int | None:
-    return tree_for(recipe.distro_requires) if recipe.distro is None else None
 
 
 @dataclass(frozen=True)

@@ -23,11 +23,11 @@ parse = DISTRO.parse
 from_text = DISTRO.from_text
 
 
-def newest_match(node: Node, trees: Iterable[Mapping[str, Any]]) -> Mapping[str, Any] | None:
-    """The tree that was added last among those that fit; added together: the higher id."""
+def newest_first(node: Node, trees: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """The trees that fit, by when they were added, latest first; added together: the higher id first."""
     ordered = sorted(trees, key=lambda tree: (tree["added_at"], tree["id"]))
     columns = Columns(DISTRO_TREE)
     for number, tree in enumerate(ordered):
         columns.put(number, tree)
     fitting = matching(node, columns)
-    return ordered[fitting.bit_length() - 1] if fitting else None
+    return [tree for number, tree in reversed([*enumerate(ordered)]) if fitting >> number & 1]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -38,11 +38,11 @@ class FilterKey(NamedTuple):
 def filter_key(host: Recipe, guests: Iterable[Recipe]) -> FilterKey:
     """The key of a recipe that needs a system, with its guests."""
     trees = {guest.distro_tree_id: None for guest in guests if guest.distro is None}
-    return FilterKey(host.host_requires, host.distro_tree_id, _own(host), tuple(trees))
+    return FilterKey(host.host_requires, host.distro_tree_id, own_distro(host.distro), tuple(trees))
 
 
-def _own(recipe: Recipe) -> Distro | None:
-    distro = recipe.distro
+def own_distro(distro: Mapping[str, str] | None) -> Distro | None:
+    """A distro of one's own, as recipes have it."""
     if distro is None:
         return None
     return Distro(None, distro["arch"], distro["osmajor"], distro.get("osminor") or "0")

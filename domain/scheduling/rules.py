@@ -78,6 +78,11 @@ def viable(labs: Labs, key: FilterKey) -> int:
     return reduce(lambda passed, rule: passed & rule.passes(labs, key), VIABLE, labs.registered)
 
 
+def could_install(labs: Labs, key: FilterKey) -> int:
+    """The systems that could install what a filter names, whatever else it requires of them."""
+    return reduce(lambda passed, rule: passed & rule.passes(labs, key), VIABLE[:-1], labs.registered)
+
+
 def why_none(labs: Labs, key: FilterKey) -> str:
     """The reason of the first rule that leaves nobody, for a filter that nobody is viable for.
 

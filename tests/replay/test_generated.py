@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from domain.requirements.columns import Columns
-from domain.requirements.distro import DISTRO, newest_match
+from domain.requirements.distro import DISTRO, newest_first
 from domain.requirements.evaluate import matching
 from domain.requirements.host import HOST
 from domain.requirements.vocabulary import SYSTEM
@@ -116,7 +116,7 @@ def could_start(recipes: list[Any], lab: dict[str, Any], lab_controller: str) ->
     trees = [tree for tree in lab["distro_trees"] if lab_controller in tree["urls"]]
     installed = [guest for recipe in recipes for guest in recipe.get("guests", ())]
     for each in (*recipes, *installed):
-        if newest_match(checked(DISTRO, each["distro_requires"]), trees) is None:
+        if not newest_first(checked(DISTRO, each["distro_requires"]), trees):
             return False
     return matched([fitting(recipe, systems) for recipe in recipes])
 

@@ -49,7 +49,7 @@ def submit_jobs(log: EventLog, jobs: int) -> list[int]:
 
 def _submit(log: EventLog) -> Iterator[int]:
     ids = log.take_ids(*counts(JOB))
-    put(log, submit(JOB, ids, "admin", lambda _: 1))
+    put(log, submit(JOB, ids, "admin", [1] * len(ids.recipes)))
     yield from ids.recipes
 
 

@@ -9,16 +9,10 @@ import pytest
 from domain.directory import events as happened
 from domain.directory.state import Directory
 from domain.recipe.events import RecipeCompleted
-from domain.requirements.distro import DISTRO
 from domain.system.events import SystemInventoryChanged, SystemRegistered
 from tests.domain.directory.told import NOW, TREE, hear, tell, told
 
 TOKEN = happened.TokenCreated(user="ada", role="admin", lab_controller=None, digest="ab12")
-
-
-def wants(**elements: str) -> str:
-    leaves = [{"element": name, "op": "==", "value": value} for name, value in elements.items()]
-    return DISTRO.examine({"and": leaves}).text
 
 
 # Tokens
@@ -130,42 +124,13 @@ def trees(*changes: dict[str, Any]) -> Directory:
     return told(*documents)
 
 
-NEWEST = [
-    # The one that was added last, in whatever order they became known.
-    ([{"added_at": "2024-03-01T00:00:00Z"}, {"added_at": "2024-02-01T00:00:00Z"}], {"family": "Fedora"}, 1),
-    # Added together: the higher number, as a number.
-    ([{}] * 10, {"family": "Fedora"}, 10),
-    # Only among those that fit.
-    ([{}, {"arch": "s390x"}], {"arch": "x86_64"}, 1),
-    ([{}, {"tags": []}], {"tag": "STABLE"}, 1),
-    # None does.
-    ([{}], {"family": "CentOS"}, None),
-    ([], {}, None),
-]
-
-
-@pytest.mark.parametrize(("changes", "wanted", "tree_id"), NEWEST)
-def test_tree_for__requirement__is_the_newest_that_fits(
-    changes: list[dict[str, Any]], wanted: dict[str, str], tree_id: int | None
-) -> None:
-    assert trees(*changes).tree_for(wants(**wanted)) == tree_id
-
-
-def test_tree_for__newer_tree_came_after_the_question__is_the_newer_one() -> None:
-    directory = trees({})
-    assert directory.tree_for(wants(family="Fedora")) == 1
-    tell(directory, "distro-tree/2", {**TREE, "added_at": "2024-02-01T00:00:00Z"})
-    assert directory.tree_for(wants(family="Fedora")) == 2
-
-
-def test_tree_for__tree_removed__is_the_next_one_until_it_is_back() -> None:
+def test_distro_tree__removed__is_not_there_until_it_is_back() -> None:
     directory = trees({}, {})
     hear(directory, "distro-tree/2", happened.DistroTreeRemoved(), version=2)
-    assert directory.tree_for(wants(family="Fedora")) == 1
     assert [number for number, _ in directory.trees()] == [1]
     assert directory.get("distro-tree", "2") is None
     tell(directory, "distro-tree/2", TREE)
-    assert directory.tree_for(wants(family="Fedora")) == 2
+    assert [number for number, _ in directory.trees()] == [1, 2]
 
 
 # Lab controllers

@@ -49,7 +49,7 @@ def job(owner: str | None = None) -> JobSpec:
 
 
 def events(owner: str | None = None) -> list[tuple[str, Any]]:
-    return list(submit(job(owner), IDS, "bob", {"fedora": 7, "": 8}.get))
+    return list(submit(job(owner), IDS, "bob", [7, 7, None, None, 8]))
 
 
 def test_counts__job_with_guests__are_the_numbers_it_needs() -> None:
@@ -102,11 +102,9 @@ def test_submit__priority_of_each_set__is_that_of_its_recipes() -> None:
     assert priorities == ["High", "High", "High", "High", "Low"]
 
 
-def test_submit__distro_requirement__is_resolved_once_and_now() -> None:
+def test_submit__distro_trees__are_given_out_in_document_order() -> None:
     made = dict(events())
-    assert (made["recipe/20"].distro_tree_id, made["recipe/21"].distro_tree_id) == (7, 7)
-    # Nobody has such a tree: the scheduler gives the recipe up, with that reason.
-    assert made["recipe/24"].distro_tree_id is None
+    assert [made[f"recipe/{number}"].distro_tree_id for number in IDS.recipes] == [7, 7, None, None, 8]
 
 
 def test_submit__distro_of_ones_own__has_no_tree() -> None:

@@ -1,0 +1,149 @@
+"""What could be installed where, as a process that takes jobs knows it.
+
+Who could run what is asked of the same columns, rules and availability as in the scheduler. What systems do
+is not followed, so none of them is known to be idle or busy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple, TypeAlias
+
+from domain.directory.events import PoolSystemAdded, PoolSystemRemoved
+from domain.directory.state import Directory
+from domain.events import Event, Moment, Recorded, split_subject
+from domain.requirements import from_text, matching
+from domain.requirements.distro import from_text as distro_from_text
+from domain.requirements.distro import newest_first
+from domain.requirements.host import forced_system
+from domain.scheduling.availability import Availability
+from domain.scheduling.filter_key import FilterKey
+from domain.scheduling.labs import Distro, Labs
+from domain.scheduling.rules import could_install
+from domain.system import events as system
+from domain.system.state import System, evolve
+
+FOLLOWED: tuple[type[Event], ...] = (
+    system.SystemRegistered,
+    system.SystemInventoryChanged,
+    system.SystemConditionChanged,
+    system.SystemLabControllerChanged,
+    system.SystemDrained,
+    system.SystemUndrained,
+    system.SystemReservationBegun,
+    system.SystemReservationEnded,
+)
+"""What happens to a system and says who may have it."""
+
+# Of what was asked while nothing changed.
+MOST_KEPT = 4_096
+
+Tree: TypeAlias = int | None
+"""The id of a distro tree; None stands for a distro of one's own, and for none at all."""
+
+
+class Want(NamedTuple):
+    """What a recipe asks for: both requirements as canonical text, and its guests."""
+
+    host_requires: str
+    distro_requires: str
+    own: Distro | None
+    guests: tuple[Want, ...]
+
+
+class Installable:
+    """Mutable: `apply` the events of the log in order, each after the directory has it; then ask."""
+
+    def __init__(self, directory: Directory) -> None:
+        self._directory = directory
+        self._labs = Labs()
+        self._available = Availability(self._labs)
+        self._systems: dict[str, System] = {}
+        self._stale: dict[str, None] = {}
+        self._trees: dict[str, tuple[int, ...]] = {}
+        self._could: dict[Distro | Tree, int] = {}
+
+    def apply(self, recorded: Recorded) -> bool:
+        """Take in one event; whether it may change an answer."""
+        event = recorded.event
+        kind, name = split_subject(recorded.subject)
+        if isinstance(event, FOLLOWED):
+            self._systems[name] = evolve(self._systems.get(name), name, event, Moment.of(recorded))
+            self._stale[name] = None
+        elif isinstance(event, PoolSystemAdded | PoolSystemRemoved):
+            self._stale[event.system] = None
+        elif kind == "distro-tree":
+            self._describe_tree(name)
+        elif kind == "lab-controller":
+            self._available.enable(name, self._directory.is_enabled(name))
+        else:
+            return False
+        self._could.clear()
+        return True
+
+    def _describe_tree(self, name: str) -> None:
+        self._trees.clear()
+        entry = self._directory.get("distro-tree", name)
+        if entry is None:
+            self._labs.remove_tree(int(name))
+        else:
+            self._labs.put_tree(int(name), entry.document)
+
+    def catch_up(self) -> None:
+        """Before anything is asked: describe what has changed, each system once, however often it did."""
+        stale, self._stale = self._stale, {}
+        for fqdn in stale:
+            known = self._systems[fqdn]
+            self._labs.put(known, self._directory.pools_of(fqdn))
+            self._available.put(known)
+
+    # Questions
+
+    def trees_of(self, want: Want) -> Sequence[Tree]:
+        """Those that it means, newest first."""
+        return (None,) if want.own else self._newest_first(want.distro_requires)
+
+    def _newest_first(self, distro_requires: str) -> tuple[int, ...]:
+        kept = self._trees.get(distro_requires)
+        if kept is None:
+            _make_room(self._trees)
+            trees = [{**document, "id": tree_id} for tree_id, document in self._directory.trees()]
+            found = newest_first(distro_from_text(distro_requires), trees)
+            kept = self._trees[distro_requires] = tuple(tree["id"] for tree in found)
+        return kept
+
+    def could_install(self, distro: Distro | Tree) -> int:
+        """The systems that could install a distro tree, or a distro of one's own."""
+        kept = self._could.get(distro)
+        if kept is None:
+            _make_room(self._could)
+            key = FilterKey("", None, distro) if isinstance(distro, Distro) else FilterKey("", distro)
+            kept = self._could[distro] = could_install(self._labs, key)
+        return kept
+
+    def has(self, of_lab: int, tree_id: int) -> bool:
+        """Whether the lab of these systems has a distro tree."""
+        return bool(self._labs.with_tree(tree_id) & of_lab)
+
+    def fitting(self, host_requires: str) -> int:
+        """The systems that satisfy a host requirement, whatever their condition."""
+        return matching(from_text(host_requires), self._labs.columns) & self._labs.registered
+
+    def usable(self, host_requires: str) -> int:
+        """Those of them that recipes may have, now or when they come free."""
+        forced = forced_system(host_requires) is not None
+        return self.fitting(host_requires) & self._available.usable(forced=forced)
+
+    def labs(self) -> Iterator[int]:
+        """The systems of each lab that has any."""
+        return (of_lab for _, of_lab in self._labs.each() if of_lab)
+
+    @property
+    def everyone(self) -> int:
+        """The systems of all labs."""
+        return self._labs.registered
+
+
+def _make_room(kept: dict[Any, Any]) -> None:
+    if len(kept) >= MOST_KEPT:
+        kept.clear()

@@ -1,0 +1,206 @@
+"""Which distro tree each recipe of a new set installs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from domain.job.spec import RecipeSetSpec
+from domain.priority import Priority
+from domain.requirements.distro import DISTRO
+from domain.scheduling.distro_trees import Chosen
+from tests.domain.scheduling.tree_wants import choose, known_to, recipe, with_guests
+from tests.domain.scheduling.wants import BIG, HUGE, forces, in_pool, named
+from tests.domain.scheduling.world import World
+
+OWN = {"arch": "x86_64", "osmajor": "Mine", "osminor": "1"}
+SMALL, LARGE = "lab-small", "lab-large"
+# Trees of one family are told apart by their number: the higher is the newer one.
+OLD, NEW, OTHER_OLD, OTHER_NEW = 101, 102, 201, 202
+
+
+@pytest.fixture
+def labs() -> World:
+    """The new Fedora is in the small lab alone, and is what stands in its way: the old one is in both."""
+    world = World()
+    for lab in (SMALL, LARGE):
+        world.add_lab(lab)
+    world.put_tree(OLD, "x86_64", [LARGE])
+    world.put_tree(NEW, "x86_64", [SMALL])
+    world.put_tree(OTHER_OLD, "x86_64", [SMALL, LARGE], family="Other")
+    world.add_system("small-1", lab=SMALL)
+    for number in (1, 2, 3):
+        world.add_system(f"large-{number}", lab=LARGE, memory_mb=16_384)
+    return world
+
+
+def test_tree__new_one_in_a_small_lab__is_for_those_whom_the_lab_can_serve(labs: World) -> None:
+    assert choose(labs, recipe()) == Chosen((NEW,))
+    assert choose(labs, recipe(named("small-1"))) == Chosen((NEW,))
+    for elsewhere in (named("large-2"), BIG.text, forces("large-1")):
+        assert choose(labs, recipe(elsewhere)) == Chosen((OLD,))
+
+
+def test_tree__pool_of_systems_elsewhere__is_one_that_they_can_have(labs: World) -> None:
+    labs.set_pool("net", "large-3", True)
+    assert choose(labs, recipe(in_pool("net"))) == Chosen((OLD,))
+
+
+def _broken(world: World) -> None:
+    world.set_condition("small-1", "Broken")
+
+
+def _manual(world: World) -> None:
+    world.set_condition("small-1", "Manual")
+
+
+def _draining(world: World) -> None:
+    world.drain("small-1")
+
+
+def _disabled(world: World) -> None:
+    world.enable(SMALL, False)
+
+
+def _reserved(world: World) -> None:
+    _manual(world)
+    world.reserve("small-1")
+
+
+def _other_arch(world: World) -> None:
+    world.describe("small-1", arches=["ppc64le"])
+
+
+def _excluded(world: World) -> None:
+    excluded = [{"arch": "x86_64", "family": "Fedora", "version": None}]
+    world.describe("small-1", type="Machine", arches=["x86_64"], excluded_families=excluded)
+
+
+def _moved(world: World) -> None:
+    world.move("small-1", LARGE)
+
+
+def _removed(world: World) -> None:
+    world.set_condition("small-1", "Removed")
+
+
+def _tree_removed(world: World) -> None:
+    world.remove_tree(NEW)
+
+
+AWAY: list[Callable[[World], None]] = [
+    *(_broken, _manual, _draining, _disabled, _reserved, _other_arch, _excluded),
+    *(_moved, _removed, _tree_removed),
+]
+
+
+@pytest.mark.parametrize("away", AWAY)
+def test_tree__nobody_may_have_a_system_of_the_small_lab__is_the_older_one(
+    labs: World, away: Callable[[World], None]
+) -> None:
+    trees = known_to(labs)
+    wanted = RecipeSetSpec(Priority.Normal, (recipe(),))
+    assert trees.choose(wanted) == Chosen((NEW,))
+    told = len(labs.log)
+    away(labs)
+    for recorded in labs.log[told:]:
+        trees.apply(recorded)
+    # By a process that has answered before, and by one that begins.
+    assert trees.choose(wanted) == choose(labs, recipe()) == Chosen((OLD,))
+
+
+@pytest.mark.parametrize("away", [_broken, _manual, _draining, _disabled])
+def test_tree__only_systems_that_are_away_could_run_it__is_theirs(
+    labs: World, away: Callable[[World], None]
+) -> None:
+    away(labs)
+    assert choose(labs, recipe(named("small-1"))) == Chosen((NEW,))
+
+
+def test_tree__broken_system_is_forced__is_that_of_its_lab(labs: World) -> None:
+    labs.set_condition("small-1", "Broken")
+    assert choose(labs, recipe(forces("small-1"))) == Chosen((NEW,))
+
+
+def test_tree__added_or_lost_while_asked__follows(labs: World) -> None:
+    trees = known_to(labs)
+    wanted = RecipeSetSpec(Priority.Normal, (recipe(BIG.text),))
+    assert trees.choose(wanted).tree_ids == (OLD,)
+    for in_labs, tree_id in (([SMALL, LARGE], NEW), ([SMALL], OLD), ([], OLD), ([LARGE], NEW)):
+        labs.put_tree(NEW, "x86_64", in_labs)
+        trees.apply(labs.log[-1])
+        assert trees.choose(wanted).tree_ids == (tree_id,)
+
+
+# Sets
+
+
+def test_set__small_lab_has_too_few_systems__has_the_older_tree_of_the_large_one(labs: World) -> None:
+    assert choose(labs, recipe(), recipe()) == Chosen((OLD, OLD))
+    labs.add_system("small-2", lab=SMALL)
+    assert choose(labs, recipe(), recipe()) == Chosen((NEW, NEW))
+
+
+def test_set__one_recipe_fits_the_large_lab_alone__all_have_its_trees(labs: World) -> None:
+    labs.add_system("small-2", lab=SMALL)
+    labs.put_tree(OTHER_NEW, "x86_64", [SMALL], family="Other")
+    assert choose(labs, recipe(), recipe(BIG.text, "Other")) == Chosen((OLD, OTHER_OLD))
+
+
+def test_set__newest_trees_are_in_different_labs__goes_by_the_order_of_the_document(labs: World) -> None:
+    for name, lab in (("small-2", SMALL), ("large-4", LARGE)):
+        labs.add_system(name, lab=lab)
+    labs.put_tree(OTHER_NEW, "x86_64", [LARGE], family="Other")
+    assert choose(labs, recipe(), recipe(family="Other")) == Chosen((NEW, OTHER_OLD))
+    assert choose(labs, recipe(family="Other"), recipe()) == Chosen((OTHER_NEW, OLD))
+
+
+def test_set__newest_tree_runs_on_one_system_only__the_others_have_older_ones() -> None:
+    world = World()
+    world.add_lab("lab")
+    for tree_id, family in ((OLD, "Fedora"), (NEW, "Later")):
+        world.put_tree(tree_id, "x86_64", ["lab"], family=family)
+    world.add_system("a", lab="lab", excluded_families=[{"arch": "x86_64", "family": "Later"}])
+    world.add_system("b", lab="lab")
+    both = DISTRO.examine({"element": "arch", "op": "==", "value": "x86_64"}).text
+    chosen = choose(world, *[recipe(distro_requires=both)] * 2)
+    assert (sorted(chosen.tree_ids, key=str), chosen.hopeless) == ([OLD, NEW], False)
+
+
+def test_set__no_lab_could_serve_all__each_has_what_it_would_have_alone(labs: World) -> None:
+    assert choose(labs, recipe(named("small-1")), recipe(BIG.text)) == Chosen((NEW, OLD), hopeless=True)
+    assert choose(labs, *[recipe()] * 4) == Chosen((NEW,) * 4, hopeless=True)
+
+
+def test_guest__newest_tree_is_elsewhere__has_the_one_of_its_hosts_lab(labs: World) -> None:
+    labs.put_tree(OTHER_NEW, "x86_64", [SMALL], family="Other")
+    assert choose(labs, with_guests(recipe(BIG.text), "Other", "Fedora")) == Chosen((OLD, OTHER_OLD, OLD))
+    assert choose(labs, with_guests(recipe(), "Other", "Fedora")) == Chosen((NEW, OTHER_NEW, NEW))
+
+
+def test_guest__no_lab_has_both__is_told_the_newest(labs: World) -> None:
+    labs.put_tree(OTHER_OLD, "x86_64", [SMALL], family="Other")
+    chosen = choose(labs, with_guests(recipe(BIG.text), "Other"))
+    assert chosen == Chosen((OLD, OTHER_OLD), hopeless=True)
+
+
+# Neither, nor
+
+
+def test_tree__nobody_could_run_it__is_the_newest(labs: World) -> None:
+    assert choose(labs, recipe(HUGE.text)) == Chosen((NEW,), hopeless=True)
+
+
+def test_tree__there_is_none__is_none(labs: World) -> None:
+    assert choose(labs, recipe(family="CentOS")) == Chosen((None,), hopeless=True)
+    assert choose(labs, recipe(), with_guests(recipe(), "CentOS")).hopeless
+
+
+def test_tree__distro_of_ones_own__is_none_and_leaves_the_lab_to_the_others(labs: World) -> None:
+    own = recipe(distro=OWN, distro_requires="{}")
+    assert choose(labs, own) == Chosen((None,))
+    assert choose(labs, own, recipe(BIG.text)) == Chosen((None, OLD))
+    labs.describe("small-1", type="Machine", arches=["ppc64le"])
+    labs.add_system("small-2", lab=SMALL)
+    assert choose(labs, own, recipe()) == Chosen((None, OLD))

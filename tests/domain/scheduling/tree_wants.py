@@ -1,0 +1,47 @@
+"""Recipes that ask for families of distro trees, and what is chosen for them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from domain.job.spec import RecipeSetSpec, RecipeSpec, TaskSpec
+from domain.priority import Priority
+from domain.requirements.distro import DISTRO
+from domain.scheduling.distro_trees import Chosen, DistroTrees
+from tests.domain.scheduling.wants import ANYTHING
+from tests.domain.scheduling.world import World
+
+
+def recipe(host_requires: str = ANYTHING.text, family: str = "Fedora", **more: Any) -> RecipeSpec:
+    distro_requires = DISTRO.examine({"element": "family", "op": "==", "value": family}).text
+    return RecipeSpec(
+        **{
+            "whiteboard": "",
+            "role": None,
+            "kernel_options": "",
+            "kernel_options_post": "",
+            "ks_meta": "",
+            "host_requires": host_requires,
+            "distro_requires": distro_requires,
+            "autopick_random": False,
+            "autopick_pools": (),
+            "tasks": (TaskSpec("/check", None, ()),),
+            **more,
+        }
+    )
+
+
+def with_guests(host: RecipeSpec, *families: str) -> RecipeSpec:
+    guests = tuple(recipe(family=family, guestname="guest", guestargs="--ram=1") for family in families)
+    return recipe(host.host_requires, guests=guests)
+
+
+def known_to(world: World) -> DistroTrees:
+    trees = DistroTrees(world.directory)
+    for recorded in world.log:
+        trees.apply(recorded)
+    return trees
+
+
+def choose(world: World, *recipes: RecipeSpec) -> Chosen:
+    return known_to(world).choose(RecipeSetSpec(Priority.Normal, recipes))
