@@ -8,6 +8,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 
 from api.intake import limits
 from api.intake.values import (
+    IS_WHOLE,
     Foreign,
     GuestName,
     Kickstart,
@@ -20,7 +21,6 @@ from api.intake.values import (
     Text,
     Url,
     Whiteboard,
-    Whole,
     no_repeats,
     nobody,
 )
@@ -50,7 +50,7 @@ class Repo(_Part):
 
 class Partition(_Part):
     name: Name
-    size_gb: Annotated[Whole, Field(ge=1, lt=2**31)]
+    size_gb: Annotated[int, Field(ge=1, lt=2**31), IS_WHOLE]
     type: Literal["part", "lvm"] | None = None
     fs: Name | None = None
 
@@ -85,8 +85,11 @@ class Distro(_Part):
     image_url: Url | None = None
 
 
+Seconds = Annotated[int, Field(ge=1, le=limits.RESERVESYS_LIMIT_SECONDS), IS_WHOLE]
+
+
 class Reservesys(_Part):
-    duration_seconds: Annotated[Whole, Field(ge=1, le=limits.RESERVESYS_LIMIT_SECONDS)] = DEFAULT_SECONDS
+    duration_seconds: Seconds = DEFAULT_SECONDS
     when: Literal["always", "onwarn", "onfail", "onabort"] = "always"
 
 

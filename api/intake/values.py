@@ -80,7 +80,8 @@ Whiteboard = Annotated[
     str, StringConstraints(strip_whitespace=True), _text(limits.LINE_LENGTH), AfterValidator(printable)
 ]
 Url = Annotated[Line, Field(min_length=1)]
-Whole = Annotated[int, BeforeValidator(_whole)]
+# Bounds stand before it; behind it they would hold, but be described in words that are not of JSON schema.
+IS_WHOLE = BeforeValidator(_whole)
 Kickstart = Annotated[Text | None, AfterValidator(_unless_blank)]
 Foreign = Annotated[Text, AfterValidator(_foreign)]
 Options = Annotated[Line, AfterValidator(_options)]

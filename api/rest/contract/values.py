@@ -89,12 +89,13 @@ Moment = Annotated[AwareDatetime, BeforeValidator(_dated), AfterValidator(_utc)]
 # Of answers: written by this service, so nobody checks it again.
 Time = Annotated[datetime, WithJsonSchema({"type": "string", "format": "date-time"})]
 Flag = Annotated[bool, Strict()]
-Whole = Annotated[int, BeforeValidator(_number)]
-Real = Annotated[float, BeforeValidator(_number), Field(allow_inf_nan=False)]
-Count = Annotated[Whole, Field(ge=0, le=2**31 - 1)]
+# Bounds stand before it; behind it they would hold, but be described in words that are not of JSON schema.
+IS_NUMBER = BeforeValidator(_number)
+Real = Annotated[float, Field(allow_inf_nan=False), IS_NUMBER]
+Count = Annotated[int, Field(ge=0, le=2**31 - 1), IS_NUMBER]
 # An id in a path: the one way to write a number from 1 to 2^31 - 1.
 Number = Annotated[str, StringConstraints(pattern=NUMBER_PATTERN), AfterValidator(_below_2_31)]
-Id = Annotated[Whole, Field(ge=1, le=2**31 - 1)]
+Id = Annotated[int, Field(ge=1, le=2**31 - 1), IS_NUMBER]
 
 Mail = Annotated[str, StringConstraints(max_length=255, pattern=MAIL_PATTERN)]
 # Here it is only described: that there is no such role is told in the words of the domain.

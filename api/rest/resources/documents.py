@@ -55,7 +55,9 @@ class Documents:
         self.operations = {
             "on_get_list": Operation(f"List the {words}s", shapes.listed, queries.Page),
             "on_get": Operation(f"Show a {words}", shapes.shown, queries.Read, versioned=True),
-            "on_put": Operation(f"Give a {words}", shapes.put, body=shapes.given, versioned=True),
+            "on_put": Operation(
+                f"Register or change a {words}", shapes.put, body=shapes.given, versioned=True
+            ),
             "on_delete": Operation(f"Remove a {words}", shapes.removed, versioned=True),
         }
 

@@ -9,6 +9,7 @@ from pydantic import ConfigDict, Field
 
 from api.rest.contract.inputs.common import Input
 from api.rest.contract.values import (
+    IS_NUMBER,
     Condition,
     Count,
     Flag,
@@ -16,9 +17,7 @@ from api.rest.contract.values import (
     Id,
     Moment,
     Name,
-    Real,
     Text,
-    Whole,
     no_defaults,
 )
 
@@ -30,7 +29,7 @@ class Cpu(Input):
     family: Count | None = None
     model: Count | None = None
     stepping: Count | None = None
-    speed_mhz: Annotated[Real, Field(ge=0, lt=2**31)] | None = None
+    speed_mhz: Annotated[float, Field(ge=0, lt=2**31, allow_inf_nan=False), IS_NUMBER] | None = None
     vendor: Text | None = None
     model_name: Text | None = None
     hyper: Flag | None = None
@@ -50,7 +49,7 @@ class Device(Input):
 
 class Disk(Input):
     model: Text | None = None
-    size_bytes: Annotated[Whole, Field(ge=0, lt=2**63)] | None = None
+    size_bytes: Annotated[int, Field(ge=0, lt=2**63), IS_NUMBER] | None = None
     sector_size: Count | None = None
     phys_sector_size: Count | None = None
 
