@@ -14,7 +14,8 @@ from domain.scheduling.partition import Partition
 from domain.scheduling.question import pending_system, wake_up
 from domain.scheduling.triggers import LET_GO, NEW_JOB, PENDING_SYSTEM, WAKE_UP, Trigger
 
-POLICY_VERSION = 2
+# 3: who is given up is told where the distro trees are.
+POLICY_VERSION = 3
 
 ANSWERS: dict[str, Callable[[Partition, Trigger], Iterator[Decision]]] = {
     NEW_JOB: new_job,

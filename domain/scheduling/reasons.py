@@ -13,6 +13,7 @@ LET_GO: Final = "its set let go: it could not be completed, or stood in the way 
 # Why it is given up.
 NO_DISTRO_TREE: Final = "no distro tree matches the distro requirements"
 DISTRO_LEFT: Final = "its distro tree has left every lab"
+NO_LAB_HAS_ALL_TREES: Final = "no lab has the distro trees of all recipes of the set"
 NO_LAB_FOR_ALL: Final = "no lab has enough viable systems for all recipes of the set at once"
 SIBLING_IMPOSSIBLE: Final = "another recipe of its set could never run"
 WATCHDOG_EXPIRED: Final = "its watchdog expired"
@@ -22,7 +23,7 @@ RESERVATION_OVER: Final = "its time is over"
 
 # Why nobody could ever run it, by the rule that leaves nobody.
 NOT_REGISTERED: Final = "no system is registered"
-NO_LAB_HAS_THE_TREE: Final = "no lab has the distro tree"
+NO_LAB_HAS_THE_TREE: Final = "no lab with systems has the distro tree"
 NO_LAB_HAS_THE_GUESTS: Final = "no lab has the distro trees of its guests as well"
 NO_SYSTEM_OF_THE_ARCH: Final = "no system has the architecture of the distro tree"
 ALL_EXCLUDE_THE_FAMILY: Final = "every system excludes the distro family"
@@ -37,3 +38,10 @@ NO_MATCH_OF_THE_ARCH: Final = (
 )
 ALL_MATCHES_EXCLUDE: Final = "every system that matches the host requirements excludes the distro family"
 NO_MATCH_FITS: Final = "no system that matches the host requirements can install the distro tree"
+
+ABOUT_TREES: Final = (
+    *(NO_LAB_HAS_THE_TREE, NO_LAB_HAS_THE_GUESTS, NO_SYSTEM_OF_THE_ARCH, ALL_EXCLUDE_THE_FAMILY),
+    *(NO_MATCH_HAS_THE_TREE, NO_MATCH_HAS_THE_GUESTS, NO_MATCH_OF_THE_ARCH, ALL_MATCHES_EXCLUDE),
+    *(NO_MATCH_FITS, DISTRO_LEFT, NO_LAB_HAS_ALL_TREES, NO_LAB_FOR_ALL),
+)
+"""These go on behind a colon: which trees, and which labs have them (`whereabouts`)."""

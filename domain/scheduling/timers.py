@@ -22,6 +22,7 @@ from domain.scheduling.partition import Partition
 from domain.scheduling.question import ask_all
 from domain.scheduling.reasons import DISTRO_LEFT, RESERVATION_OVER, SIBLING_IMPOSSIBLE, WATCHDOG_EXPIRED
 from domain.scheduling.triggers import TIMER, Trigger
+from domain.scheduling.whereabouts import called
 from domain.upkeep.reservation import end as end_reservation
 
 SILENT_AFTER_SECONDS: Final = 300
@@ -104,7 +105,7 @@ def _distro_trees(partition: Partition, _: Clock, findings: Findings) -> Iterato
         findings.distro_trees_left += 1
         gone = [recipe for recipe in members.recipes if _is_gone(partition, recipe.distro_tree_id)]
         draft = _draft(partition, f"distro-tree/{gone[0].distro_tree_id}")
-        own = {recipe.recipe_id: DISTRO_LEFT for recipe in gone}
+        own = {r.recipe_id: f"{DISTRO_LEFT}: {called(partition, r.distro_tree_id)}" for r in gone}
         reasons = {r.recipe_id: own.get(r.recipe_id, SIBLING_IMPOSSIBLE) for r in members.recipes}
         draft.happen(abort_set(members, reasons))
         yield draft.decision()

@@ -6,22 +6,12 @@ from random import Random
 
 import pytest
 
-from domain.job.spec import JobSpec, RecipeSetSpec, RecipeSpec
-from domain.job.submission import Ids, counts, submit
+from domain.job.spec import RecipeSetSpec, RecipeSpec
 from domain.priority import Priority
 from domain.requirements.distro import DISTRO
-from tests.domain.scheduling.tree_wants import choose, recipe, with_guests
+from tests.domain.scheduling.tree_wants import choose, recipe, submitted, with_guests
 from tests.domain.scheduling.wants import ANYTHING, BIG, forces, named
 from tests.domain.scheduling.world import World
-
-
-def _submitted(world: World, spec: RecipeSetSpec, tree_ids: tuple[int | None, ...]) -> tuple[int, ...]:
-    job = JobSpec("", "ada", None, "scratch", None, (spec,), {})
-    _, recipes, tasks = counts(job)
-    number, first = len(world.sets) + 1, len(world.recipes) + 1
-    ids = Ids(number, (number,), tuple(range(first, first + recipes)), tuple(range(first, first + tasks)))
-    world.commit(submit(job, ids, "ada", tree_ids)[1:])
-    return ids.recipes
 
 
 def _any_lab(chance: Random) -> World:
@@ -81,7 +71,7 @@ def _meant(world: World, each: RecipeSpec) -> list[int]:
 
 def _states_with(world: World, spec: RecipeSetSpec, tree_ids: tuple[int | None, ...]) -> list[str]:
     """What became of the set with these trees; then the systems are as they were."""
-    ids = _submitted(world, spec, tree_ids)
+    ids = submitted(world, spec, tree_ids)
     world.settle()
     states = world.states(*ids)
     if "aborted" not in states:

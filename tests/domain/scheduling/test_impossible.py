@@ -7,11 +7,14 @@ from typing import Any
 
 import pytest
 
+from domain.job.spec import RecipeSetSpec
+from domain.priority import Priority
 from domain.recipe.events import RecipeAborted
 from domain.scheduling.reasons import (
     ALL_MATCHES_EXCLUDE,
     NO_DISTRO_TREE,
     NO_LAB_FOR_ALL,
+    NO_LAB_HAS_ALL_TREES,
     NO_MATCH_FITS,
     NO_MATCH_HAS_THE_GUESTS,
     NO_MATCH_HAS_THE_TREE,
@@ -19,6 +22,7 @@ from domain.scheduling.reasons import (
     SIBLING_IMPOSSIBLE,
 )
 from domain.scheduling.rules import VIABLE
+from tests.domain.scheduling.tree_wants import recipe, submitted
 from tests.domain.scheduling.wants import ANYTHING, HUGE, forces, named
 from tests.domain.scheduling.world import World
 
@@ -124,14 +128,18 @@ def _match_elsewhere_or_of_other_arch(world: World) -> None:
     world.add_system("c", arches=["ppc64le"])
 
 
+# Which trees it would have installed, and where they are.
+ONE = "1 (tree-1) is in lab-1"
+BOTH = "1 (tree-1) is in lab-1, lab-2; 2 (tree-2) is in lab-1"
+
 MATCHING = [
     # The machine that was asked for stands in a lab without the tree.
-    (_match_elsewhere, "b", (), NO_MATCH_HAS_THE_TREE),
-    (_match_without_the_guests, "b", (2,), NO_MATCH_HAS_THE_GUESTS),
-    (_match_of_other_arch, "b", (), NO_MATCH_OF_THE_ARCH),
-    (_excluding("Fedora", None, "b"), "b", (), ALL_MATCHES_EXCLUDE),
+    (_match_elsewhere, "b", (), f"{NO_MATCH_HAS_THE_TREE}: {ONE}"),
+    (_match_without_the_guests, "b", (2,), f"{NO_MATCH_HAS_THE_GUESTS}: {BOTH}"),
+    (_match_of_other_arch, "b", (), f"{NO_MATCH_OF_THE_ARCH}: {ONE}"),
+    (_excluding("Fedora", None, "b"), "b", (), f"{ALL_MATCHES_EXCLUDE}: {ONE}"),
     # One lacks this, the other that.
-    (_match_elsewhere_or_of_other_arch, "bc", (), NO_MATCH_FITS),
+    (_match_elsewhere_or_of_other_arch, "bc", (), f"{NO_MATCH_FITS}: {ONE}"),
 ]
 
 
@@ -149,36 +157,36 @@ def test_new_job__some_match_but_none_of_them_could__is_aborted_with_what_they_l
 
 HOPELESS = [
     # The lab's last system was taken away for good.
-    (_only_removed, "registered"),
+    (_only_removed, "registered", ""),
     # The one that is forced was: whatever else is asked, a removed system serves nobody.
-    (_forced_is_removed, "requirement"),
+    (_forced_is_removed, "requirement", ""),
     # The tree is imported in one lab, the machines stand in another.
-    (_other_lab, "distro"),
+    (_other_lab, "distro", ONE),
     # Each tree is in a lab with machines, but the guests' in another than the host's.
-    (_guests_elsewhere, "guests"),
+    (_guests_elsewhere, "guests", "1 (tree-1) is in lab-1; 2 (tree-2) is in lab-2"),
     # The tree is there, but nothing that could boot it.
-    (_other_arch, "arch"),
-    (_own_distro_of_other_arch, "arch"),
+    (_other_arch, "arch", ONE),
+    (_own_distro_of_other_arch, "arch", ""),
     # The owner knows that the family does not run, or just this version, or somebody's own.
-    (_excluded_family, "exclusion"),
-    (_excluded_version, "exclusion"),
-    (_excluded_own_distro, "exclusion"),
+    (_excluded_family, "exclusion", ONE),
+    (_excluded_version, "exclusion", ONE),
+    (_excluded_own_distro, "exclusion", ""),
     # The submitter asks for more than anybody has.
-    (_too_small, "requirement"),
+    (_too_small, "requirement", ""),
 ]
 
 
-@pytest.mark.parametrize(("prepare", "name"), HOPELESS)
+@pytest.mark.parametrize(("prepare", "name", "where"), HOPELESS)
 def test_new_job__nobody_could_ever_serve_it__is_aborted_with_the_reason_of_the_rule(
-    world: World, prepare: Callable[[World], int], name: str
+    world: World, prepare: Callable[[World], int], name: str, where: str
 ) -> None:
     recipe_id = prepare(world)
     reason = next(rule.reason for rule in VIABLE if rule.name == name)
-    assert reasons(world)[f"recipe/{recipe_id}"] == reason
+    assert reasons(world)[f"recipe/{recipe_id}"] == (f"{reason}: {where}" if where else reason)
 
 
 def test_rules__every_one__has_a_hopeless_case() -> None:
-    assert {name for _, name in HOPELESS} == {rule.name for rule in VIABLE}
+    assert {name for _, name, _ in HOPELESS} == {rule.name for rule in VIABLE}
 
 
 def test_new_job__no_distro_tree__is_aborted(world: World) -> None:
@@ -218,7 +226,7 @@ def test_new_set__enough_systems_but_two_want_the_same_one__is_aborted(world: Wo
     # A matching, not counting: three recipes, three systems, and each recipe has one that could run it.
     world.add_idle("a", "b", "c")
     world.submit_set([named("a"), named("a"), ANYTHING.text])
-    assert set(reasons(world).values()) == {NO_LAB_FOR_ALL}
+    assert set(reasons(world).values()) == {f"{NO_LAB_FOR_ALL}: recipes 1, 2, 3: {ONE}"}
 
 
 def test_new_set__systems_enough_only_in_two_labs_together__is_aborted(world: World) -> None:
@@ -228,7 +236,32 @@ def test_new_set__systems_enough_only_in_two_labs_together__is_aborted(world: Wo
     world.add_system("b", lab="lab-2")
     world.settle()
     world.submit_set([ANYTHING.text, ANYTHING.text])
-    assert set(reasons(world).values()) == {NO_LAB_FOR_ALL}
+    told = "recipes 1, 2: 1 (tree-1) is in lab-1, lab-2"
+    assert set(reasons(world).values()) == {f"{NO_LAB_FOR_ALL}: {told}"}
+
+
+def test_new_set__trees_in_different_labs__is_told_whose_is_where(world: World) -> None:
+    world.add_lab("lab-2")
+    world.put_tree(2, "x86_64", ["lab-2"])
+    world.add_system("a")
+    world.add_system("b", lab="lab-2")
+    world.settle()
+    spec = RecipeSetSpec(Priority.Normal, (recipe(named("a")), recipe(named("b")), recipe(distro=OWN)))
+    submitted(world, spec, (1, 2, None))
+    told = "recipe 1: 1 (tree-1) is in lab-1; recipe 2: 2 (tree-2) is in lab-2"
+    assert set(reasons(world).values()) == {f"{NO_LAB_HAS_ALL_TREES}: {told}"}
+
+
+def test_new_set__many_recipes_and_labs__the_first_are_told(world: World) -> None:
+    labs = [f"lab-{number}" for number in range(1, 8)]
+    for lab in labs[1:]:
+        world.add_lab(lab)
+        world.add_system(f"only.{lab}", lab=lab)
+    world.put_tree(1, "x86_64", labs)
+    world.settle()
+    world.submit_set([ANYTHING.text] * 6)
+    told = "recipes 1, 2, 3, 4 and 2 more: 1 (tree-1) is in lab-1, lab-2, lab-3, lab-4 and 3 more"
+    assert set(reasons(world).values()) == {f"{NO_LAB_FOR_ALL}: {told}"}
 
 
 @pytest.mark.parametrize("condition", ["Manual", "Broken"])

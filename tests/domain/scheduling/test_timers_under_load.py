@@ -62,4 +62,4 @@ def test_distro_tree__left_before_a_new_set_is_answered__its_own_answer_says_why
     world.remove_tree(1)
     assert run_loop(world).decisions == []
     (answer,) = world.settle()
-    assert answer.events == ((f"recipe/{new}", RecipeAborted(NO_LAB_HAS_THE_TREE)),)
+    assert answer.events == ((f"recipe/{new}", RecipeAborted(f"{NO_LAB_HAS_THE_TREE}: 1 is in no lab")),)

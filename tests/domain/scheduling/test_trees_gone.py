@@ -24,7 +24,9 @@ def test_distro_tree__left_every_lab__waiting_set_is_given_up(world: World) -> N
     world.settle()
     world.remove_tree(2)
     found = tick(world)
-    assert aborted(found) == {f"recipe/{first}": SIBLING_IMPOSSIBLE, f"recipe/{first + 1}": DISTRO_LEFT}
+    # Its name went with it.
+    left = f"{DISTRO_LEFT}: 2"
+    assert aborted(found) == {f"recipe/{first}": SIBLING_IMPOSSIBLE, f"recipe/{first + 1}": left}
     assert (found.causes, found.findings.distro_trees_left) == (["timer/distro-tree/2"], 1)
     assert world.states(runs["a"], second) == ["waiting", "queued"]
 
@@ -46,9 +48,9 @@ def test_distro_tree__left_while_a_set_holds_a_system__lets_go_first_and_is_give
     runs = occupy(world, "x")
     ids = wanting(world, "a", "x")
     assert world.states(*ids) == ["scheduled", "assigned"]
-    world.remove_tree(1)
+    world.put_tree(1, "x86_64", [])
     found = tick(world)
-    assert set(aborted(found).values()) == {DISTRO_LEFT}
+    assert set(aborted(found).values()) == {f"{DISTRO_LEFT}: 1 (tree-1)"}
     assert world.states(*ids, runs["x"]) == ["aborted", "aborted", "waiting"]
     assert world.systems["a"].usage == "idle"
 

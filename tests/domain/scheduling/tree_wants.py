@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from domain.job.spec import RecipeSetSpec, RecipeSpec, TaskSpec
+from domain.job.spec import JobSpec, RecipeSetSpec, RecipeSpec, TaskSpec
+from domain.job.submission import Ids, counts, submit
 from domain.priority import Priority
 from domain.requirements.distro import DISTRO
 from domain.scheduling.distro_trees import Chosen, DistroTrees
@@ -45,3 +46,13 @@ def known_to(world: World) -> DistroTrees:
 
 def choose(world: World, *recipes: RecipeSpec) -> Chosen:
     return known_to(world).choose(RecipeSetSpec(Priority.Normal, recipes))
+
+
+def submitted(world: World, spec: RecipeSetSpec, tree_ids: tuple[int | None, ...]) -> tuple[int, ...]:
+    """The ids of its recipes, guests too."""
+    job = JobSpec("", "ada", None, "scratch", None, (spec,), {})
+    _, recipes, tasks = counts(job)
+    number, first = len(world.sets) + 1, len(world.recipes) + 1
+    ids = Ids(number, (number,), tuple(range(first, first + recipes)), tuple(range(first, first + tasks)))
+    world.commit(submit(job, ids, "ada", tree_ids)[1:])
+    return ids.recipes

@@ -76,6 +76,6 @@ def test_distro_tree__leaves_every_lab__who_waits_for_it_is_given_up(stage: Stag
         admin:
             distro-tree.removed     distro-tree/2
         scheduler, on timer/distro-tree/2:
-            recipe.aborted          recipe/1        reason='its distro tree has left every lab'
+            recipe.aborted          recipe/1        reason='its distro tree has left every lab: 2'
             recipe.aborted          recipe/2        reason='another recipe of its set could never run'
     """)
