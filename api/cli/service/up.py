@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import click
-import httpx
 
 from api import root
 from api.cli.arguments.setting_flags import flags
 from api.cli.service import up_messages as say
+from api.cli.service.until_ready import until_ready
 from api.client.connection_file import Connection
 from api.embedded.database import EmbeddedDatabase
 from api.embedded.environment import forget_libpq
@@ -80,7 +79,7 @@ def _run(settings: Settings, demo: bool) -> None:
             return
         for name in SERVICES:
             supervisor.start(program(name, replace(settings, token=None)))
-        _wait_until_ready(settings, supervisor, stop.made)
+        until_ready(settings, supervisor, stop.made)
         if not stop.made():
             click.echo(say.ready(settings, connection, new_token))
             _start_demo(settings, connection, supervisor, wanted=demo)
@@ -105,28 +104,6 @@ def _prepare_database(settings: Settings, supervisor: Supervisor, stack: ExitSta
 
 def _keep_connection(settings: Settings, new_token: str | None) -> None:
     Connection(str(settings.url), new_token).save(settings.data)
-
-
-def _wait_until_ready(settings: Settings, supervisor: Supervisor, stopping: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + settings.ready_seconds
-    ready = False
-
-    def decided() -> bool:
-        nonlocal ready
-        ready = _is_ready(f"{settings.url}/readyz")
-        return ready or stopping() or time.monotonic() > deadline
-
-    supervisor.run(decided)
-    if not ready and not stopping():
-        raise click.ClickException(say.not_ready(settings))
-
-
-def _is_ready(url: str) -> bool:
-    try:
-        # A proxy of the environment is no way to this machine.
-        return httpx.get(url, timeout=2, trust_env=False).status_code == httpx.codes.OK
-    except httpx.TransportError:
-        return False
 
 
 def _start_demo(settings: Settings, connection: Connection, supervisor: Supervisor, *, wanted: bool) -> None:

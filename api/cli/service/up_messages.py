@@ -6,6 +6,7 @@ import os
 import shlex
 import shutil
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
 from api.client.connection_file import Connection, connection_file
@@ -36,8 +37,16 @@ def data(settings: Settings, new_token: str | None, events: int) -> str:
     return f"new data in {settings.data}"
 
 
-def not_ready(settings: Settings) -> str:
-    return f"{settings.url}/readyz did not answer 200 within {settings.ready_seconds:.0f} s"
+def not_ready(settings: Settings, faults: Mapping[str, str]) -> str:
+    found = "; ".join(f"{name}: {fault}" for name, fault in faults.items())
+    return (
+        f"{settings.url}/readyz did not answer 200, and for {settings.ready_seconds:g} s nothing moved"
+        f"{f' ({found})' if found else ''}"
+    )
+
+
+def catching_up(position: int, end: int) -> str:
+    return f"the read models have {position} of {end} events"
 
 
 def demo_without_token(settings: Settings) -> str:

@@ -24,19 +24,36 @@ def advancing(what: str, items: Sequence[T]) -> Iterator[T]:
     yield from track(items, description=what, console=Console(stderr=True), transient=True)
 
 
+def _nothing(position: int, end: int) -> None:
+    """Told to nobody."""
+
+
 @contextmanager
-def told_by_a_bar() -> Iterator[Callable[[int, int], None]]:
-    """To be told the position up to which the log is folded, and its end."""
+def told_by_a_bar(
+    what: str = "folding", otherwise: Callable[[int, int], None] = _nothing
+) -> Iterator[Callable[[int, int], None]]:
+    """To be told the position up to which the log is folded, and its end; the first telling shows them.
+
+    Where no person looks on, `otherwise` is told.
+    """
     if not sys.stderr.isatty():
-        yield lambda position, end: None
+        yield otherwise
         return
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-    columns = (TextColumn("folding"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
-        task = progress.add_task("", total=None)
-        yield lambda position, end: progress.update(task, completed=position, total=end)
+    columns = (TextColumn(what), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    progress = Progress(*columns, console=Console(stderr=True), transient=True)
+    task = progress.add_task("", total=None)
+
+    def tell(position: int, end: int) -> None:
+        progress.start()
+        progress.update(task, completed=position, total=end)
+
+    try:
+        yield tell
+    finally:
+        progress.stop()
 
 
 @contextmanager
