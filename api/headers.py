@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 IDEMPOTENCY_KEY: Final = "Idempotency-Key"
+ACTS_AS: Final = "Labledger-Acts-As"
 FORWARDED_FOR: Final = "X-Forwarded-For"
 
 PROBLEM: Final = "application/problem+json"

@@ -28,12 +28,15 @@ Parameters = Mapping[str, Parameter | None]
 
 @dataclass(frozen=True)
 class Manner:
-    """How a server is asked: how long each time and how often; `say` hears why it takes longer."""
+    """How a server is asked: how long each time and how often, and with which headers beside what each call
+    needs; `say` hears why it takes longer.
+    """
 
     patience: Patience = field(default_factory=Patience)
     sleep: Callable[[float], None] = time.sleep
     answer_seconds: float = ANSWER_SECONDS
     say: Callable[[str], None] | None = None
+    headers: Mapping[str, str] = field(default_factory=dict)
 
 
 class Transport:
@@ -42,7 +45,7 @@ class Transport:
         self.manner = manner
         self._http = httpx.Client(
             base_url=self.url,
-            headers={"Authorization": f"Bearer {token}"} if token else {},
+            headers={**manner.headers, **({"Authorization": f"Bearer {token}"} if token else {})},
             timeout=manner.answer_seconds,
             # A proxy of the environment is no way to this machine.
             trust_env=httpx.URL(self.url).host not in LOOPBACK,

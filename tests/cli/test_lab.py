@@ -154,6 +154,10 @@ def test_simulate__a_recipe_waits__it_is_run_to_its_end(server: Server, run: Run
     assert lab.heard[0] == {"recipe_id": 12, "state": "installing"}
     assert lab.commands[5][-1] == "completed"
     assert [line["what"] for line in lines(result)[:2]] == ["provision", "progress"]
+    # An admin may run it: all of it is said as the lab controller that is played.
+    as_whom = {asked.path: asked.headers.get("Labledger-Acts-As") for asked in server.asked}
+    assert as_whom.pop("/lab-controllers") is None
+    assert set(as_whom.values()) == {"lab.example.com"}
 
 
 def test_simulate__started_again_after_the_end__says_nothing(server: Server, run: Run) -> None:

@@ -42,7 +42,7 @@ def test_enabled__changed__once_and_by_admins_only(
         assert client.patch(f"/lab-controllers/{WEST}", json=body).status_code == 422
 
 
-def test_last_heard__any_request_under_its_name__moves_it_without_an_event(
+def test_last_heard__any_request_of_its_token__moves_it_without_an_event(
     client: httpx.Client, people: People, line: Running
 ) -> None:
     silent = {"enabled": True}
@@ -62,11 +62,28 @@ def test_last_heard__any_request_under_its_name__moves_it_without_an_event(
     assert 0 <= age.total_seconds() < 10 and told["silent"] is False
     listed = client.get("/lab-controllers").json()["lab_controllers"]
     assert told["last_heard_at"] in [row["last_heard_at"] for row in listed]
-    # Who stands in for it counts as well: the path has its name.
-    client.get(f"/lab-controllers/{EAST}/commands")
-    assert client.get(f"/lab-controllers/{EAST}").json()["last_heard_at"] is not None
     assert client.get(path, params={"as_of": before}).json()["last_heard_at"] is None
     assert end(line) == before
+
+
+def test_last_heard__admin_looks_at_its_commands__only_who_acts_as_it_counts(
+    client: httpx.Client, people: People
+) -> None:
+    fqdn = "lab.far.example.com"
+    path, acting = f"/lab-controllers/{fqdn}", {"Labledger-Acts-As": fqdn}
+    client.put(path, json={"enabled": True})
+    assert client.get(f"{path}/commands").status_code == 200
+    assert client.post(f"{path}/updates", json={"items": []}).status_code == 200
+    assert client.get(path).json()["last_heard_at"] is None
+    assert client.get(f"{path}/commands", headers=acting).status_code == 200
+    assert client.get(path).json()["last_heard_at"] is not None
+    # It is a lab controller then, and no admin; and nobody else is one by saying so.
+    assert client.get(f"/lab-controllers/{EAST}/commands", headers=acting).status_code == 403
+    assert client.put(path, json={"enabled": True}, headers=acting).status_code == 403
+    for who in ("alice", "east"):
+        assert people[who].get("/queue", headers=acting).status_code == 403
+    own = {"Labledger-Acts-As": EAST}
+    assert people["east"].get(f"/lab-controllers/{EAST}/commands", headers=own).status_code == 200
 
 
 def test_distro_tree__removed_and_put_again__is_gone_and_back(

@@ -10,11 +10,14 @@ from typing import Any
 
 from api.cli.lab.agent import LabAgent
 from api.client import Client, Problem, Unreachable
+from api.headers import ACTS_AS
 from replay.behaviour import Behaviour
 
 # How soon a lab controller that was added or enabled gets its agent.
 LOOK_SECONDS = 5.0
 LOOK_ONCE_SECONDS = 0.05
+# Where nobody reads what it says any more, it ends all the same.
+LAST_WORD_SECONDS = 1.0
 SIGNALS = (signal.SIGTERM, signal.SIGINT)
 NOT_FOUND = 404
 
@@ -50,9 +53,15 @@ class Simulation:
                 self._stop.wait(LOOK_ONCE_SECONDS if self._once else LOOK_SECONDS)
                 if not self._once and not self._stop.is_set():
                     self._start_new()
-            self._stop.set()
+            self._end()
         if self._errors:
             raise self._errors[0]
+
+    def _end(self) -> None:
+        self._stop.set()
+        # A thread that writes while the program ends would crash it: whoever is speaking has the last word.
+        if self._speaking.acquire(timeout=LAST_WORD_SECONDS):
+            self._speaking.release()
 
     def _done(self) -> bool:
         working = any(thread.is_alive() for thread in self._threads.values())
@@ -81,7 +90,7 @@ class Simulation:
 
     def _work(self, fqdn: str) -> None:
         try:
-            with self._client.another() as client:
+            with self._client.another(headers={ACTS_AS: fqdn}) as client:
                 LabAgent(client, fqdn, self._behaviour, say=self._say, stop=self._stop).run(once=self._once)
         except Exception as error:
             # Of all the lab controllers there are one may go; one that was asked for by name must be there.

@@ -13,7 +13,12 @@ from pydantic.json_schema import models_json_schema
 from api.headers import PROBLEM
 from api.rest.contract.answers.common import Problem
 from api.rest.contract.operation import JSON, Operation
-from api.rest.contract.parameters import header_parameters, path_parameters, query_parameters
+from api.rest.contract.parameters import (
+    header_parameters,
+    lab_parameters,
+    path_parameters,
+    query_parameters,
+)
 from api.rest.contract.queries import Caught
 
 REF = "#/components/schemas/{model}"
@@ -69,6 +74,7 @@ def _operation(
             *path_parameters(path),
             *query_parameters(operation.query),
             *header_parameters(operation, method),
+            *lab_parameters(roles),
         ],
         "responses": _responses(path, method, operation, roles, schemas),
     }

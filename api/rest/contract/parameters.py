@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Any
 
-from api.headers import IDEMPOTENCY_KEY
+from api.headers import ACTS_AS, IDEMPOTENCY_KEY
 from api.rest.contract.operation import Operation
 from api.rest.contract.queries import Query
 from api.rest.contract.values import FQDN_PATTERN, NAME_PATTERN
+from domain.directory.roles import LAB_CONTROLLER, SUBMITTER
 
 Parameter = dict[str, Any]
 
@@ -64,4 +65,15 @@ def header_parameters(operation: Operation, method: str) -> Iterator[Parameter]:
             "in": "header",
             "description": "the ETag that was read: 412 when it has changed since",
             "schema": {"type": "string", "pattern": r'^(\*|"[0-9]{1,18}")$'},
+        }
+
+
+def lab_parameters(roles: Collection[str]) -> Iterator[Parameter]:
+    """Of what a lab controller says and asks, and people do not."""
+    if LAB_CONTROLLER in roles and SUBMITTER not in roles:
+        yield {
+            "name": ACTS_AS,
+            "in": "header",
+            "description": "the FQDN of the lab controller that an admin stands in for, which is heard by it",
+            "schema": {"type": "string", "pattern": FQDN_PATTERN, "maxLength": 253},
         }

@@ -13,6 +13,7 @@ import falcon
 from falcon.asgi import Request, Response
 
 from api.feed import NotReady
+from api.headers import ACTS_AS
 from api.rest.context import came_from, request_id_of, route_of
 from api.rest.contract.operation import Operation
 from api.rest.middleware.address import address_of
@@ -75,7 +76,7 @@ class Gate:
         self, req: Request, route: Route, allowed: tuple[str, ...], params: dict[str, Any]
     ) -> None:
         """Raises for who has no token that counts, or not the right for this."""
-        principal = await self._principal(req)
+        principal = (await self._principal(req)).acting_as(req.get_header(ACTS_AS))
         if principal.role not in allowed:
             raise NotPermitted(f"{req.method} {route_of(req)} is for {', '.join(allowed)}")
         foreign = route.own_lab and params["name"] != principal.lab_controller
@@ -84,9 +85,7 @@ class Gate:
         req.context.principal = principal
         if principal.role == AUDITOR:
             await self._record(req, principal)
-        if route.own_lab and principal.role != AUDITOR:
-            await self._heard(params["name"])
-        elif principal.lab_controller is not None:
+        if principal.lab_controller is not None:
             await self._heard(principal.lab_controller)
 
     async def _record(self, req: Request, principal: Principal) -> None:
@@ -103,7 +102,7 @@ class Gate:
         await asyncio.to_thread(record, self._services.log, read)
 
     async def _heard(self, lab_controller: str) -> None:
-        """A request under a lab controller's name: it reports."""
+        """It reports, whatever it asks for. Who only looks at what it was told does not."""
         contacts, now = self._services.contacts, self._services.clock()
         known = self._services.feed.directory.get("lab-controller", lab_controller) is not None
         if known and contacts.is_news(lab_controller, now):

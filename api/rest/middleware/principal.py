@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from falcon.asgi import Request as HttpRequest
 
 from api.rest.context import operation_asked, request_id_of
 from api.services import Request
-from domain.directory.roles import ADMIN
+from domain.directory.roles import ADMIN, LAB_CONTROLLER
+from domain.errors import NotPermitted
 
 _ETAG: Final = re.compile(r'^"[0-9]{1,18}"$')
 
@@ -27,6 +28,14 @@ class Principal:
     @property
     def is_admin(self) -> bool:
         return self.role == ADMIN
+
+    def acting_as(self, lab_controller: str | None) -> Principal:
+        """An admin may stand in for a lab controller, and is nothing else then. Raises NotPermitted."""
+        if lab_controller in (None, self.lab_controller):
+            return self
+        if not self.is_admin:
+            raise NotPermitted("only an admin acts as a lab controller")
+        return replace(self, role=LAB_CONTROLLER, lab_controller=lab_controller)
 
 
 def principal_of(req: HttpRequest) -> Principal:
