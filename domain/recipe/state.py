@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
@@ -11,6 +11,7 @@ from domain.events import Event, Moment
 from domain.recipe import events as happened
 from domain.recipe import watchdog
 from domain.recipe.lifecycle import FINISHED, STARTED
+from domain.values import changed
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,13 +77,15 @@ def evolve(recipe: Recipe | None, recipe_id: int, event: Event, moment: Moment) 
     if isinstance(event, happened.RecipeNew):
         return _begin(recipe_id, event, moment)
     assert recipe is not None, f"recipe {recipe_id} has events before it was new"
-    recipe = replace(recipe, version=moment.version)
     state = getattr(event, "STATE", None)
-    if state is not None:
-        moved = _MOVES.get(state, _stay)(recipe, event)
-        return replace(moved, state=state, deadline=watchdog.after_state(recipe, event, moment.at))
-    recipe = replace(recipe, tasks=_with_task(recipe.tasks, event))
-    return replace(recipe, deadline=watchdog.after_report(recipe, event, moment.at))
+    if state is None:
+        recipe = changed(recipe, version=moment.version, tasks=_with_task(recipe.tasks, event))
+        deadline = watchdog.after_report(recipe, event, moment.at)
+        return recipe if deadline == recipe.deadline else changed(recipe, deadline=deadline)
+    deadline = watchdog.after_state(recipe, event, moment.at)
+    move = _MOVES.get(state)
+    moved = move(recipe, event) if move else {}
+    return changed(recipe, version=moment.version, state=state, deadline=deadline, **moved)
 
 
 def _begin(recipe_id: int, event: happened.RecipeNew, moment: Moment) -> Recipe:
@@ -108,33 +111,29 @@ def _begin(recipe_id: int, event: happened.RecipeNew, moment: Moment) -> Recipe:
     )
 
 
-def _stay(recipe: Recipe, _: Event) -> Recipe:
-    return recipe
+def _placed(_: Recipe, event: happened.RecipeScheduled) -> dict[str, Any]:
+    return {"system": event.system, "lab_controller": event.lab_controller}
 
 
-def _placed(recipe: Recipe, event: happened.RecipeScheduled) -> Recipe:
-    return replace(recipe, system=event.system, lab_controller=event.lab_controller)
+def _bound(_: Recipe, event: happened.RecipeAssigned) -> dict[str, Any]:
+    return {"system": None, "lab_controller": event.lab_controller}
 
 
-def _bound(recipe: Recipe, event: happened.RecipeAssigned) -> Recipe:
-    return replace(recipe, system=None, lab_controller=event.lab_controller)
+def _free(_: Recipe, __: Event) -> dict[str, Any]:
+    return {"system": None, "lab_controller": None}
 
 
-def _free(recipe: Recipe, _: Event) -> Recipe:
-    return replace(recipe, system=None, lab_controller=None)
-
-
-def _given_up(recipe: Recipe, event: Any) -> Recipe:
+def _given_up(recipe: Recipe, event: Any) -> dict[str, Any]:
     """Its open tasks end with it."""
-    return replace(recipe, tasks=tuple(_ended_with(task, event.STATE) for task in recipe.tasks))
+    return {"tasks": tuple(_ended_with(task, event.STATE) for task in recipe.tasks)}
 
 
 def _ended_with(task: Task, state: str) -> Task:
-    return replace(task, state=state) if task.state in ("new", "running") else task
+    return changed(task, state=state) if task.state in ("new", "running") else task
 
 
 # What a state changes beside the state; the others change nothing.
-_MOVES: dict[str, Callable[[Recipe, Any], Recipe]] = {
+_MOVES: dict[str, Callable[[Recipe, Any], dict[str, Any]]] = {
     "queued": _free,
     "assigned": _bound,
     "scheduled": _placed,
@@ -156,9 +155,9 @@ def _with_task(tasks: tuple[Task, ...], event: Event) -> tuple[Task, ...]:
 
 def _task_after(task: Task, event: Event) -> Task:
     if isinstance(event, happened.TaskResult):
-        return replace(task, results=(*task.results, content_of(event)))
+        return changed(task, results=(*task.results, content_of(event)))
     state = _TASK_STATES.get(type(event))
-    return replace(task, state=state) if state else task
+    return changed(task, state=state) if state else task
 
 
 def content_of(event: happened.TaskResult) -> tuple[str, str, float | None, tuple[str, ...]]:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from domain.events import Event, Moment
 from domain.priority import Priority
 from domain.recipe_set.events import RecipeSetPriorityChanged, RecipeSetSubmitted
+from domain.values import changed
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,5 +39,5 @@ def evolve(recipe_set: RecipeSet | None, recipe_set_id: int, event: Event, momen
         )
     assert recipe_set is not None, f"recipe set {recipe_set_id} has events before it was submitted"
     if isinstance(event, RecipeSetPriorityChanged):
-        return replace(recipe_set, version=moment.version, priority=Priority[event.priority])
-    return replace(recipe_set, version=moment.version)
+        return changed(recipe_set, version=moment.version, priority=Priority[event.priority])
+    return changed(recipe_set, version=moment.version)

@@ -6,11 +6,13 @@ from collections.abc import Iterable, Iterator
 
 
 def numbers_in(bitmap: int) -> Iterator[int]:
-    """The numbers whose bits are set, ascending; costs one step for each."""
-    while bitmap:
-        low = bitmap & -bitmap
-        yield low.bit_length() - 1
-        bitmap ^= low
+    """The numbers whose bits are set, ascending; costs one step for each, and one for the whole."""
+    digits = f"{bitmap:b}"
+    end = len(digits) - 1
+    place = digits.rfind("1")
+    while place >= 0:
+        yield end - place
+        place = digits.rfind("1", 0, place)
 
 
 def lowest(bitmap: int) -> int:

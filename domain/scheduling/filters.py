@@ -1,25 +1,25 @@
 """Recipes with the same filter share one entry; an index leads from entry to systems and back.
 
 An entry knows its viable systems as a bitmap, and its recipes by rank: the queued ones, and those assigned to
-a lab. A system knows its entries as a bitmap over entry numbers (its signature), brought up to date when it
-is asked for. So a new recipe looks at one entry, and a pending system at the entries that want it: neither at
-the queue, nor at the lab. `Effort` counts what was looked at, and a test holds the counts against the lab's
-size.
+a lab. A system knows its entries as a bitmap over entry numbers (its signature), and a line its entries in
+the order of their first recipes. So a new recipe looks at one entry, and a pending system at a few of those
+that want it: neither at the queue, nor at the lab. `Effort` counts what was looked at, and a test holds the
+counts against the lab's size.
 """
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 from domain.scheduling.bitmaps import numbers_in
 from domain.scheduling.filter_key import FilterKey
+from domain.scheduling.heads import Heads, Rank
 from domain.scheduling.labs import Labs
 from domain.scheduling.planes import Planes
-from domain.scheduling.ranked import Ranked, merged
+from domain.scheduling.ranked import Ranked
 from domain.scheduling.rules import viable
-
-Rank = tuple[int, ...]
 
 QUEUED = ""
 """The line of the queued recipes; the assigned ones stand in the line of their lab."""
@@ -55,23 +55,16 @@ class Filters:
         self._effort = effort
         self._entries: dict[FilterKey, Entry] = {}
         self._most = self.SPARE
-        self._start_numbering()
-
-    def _start_numbering(self) -> None:
-        self._by_number: list[Entry] = list(self._entries.values())
-        self._wanting: dict[str, int] = {}
-        for number, entry in enumerate(self._by_number):
-            entry.number = number
-            for line, ranked in entry.lines.items():
-                if len(ranked):
-                    self._wanting[line] = self._wanting.get(line, 0) | 1 << number
-        self._evaluated = [entry for entry in self._by_number if entry.viable is not None]
-        self._known = sum(1 << entry.number for entry in self._evaluated)
-        self._populated = sum(1 << entry.number for entry in self._by_number if entry.unplaced)
-        self._signatures: dict[int, tuple[int, int]] = {}
+        self._by_number: dict[int, Entry] = {}
+        self._free_numbers: list[int] = []
+        self._heads = defaultdict[str, Heads](Heads)
+        # Bitmaps of entries: evaluated, with unplaced recipes, naming a system by force; and of each system.
+        self._known = 0
+        self._populated = 0
+        self._forcing = 0
+        self._signatures = defaultdict[int, int](int)
+        # How many unplaced recipes could use a system, of the evaluated entries.
         self._takers = Planes()
-        for entry in self._evaluated:
-            self._takers.add(entry.viable or 0, entry.unplaced)
 
     # Recipes in and out
 
@@ -93,29 +86,39 @@ class Filters:
 
     def enqueue(self, key: FilterKey, line: str, rank: Rank) -> None:
         entry = self._entry(key)
-        entry.lines.setdefault(line, Ranked()).add(rank)
-        self._wanting[line] = self._wanting.get(line, 0) | 1 << entry.number
+        ranked = entry.lines.setdefault(line, Ranked())
+        ranked.add(rank)
+        if ranked.first() == rank:
+            self._heads[line].put(entry.number, rank)
 
     def dequeue(self, key: FilterKey, line: str, rank: Rank) -> None:
         entry = self._entry(key)
-        entry.lines[line].discard(rank)
-        if not len(entry.lines[line]):
+        ranked = entry.lines[line]
+        ranked.discard(rank)
+        if self._heads[line].first(entry.number) == rank:
+            self._heads[line].put(entry.number, ranked.first())
+        if not len(ranked):
             del entry.lines[line]
-            self._wanting[line] &= ~(1 << entry.number)
 
     def _entry(self, key: FilterKey) -> Entry:
         entry = self._entries.get(key)
         if entry is None:
             self._drop_spare()
-            entry = self._entries[key] = Entry(key, len(self._by_number))
-            self._by_number.append(entry)
+            number = self._free_numbers.pop() if self._free_numbers else len(self._by_number)
+            entry = self._entries[key] = self._by_number[number] = Entry(key, number)
+            if key.forced is not None:
+                self._forcing |= 1 << number
         return entry
 
     def _drop_spare(self) -> None:
-        if len(self._entries) >= self._most:
-            self._entries = {key: entry for key, entry in self._entries.items() if entry.unplaced}
-            self._most = max(self.SPARE, 2 * len(self._entries))
-            self._start_numbering()
+        if len(self._entries) < self._most:
+            return
+        for entry in [entry for entry in self._entries.values() if not entry.unplaced]:
+            self._forget(entry)
+            self._forcing &= ~(1 << entry.number)
+            del self._entries[entry.key], self._by_number[entry.number]
+            self._free_numbers.append(entry.number)
+        self._most = max(self.SPARE, 2 * len(self._entries))
 
     # Systems and distro trees in and out
 
@@ -124,30 +127,28 @@ class Filters:
 
         `alone` makes a lab of just that system; while no entry has been evaluated, nobody needs it.
         """
-        number = self._labs.number(fqdn)
-        self._signatures.pop(number, None)
-        if self._evaluated:
-            self._takers.put(number, self._hold_against_all(alone(), 1 << number))
+        if self._known:
+            self._hold_against_all(self._labs.number(fqdn), alone())
 
-    def _hold_against_all(self, alone: Labs, bit: int) -> int:
-        """How many recipes could use it."""
-        takers = 0
-        for entry in self._evaluated:
+    def _hold_against_all(self, number: int, alone: Labs) -> None:
+        takers = signature = 0
+        for entry in self._evaluated():
             self._effort.evaluations += 1
             assert entry.viable is not None, "an evaluated entry knows its systems"
             if viable(alone, entry.key):
-                entry.viable |= bit
+                entry.viable |= 1 << number
+                signature |= 1 << entry.number
                 takers += entry.unplaced
             else:
-                entry.viable &= ~bit
-        return takers
+                entry.viable &= ~(1 << number)
+        self._signatures[number] = signature
+        self._takers.put(number, takers)
 
     def tree_changed(self, tree_id: int) -> None:
         """Entries that name the tree are evaluated anew when they are next asked for."""
-        for entry in self._evaluated:
+        for entry in self._evaluated():
             if tree_id in entry.key.tree_ids:
-                entry.viable = None
-        self._start_numbering()
+                self._forget(entry)
 
     # Questions
 
@@ -157,53 +158,60 @@ class Filters:
 
     def fewest_takers(self, among: int) -> int:
         """Those systems that the fewest unplaced recipes could use."""
-        for number in numbers_in(self._populated & ~self._known):
-            self._evaluate(self._by_number[number])
+        self._evaluate_all(self._populated)
         return self._takers.least(among)
 
     def in_use(self) -> Iterator[Entry]:
         """The filters of unplaced recipes, whether evaluated or not."""
-        return (entry for entry in self._by_number if entry.unplaced)
+        return (self._by_number[number] for number in numbers_in(self._populated))
 
     def wanting(self, line: str) -> Iterator[Entry]:
         """The filters of a line, evaluated."""
-        for number in numbers_in(self._wanting.get(line, 0)):
+        self._evaluate_all(self._heads[line].numbers)
+        for number in self._heads[line]:
             self._effort.rows += 1
-            self._evaluate(self._by_number[number])
             yield self._by_number[number]
 
     def takers(self, fqdn: str, line: str, *, forced_only: bool) -> Iterator[Rank]:
-        """The recipes of a line that the system is viable for, in rank order.
+        """The recipes of a line that the system is viable for, in rank order, while nothing changes.
 
         With `forced_only`, those that name the system by force.
         """
-        wanting = self._wanting.get(line, 0)
-        for number in numbers_in(wanting & ~self._known):
-            self._evaluate(self._by_number[number])
-        queues = []
-        for number in numbers_in(self._signature(self._labs.number(fqdn)) & wanting):
+        heads = self._heads[line]
+        self._evaluate_all(heads.numbers)
+        signature = self._signatures[self._labs.number(fqdn)]
+
+        def recipes(number: int) -> Ranked[Rank]:
             self._effort.rows += 1
-            entry = self._by_number[number]
-            if not forced_only or entry.key.forced:
-                queues.append(entry.lines[line])
-        return merged(queues)
+            return self._by_number[number].lines[line]
+
+        return heads.merged(signature & self._forcing if forced_only else signature, recipes)
 
     # Bringing up to date what is asked for
+
+    def _evaluate_all(self, numbers: int) -> None:
+        for number in numbers_in(numbers & ~self._known):
+            self._evaluate(self._by_number[number])
 
     def _evaluate(self, entry: Entry) -> int:
         if entry.viable is None:
             self._effort.evaluations += 1
             entry.viable = viable(self._labs, entry.key)
             self._takers.add(entry.viable, entry.unplaced)
-            self._evaluated.append(entry)
             self._known |= 1 << entry.number
+            for number in numbers_in(entry.viable):
+                self._signatures[number] |= 1 << entry.number
         return entry.viable
 
-    def _signature(self, number: int) -> int:
-        signature, seen = self._signatures.get(number, (0, 0))
-        self._effort.rows += len(self._evaluated) - seen
-        for entry in self._evaluated[seen:]:
-            if entry.viable is not None and entry.viable >> number & 1:
-                signature |= 1 << entry.number
-        self._signatures[number] = signature, len(self._evaluated)
-        return signature
+    def _forget(self, entry: Entry) -> None:
+        """What was found of it is not so any more."""
+        if entry.viable is None:
+            return
+        self._takers.subtract(entry.viable, entry.unplaced)
+        self._known &= ~(1 << entry.number)
+        for number in numbers_in(entry.viable):
+            self._signatures[number] &= ~(1 << entry.number)
+        entry.viable = None
+
+    def _evaluated(self) -> Iterator[Entry]:
+        return (self._by_number[number] for number in numbers_in(self._known))

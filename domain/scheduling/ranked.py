@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Generic, TypeVar
 
 K = TypeVar("K", bound=tuple[int, ...])
@@ -48,14 +48,3 @@ class Ranked(Generic[K]):
             for child in (2 * place + 1, 2 * place + 2):
                 if child < len(self._heap):
                     heapq.heappush(frontier, (self._heap[child], child))
-
-
-def merged(lines: Sequence[Ranked[K]]) -> Iterator[K]:
-    """All of them in one order. Mostly the first is all that is asked for: then nothing is sorted."""
-    first = min((head for line in lines if (head := line.first()) is not None), default=None)
-    if first is None:
-        return
-    yield first
-    ranks = heapq.merge(*lines)
-    next(ranks)
-    yield from ranks

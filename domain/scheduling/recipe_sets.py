@@ -9,7 +9,8 @@ from domain.recipe.lifecycle import PLACED, UNPLACED
 from domain.recipe.state import Recipe
 from domain.recipe_set.state import RecipeSet
 from domain.scheduling.filter_key import FilterKey, filter_key
-from domain.scheduling.filters import QUEUED, Filters, Rank
+from domain.scheduling.filters import QUEUED, Filters
+from domain.scheduling.heads import Rank
 
 # States in which a recipe keeps its set in a lab that it has not started in.
 BOUND = ("assigned", "scheduled")

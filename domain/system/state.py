@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
 from domain.events import Event, Moment
 from domain.system import events as happened
+from domain.values import changed
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,17 +63,20 @@ def evolve(system: System | None, fqdn: str, event: Event, moment: Moment) -> Sy
             owned_since=moment.position,
         )
     assert system is not None, f"{fqdn} has events before it was registered"
-    system = replace(system, version=moment.version)
+    return changed(system, version=moment.version, **_change(event, moment))
+
+
+def _change(event: Event, moment: Moment) -> dict[str, Any]:
+    """What an event changes beside the version."""
     usage = getattr(event, "USAGE", None)
     if usage is not None:
-        recipe_id = getattr(event, "recipe_id", None)
-        return replace(system, usage=usage, recipe_id=recipe_id, since=moment.position)
+        return {"usage": usage, "recipe_id": getattr(event, "recipe_id", None), "since": moment.position}
     if isinstance(event, happened.SystemReservationBegun):
-        return replace(system, reservation=_reservation(event, moment.position))
+        return {"reservation": _reservation(event, moment.position)}
     if isinstance(event, happened.SystemOwnerChanged):
-        return replace(system, owner=event.owner, owned_since=moment.position)
+        return {"owner": event.owner, "owned_since": moment.position}
     change = _CHANGES.get(type(event))
-    return change(system, event) if change else system
+    return change(event) if change else {}
 
 
 def _reservation(event: happened.SystemReservationBegun, position: int) -> Reservation:
@@ -80,13 +84,11 @@ def _reservation(event: happened.SystemReservationBegun, position: int) -> Reser
     return Reservation(event.user, until, event.distro_tree_id, position)
 
 
-_CHANGES: dict[type[Event], Callable[[System, Any], System]] = {
-    happened.SystemConditionChanged: lambda system, event: replace(system, condition=event.condition),
-    happened.SystemInventoryChanged: lambda system, event: replace(system, inventory=event.inventory),
-    happened.SystemLabControllerChanged: lambda system, event: replace(
-        system, lab_controller=event.lab_controller
-    ),
-    happened.SystemDrained: lambda system, _: replace(system, draining=True),
-    happened.SystemUndrained: lambda system, _: replace(system, draining=False),
-    happened.SystemReservationEnded: lambda system, _: replace(system, reservation=None),
+_CHANGES: dict[type[Event], Callable[[Any], dict[str, Any]]] = {
+    happened.SystemConditionChanged: lambda event: {"condition": event.condition},
+    happened.SystemInventoryChanged: lambda event: {"inventory": event.inventory},
+    happened.SystemLabControllerChanged: lambda event: {"lab_controller": event.lab_controller},
+    happened.SystemDrained: lambda _: {"draining": True},
+    happened.SystemUndrained: lambda _: {"draining": False},
+    happened.SystemReservationEnded: lambda _: {"reservation": None},
 }

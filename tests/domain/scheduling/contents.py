@@ -93,7 +93,7 @@ def _hosts(partition: Partition) -> Iterator[Any]:
 def _check_filters(partition: Partition) -> None:
     filters, sets = partition.filters, partition.sets
     unplaced = [host for host in _hosts(partition) if host.state in UNPLACED]
-    for number, entry in enumerate(filters._by_number):
+    for number, entry in filters._by_number.items():
         mine = [host for host in unplaced if sets.key(host) == entry.key]
         lines: dict[str, list[Any]] = {}
         for host in mine:
@@ -105,9 +105,13 @@ def _check_filters(partition: Partition) -> None:
         }
         assert (entry.number, entry.unplaced) == (number, len(mine))
         assert bool(filters._known >> number & 1) == (entry.viable is not None)
-        for line in (QUEUED, *filters._wanting):
-            assert bool(filters._wanting.get(line, 0) >> number & 1) == (line in entry.lines)
+        for line, heads in filters._heads.items():
+            assert bool(heads.numbers >> number & 1) == (line in entry.lines)
+            assert heads._first.get(number) == (min(lines[line]) if line in lines else None)
+        assert entry.lines.keys() <= filters._heads.keys()
     for number in range(len(partition.labs.names)):
-        evaluated = [entry for entry in filters._by_number if entry.viable is not None]
+        evaluated = [entry for entry in filters._by_number.values() if entry.viable is not None]
         takers = sum(entry.unplaced for entry in evaluated if number in numbers_in(entry.viable or 0))
         assert filters._takers.value(number) == takers, f"takers of {partition.labs.names[number]}"
+        signature = sum(1 << entry.number for entry in evaluated if (entry.viable or 0) >> number & 1)
+        assert filters._signatures.get(number, 0) == signature, f"filters of {partition.labs.names[number]}"

@@ -10,7 +10,8 @@ import pytest
 from domain.recipe.state import Recipe
 from domain.scheduling import question, timers, wanted
 from domain.scheduling.bitmaps import numbers_in, union
-from domain.scheduling.filters import Filters, Rank
+from domain.scheduling.filters import Filters
+from domain.scheduling.heads import Rank
 from domain.scheduling.labs import Labs
 from domain.scheduling.partition import Partition
 from domain.scheduling.planes import Planes

@@ -1,0 +1,64 @@
+"""The order of a line is that of all its recipes together, few filters or many."""
+
+from __future__ import annotations
+
+from random import Random
+
+import pytest
+
+from domain.scheduling import heads as module
+from domain.scheduling.heads import Heads, Rank
+from domain.scheduling.ranked import Ranked
+
+FILTERS = 12
+
+
+class Line:
+    """Filters and their recipes, beside a plain list."""
+
+    def __init__(self) -> None:
+        self.heads = Heads()
+        self.recipes = {number: Ranked[Rank]() for number in range(FILTERS)}
+        self.plain: set[tuple[int, Rank]] = set()
+
+    def turn(self, number: int, rank: Rank) -> None:
+        """Who stands there goes, else comes."""
+        standing = (number, rank) in self.plain
+        self.plain ^= {(number, rank)}
+        (self.recipes[number].discard if standing else self.recipes[number].add)(rank)
+        self.heads.put(number, self.recipes[number].first())
+
+    def merged(self, among: int) -> list[Rank]:
+        return list(self.heads.merged(among, self.recipes.__getitem__))
+
+
+@pytest.mark.parametrize("few", [0, 3, 256])
+@pytest.mark.parametrize("seed", range(20))
+def test_merged__recipes_come_and_go__is_one_sorted_list(
+    seed: int, few: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "FEW", few)
+    chance, line = Random(seed), Line()
+    for ticket in range(120):
+        again = chance.choice(sorted(line.plain)) if line.plain and chance.random() < 0.5 else None
+        line.turn(*(again or (chance.randrange(FILTERS), (-chance.randrange(3), ticket, ticket))))
+        among = chance.getrandbits(FILTERS)
+        assert line.merged(among) == sorted(rank for number, rank in line.plain if among >> number & 1)
+        assert list(line.heads) == sorted(
+            {number for number, _ in line.plain},
+            key=lambda number: min(rank for other, rank in line.plain if other == number),
+        )
+
+
+def test_merged__first_alone__looks_at_no_other_filter() -> None:
+    line = Line()
+    for number in range(FILTERS):
+        line.turn(number, (0, number, number))
+    looked_at: list[int] = []
+
+    def recipes(number: int) -> Ranked[Rank]:
+        looked_at.append(number)
+        return line.recipes[number]
+
+    assert next(line.heads.merged(-1, recipes)) == (0, 0, 0)
+    assert looked_at == [0]

@@ -1,0 +1,35 @@
+"""A changed copy is what `dataclasses.replace` makes."""
+
+from __future__ import annotations
+
+from dataclasses import FrozenInstanceError, dataclass, replace
+
+import pytest
+
+from domain.values import changed
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    name: str
+    content: tuple[int, ...] = ()
+    open: bool = False
+
+
+BOX = Box("a", (1, 2))
+
+
+@pytest.mark.parametrize("fields", [{}, {"name": "b"}, {"content": (), "open": True}])
+def test_changed__some_fields__is_as_replaced_and_the_first_is_as_it_was(fields: dict[str, object]) -> None:
+    assert changed(BOX, **fields) == replace(BOX, **fields)  # type: ignore[arg-type]
+    assert Box("a", (1, 2)) == BOX
+
+
+def test_changed__copy__is_frozen_too() -> None:
+    with pytest.raises(FrozenInstanceError):
+        changed(BOX, open=True).open = False  # type: ignore[misc]
+
+
+def test_changed__no_such_field__is_refused() -> None:
+    with pytest.raises(KeyError, match="colour"):
+        changed(BOX, colour="red")
