@@ -17,23 +17,21 @@ from datetime import datetime
 from api.store.event_log import EventLog
 from api.store.lease import LEASE_SECONDS, SCHEDULER, Lease
 from api.store.mapper import Row
-from api.store.requests import Append, Committed, Conflict, Fence, Fenced, new_command_id
+from api.store.requests import Committed, Conflict, Fence, Fenced
 from api.store.snapshots import Snapshots
 from api.store.tailer import Tailer
 from api.workers.consistency import ConsistencyLoop
+from api.workers.decided import append_of
 from api.workers.heartbeat import Heartbeat, Progress
-from domain.events import Basis, Change, Stamp
+from api.workers.keeping import Keeping
+from domain.events import Basis
 from domain.scheduling.decide import POLICY_VERSION, decide
 from domain.scheduling.draft import Decision
 from domain.scheduling.partition import Partition
 from projections.database import DatabaseAway
 
-ACTOR = "scheduler"
 DECISIONS_PER_COMMIT = 500
 RETRY_SECONDS = 0.2
-# A scheduler reads so many events in well under a second.
-SNAPSHOT_EVENTS = 10_000
-SNAPSHOT_SECONDS = 30.0
 
 logger = logging.getLogger(__name__)
 
@@ -70,9 +68,7 @@ class Scheduler:
     ) -> None:
         self.partition = Partition() if partition is None else partition
         self.counters = SchedulerCounters()
-        self._snapshots = snapshots
-        self._kept = self.partition.position
-        self._kept_at = time.monotonic()
+        self._keeping = None if snapshots is None else Keeping(snapshots, self.partition)
         self._log = log
         self._tailer = tailer
         self._lease = lease
@@ -101,8 +97,8 @@ class Scheduler:
     def _leave(self) -> None:
         """Told to stop: what it knows is kept for the next one, if the database is there."""
         try:
-            if self._fence is not None and self.partition.position > self._kept:
-                self._keep()
+            if self._fence is not None and self._keeping is not None:
+                self._keeping.keep()
         except DatabaseAway as error:
             logger.warning("no snapshot at the end: %s", error)
         self._lease.release()
@@ -143,18 +139,9 @@ class Scheduler:
         if self._consistency is not None and self._consistency.is_due(time.monotonic()):
             now = self._clock()
             self._commit(now, self._consistency.correct(self.partition, now))
-        elif not self._undecided() and self._snapshot_is_due():
-            self._keep()
-
-    def _snapshot_is_due(self) -> bool:
-        """Now and then, and only while there is nothing better to do."""
-        news = self.partition.position - self._kept
-        return news >= SNAPSHOT_EVENTS and time.monotonic() - self._kept_at >= SNAPSHOT_SECONDS
-
-    def _keep(self) -> None:
-        if self._snapshots is not None:
-            self._snapshots.save(self.partition)
-            self._kept, self._kept_at = self.partition.position, time.monotonic()
+        elif self._keeping is not None and not self._undecided() and self._keeping.is_due():
+            # Only while there is nothing better to do.
+            self._keeping.keep()
 
     def _undecided(self) -> bool:
         return self._fence is not None and self.partition.triggers.first() is not None
@@ -183,7 +170,7 @@ class Scheduler:
         assert self._fence is not None, "only the holder of the lease decides"
         basis = Basis(self.partition.position, now, self._fence.epoch, POLICY_VERSION)
         try:
-            (outcome,) = self._log.append([commit_of(decisions, basis, self._fence)])
+            (outcome,) = self._log.append([append_of(decisions, basis, self._fence)])
         except DatabaseAway:
             self.partition.triggers.refused()
             raise
@@ -207,18 +194,6 @@ class Scheduler:
     def _read_through(self, position: int) -> None:
         while self.partition.position < position and not self._stopping():
             self._take_in(self._next_page(1.0))
-
-
-def commit_of(decisions: Sequence[Decision], basis: Basis, fence: Fence) -> Append:
-    """All decisions of one basis as one append, which stands or falls whole."""
-    changes: list[Change] = []
-    expected: dict[str, int] = {}
-    for number, decision in enumerate(decisions):
-        stamp = Stamp(at=basis.now, actor=ACTOR, cause=decision.trigger.cause, basis=basis, number=number)
-        changes += [Change(subject, event, stamp) for subject, event in decision.events]
-        for subject, version in decision.expected:
-            expected.setdefault(subject, version)
-    return Append(command_id=new_command_id(), changes=tuple(changes), expected=expected, fence=fence)
 
 
 def lease_for(url: str, holder: str, seconds: float = LEASE_SECONDS) -> Lease:
