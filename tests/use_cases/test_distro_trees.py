@@ -1,0 +1,102 @@
+"""A newer distro tree in one lab alone takes nothing away from who submits for the others."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import orjson
+import pytest
+
+from api.intake import read_job
+from api.store.requests import Append
+from api.use_cases.submit_job import submit_job
+from domain.directory import events as directory
+from domain.events import Change, Decided, Stamp
+from domain.job.spec import JobSpec, RecipeSetSpec
+from domain.priority import Priority
+from domain.recipe.events import RecipeNew
+from domain.upkeep.registration import register
+from tests.histories.jobs import job, recipe
+from tests.histories.labs import tree
+from tests.inside.bench import BEGINNING, Bench
+from tests.intake.jobs import KNOWN, SAMPLES, sample
+from tests.use_cases.asking import LAB, OTHER_LAB, Town, by
+
+SOUTH = "lab.south.example.com"
+MACHINE = {"type": "Machine", "arches": ["x86_64"], "memory_mb": 65_536}
+
+
+def _lab() -> Iterator[tuple[str, Any]]:
+    """The lab of the samples, and one more with a machine and a newer Fedora, as in `run-a-lab.md`."""
+    lab = json.loads((SAMPLES / "lab.json").read_text())
+    for fqdn in (SOUTH, *(each["fqdn"] for each in lab["lab_controllers"])):
+        yield f"lab-controller/{fqdn}", directory.LabControllerRegistered(True)
+    for each in lab["distro_trees"]:
+        fields = {name: each[name] for name in directory.DistroTreeRegistered.FIELDS}
+        yield f"distro-tree/{each['id']}", directory.DistroTreeRegistered(**fields)
+        if each["id"] == 3:
+            newer = {**fields, "urls": {SOUTH: ["http://south/"]}, "added_at": "2026-06-01T00:00:00Z"}
+            yield "distro-tree/60", directory.DistroTreeRegistered(**newer)
+    for each in lab["pools"]:
+        yield f"pool/{each['name']}", directory.PoolRegistered(owner_group=None)
+    for each in lab["systems"]:
+        yield from register(each)
+    beside = {"fqdn": f"x86-01.{SOUTH}", "lab_controller": SOUTH, "owner": "admin", "condition": "Automated"}
+    yield from register({**MACHINE, **beside, "pools": []})
+
+
+def trees(town: Town, spec: JobSpec) -> list[int | None]:
+    done = town.ask(submit_job, by("bob"), spec)
+    subjects = [f"recipe/{number}" for number in orjson.loads(done.answer or b"")["recipe_ids"]]
+    past = town.log.load(dict.fromkeys(subjects, 0))
+    news = [past[subject][0].event for subject in subjects]
+    return [new.distro_tree_id for new in news if isinstance(new, RecipeNew)]
+
+
+SAMPLE_TREES = [
+    ("kernel-smoke.xml", [1]),
+    ("nfs-multihost.xml", [1, 1]),
+    # The host has a RHEL, which the south has not: its guest has the Fedora that is beside it.
+    ("guests.xml", [1, 3, 1]),
+    # One machine cannot serve a pair.
+    ("pinned.xml", [4, 3, 3]),
+]
+
+
+@pytest.mark.parametrize(("name", "tree_ids"), SAMPLE_TREES)
+def test_sample__newer_tree_in_a_lab_of_one_machine__has_those_of_the_other_labs(
+    bench: Bench, name: str, tree_ids: list[int]
+) -> None:
+    with bench.scene() as scene:
+        scene.put(_lab())
+        spec = read_job(sample(name), "application/xml", KNOWN, "bob", is_admin=True)
+        assert trees(Town(scene), spec) == tree_ids
+
+
+def _wanted(distro_requires: str) -> JobSpec:
+    one = replace(recipe({"and": []}), distro_requires=distro_requires)
+    return job([RecipeSetSpec(Priority.Normal, (one,))])
+
+
+ANY_DISTRO = '{"and":[]}'
+
+
+def test_submission__newest_tree_in_a_lab_without_systems__has_the_other(town: Town) -> None:
+    later = {**tree(2, [OTHER_LAB]), "added_at": "2027-01-01T00:00:00Z"}
+    beside = {"fqdn": "c", "lab_controller": LAB, "owner": "ada", "condition": "Automated", "pools": []}
+    news = [("distro-tree/2", directory.DistroTreeRegistered(**later)), *register({**MACHINE, **beside})]
+    town.scene.put(news)
+    assert trees(town, _wanted(ANY_DISTRO)) == [1]
+
+
+def test_submission__tree_is_in_the_log_and_not_yet_known_here__has_it(town: Town) -> None:
+    spec = _wanted(recipe({"and": []}, "tree-2").distro_requires)
+    assert trees(town, spec) == [None]
+    put: Decided = [("distro-tree/2", directory.DistroTreeRegistered(**tree(2, ["lab-1"])))]
+    stamp = Stamp(BEGINNING, "admin", "request/elsewhere")
+    changes = tuple(Change(subject, event, stamp) for subject, event in put)
+    town.log.append([Append("elsewhere", changes, {"distro-tree/2": 0})])
+    assert trees(town, spec) == [2]
