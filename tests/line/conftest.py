@@ -1,9 +1,13 @@
 from __future__ import annotations
 
+import shutil
+import tempfile
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
+from api.embedded.cluster import Cluster
 from tests.harness.databases import TestDatabase
 from tests.harness.running import SAMPLES, Running, running
 
@@ -14,3 +18,13 @@ def line(database: TestDatabase) -> Iterator[Running]:
     with running(database) as started:
         started.labledger("lab", "load", str(SAMPLES / "lab.json"))
         yield started
+
+
+@pytest.fixture
+def data() -> Iterator[Path]:
+    """In a folder that every user may enter, so that the cluster lies in it and goes with it."""
+    folder = Path(tempfile.mkdtemp(prefix="labledger-tests-"))
+    folder.chmod(0o755)
+    yield folder / "data"
+    Cluster(folder / "data" / "postgresql").stop()
+    shutil.rmtree(folder)

@@ -11,8 +11,9 @@ import pytest
 
 from tests.harness.databases import TestDatabase
 from tests.harness.pool import ServerPool
-from tests.harness.running import SAMPLES, Running, running, wait_for
+from tests.harness.running import SAMPLES, Running, running
 from tests.harness.sessions import owner_session
+from tests.harness.waiting import until
 from tests.workers.read_models import forget, position, project_undisturbed
 
 XML = {"Content-Type": "application/xml"}
@@ -44,7 +45,7 @@ def half_built(database: TestDatabase) -> Iterator[Half]:
         line.labledger("lab", "load", str(SAMPLES / "lab.json"))
         middle = line.events()[-1]["position"]
         line.labledger("submit", str(SAMPLES / "kernel-smoke.xml"))
-        wait_for(lambda: line.json("recipe", "1")["state"] == "waiting", "it to be placed")
+        until(lambda: line.json("recipe", "1")["state"] == "waiting", "it to be placed")
         for name in ("projector", "scheduler"):
             line.kill(name)
         end = line.events()[-1]["position"]
@@ -53,7 +54,7 @@ def half_built(database: TestDatabase) -> Iterator[Half]:
         made = Half(line, position(owner), end)
         assert middle <= made.reached < end
         with line.client() as client:
-            wait_for(lambda: client.get("/queue").status_code == 503, "it to be noticed")
+            until(lambda: client.get("/queue").status_code == 503, "it to be noticed")
         yield made
 
 
@@ -109,7 +110,7 @@ def test_read__built_and_then_late__answered(database: TestDatabase) -> None:
     smoke = (SAMPLES / "kernel-smoke.xml").read_bytes()
     with half_built(database) as half, half.line.client() as client:
         half.line.start("projector")
-        wait_for(lambda: client.get("/jobs/1").status_code == 200, "them to be built")
+        until(lambda: client.get("/jobs/1").status_code == 200, "them to be built")
         half.line.kill("projector")
         assert client.post("/jobs", content=smoke, headers=XML).status_code == 201
         assert [job["job_id"] for job in client.get("/jobs").json()["jobs"]] == [1]

@@ -1,0 +1,66 @@
+"""`labledger up` as a person runs it."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from tests.harness.waiting import until
+
+LABLEDGER = [sys.executable, "-m", "api.cli"]
+START_SECONDS = 60.0
+
+
+class Up:
+    """One `labledger up` and what it has printed."""
+
+    def __init__(self, data: Path, *flags: str) -> None:
+        self.data = data
+        self.printed = data.with_suffix(".out")
+        with self.printed.open("wb") as out:
+            command = [*LABLEDGER, "up", "--data", str(data), "--port", "0", *flags]
+            self.process = subprocess.Popen(
+                command, stdout=out, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, env=_environment()
+            )
+
+    def text(self) -> str:
+        return self.printed.read_text("utf-8")
+
+    def wait_ready(self) -> None:
+        def ready() -> bool:
+            assert self.process.poll() is None, self.text()
+            return "Ctrl-C stops everything" in self.text()
+
+        until(ready, "up to be ready", START_SECONDS)
+
+    def labledger(self, *arguments: str) -> str:
+        command = [*LABLEDGER, *arguments, "--data", str(self.data)]
+        done = subprocess.run(
+            command, env=_environment(), capture_output=True, text=True, timeout=90, check=False
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout
+
+    def stop(self) -> int:
+        self.process.send_signal(signal.SIGTERM)
+        return self.process.wait(30)
+
+
+@contextmanager
+def up(data: Path, *flags: str) -> Iterator[Up]:
+    started = Up(data, *flags)
+    try:
+        started.wait_ready()
+        yield started
+    finally:
+        if started.process.poll() is None:
+            started.stop()
+
+
+def _environment() -> dict[str, str]:
+    return {name: value for name, value in os.environ.items() if not name.startswith("LABLEDGER_")}
