@@ -42,9 +42,13 @@ def test_tree__new_one_in_a_small_lab__is_for_those_whom_the_lab_can_serve(labs:
         assert choose(labs, recipe(elsewhere)) == Chosen((OLD,))
 
 
-def test_tree__pool_of_systems_elsewhere__is_one_that_they_can_have(labs: World) -> None:
+def test_tree__system_joins_the_pool_that_is_asked_for__is_one_that_it_can_have(labs: World) -> None:
+    trees = known_to(labs)
+    wanted = RecipeSetSpec(Priority.Normal, (recipe(in_pool("net")),))
+    assert trees.choose(wanted) == Chosen((NEW,), hopeless=True)
     labs.set_pool("net", "large-3", True)
-    assert choose(labs, recipe(in_pool("net"))) == Chosen((OLD,))
+    trees.apply(labs.log[-1])
+    assert trees.choose(wanted) == Chosen((OLD,))
 
 
 def _broken(world: World) -> None:
