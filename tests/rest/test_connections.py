@@ -55,7 +55,7 @@ def test_connections__hundreds_are_idle__who_asks_is_answered_and_the_eldest_are
 def test_connections__heads_are_half_sent__who_asks_is_answered(
     served: Running, worker: Worker, lines: Lines
 ) -> None:
-    for _ in range(2 * PLACES):
+    for _ in range(5 * PLACES):
         lines.open().say(b"GET /healthz HTTP/1.1\r\nX-")
     with served.client() as client:
         assert client.get("/healthz").status_code == 200
@@ -64,7 +64,7 @@ def test_connections__heads_are_half_sent__who_asks_is_answered(
 def test_connections__bodies_are_half_sent__who_asks_is_answered(
     served: Running, worker: Worker, lines: Lines
 ) -> None:
-    for _ in range(2 * PLACES):
+    for _ in range(5 * PLACES):
         one = lines.open()
         one.ask("POST /login", "Content-Type: application/json", "Content-Length: 100")
         one.say(b"{")
