@@ -58,31 +58,42 @@ WHERE fqdn > %(after)s
 ORDER BY fqdn LIMIT %(limit)s
 
 -- name: systems
--- All, or the one called `fqdn`. A person has it where `reserved_by` is not null; `reserved_until` is null for
--- one without an end, `reserved_distro_tree_id` for one that is not provisioned first.
-SELECT known.fqdn, version.latest AS version, s.lab_controller, s.owner, s.condition, s.draining,
-       s.reserved_by, s.reserved_until, s.reserved_distro_tree_id, s.pools, s.inventory, u.usage, u.recipe_id
+-- All, or the one called `fqdn`, or those of which something was true; what is not asked for is null. A person has it
+-- where `reserved_by` is not null; `reserved_until` is null for one without an end, `reserved_distro_tree_id` for one
+-- that is not provisioned first.
+SELECT found.fqdn, version.latest AS version, found.lab_controller, found.owner, found.condition, found.draining,
+       found.reserved_by, found.reserved_until, found.reserved_distro_tree_id, found.pools, found.inventory,
+       found.usage, found.recipe_id
 FROM (
-    -- No system is ever forgotten: each has a row that is true now, and one of then is its last until then.
-    SELECT fqdn FROM read.systems
-    WHERE until_position = 9223372036854775807 AND fqdn > %(after)s
-      AND (%(fqdn)s::text IS NULL OR fqdn = %(fqdn)s::text)) AS known
-CROSS JOIN LATERAL (
-    SELECT * FROM read.systems i WHERE i.fqdn = known.fqdn AND i.since_position <= %(at)s
-    ORDER BY i.since_position DESC LIMIT 1) AS s
-CROSS JOIN LATERAL (
-    SELECT * FROM read.system_usage i WHERE i.fqdn = known.fqdn AND i.since_position <= %(at)s
-    ORDER BY i.since_position DESC LIMIT 1) AS u
+    SELECT s.*, u.usage, u.recipe_id, u.since_position AS usage_from, u.until_position AS usage_to
+    FROM (
+        SELECT * FROM read.systems WHERE until_position = 9223372036854775807 AND since_position <= %(at)s
+        UNION ALL
+        SELECT * FROM read.systems
+        WHERE until_position < 9223372036854775807 AND int8range(since_position, until_position) @> %(at)s::bigint
+    ) AS s
+    CROSS JOIN LATERAL (
+        SELECT * FROM read.system_usage i WHERE i.fqdn = s.fqdn AND i.since_position <= %(at)s
+        ORDER BY i.since_position DESC LIMIT 1) AS u
+    WHERE s.fqdn > %(after)s
+      AND (%(fqdn)s::text IS NULL OR s.fqdn = %(fqdn)s::text)
+      AND (%(lab_controller)s::text IS NULL OR s.lab_controller = %(lab_controller)s::text)
+      AND (%(owner)s::text IS NULL OR s.owner = %(owner)s::text)
+      AND (%(pool)s::text IS NULL OR s.pools ? %(pool)s::text)
+      AND (%(condition)s::text IS NULL OR s.condition = %(condition)s::text)
+      AND (%(usage)s::text IS NULL OR u.usage = %(usage)s::text)
+    ORDER BY s.fqdn LIMIT %(limit)s
+) AS found
 CROSS JOIN LATERAL (
     -- Among its few events from the one that its usage is from to the one that ended that.
     SELECT max(e.originator_version) AS latest FROM log.events e
-    WHERE e.originator_id = 'system/' || known.fqdn AND e.notification_id <= %(at)s
+    WHERE e.originator_id = 'system/' || found.fqdn AND e.notification_id <= %(at)s
       AND e.originator_version >= (
-        SELECT b.originator_version FROM log.events b WHERE b.notification_id = u.since_position)
+        SELECT b.originator_version FROM log.events b WHERE b.notification_id = found.usage_from)
       AND e.originator_version < coalesce((
-        SELECT b.originator_version FROM log.events b WHERE b.notification_id = u.until_position
+        SELECT b.originator_version FROM log.events b WHERE b.notification_id = found.usage_to
       ), 9223372036854775807)) AS version
-ORDER BY known.fqdn LIMIT %(limit)s
+ORDER BY found.fqdn
 
 -- name: usage_of_system
 -- What ended later had no end then.
@@ -138,15 +149,53 @@ LEFT JOIN LATERAL (
 WHERE greatest(u.since, s.since, %(since)s::timestamptz) < least(u.ended, s.ended, %(until)s::timestamptz)
 GROUP BY g.key, u.condition, u.usage ORDER BY g.key NULLS LAST, u.condition, u.usage
 
+-- name: job_ids
+-- Which jobs a page lists is asked by what finds them soonest (`projections/filters.py`), the newest first.
+SELECT job_id FROM read.job_documents WHERE job_id < %(before)s AND since_position <= %(at)s
+ORDER BY job_id DESC LIMIT %(limit)s
+
+-- name: job_ids_of_owner
+SELECT d.job_id FROM read.job_documents d JOIN read.jobs j
+  ON j.job_id = d.job_id AND j.since_position <= %(at)s AND j.until_position > %(at)s
+WHERE d.owner = %(owner)s AND d.job_id < %(before)s AND d.since_position <= %(at)s
+  AND (%(group)s::text IS NULL OR d.group_name = %(group)s::text)
+  AND (%(state)s::text IS NULL OR j.state = %(state)s::text)
+ORDER BY d.job_id DESC LIMIT %(limit)s
+
+-- name: job_ids_of_group
+SELECT d.job_id FROM read.job_documents d JOIN read.jobs j
+  ON j.job_id = d.job_id AND j.since_position <= %(at)s AND j.until_position > %(at)s
+WHERE d.group_name = %(group)s AND d.job_id < %(before)s AND d.since_position <= %(at)s
+  AND (%(state)s::text IS NULL OR j.state = %(state)s::text)
+ORDER BY d.job_id DESC LIMIT %(limit)s
+
+-- name: job_ids_in_state
+-- OFFSET 0 keeps the planner from reading all of history in the order of the jobs, or all jobs of an owner.
+SELECT so.job_id FROM (
+    SELECT job_id FROM read.jobs
+    WHERE (CASE WHEN until_position = 9223372036854775807 THEN state END) = %(state)s
+      AND until_position = 9223372036854775807 AND since_position <= %(at)s
+    UNION ALL
+    (SELECT job_id FROM read.jobs
+     WHERE state = %(state)s AND until_position < 9223372036854775807
+       AND int8range(since_position, until_position) @> %(at)s::bigint OFFSET 0)
+) AS so
+CROSS JOIN LATERAL (
+    SELECT FROM read.job_documents d WHERE d.job_id = so.job_id
+      AND (%(owner)s::text IS NULL OR d.owner = %(owner)s::text)
+      AND (%(group)s::text IS NULL OR d.group_name = %(group)s::text) OFFSET 0) AS theirs
+WHERE so.job_id < %(before)s
+ORDER BY so.job_id DESC LIMIT %(limit)s
+
 -- name: jobs
+-- Those with these ids.
 SELECT d.job_id, j.state, j.result, coalesce(j.changed ->> 'whiteboard', d.whiteboard) AS whiteboard, d.owner,
        d.group_name AS "group", d.since AS submitted_at,
        ARRAY (SELECT s.recipe_set_id FROM read.recipe_sets s WHERE s.job_id = d.job_id
                  AND s.since_position <= %(at)s AND s.until_position > %(at)s ORDER BY s.recipe_set_id) AS recipe_set_ids
 FROM read.job_documents d JOIN read.jobs j
   ON j.job_id = d.job_id AND j.since_position <= %(at)s AND j.until_position > %(at)s
-WHERE d.job_id < %(before)s AND d.since_position <= %(at)s
-ORDER BY d.job_id DESC LIMIT %(limit)s
+WHERE d.job_id = ANY (%(job_ids)s) ORDER BY d.job_id DESC
 
 -- name: job
 -- The document has what people have changed since it was submitted.

@@ -13,6 +13,9 @@ from tests.domain.recipe.made import recipe_new
 from tests.projections.happened import Happened, assigned, of, queued, scheduled, waiting
 
 PRIORITIES = ("Low", "Medium", "Normal", "High", "Urgent")
+# Who submits, in turns.
+OWNERS = ("ada", "bob", "eve")
+GROUPS = (None, "red", "blue", "red")
 
 Commit = list[Happened]
 
@@ -34,7 +37,7 @@ def lives(dice: Random, recipes: int, first: int = 1, at_once: int = 8) -> Itera
 def life(dice: Random, number: int) -> Iterator[Commit]:
     priority, fqdn = dice.choice(PRIORITIES), dice.choice("abcdef")
     yield [
-        (f"job/{number}", JobSubmitted("ada", "ada", None, "", (number,), {})),
+        (f"job/{number}", JobSubmitted(OWNERS[number % 3], "ada", GROUPS[number % 4], "", (number,), {})),
         (f"recipe-set/{number}", RecipeSetSubmitted(number, priority, (number,))),
         (f"recipe/{number}", recipe_new(number, priority)),
     ]

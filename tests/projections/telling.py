@@ -12,6 +12,7 @@ from psycopg.rows import dict_row
 from api.store.event_log import EventLog
 from api.store.requests import Append
 from domain.events import Change, Event, Recorded
+from projections.filters import ANY_SYSTEM
 from projections.projector import Projector
 from projections.reader import QUERIES
 from tests.harness.making import STAMP, positions
@@ -65,7 +66,7 @@ class Told:
         return row
 
     def system(self, fqdn: str, **params: Any) -> dict[str, Any]:
-        return self.row("systems", fqdn=fqdn, after="", limit=1, **params)
+        return self.row("systems", **{**ANY_SYSTEM, "fqdn": fqdn}, after="", limit=1, **params)
 
     def idle(self, **params: Any) -> dict[str, str]:
         """The idle pool: system -> lab controller."""

@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 from domain.directory.events import PoolRegistered
+from projections.filters import ANY_JOB, ANY_SYSTEM, job_ids_query
 from projections.reader import QUERIES
 from projections.sql import SQL
 from tests.harness.databases import TestDatabase
@@ -43,8 +44,10 @@ def questions(at: int, moment: datetime) -> Questions:
     asked: dict[str, tuple[str, dict[str, Any]]] = {
         "queue": ("queue", first_page),
         "idle pool": ("idle_pool", {"after": "", "limit": 100}),
-        "systems": ("systems", {"after": "", "limit": 100, "fqdn": None}),
-        "system": ("systems", {"after": "", "limit": 1, "fqdn": "s07"}),
+        "systems": ("systems", {**ANY_SYSTEM, "after": "", "limit": 100}),
+        "system": ("systems", {**ANY_SYSTEM, "after": "", "limit": 1, "fqdn": "s07"}),
+        "systems of a lab": ("systems", {**ANY_SYSTEM, "after": "", "limit": 5, "lab_controller": "lab-1"}),
+        "systems in a pool": ("systems", {**ANY_SYSTEM, "after": "", "limit": 5, "pool": "big"}),
         "usage in a moment": ("system_usage", {**short, "group_by": "lab_controller"}),
         "lab controller": ("document", {"kind": "lab-controller", "name": "lab-1"}),
         "recipe": ("recipes", recipe),
@@ -55,6 +58,12 @@ def questions(at: int, moment: datetime) -> Questions:
         "recipe set": ("recipe_set", {"recipe_set_id": 60}),
         "job": ("job", job),
     }
+    for title, filters in {
+        "jobs that wait": {"state": "queued"},
+        "of one": {"owner": "eve", "state": "running"},
+    }.items():
+        jobs = {**ANY_JOB, "before": 2**31, "limit": 5, **filters}
+        asked[title] = (job_ids_query(jobs), jobs)
     return {title: (QUERIES[name], {"at": at, **params}) for title, (name, params) in asked.items()}
 
 

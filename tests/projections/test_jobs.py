@@ -21,7 +21,7 @@ def test_job__changed__is_shown_so_from_then_on(told: Told) -> None:
     assert (now["whiteboard"], before["whiteboard"]) == ("fire", "")
     assert now["document"] == {"whiteboard": "fire", "retention_tag": "active", "product": "Linux"}
     assert before["document"] == {}
-    (listed,) = told.rows("jobs", before=2, limit=1)
+    (listed,) = told.rows("jobs", job_ids=[1])
     assert listed["whiteboard"] == "fire"
 
 

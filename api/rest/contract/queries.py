@@ -18,7 +18,7 @@ from api.rest.contract.query_values import (
     Truth,
     Wait,
 )
-from api.rest.contract.values import Name
+from api.rest.contract.values import Condition, Fqdn, Name, RecipeState, UsageState
 
 
 class Query(BaseModel):
@@ -44,6 +44,26 @@ class Page(Read):
     cursor: Annotated[Cursor | None, Field(description="where the page before ended, as its `next` says")] = (
         None
     )
+
+    def filters(self) -> dict[str, str | None]:
+        """What else is asked of the rows, by name; what is not is None."""
+        return {
+            name: getattr(self, name) for name in type(self).model_fields if name not in Page.model_fields
+        }
+
+
+class JobPage(Page):
+    owner: Annotated[Name | None, Field(description="only those of this user")] = None
+    group: Annotated[Name | None, Field(description="only those of this group")] = None
+    state: Annotated[RecipeState | None, Field(description="only those in this state")] = None
+
+
+class SystemPage(Page):
+    condition: Annotated[Condition | None, Field(description="only those in this condition")] = None
+    usage: Annotated[UsageState | None, Field(description="only those with this usage")] = None
+    lab_controller: Annotated[Fqdn | None, Field(description="only those of this lab")] = None
+    pool: Annotated[Name | None, Field(description="only those in this pool")] = None
+    owner: Annotated[Name | None, Field(description="only those of this user")] = None
 
 
 class Span(Read):

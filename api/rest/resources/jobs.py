@@ -13,6 +13,7 @@ from api.intake.document import Job
 from api.intake.xml_writer import write_job
 from api.rest import reading
 from api.rest.body import media_type, read_body, read_model
+from api.rest.context import query_of
 from api.rest.contract import queries
 from api.rest.contract.answers import jobs as answers
 from api.rest.contract.inputs.jobs import Cancel, JobPatch
@@ -30,6 +31,7 @@ from api.use_cases.change_job import change_job
 from api.use_cases.submit_job import submit_job
 from domain.errors import FaultyInput
 from domain.job.spec import JobSpec
+from projections.filters import job_ids_query
 
 # What takes longer than a millisecond or two to read must not hold up everybody else.
 LONG_BODY_BYTES = 16_384
@@ -103,11 +105,13 @@ class Jobs:
             resp, self._services, done, {"job_id": job_id, "changed": done is not None}
         )
 
-    @operation("List jobs, newest first", answers.JobList, queries.Page)
+    @operation("List jobs, newest first", answers.JobList, queries.JobPage)
     async def on_get(self, req: Request, resp: Response) -> None:
-        page = await reading.read_page(req, self._services, first=2**31)
-        params = {"at": page.position, "limit": page.limit, "before": page.after}
-        jobs = await self._services.reader.rows("jobs", params)
+        page, reader = await reading.read_page(req, self._services, first=2**31), self._services.reader
+        asked = query_of(req, queries.JobPage).filters()
+        params = {"at": page.position, "limit": page.limit, "before": page.after, **asked}
+        found = await reader.rows(job_ids_query(asked), params)
+        jobs = await reader.rows("jobs", {**params, "job_ids": [row["job_id"] for row in found]})
         reading.answer_list(req, resp, page, "jobs", jobs, jobs[-1]["job_id"] if jobs else None)
 
     @operation(

@@ -8,6 +8,7 @@ from falcon.asgi import Request, Response
 
 from api.rest import reading
 from api.rest.body import parse_model, read_json_bytes, read_model
+from api.rest.context import query_of
 from api.rest.contract import queries
 from api.rest.contract.answers import systems as answers
 from api.rest.contract.inputs.systems import System, SystemPatch
@@ -21,6 +22,7 @@ from api.use_cases.change_system import SystemChange, change_system
 from api.use_cases.register_system import register_system
 from api.use_cases.rights import require_own_system
 from domain.errors import Fault, FaultyInput, Unknown
+from projections.filters import ANY_SYSTEM
 
 # What a reason is given for.
 WITH_REASON = ("condition", "draining")
@@ -42,10 +44,11 @@ class Systems:
         resp.location = f"/systems/{document['fqdn']}"
         reading.answer(resp, done.position, {"fqdn": document["fqdn"]})
 
-    @operation("List the systems", answers.SystemList, queries.Page)
+    @operation("List the systems", answers.SystemList, queries.SystemPage)
     async def on_get(self, req: Request, resp: Response) -> None:
         page = await reading.read_page(req, self._services, first="")
-        params = {"at": page.position, "limit": page.limit, "after": page.after, "fqdn": None}
+        asked = query_of(req, queries.SystemPage).filters()
+        params = {"at": page.position, "limit": page.limit, "after": page.after, "fqdn": None, **asked}
         rows = await self._services.reader.rows("systems", params)
         systems = [system_document(row) for row in rows]
         reading.answer_list(req, resp, page, "systems", systems, rows[-1]["fqdn"] if rows else None)
@@ -53,7 +56,7 @@ class Systems:
     @operation("Show a system", answers.System, queries.Read, versioned=True)
     async def on_get_one(self, req: Request, resp: Response, fqdn: str) -> None:
         at = await reading.read_at(req, self._services)
-        asked = {"at": at.position, "fqdn": fqdn, "after": "", "limit": 1}
+        asked = {**ANY_SYSTEM, "at": at.position, "fqdn": fqdn, "after": "", "limit": 1}
         row = await self._services.reader.row("systems", asked)
         if row is None:
             raise Unknown(f"system {fqdn}")
