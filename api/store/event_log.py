@@ -82,6 +82,7 @@ class EventLog(EventStore[str]):
             "topics": list(selection.anywhere),
             "subjects": list(selection.subjects),
             "of_subject": list(selection.topics) if selection.topics else None,
+            "hidden": list(selection.hidden),
         }
         rows = self.rows(BOUNDED[query], asked)
         found = [self.mapper.recorded(row[:-1]) for row in rows]

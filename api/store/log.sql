@@ -30,6 +30,7 @@ SELECT coalesce(max(notification_id), 0) FROM log.events
 -- name: all_between
 SELECT notification_id, commit_end, recorded_at, originator_id, originator_version, topic, state
 FROM log.events WHERE notification_id > %(after)s AND notification_id <= %(upto)s
+  AND topic <> ALL (%(hidden)s::text[])
 ORDER BY notification_id LIMIT %(limit)s
 
 -- name: selected
@@ -51,6 +52,7 @@ FROM (
         WHERE (e.originator_id, e.originator_version) > (wanted.subject, log.version_at(wanted.subject, %(after)s))
           AND (e.originator_id, e.originator_version) <= (wanted.subject, log.version_at(wanted.subject, %(upto)s))
           AND (%(of_subject)s::text[] IS NULL OR e.topic = ANY (%(of_subject)s::text[]))
+          AND e.topic <> ALL (%(hidden)s::text[])
         ORDER BY e.originator_id, e.originator_version LIMIT %(limit)s
     ) AS found
 ) AS e

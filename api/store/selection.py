@@ -14,11 +14,13 @@ ALL_OF_A_KIND = "/*"
 @dataclass(frozen=True)
 class Selection:
     """What is None selects nothing out. `recipe/*` is every recipe: the topics of a subject begin with its
-    kind, so that all of a kind is found by topics, in the log as in what comes.
+    kind, so that all of a kind is found by topics, in the log as in what comes. `hidden` topics are left out
+    of all of it.
     """
 
     topics: tuple[str, ...] | None = None
     subject: tuple[str, ...] | None = None
+    hidden: tuple[str, ...] = ()
 
     @cached_property
     def is_everything(self) -> bool:
@@ -26,10 +28,10 @@ class Selection:
 
     @cached_property
     def anywhere(self) -> tuple[str, ...]:
-        """The topics that are wanted whatever they are about."""
+        """The topics that are wanted whatever they are about, unless all are."""
+        wanted = [topic for topic in dict.fromkeys(self.topics or TOPICS) if topic not in self.hidden]
         if not self._named:
-            return tuple(dict.fromkeys(self.topics or ()))
-        wanted = dict.fromkeys(self.topics or TOPICS)
+            return tuple(wanted if self.topics else ())
         return tuple(topic for topic in wanted if topic.partition(".")[0] in self._kinds)
 
     @cached_property
@@ -39,13 +41,13 @@ class Selection:
         return tuple(one for one in named if split_subject(one)[0] not in self._kinds)
 
     def has(self, topic: str, subject: str) -> bool:
-        if self.is_everything or topic in self.anywhere:
+        if topic in self.anywhere:
             return True
-        return subject in self.subjects and self.wants_of_subject(topic)
+        return (self.is_everything or subject in self.subjects) and self.wants_of_subject(topic)
 
     def wants_of_subject(self, topic: str) -> bool:
-        """Whether it wants such an event of one of its `subjects`."""
-        return not self.topics or topic in self.topics
+        """Whether it wants such an event of one of its `subjects`, or of any where it wants everything."""
+        return topic not in self.hidden and (not self.topics or topic in self.topics)
 
     @cached_property
     def _kinds(self) -> frozenset[str]:

@@ -51,7 +51,8 @@ class Groups:
         found: defaultdict[Group, list[Message]] = defaultdict(list)
         for message in messages:
             for group in self._of_everything:
-                found[group].append(message)
+                if group.selection.wants_of_subject(message.topic):
+                    found[group].append(message)
             for group in self._of_topic.get(message.topic, ()):
                 found[group].append(message)
             for group in self._of_subject.get(message.subject, ()):

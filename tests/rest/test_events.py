@@ -60,6 +60,45 @@ def test_stream__filtered__follows_only_those(client: httpx.Client, line: Runnin
         assert next(_events(response))["subject"] == "user/frank"
 
 
+def test_events_of_tokens__who_is_no_admin_or_auditor__sees_all_but_them(
+    client: httpx.Client, line: Running, people: dict[str, httpx.Client]
+) -> None:
+    last = line.events()[-1]["position"]
+    made = client.post("/tokens", json={"user": "carol", "role": "auditor"}).json()
+    client.put("/users/gina", json={})
+    whole = line.events()
+    others = [event["position"] for event in whole if not event["topic"].startswith("token.")]
+    assert len(others) < len(whole) and whole[-2]["topic"] == "token.created"
+    for who in ("alice", "east"):
+        found, after = [], 0
+        while after is not None:
+            page = people[who].get("/events", params={"after": after, "limit": 7}).json()
+            found, after = found + page["events"], page["next"]
+        assert [event["position"] for event in found] == others
+        headers = {**SSE, "Last-Event-ID": str(last)}
+        with people[who].stream("GET", "/events", headers=headers) as response:
+            stream = _events(response)
+            following = [one for one in others if one > last]
+            assert [event["position"] for event in itertools.islice(stream, len(following))] == following
+            client.post("/tokens", json={"user": "carol", "role": "auditor"})
+            client.put(f"/users/gina-{who}", json={})
+            assert next(stream)["subject"] == f"user/gina-{who}"
+        others += [
+            one["position"]
+            for one in line.events(whole[-1]["position"])
+            if one["subject"] == f"user/gina-{who}"
+        ]
+        for asked in (
+            {"types": "token.created,user.removed"},
+            {"subject": "token/x"},
+            {"subject": "token/*"},
+        ):
+            assert people[who].get("/events", params=asked).status_code == 403
+    with line.client(made["token"]) as auditor:
+        seen = auditor.get("/events", params={"types": "token.created", "limit": 1000}).json()["events"]
+        assert made["token_id"] in [event["subject"].removeprefix("token/") for event in seen]
+
+
 def _events(response: httpx.Response) -> Iterator[dict[str, Any]]:
     for text in response.iter_lines():
         if text.startswith("data:"):

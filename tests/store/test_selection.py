@@ -40,11 +40,27 @@ def test_select__anything_asked_for__pages_are_what_the_selection_has(busy_log: 
     assert found > 1_000
 
 
+@pytest.mark.parametrize("subject", [None, ("recipe/*",), ("recipe/31", "system/*")])
+@pytest.mark.parametrize("topics", [None, ("recipe.queued", "recipe.running")])
+def test_select__topics_that_are_hidden__are_in_no_page_and_end_none_early(
+    busy_log: EventLog, topics: tuple[str, ...] | None, subject: tuple[str, ...] | None
+) -> None:
+    selection, end = Selection(topics, subject, ("recipe.queued",)), busy_log.end()
+    whole = [
+        one for one in whole_log(busy_log) if Selection(topics, subject).has(one.event.TOPIC, one.subject)
+    ]
+    expected = [one.position for one in whole if one.event.TOPIC != "recipe.queued"]
+    assert 0 < len(expected) < len(whole)
+    for limit in (1, 7, 1_000):
+        assert _by_pages(busy_log, selection, 0, end, limit) == expected
+
+
 def _selection(dice: random.Random) -> Selection:
     topics = dice.choice((None, ("recipe.queued",), ("system.idle", "recipe.running"), ("pool.changed",)))
     named = [f"recipe/{30 + dice.randrange(30)}" for _ in range(dice.randrange(4))]
     kinds = dice.choice(([], [], ["recipe/*"], ["system/*"], ["pool/*", "system/*"]))
-    return Selection(topics, (*named, *kinds) or None)
+    hidden = dice.choice(((), (), ("recipe.queued",), ("system.idle", "pool.changed")))
+    return Selection(topics, (*named, *kinds) or None, hidden)
 
 
 def _by_pages(log: EventLog, selection: Selection, after: int, upto: int, limit: int) -> list[int]:

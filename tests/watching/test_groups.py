@@ -18,9 +18,10 @@ SUBJECTS = ("recipe/1", "recipe/2", "recipe/3", "system/a", "system/b")
 TOPICS = ("recipe.queued", "system.idle", "pool.changed")
 named = st.lists(st.sampled_from((*SUBJECTS, "recipe/*", "system/*", "pool/*")), max_size=4)
 selections = st.builds(
-    lambda topics, subjects: Selection(tuple(topics) or None, tuple(subjects) or None),
+    lambda topics, subjects, hidden: Selection(tuple(topics) or None, tuple(subjects) or None, tuple(hidden)),
     st.lists(st.sampled_from(TOPICS), max_size=2),
     named,
+    st.lists(st.sampled_from(TOPICS), max_size=2),
 )
 
 

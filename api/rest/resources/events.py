@@ -16,14 +16,19 @@ from api.rest.contract import queries
 from api.rest.contract.answers.log import EventPage
 from api.rest.contract.operation import JSON, operation
 from api.rest.contract.query_values import MAX_POSITION, whole
-from api.rest.middleware.principal import principal_of
+from api.rest.middleware.principal import Principal, principal_of
+from api.rest.resources.tokens import SEES_ALL
 from api.rest.resources.watchers import Watchers
 from api.services import Services
 from api.store.selection import Selection
 from api.use_cases.tokens import token_counts
 from api.watching.message import shown
-from domain.errors import Fault, FaultyInput
+from domain.errors import Fault, FaultyInput, NotPermitted
+from domain.events import TOPICS, split_subject
 from projections.reader import NotThereYet
+
+# Who made which for whom, and when: as at /tokens, that is for who sees all of them.
+OF_TOKENS = tuple(sorted(topic for topic in TOPICS if topic.startswith("token.")))
 
 
 class Events:
@@ -39,7 +44,7 @@ class Events:
     )
     async def on_get(self, req: Request, resp: Response) -> None:
         query = query_of(req, queries.EventQuery)
-        selection = Selection(query.types or None, query.subject or None)
+        selection = _selection(query, principal_of(req))
         resp.append_header("Vary", "Accept")
         if req.client_prefers((JSON, EVENT_STREAM)) == EVENT_STREAM:
             token_id = principal_of(req).token_id
@@ -68,6 +73,15 @@ class Events:
             await self._services.feed.reach(position, self._services.bounds.position_wait_seconds)
         except NotReady as error:
             raise NotThereYet(str(error)) from error
+
+
+def _selection(query: queries.EventQuery, principal: Principal) -> Selection:
+    """Raises NotPermitted for who asks for what they may not see (docs/decisions/0016)."""
+    hidden = () if principal.role in SEES_ALL else OF_TOKENS
+    kinds = {split_subject(subject)[0] for subject in query.subject or ()}
+    if hidden and ("token" in kinds or any(topic in hidden for topic in query.types or ())):
+        raise NotPermitted(f"the events of tokens are for {', '.join(SEES_ALL)}")
+    return Selection(query.types or None, query.subject or None, hidden)
 
 
 def _resumed(req: Request, after: int) -> int:
