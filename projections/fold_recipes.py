@@ -10,10 +10,11 @@ from collections.abc import Callable
 from typing import Any
 
 from domain.command.derive import PlacedRecipe, of_recipe
-from domain.events import Event, Recorded
+from domain.events import Recorded
 from domain.priority import Priority
 from domain.recipe import events as recipe
-from domain.recipe.lifecycle import UNPLACED
+from domain.recipe.lifecycle import GIVEN_UP, OPEN_TASK, UNPLACED
+from domain.recipe.place import NOWHERE, place_after
 from domain.roll_up import result_of
 from projections.fold_commands import command
 from projections.fold_durations import durations
@@ -68,11 +69,12 @@ def _member(recorded: Recorded, event: recipe.RecipeNew) -> Member:
 def recipe_state(models: ReadModels, recorded: Recorded, event: Any, now: Now) -> None:
     recipe_id = number_of(recorded)
     before = models.recipes.get((recipe_id,))
-    after = RecipeRow(str(event.STATE), *_place(before, event), getattr(event, "reason", None))
+    place = place_after((before.system, before.lab_controller) if before else NOWHERE, event)
+    after = RecipeRow(str(event.STATE), *place, getattr(event, "reason", None))
     models.recipes.put((recipe_id,), after, now)
     models.members.move(recipe_id, after.state, now[1])
     _index_queue(models, recipe_id, after, now)
-    if after.state in ("aborted", "cancelled"):
+    if after.state in GIVEN_UP:
         _end_tasks(models, recipe_id, after.state, now)
     if before is not None:
         durations(models, recipe_id, before.state, after.state, now)
@@ -80,17 +82,6 @@ def recipe_state(models: ReadModels, recorded: Recorded, event: Any, now: Now) -
     if placed is not None:
         command(models, recorded, of_recipe(placed, event), now)
     roll_up(models, recipe_id, now)
-
-
-def _place(before: RecipeRow | None, event: Event) -> tuple[str | None, str | None]:
-    """System and lab controller after a recipe's event."""
-    if isinstance(event, recipe.RecipeScheduled):
-        return event.system, event.lab_controller
-    if isinstance(event, recipe.RecipeAssigned):
-        return None, event.lab_controller
-    if before is None or isinstance(event, recipe.RecipeQueued):
-        return None, None
-    return before.system, before.lab_controller
 
 
 def _index_queue(models: ReadModels, recipe_id: int, after: RecipeRow, now: Now) -> None:
@@ -125,7 +116,7 @@ def _placed(models: ReadModels, recipe_id: int, before: RecipeRow) -> PlacedReci
 def _end_tasks(models: ReadModels, recipe_id: int, state: str, now: Now) -> None:
     for task_id in models.members.tasks[recipe_id]:
         row = models.tasks.of((task_id,))
-        if row.state in ("new", "running"):
+        if row.state in OPEN_TASK:
             models.tasks.put((task_id,), row._replace(state=state), now)
 
 

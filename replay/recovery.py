@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
+from domain.recipe.lifecycle import OPEN_TASK
 from replay.behaviour import Behaviour
 from replay.simulated_lab import UNDER_WAY, Lab, obey
 from replay.simulated_machine import life
@@ -93,7 +94,7 @@ def resume(lab: Lab, recipe: Mapping[str, Any], now_seconds: float) -> Lab:
     if recipe["state"] not in UNDER_WAY:
         return lab.without(lambda step: step.is_of(recipe_id))
     lab = lab.without(lambda step: step.host_recipe_id == recipe_id and system not in (None, step.system))
-    done = {task["task_id"] for task in recipe.get("tasks") or () if task["state"] not in ("new", "running")}
+    done = {task["task_id"] for task in recipe.get("tasks") or () if task["state"] not in OPEN_TASK}
     rest = lab.without(lambda step: step.recipe_id == recipe_id and _settled(step, recipe["state"], done))
     ahead = [step.due_seconds for step in rest.agenda if step.is_of(recipe_id)]
     early = max(min(ahead, default=now_seconds) - now_seconds, 0.0)

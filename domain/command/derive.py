@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from domain.events import Event
-from domain.recipe.lifecycle import FINISHED, STARTED
+from domain.recipe.lifecycle import FINISHED, GIVEN_UP, STARTED
 from domain.system.events import SystemReservationEnded, SystemWaiting
 from domain.system.state import System
 
@@ -62,7 +62,7 @@ _HOST: Final[tuple[_Rule, ...]] = (
 )
 _GUEST: Final[tuple[_Rule, ...]] = (
     # It is given up while its host goes on. One that ends by itself, or with its host, needs no stopping.
-    ("stop", lambda before, state: _runs_on_host(before) and state in ("cancelled", "aborted")),
+    ("stop", lambda before, state: _runs_on_host(before) and state in GIVEN_UP),
 )
 
 

@@ -8,7 +8,9 @@ UNPLACED = ("new", "queued", "assigned")
 BEFORE_START = (*UNPLACED, "scheduled")
 STARTED = ("waiting", "installing", "running", "reserved")
 PLACED = ("scheduled", *STARTED)
-FINISHED = ("completed", "cancelled", "aborted")
+# Its open tasks end with it.
+GIVEN_UP = ("cancelled", "aborted")
+FINISHED = ("completed", *GIVEN_UP)
 UNFINISHED = UNPLACED + PLACED
 
 RECIPE = Lifecycle(
@@ -41,14 +43,16 @@ RECIPE = Lifecycle(
     ),
 )
 
+OPEN_TASK = ("new", "running")
+
 TASK = Lifecycle(
     name="task",
-    states=("new", "running", "completed", "aborted", "cancelled"),
+    states=(*OPEN_TASK, "completed", "aborted", "cancelled"),
     start=("new",),
     rows=(
         ("new", "running", "started"),
         ("running", "completed", "ended"),
-        *fan_in(("new", "running"), ("aborted",), "gave up, or its recipe was aborted"),
-        *fan_in(("new", "running"), ("cancelled",), "its recipe was cancelled"),
+        *fan_in(OPEN_TASK, ("aborted",), "gave up, or its recipe was aborted"),
+        *fan_in(OPEN_TASK, ("cancelled",), "its recipe was cancelled"),
     ),
 )

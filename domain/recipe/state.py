@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -10,7 +10,8 @@ from typing import Any
 from domain.events import Event, Moment
 from domain.recipe import events as happened
 from domain.recipe import watchdog
-from domain.recipe.lifecycle import FINISHED, STARTED
+from domain.recipe.lifecycle import FINISHED, GIVEN_UP, OPEN_TASK, STARTED
+from domain.recipe.place import place_after
 from domain.values import changed
 
 
@@ -83,9 +84,19 @@ def evolve(recipe: Recipe | None, recipe_id: int, event: Event, moment: Moment) 
         deadline = watchdog.after_report(recipe, event, moment.at)
         return recipe if deadline == recipe.deadline else changed(recipe, deadline=deadline)
     deadline = watchdog.after_state(recipe, event, moment.at)
-    move = _MOVES.get(state)
-    moved = move(recipe, event) if move else {}
-    return changed(recipe, version=moment.version, state=state, deadline=deadline, **moved)
+    system, lab_controller = place_after((recipe.system, recipe.lab_controller), event)
+    tasks = recipe.tasks
+    if state in GIVEN_UP:
+        tasks = tuple(_given_up(task, state) for task in tasks)
+    return changed(
+        recipe,
+        version=moment.version,
+        state=state,
+        deadline=deadline,
+        system=system,
+        lab_controller=lab_controller,
+        tasks=tasks,
+    )
 
 
 def _begin(recipe_id: int, event: happened.RecipeNew, moment: Moment) -> Recipe:
@@ -111,35 +122,9 @@ def _begin(recipe_id: int, event: happened.RecipeNew, moment: Moment) -> Recipe:
     )
 
 
-def _placed(_: Recipe, event: happened.RecipeScheduled) -> dict[str, Any]:
-    return {"system": event.system, "lab_controller": event.lab_controller}
+def _given_up(task: Task, state: str) -> Task:
+    return changed(task, state=state) if task.state in OPEN_TASK else task
 
-
-def _bound(_: Recipe, event: happened.RecipeAssigned) -> dict[str, Any]:
-    return {"system": None, "lab_controller": event.lab_controller}
-
-
-def _free(_: Recipe, __: Event) -> dict[str, Any]:
-    return {"system": None, "lab_controller": None}
-
-
-def _given_up(recipe: Recipe, event: Any) -> dict[str, Any]:
-    """Its open tasks end with it."""
-    return {"tasks": tuple(_ended_with(task, event.STATE) for task in recipe.tasks)}
-
-
-def _ended_with(task: Task, state: str) -> Task:
-    return changed(task, state=state) if task.state in ("new", "running") else task
-
-
-# What a state changes beside the state; the others change nothing.
-_MOVES: dict[str, Callable[[Recipe, Any], dict[str, Any]]] = {
-    "queued": _free,
-    "assigned": _bound,
-    "scheduled": _placed,
-    "cancelled": _given_up,
-    "aborted": _given_up,
-}
 
 _TASK_STATES = {
     happened.TaskStarted: "running",

@@ -12,7 +12,7 @@ from typing import Any
 from domain.errors import Refused
 from domain.events import Decided, Event
 from domain.recipe import events as happened
-from domain.recipe.lifecycle import RECIPE, TASK
+from domain.recipe.lifecycle import OPEN_TASK, RECIPE, TASK
 from domain.recipe.state import Recipe, Task, content_of
 from domain.recipe_set.ending import abort, end_one
 from domain.recipe_set.keeping import kept_seconds
@@ -91,7 +91,7 @@ def _completed(members: Members, recipe: Recipe, _: ReportCompleted) -> Decided:
     if recipe.state in ("completed", "reserved"):
         return []
     RECIPE.require(recipe.subject, recipe.state, "completed")
-    open_tasks = [str(task.task_id) for task in recipe.tasks if task.state in ("new", "running")]
+    open_tasks = [str(task.task_id) for task in recipe.tasks if task.state in OPEN_TASK]
     if open_tasks:
         raise Refused(f"{recipe.subject} cannot be completed: tasks {', '.join(open_tasks)} have not ended")
     seconds = kept_seconds(recipe)

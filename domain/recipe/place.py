@@ -1,0 +1,20 @@
+"""Where a recipe is: the system that it has, and the lab that it is bound to."""
+
+from __future__ import annotations
+
+from domain.events import Event
+from domain.recipe.events import RecipeAssigned, RecipeQueued, RecipeScheduled
+
+Place = tuple[str | None, str | None]
+"""System and lab controller."""
+
+NOWHERE: Place = (None, None)
+
+
+def place_after(before: Place, event: Event) -> Place:
+    """What other events move stays where it is, also after its end."""
+    if isinstance(event, RecipeScheduled):
+        return event.system, event.lab_controller
+    if isinstance(event, RecipeAssigned):
+        return None, event.lab_controller
+    return NOWHERE if isinstance(event, RecipeQueued) else before
