@@ -26,7 +26,7 @@ def plain(partition: Partition) -> dict[str, Any]:
         "systems": list(partition.systems.values()),
         "recipe_sets": list(partition.sets.sets.values()),
         "recipes": list(partition.sets.recipes.values()),
-        "triggers": partition.triggers.waiting(),
+        "triggers": [trigger._asdict() for trigger in partition.triggers.waiting()],
     }
 
 

@@ -10,8 +10,7 @@ from __future__ import annotations
 import heapq
 from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 NEW_JOB: Final = "new-job"
 PENDING_SYSTEM: Final = "pending-system"
@@ -22,8 +21,7 @@ TIMER: Final = "timer"
 QUIET: Final = (LET_GO, WAKE_UP)
 
 
-@dataclass(frozen=True, order=True)
-class Trigger:
+class Trigger(NamedTuple):
     """Something the scheduler must answer, at the log position that raised it.
 
     `name`: of a new job the id of the recipe set, of a pending system its name, of let-go the lab controller,
