@@ -50,6 +50,12 @@ def test_body__announced_larger_than_it_may_be__refused_before_its_first_byte(
     assert answer.status == 413 and str(MOST_BYTES) in answer.problem()["detail"]
 
 
+def test_body__of_a_login__is_refused_where_it_is_larger_than_any(lines: Lines) -> None:
+    one = lines.open()
+    one.ask("POST /login", "Content-Type: application/json", f"Content-Length: {MOST_BYTES // 2}")
+    assert one.answer().status == 413
+
+
 def test_body__too_large_and_sent_all_the_same__the_refusal_arrives(line: Running, lines: Lines) -> None:
     one = lines.open()
     one.ask("POST /jobs", *_submitting(line, 32 * MOST_BYTES))

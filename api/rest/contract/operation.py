@@ -12,6 +12,8 @@ from api.rest.contract.queries import Query
 
 MAX_BODY_BYTES = 1 << 20
 MAX_BATCH_BYTES = 16 << 20
+# Of somebody who is nobody yet: the longest name and password, however they are escaped.
+MAX_LOGIN_BYTES = 16 << 10
 
 JSON = "application/json"
 

@@ -9,7 +9,7 @@ from api.rest.body import read_model
 from api.rest.context import came_from, request_id_of
 from api.rest.contract.answers import access as answers
 from api.rest.contract.inputs.access import Login
-from api.rest.contract.operation import operation
+from api.rest.contract.operation import MAX_LOGIN_BYTES, operation
 from api.rest.middleware.principal import principal_of
 from api.services import Services
 from api.use_cases.log_in import log_in
@@ -23,6 +23,7 @@ class Sessions:
         "Exchange a password for a token that expires",
         answers.LoggedIn,
         body=Login,
+        most_bytes=MAX_LOGIN_BYTES,
         refuses=(401, 403, 429),
     )
     async def on_post_login(self, req: Request, resp: Response) -> None:
