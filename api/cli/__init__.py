@@ -11,7 +11,7 @@ SECTIONS = {
         "submit": Entry("api.cli.jobs.submit:submit", "Submit jobs, XML or JSON."),
         "watch": Entry("api.cli.jobs.watch:watch", "Follow a job until it is finished."),
         "job": Entry("api.cli.jobs.job:job", "Show a job and where its recipes stand."),
-        "jobs": Entry("api.cli.lists.jobs:jobs", "List jobs, newest first."),
+        "jobs": Entry("api.cli.lists.filtered:jobs", "List jobs, newest first."),
         "recipe": Entry("api.cli.jobs.recipe:recipe", "Show a recipe and the history of its states."),
         "queue": Entry("api.cli.lists.jobs:queue", "List the recipes that wait, in rank order."),
         "cancel": Entry("api.cli.jobs.changes:cancel", "Cancel a job."),
@@ -24,7 +24,7 @@ SECTIONS = {
     },
     "Labs": {
         "overview": Entry("api.cli.overview.command:overview", "Show how the lab is, in one screen."),
-        "systems": Entry("api.cli.lists.systems:systems", "List the systems and what they do."),
+        "systems": Entry("api.cli.lists.filtered:systems", "List the systems and what they do."),
         "system": Entry("api.cli.things.system:system", "Show a system, add, change and reserve one."),
         "usage": Entry("api.cli.things.usage:usage", "Show how much of their time systems spend with what."),
         "idle": Entry("api.cli.lists.systems:idle", "List the systems that have nothing to do."),

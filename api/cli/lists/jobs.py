@@ -1,4 +1,4 @@
-"""`labledger jobs`, `queue`."""
+"""`labledger queue`, and what jobs look like in a list."""
 
 from __future__ import annotations
 
@@ -52,5 +52,4 @@ QUEUE = Listing(
     "Nothing waited then.",
 )
 
-jobs = list_command("jobs", JOBS, "List jobs, newest first.", rows=20)
 queue = list_command("queue", QUEUE, "List the recipes that wait for a system, in rank order.")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +11,7 @@ import click
 
 from api.cli.arguments.as_of import as_of
 from api.cli.arguments.params import Whole
-from api.cli.arguments.then import tell_moment
+from api.cli.arguments.then import tell_moment, there_then
 from api.cli.remote import remote, wide
 from api.cli.terminal.output import Output, note
 from api.cli.terminal.progress import counting
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from api.client import Client
 
 FIRST_ROWS = 100
+# Filters that name something, and what they name.
+NAMED = {"owner": "user", "group": "group", "pool": "pool", "lab_controller": "lab controller"}
 
 
 @dataclass(frozen=True)
@@ -34,18 +36,36 @@ class Listing:
     empty: str
     was_empty: str = ""
 
-    def show(self, client: Client, output: Output, limit: int | None, as_of: str | None) -> None:
+    def show(
+        self, client: Client, output: Output, limit: int | None, as_of: str | None, **filters: str | None
+    ) -> None:
         with counting(f"reading {self._called}") as seen:
-            document = client.pages(self.path, self.name, limit=limit, seen=seen, as_of=as_of)
+            document = client.pages(self.path, self.name, limit=limit, seen=seen, as_of=as_of, **filters)
+        narrowed = {name: given for name, given in filters.items() if given is not None}
+        if not document[self.name]:
+            _require_known(client, as_of, narrowed)
         tell_moment(client, output, as_of, document)
-        empty = self.empty if as_of is None else self.was_empty or f"There were no {self._called} then."
-        output.rows(document, self.name, self.columns, empty=empty)
+        output.rows(document, self.name, self.columns, empty=self._empty(as_of is not None, narrowed))
         if document["next"] is not None and not output.as_json:
             note(f"more: --all shows them, or --limit N the first N; these are {len(document[self.name])}")
+
+    def _empty(self, then: bool, narrowed: Mapping[str, str]) -> str:
+        if narrowed:
+            asked = ", ".join(f"{name.replace('_', ' ')} {given}" for name, given in narrowed.items())
+            return f"{'There were' if then else 'There are'} no {self._called} of {asked}{' then' * then}."
+        return (self.was_empty or f"There were no {self._called} then.") if then else self.empty
 
     @property
     def _called(self) -> str:
         return self.name.replace("_", " ")
+
+
+def _require_known(client: Client, as_of: str | None, narrowed: Mapping[str, str]) -> None:
+    """Nothing is of somebody whom nobody knows. Raises Problem, which says so."""
+    for name, what in NAMED.items():
+        if name in narrowed:
+            with there_then(client, as_of, what, narrowed[name]):
+                client.get(client.path(f"{what.replace(' ', '-')}s", narrowed[name]), as_of=as_of)
 
 
 def limits(rows: int) -> Callable[[Callable[..., None]], Callable[..., None]]:
@@ -65,13 +85,24 @@ def limits(rows: int) -> Callable[[Callable[..., None]], Callable[..., None]]:
     return decorate
 
 
-def list_command(name: str, listing: Listing, text: str, *, rows: int = FIRST_ROWS) -> click.Command:
-    """The command that shows a list."""
+def list_command(
+    name: str,
+    listing: Listing,
+    text: str,
+    *,
+    rows: int = FIRST_ROWS,
+    filters: Sequence[click.Option] = (),
+) -> click.Command:
+    """The command that shows a list; `filters` are called as the API calls them."""
 
-    def shown(client: Client, output: Output, limit: int | None, as_of: str | None) -> None:
-        listing.show(client, output, limit, as_of)
+    def shown(
+        client: Client, output: Output, limit: int | None, as_of: str | None, **filters: str | None
+    ) -> None:
+        listing.show(client, output, limit, as_of, **filters)
 
-    return click.command(name, help=text)(limits(rows)(as_of(wide(remote(shown)))))
+    made = click.command(name, help=text)(limits(rows)(as_of(wide(remote(shown)))))
+    made.params = [*filters, *made.params]
+    return made
 
 
 def since(row: Row) -> str:

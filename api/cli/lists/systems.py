@@ -1,4 +1,4 @@
-"""`labledger systems`, `idle`, `lab-controllers`."""
+"""`labledger idle`, `lab-controllers`, and what systems look like in a list."""
 
 from __future__ import annotations
 
@@ -52,7 +52,6 @@ LAB_CONTROLLERS = Listing(
     "No lab controllers yet: `labledger lab load FILE` adds some.",
 )
 
-systems = list_command("systems", SYSTEMS, "List the systems, their condition and what they do.")
 idle = list_command("idle", IDLE, "List the idle pool: systems that could take a recipe now.")
 lab_controllers = list_command(
     "lab-controllers", LAB_CONTROLLERS, "List the lab controllers, and when each was last heard."

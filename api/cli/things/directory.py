@@ -9,9 +9,10 @@ import click
 from api.cli.arguments.assignments import assigned, assignments_argument
 from api.cli.arguments.params import ID, OneOf
 from api.cli.lists import completing
+from api.cli.lists.systems import SYSTEMS
 from api.cli.remote import remote
 from api.cli.terminal.output import Output
-from api.cli.things.named import Kind, group_of
+from api.cli.things.named import Kind, group_of, read_one, say_all
 from domain.directory.roles import ROLES
 
 if TYPE_CHECKING:
@@ -31,9 +32,23 @@ DISTRO_TREE = Kind(
     click.argument("name", metavar="ID", type=ID, shell_complete=completing.distro_trees),
 )
 
+
+def show_pool(client: Client, output: Output, kind: Kind, name: object, as_of: str | None) -> None:
+    """With its systems, which know in which pools they are."""
+    document = read_one(client, output, kind, name, as_of)
+    systems = client.pages(SYSTEMS.path, SYSTEMS.name, pool=name, as_of=as_of)[SYSTEMS.name]
+    if output.as_json:
+        output.document({**document, "systems": [row["fqdn"] for row in systems]})
+        return
+    say_all(output, {**document, "systems": len(systems)})
+    if systems:
+        click.echo()
+        output.table(SYSTEMS.columns, systems)
+
+
 user = group_of("user", USER, "Show, add, change and delete a user.")
 group = group_of("group", GROUP, "Show, add, change and delete a group of users.")
-pool = group_of("pool", POOL, "Show, add, change and delete a pool; put systems into it.")
+pool = group_of("pool", POOL, "Show, add, change and delete a pool; put systems into it.", show_pool)
 lab_controller = group_of("lab-controller", LAB_CONTROLLER, "Show, add, enable, disable a lab controller.")
 distro_tree = group_of("distro-tree", DISTRO_TREE, "Show, add, change and delete a distro tree.")
 

@@ -16,6 +16,8 @@ from api.cli.terminal.wording import plain
 if TYPE_CHECKING:
     from api.client import Client
 
+Show = Callable[..., None]
+
 NOT_SHOWN: tuple[Any, ...] = (None, [], "", {})
 # What is told of the answer itself.
 ABOUT_THE_ANSWER = ("position", "as_of")
@@ -41,16 +43,24 @@ class Kind:
 
 
 def show_one(client: Client, output: Output, kind: Kind, name: object, as_of: str | None = None) -> None:
-    """All that is known, a line each."""
+    say_all(output, read_one(client, output, kind, name, as_of))
+
+
+def read_one(client: Client, output: Output, kind: Kind, name: object, as_of: str | None) -> dict[str, Any]:
     with there_then(client, as_of, kind.called, name):
-        document = client.get(kind.of(client, name), as_of=as_of)
+        document: dict[str, Any] = client.get(kind.of(client, name), as_of=as_of)
     tell_moment(client, output, as_of, document)
+    return document
+
+
+def say_all(output: Output, document: Mapping[str, Any]) -> None:
+    """All that is known, a line each."""
     shown = {name: value for name, value in document.items() if name not in ABOUT_THE_ANSWER}
     known = {name: value for name, value in shown.items() if value not in NOT_SHOWN}
     output.line(document, "\n".join(f"{name}: {plain(value)}" for name, value in known.items()))
 
 
-def group_of(name: str, kind: Kind, text: str) -> Group:
+def group_of(name: str, kind: Kind, text: str, show_one: Show = show_one) -> Group:
     """The group of commands about one kind, with `show` and `delete`."""
     made = Group(name, help=text)
 

@@ -1,0 +1,81 @@
+"""Lists that are narrowed down, and the systems of a pool, against a real Labledger."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+
+import pytest
+from click.testing import Result
+
+from tests.harness.running import SAMPLES, Running
+
+Run = Callable[..., Result]
+SMOKE = str(SAMPLES / "kernel-smoke.xml")
+
+
+@pytest.fixture(scope="module")
+def job(line: Running) -> str:
+    """One that was cancelled."""
+    number = str(line.json("submit", SMOKE)["job_id"])
+    line.labledger("cancel", number)
+    return number
+
+
+def test_jobs__in_a_state__are_no_others(real: Run, job: str) -> None:
+    listed = json.loads(real("jobs", "--all", "--json").stdout)["jobs"]
+    asked = ("jobs", "--state", "Cancelled", "--owner", "admin", "--group", "kernel-qe", "--all", "--json")
+    assert json.loads(real(*asked).stdout)["jobs"] == [row for row in listed if row["state"] == "cancelled"]
+    assert job in real("jobs", "--state", "cancelled").stdout
+
+
+def test_systems__of_a_pool__are_no_others(real: Run) -> None:
+    listed = json.loads(real("systems", "--json").stdout)["systems"]
+    found = json.loads(real("systems", "--pool", "big", "--condition", "automated", "--json").stdout)[
+        "systems"
+    ]
+    assert found == [row for row in listed if "big" in row["pools"] and row["condition"] == "Automated"]
+    assert found
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ("jobs --state reserved --owner alice", "There are no jobs of state reserved, owner alice.\n"),
+        ("systems --pool big --as-of 0", None),
+        ("systems --condition removed", "There are no systems of condition Removed.\n"),
+    ],
+)
+def test_list__nothing_is_so__says_what_was_asked(real: Run, arguments: str, said: str | None) -> None:
+    result = real(*arguments.split())
+    if said is None:
+        # There was no such pool then.
+        assert result.exit_code == 1 and "as of position 0 there was no pool big" in result.stderr
+    else:
+        assert (result.exit_code, result.stdout) == (0, said)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ("jobs --owner nobody", "user nobody\n`labledger users` lists"),
+        ("jobs --group nosuch", "group nosuch\n`labledger groups` lists"),
+        ("systems --pool nosuch", "pool nosuch\n`labledger pools` lists"),
+        ("systems --lab-controller no.such", "lab controller no.such\n`labledger lab-controllers` lists"),
+    ],
+)
+def test_list__of_what_is_not_there__is_refused(real: Run, arguments: str, said: str) -> None:
+    result = real(*arguments.split())
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert said in result.stderr
+
+
+def test_pool__shown__lists_its_systems(real: Run) -> None:
+    systems = [
+        row["fqdn"] for row in json.loads(real("systems", "--pool", "big", "--json").stdout)["systems"]
+    ]
+    shown = real("pool", "show", "big").stdout
+    assert f"systems: {len(systems)}\n" in shown and all(fqdn in shown for fqdn in systems)
+    assert json.loads(real("pool", "show", "big", "--json").stdout)["systems"] == systems
+    real("pool", "put", "hollow")
+    assert "systems: 0" in real("pool", "show", "hollow").stdout
