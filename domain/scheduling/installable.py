@@ -12,10 +12,9 @@ from typing import Any, NamedTuple, TypeAlias
 from domain.directory.events import PoolSystemAdded, PoolSystemRemoved
 from domain.directory.state import Directory
 from domain.events import Event, Moment, Recorded, split_subject
-from domain.requirements import from_text, matching
+from domain.requirements import Forced, from_text, matching
 from domain.requirements.distro import from_text as distro_from_text
 from domain.requirements.distro import newest_first
-from domain.requirements.host import forced_system
 from domain.scheduling.availability import Availability
 from domain.scheduling.filter_key import FilterKey
 from domain.scheduling.labs import Distro, Labs
@@ -51,6 +50,13 @@ class Want(NamedTuple):
     guests: tuple[Want, ...]
 
 
+class Asked(NamedTuple):
+    """The systems that satisfy a host requirement, and whether it forces one."""
+
+    systems: int
+    forced: bool
+
+
 class Installable:
     """Mutable: `apply` the events of the log in order, each after the directory has it; then ask."""
 
@@ -62,6 +68,7 @@ class Installable:
         self._stale: dict[str, None] = {}
         self._trees: dict[str, tuple[int, ...]] = {}
         self._could: dict[Distro | Tree, int] = {}
+        self._kept: dict[str, Asked] = {}
 
     def apply(self, recorded: Recorded) -> bool:
         """Take in one event; whether it may change an answer."""
@@ -79,6 +86,7 @@ class Installable:
         else:
             return False
         self._could.clear()
+        self._kept.clear()
         return True
 
     def _describe_tree(self, name: str) -> None:
@@ -127,12 +135,21 @@ class Installable:
 
     def fitting(self, host_requires: str) -> int:
         """The systems that satisfy a host requirement, whatever their condition."""
-        return matching(from_text(host_requires), self._labs.columns) & self._labs.registered
+        return self._asked(host_requires).systems
 
     def usable(self, host_requires: str) -> int:
         """Those of them that recipes may have, now or when they come free."""
-        forced = forced_system(host_requires) is not None
-        return self.fitting(host_requires) & self._available.usable(forced=forced)
+        asked = self._asked(host_requires)
+        return asked.systems & self._available.usable(forced=asked.forced)
+
+    def _asked(self, host_requires: str) -> Asked:
+        kept = self._kept.get(host_requires)
+        if kept is None:
+            _make_room(self._kept)
+            node = from_text(host_requires)
+            systems = matching(node, self._labs.columns) & self._labs.registered
+            kept = self._kept[host_requires] = Asked(systems, isinstance(node, Forced))
+        return kept
 
     def labs(self) -> Iterator[int]:
         """The systems of each lab that has any."""

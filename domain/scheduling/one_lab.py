@@ -63,13 +63,15 @@ def _offers(
     installable: Installable, wants: Sequence[Want], systems: Sequence[int], of_lab: int
 ) -> Offers | None:
     """What a lab has for all of them, None where it has nothing for one."""
-    offers: list[Offer] = []
+    # Recipes of a set are often alike.
+    known: dict[Want, Offer] = {}
     for want, fitting in zip(wants, systems, strict=True):
-        offer = _offer(installable, want, fitting & of_lab, of_lab) if fitting & of_lab else None
-        if offer is None:
-            return None
-        offers.append(offer)
-    return offers
+        if want not in known:
+            offer = _offer(installable, want, fitting & of_lab, of_lab) if fitting & of_lab else None
+            if offer is None:
+                return None
+            known[want] = offer
+    return [known[want] for want in wants]
 
 
 def _offer(installable: Installable, want: Want, fitting: int, of_lab: int) -> Offer | None:
