@@ -51,7 +51,7 @@ async def change_system(
     def decide(gathered: Gathered) -> Decided:
         system = gathered.system(fqdn)
         if system is None:
-            raise Unknown(f"system {fqdn}")
+            raise Unknown(called("system", fqdn))
         may(system)
         if faults := _faults(directory, fqdn, change):
             raise FaultyInput(faults)

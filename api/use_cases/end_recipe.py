@@ -11,6 +11,7 @@ from api.use_cases.rights import own_recipe, require_own_lab
 from domain.errors import Refused, Unknown
 from domain.events import Decided
 from domain.gathered import Gathered
+from domain.names import called
 from domain.recipe_set.ending import abort
 from domain.recipe_set.keeping import give_back
 
@@ -42,7 +43,7 @@ async def release_recipe(
     def decide(gathered: Gathered) -> Decided:
         recipe = gathered.recipe(recipe_id)
         if recipe is None:
-            raise Unknown(f"recipe {recipe_id}")
+            raise Unknown(called("recipe", recipe_id))
         if recipe.system is None:
             raise Refused(f"{recipe.subject} is {recipe.state}: it has no system")
         require_own_lab(lab_controller, recipe.subject, recipe.lab_controller)

@@ -18,6 +18,7 @@ from api.use_cases.rights import require_own_lab
 from domain.errors import LabledgerError, NotPermitted, Refused, Unknown
 from domain.events import Decided
 from domain.gathered import Gathered, members_after
+from domain.names import called
 from domain.recipe_set.messages import Report
 from domain.recipe_set.reports import report
 
@@ -128,7 +129,7 @@ def _decide(message: _Message, waiting: Iterable[int]) -> list[_Draft]:
         recipe = gathered.recipe(item.recipe_id)
         try:
             if recipe is None:
-                raise Unknown(f"recipe {item.recipe_id}")
+                raise Unknown(called("recipe", item.recipe_id))
             if recipe.system is not None:
                 require_own_lab(message.lab_controller, recipe.subject, recipe.lab_controller)
             of_set[recipe.recipe_set_id][place] = item

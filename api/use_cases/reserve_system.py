@@ -14,7 +14,7 @@ from domain.directory.state import Entry
 from domain.errors import Fault, FaultyInput, NotPermitted, Refused, Unknown
 from domain.events import Decided
 from domain.gathered import Gathered
-from domain.names import unknown_name
+from domain.names import called, unknown_name
 from domain.system.state import Reservation, System
 from domain.upkeep.reservation import end, reserve
 
@@ -53,7 +53,7 @@ async def _reserve(services: Services, request: Request, fqdn: str, wanted: Want
         named[f"distro-tree/{asked.distro_tree_id}"] = tree.version
     system = (await asyncio.to_thread(services.aggregates.load, [subject])).get(subject)
     if not isinstance(system, System):
-        raise Unknown(f"system {fqdn}")
+        raise Unknown(called("system", fqdn))
     require_expected(request, subject, system.version)
     if system.reservation == asked:
         return None
@@ -88,7 +88,7 @@ async def return_system(services: Services, request: Request, fqdn: str) -> Comm
     def decide(gathered: Gathered) -> Decided:
         system = gathered.system(fqdn)
         if system is None:
-            raise Unknown(f"system {fqdn}")
+            raise Unknown(called("system", fqdn))
         if system.reservation is not None:
             require_own_system(services, request, system, system.reservation)
         return end(system, f"returned by {request.actor}")

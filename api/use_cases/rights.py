@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, TypeVar
 
 from api.services import Request, Services
 from domain.directory.state import Entry
 from domain.errors import NotPermitted, Unknown
 from domain.job.state import Job, folded
-from domain.names import WORDS
+from domain.names import WORDS, called
 from domain.recipe.state import Recipe
 from domain.recipe_set.state import RecipeSet
 from domain.system.state import Reservation, System
+
+Part = TypeVar("Part", RecipeSet, Recipe)
 
 
 def own_job(services: Services, request: Request, job_id: int) -> Job:
@@ -23,7 +25,7 @@ def own_job(services: Services, request: Request, job_id: int) -> Job:
     subject = f"job/{job_id}"
     job = folded(job_id, services.log.load({subject: 0})[subject])
     if job is None:
-        raise Unknown(f"job {job_id}")
+        raise Unknown(called("job", job_id))
     if not request.is_admin and not _owns(services, request.actor, job):
         raise NotPermitted(f"job {job_id} belongs to {job.owner}")
     return job
@@ -40,22 +42,21 @@ def _owns(services: Services, user: str, job: Job) -> bool:
 
 def own_recipe_set(services: Services, request: Request, recipe_set_id: int) -> RecipeSet:
     """As it is now. Blocking. Raises Unknown, or NotPermitted as its job does."""
-    subject = f"recipe-set/{recipe_set_id}"
-    recipe_set = services.aggregates.load([subject]).get(subject)
-    if not isinstance(recipe_set, RecipeSet):
-        raise Unknown(f"recipe set {recipe_set_id}")
-    own_job(services, request, recipe_set.job_id)
-    return recipe_set
+    return _of_own_job(services, request, "recipe-set", recipe_set_id, RecipeSet)
 
 
 def own_recipe(services: Services, request: Request, recipe_id: int) -> Recipe:
     """The same for a recipe."""
-    subject = f"recipe/{recipe_id}"
-    recipe = services.aggregates.load([subject]).get(subject)
-    if not isinstance(recipe, Recipe):
-        raise Unknown(f"recipe {recipe_id}")
-    own_job(services, request, recipe.job_id)
-    return recipe
+    return _of_own_job(services, request, "recipe", recipe_id, Recipe)
+
+
+def _of_own_job(services: Services, request: Request, kind: str, number: int, state: type[Part]) -> Part:
+    subject = f"{kind}/{number}"
+    found = services.aggregates.load([subject]).get(subject)
+    if not isinstance(found, state):
+        raise Unknown(called(kind, number))
+    own_job(services, request, found.job_id)
+    return found
 
 
 def require_oneself(request: Request, user: str, what: str) -> None:

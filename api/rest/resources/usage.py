@@ -13,6 +13,7 @@ from api.rest.contract.answers import systems as answers
 from api.rest.contract.operation import operation
 from api.services import Services
 from domain.errors import Unknown
+from domain.names import called
 
 
 class Usage:
@@ -27,7 +28,7 @@ class Usage:
         rows = await self._services.reader.rows("usage_of_system", asked)
         known = rows or await self._services.reader.row("system_is_known", {"at": at.position, "fqdn": fqdn})
         if not known:
-            raise Unknown(f"system {fqdn}")
+            raise Unknown(called("system", fqdn))
         reading.answer_read(resp, at, {"intervals": rows})
 
     @operation("List the systems that have nothing to do", answers.IdlePool, queries.Page)
