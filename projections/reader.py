@@ -140,9 +140,13 @@ class Reader:
         """From which position on they are the whole of what was there when they were begun."""
         return self._whole_from
 
+    @property
+    def is_whole(self) -> bool:
+        return self.position >= self._whole_from
+
     def require_whole(self) -> None:
         """Raises BeingBuilt before that: what is not in them may be in the log."""
-        if self.position < self._whole_from:
+        if not self.is_whole:
             raise BeingBuilt(self.position, self._whole_from)
 
     async def reach(self, position: int, timeout_seconds: float) -> None:

@@ -99,6 +99,12 @@ def test_log_and_writes__being_built__go_on(half: Half, client: httpx.Client) ->
     assert client.get("/jobs").json()["detail"] == half.detail, "what came since does not count"
 
 
+def test_metrics__being_built__tell_the_lag_and_nothing_that_is_half_known(client: httpx.Client) -> None:
+    told = {line.partition("{")[0].partition(" ")[0] for line in client.get("/metrics").text.splitlines()}
+    assert "labledger_projector_lag_events" in told
+    assert not told & {"labledger_systems", "labledger_recipes", "labledger_recipe_wait_seconds_count"}
+
+
 def test_ready__being_built__says_how_far_by_its_check(half: Half, client: httpx.Client) -> None:
     answer = client.get("/readyz")
     said = answer.json()["checks"]["read_models"]
