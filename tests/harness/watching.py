@@ -18,7 +18,8 @@ import httpx
 
 from api import root
 from tests.harness.databases import TestDatabase
-from tests.harness.running import Running, wait_for
+from tests.harness.running import Running
+from tests.harness.waiting import until
 
 _ID = re.compile(rb"^id: (\d+)$", re.MULTILINE)
 _ESTABLISHED = 1
@@ -37,7 +38,7 @@ def serving(database: TestDatabase, **settings: str) -> Iterator[Running]:
     line = Running(database, url, token, settings={"LABLEDGER_REQUESTS_PER_SECOND": "0", **settings})
     try:
         line.start("serve")
-        wait_for(lambda: _is_alive(url), "the API to answer")
+        until(lambda: _is_alive(url), "the API to answer")
         yield line
     finally:
         line.stop()

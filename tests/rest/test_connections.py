@@ -12,7 +12,8 @@ import pytest
 from api.watching.capacity import KEPT_FILES
 from tests.harness.lines import Lines, lines_to
 from tests.harness.pool import ServerPool
-from tests.harness.running import Running, wait_for
+from tests.harness.running import Running
+from tests.harness.waiting import until
 from tests.harness.watching import Worker, serving, worker_of
 
 PLACES = 100
@@ -46,10 +47,10 @@ def test_connections__hundreds_are_idle__who_asks_is_answered_and_the_eldest_are
     idle = [lines.open() for _ in range(5 * PLACES)]
     with served.client() as client:
         assert client.get("/tokens").status_code == 200
-    wait_for(lambda: not idle[0].is_open(), "the eldest to be ended")
+    until(lambda: not idle[0].is_open(), "the eldest to be ended")
     assert idle[-1].is_open()
     assert sum(one.is_open() for one in idle) < PLACES
-    wait_for(lambda: worker.files() <= KEPT_FILES + PLACES, "the others to be closed")
+    until(lambda: worker.files() <= KEPT_FILES + PLACES, "the others to be closed")
 
 
 def test_connections__heads_are_half_sent__who_asks_is_answered(
@@ -92,12 +93,12 @@ def test_connections__all_are_being_answered__the_next_is_told_to_come_again(
 ) -> None:
     for _ in range(PLACES):
         lines.open().ask(NOT_YET, f"Authorization: Bearer {served.token}")
-    refused = wait_for(lambda: _refused(served), "a connection to be refused")
+    refused = until(lambda: _refused(served), "a connection to be refused")
     assert refused.headers["content-type"] == "application/problem+json"
     assert int(refused.headers["retry-after"]) > 0 and refused.json()["status"] == 503
     lines.made[0].close()
     with served.client() as client:
-        wait_for(lambda: client.get("/healthz").status_code == 200, "the place of one that has left")
+        until(lambda: client.get("/healthz").status_code == 200, "the place of one that has left")
 
 
 def test_connections__no_file_is_left__is_said_once_and_who_asks_is_answered_when_they_are_gone(

@@ -14,8 +14,9 @@ import pytest
 from api.rest.resources.readiness import CHECKS
 from tests.harness.databases import TestDatabase
 from tests.harness.outage import away
-from tests.harness.running import Running, running, wait_for
+from tests.harness.running import Running, running
 from tests.harness.sessions import Owner, end_sessions
+from tests.harness.waiting import until
 
 
 @pytest.fixture
@@ -39,7 +40,7 @@ def failed(line: Running) -> dict[str, str]:
 
 
 def test_ready__all_is_well__every_check_is_there_with_its_figures(line: Running) -> None:
-    wait_for(lambda: asked(line)[1]["read_models"]["lag_events"] == 0, "the projector")
+    until(lambda: asked(line)[1]["read_models"]["lag_events"] == 0, "the projector")
     status, checks = asked(line)
     assert status == 200
     assert list(checks) == list(CHECKS)
@@ -57,7 +58,7 @@ def test_ready__all_is_well__every_check_is_there_with_its_figures(line: Running
 
 def test_ready__no_scheduler__says_so(line: Running) -> None:
     line.kill("scheduler")
-    wait_for(lambda: failed(line), "it to be noticed")
+    until(lambda: failed(line), "it to be noticed")
     assert failed(line) == {"scheduler": "nobody holds its lease: does one run?"}
 
 
@@ -65,7 +66,7 @@ def test_ready__scheduler_hangs__says_so_until_it_goes_on(line: Running) -> None
     hung = line.processes["scheduler"].pid
     os.kill(hung, signal.SIGSTOP)
     try:
-        wait_for(lambda: failed(line), "it to be noticed")
+        until(lambda: failed(line), "it to be noticed")
         assert "hangs: it has not renewed its lease for" in failed(line)["scheduler"]
         with line.client() as client:
             assert "\nlabledger_scheduler_active 0.0\n" in client.get("/metrics").text
@@ -90,7 +91,7 @@ def test_ready__database_takes_nothing_in__says_so(line: Running, owner: Owner) 
     database = owner.info.dbname
     owner.execute(f'ALTER DATABASE "{database}" SET default_transaction_read_only = on'.encode())
     end_sessions(owner)
-    wait_for(lambda: "database" in failed(line), "the sessions to be new")
+    until(lambda: "database" in failed(line), "the sessions to be new")
     assert failed(line)["database"] == "it is read-only, perhaps a standby"
 
 
