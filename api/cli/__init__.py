@@ -74,5 +74,6 @@ SECTIONS = {
 def main() -> None:
     """Schedule test recipes onto the machines of hardware labs.
 
-    Exit status: 0 done, 1 refused or failed, 2 wrong usage, 130 ended by Ctrl-C.
+    Exit status: 0 done, 1 refused or failed, 2 wrong usage, 130 ended by Ctrl-C, 141 by a pipe
+    that nobody reads.
     """
