@@ -165,7 +165,9 @@ class Settings:
     consistency_seconds: float = _setting(
         10.0, values.seconds, "how often the scheduler looks for what no event announces", SCHEDULER
     )
-    ready_seconds: float = _setting(60.0, values.seconds, "how long `up` waits for the API to be ready", UP)
+    ready_seconds: float = _setting(
+        60.0, values.seconds, "how long `up` waits for everything to be ready while nothing moves", UP
+    )
     stop_seconds: float = _setting(
         10.0,
         values.seconds,
