@@ -6,6 +6,7 @@ from typing import Final
 
 IDEMPOTENCY_KEY: Final = "Idempotency-Key"
 ACTS_AS: Final = "Labledger-Acts-As"
+LAST_EVENT_ID: Final = "Last-Event-ID"
 FORWARDED_FOR: Final = "X-Forwarded-For"
 
 PROBLEM: Final = "application/problem+json"

@@ -33,6 +33,14 @@ def test_reads__some__are_a_line_each_and_where_to_go_on_is_said(server: Server,
     assert server.asked[0].query == {"user": ["carol"], "after": ["6"], "limit": ["1"]}
 
 
+def test_reads__streams__tell_from_where_they_were_read_on(server: Server, run: Run) -> None:
+    streams = [{**READ, "is_stream": True, "last_event_id": after} for after in ("41", None)]
+    server.on("GET", "/reads", Answer({"position": 9, "reads": streams, "next": None}))
+    resumed, begun = run("reads", "--wide").stdout.splitlines()[-2:]
+    assert resumed.endswith("/events?subject=recipe/1 and what follows 41")
+    assert begun.endswith("/events?subject=recipe/1 and what follows")
+
+
 def test_reads__none__says_so(server: Server, run: Run) -> None:
     server.on("GET", "/reads", Answer({"position": 9, "reads": [], "next": None}))
     result = run("reads")

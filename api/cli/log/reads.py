@@ -23,7 +23,15 @@ MOST = 1_000
 
 def _asked(row: Row) -> str:
     query = f"?{unquote(row['query'])}" if row.get("query") else ""
-    return f"{row['method']} {row['path']}{query}"
+    return f"{row['method']} {row['path']}{query}{_streamed(row)}"
+
+
+def _streamed(row: Row) -> str:
+    """A stream is read on, from where its reader had left off."""
+    if not row.get("is_stream"):
+        return ""
+    after = row.get("last_event_id")
+    return " and what follows" if after is None else f" and what follows {after}"
 
 
 COLUMNS = (
