@@ -13,7 +13,7 @@ import pytest
 from domain.scheduling.labs import Labs
 from tests.domain.scheduling.history import first_by_hash, live
 from tests.harness.databases import TestDatabase
-from tests.replay.verify.test_recomputation import busy, with_queue_jump
+from tests.replay.verify.queue_of_three import busy, with_queue_jump
 from tests.verification.stored import store
 
 SEEDS = ["1", "2"]
