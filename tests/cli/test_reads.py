@@ -45,3 +45,15 @@ def test_reads__none__says_so(server: Server, run: Run) -> None:
     server.on("GET", "/reads", Answer({"position": 9, "reads": [], "next": None}))
     result = run("reads")
     assert (result.stdout, result.stderr) == ("No auditor has read anything.\n", "")
+
+
+def test_reads__of_one_who_has_read_nothing__says_who(real: Run) -> None:
+    result = real("reads", "--user", "alice")
+    assert (result.exit_code, result.stdout) == (0, "alice has read nothing as an auditor.\n")
+    assert real("reads", "--user", "alice", "--after", "3").stdout.endswith("auditor behind 3.\n")
+
+
+def test_reads__of_a_user_nobody_knows__is_refused(real: Run) -> None:
+    result = real("reads", "--user", "nobody")
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert "user nobody" in result.stderr and "`labledger users` lists" in result.stderr

@@ -52,6 +52,14 @@ COLUMNS = (
 def reads(client: Client, output: Output, user: str | None, after: int, limit: int) -> None:
     """List what auditors have read, the oldest first."""
     document = client.get("/reads", user=user, after=after, limit=limit)
-    output.rows(document, "reads", COLUMNS, empty="No auditor has read anything.")
+    if user is not None and not document["reads"]:
+        # Nobody with that name is not somebody who has read nothing. Raises Problem.
+        client.get(client.path("users", user))
+    output.rows(document, "reads", COLUMNS, empty=_none(user, after))
     if document["next"] is not None and not output.as_json:
         note(f"more: --after {document['next']} shows those behind the last one")
+
+
+def _none(user: str | None, after: int) -> str:
+    who = "No auditor has read anything" if user is None else f"{user} has read nothing as an auditor"
+    return f"{who}{f' behind {after}' if after else ''}."
