@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from functools import cache
 from typing import Any
 from urllib.parse import urlencode
 
@@ -56,13 +57,16 @@ def before_call(context: Any, case: Any, kwargs: Any) -> None:
 
 
 def _reflects(position: int) -> bool:
-    answer = httpx.get(
-        f"{os.environ['LABLEDGER_URL']}/idle-pool",
-        params={"limit": 1, "min_position": position},
+    return _client().get("/idle-pool", params={"limit": 1, "min_position": position}).status_code == 200
+
+
+@cache
+def _client() -> httpx.Client:
+    return httpx.Client(
+        base_url=os.environ["LABLEDGER_URL"],
         headers={"Authorization": f"Bearer {os.environ['LABLEDGER_TOKEN']}"},
         trust_env=False,
     )
-    return answer.status_code == 200
 
 
 @schemathesis.hook

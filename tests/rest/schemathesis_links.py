@@ -13,17 +13,19 @@ Document = dict[str, Any]
 POSITION = "$response.body#/position"
 # A field of an answer that is a list of ids -> the parameter that takes one of them.
 LISTED = {"recipe_set_ids": "recipe_set_id", "recipe_ids": "recipe_id"}
+# Lists of things that are called otherwise in paths than in answers.
+FIRST = {"/lab-controllers": "lab_controllers/0/fqdn", "/distro-trees": "distro_trees/0/id"}
 
 
 def add_links(document: Document) -> None:
-    """From each write to everything about the same thing, reads of it as it was left by that write."""
+    """From each write to everything about the same thing; it is read as that write has left it."""
     operations = [
         (path, method, operation)
         for path, methods in document["paths"].items()
         for method, operation in methods.items()
     ]
     for path, method, operation in operations:
-        if method != "get":
+        if method != "get" or path in FIRST:
             done = next(status for status in ("201", "200") if status in operation["responses"])
             known = dict(_known(document, path, operation["responses"][done]))
             operation["responses"][done]["links"] = {
@@ -34,7 +36,9 @@ def add_links(document: Document) -> None:
 
 
 def _known(document: Document, path: str, answer: Document) -> Iterator[tuple[str, str]]:
-    """The parameters that a write tells of, in its answer or else in its path."""
+    """The parameters that an answer tells of, by itself or else by its path."""
+    if path in FIRST:
+        yield "name", f"$response.body#/{FIRST[path]}"
     for part in path.split("/"):
         if part.startswith("{"):
             yield part[1:-1], f"$request.path.{part[1:-1]}"
