@@ -13,8 +13,8 @@ from click.testing import Result
 from api.client.connection_file import Connection
 from api.client.login_file import BadLoginFile, Login, Logins, login_file
 from api.settings import Settings
+from tests.cli.in_terminal import terminal
 from tests.cli.loopback import Answer, Server
-from tests.cli.terminal import terminal
 from tests.harness.running import Running
 
 Run = Callable[..., Result]
