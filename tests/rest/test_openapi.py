@@ -86,6 +86,18 @@ def test_name_in_a_path__as_it_is_described__is_taken(
     client.delete(address)
 
 
+def test_subject__with_a_nul__is_not_described(client: httpx.Client) -> None:
+    (described,) = [
+        parameter["schema"]["items"]
+        for parameter in client.get("/openapi.json").json()["paths"]["/events"]["get"]["parameters"]
+        if parameter["name"] == "subject"
+    ]
+    subject = jsonschema.Draft202012Validator(described)
+    assert subject.is_valid("pool/a b") and not subject.is_valid("pool/a\0b")
+    assert client.get("/events", params={"subject": "pool/a b"}).status_code == 200
+    assert client.get("/events", params={"subject": "pool/a\0b"}).status_code == 400
+
+
 def test_document__without_a_token__is_open(line: Running) -> None:
     assert httpx.get(f"{line.url}/openapi.json", trust_env=False).status_code == 200
 

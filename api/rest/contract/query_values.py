@@ -16,7 +16,8 @@ MAX_LIMIT = 1_000
 MAX_POSITION = 2**63 - 2
 # What events are of: a topic begins with the kind of its subject.
 KINDS: Final = tuple(sorted({topic.partition(".")[0] for topic in TOPICS}))
-_SUBJECT: Final = re.compile(rf"({'|'.join(KINDS)})/[^,]+")
+# No query has a NUL in it.
+_SUBJECT: Final = re.compile(rf"({'|'.join(KINDS)})/[^,\x00]+")
 
 
 def whole(text: str) -> int | None:
