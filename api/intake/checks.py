@@ -12,7 +12,7 @@ from pydantic_core import ErrorDetails
 from api.intake.document import Job
 from api.intake.limits import RECIPES_IN_JOB_LIMIT, RECIPES_IN_SET_LIMIT
 from api.intake.model_words import words_of
-from api.intake.near_names import fields_at, meant
+from api.intake.near_names import fields_at, is_a_field, meant
 from api.intake.not_yet import NOT_YET
 from api.intake.places import Places
 from domain.directory.known_names import KnownNames
@@ -71,7 +71,8 @@ def _stranger(path: tuple[int | str, ...]) -> str:
     field = str(name)
     if field in NOT_YET.values():
         return f'"{field}" is not supported yet'
-    return f'unknown field "{field[:100]}"{meant(field, fields_at(Job, tuple(around)))}'
+    known = () if is_a_field(Job, field) else fields_at(Job, tuple(around))
+    return f'unknown field "{field[:100]}"{meant(field, known)}'
 
 
 def _sizes(document: Mapping[str, Any]) -> Iterator[Finding]:
