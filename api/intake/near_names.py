@@ -9,10 +9,13 @@ from typing import Any, get_args
 
 from pydantic import BaseModel
 
+LONGEST_NAME = 100
+
 
 def meant(name: str, known: Iterable[str]) -> str:
     """`; did you mean memory_mb?`, or nothing."""
-    close = get_close_matches(name, list(known), n=1)
+    # Nobody slips for longer, and to compare takes the square of the length.
+    close = get_close_matches(name, list(known), n=1) if len(name) <= LONGEST_NAME else []
     return f"; did you mean {close[0]}?" if close else ""
 
 

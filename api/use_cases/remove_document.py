@@ -10,7 +10,7 @@ from api.store.requests import Append, Committed
 from api.use_cases.commit import append_of, commit, require_expected
 from api.use_cases.rights import require_admin
 from domain.directory.admins import require_admin_without
-from domain.directory.removal import remove
+from domain.directory.removal import NEEDED_BY_SYSTEMS, remove
 from domain.errors import Unknown
 from domain.names import called
 from domain.system.state import System
@@ -40,7 +40,7 @@ async def remove_document(services: Services, request: Request, kind: str, name:
         require_expected(request, subject, entry.version if entry else 0)
         if entry is None:
             return None
-        systems = await _systems(services)
+        systems = await _systems(services) if kind in NEEDED_BY_SYSTEMS else []
         decided = remove(kind, directory, name, systems)
         versions = {changed: directory.version(changed) for changed, _ in decided}
         if kind == "user":

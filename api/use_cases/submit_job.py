@@ -12,6 +12,7 @@ from api.store.requests import Committed, committed
 from api.use_cases.commit import append_of
 from domain.job.spec import JobSpec
 from domain.job.submission import counts, submit
+from domain.scheduling.distro_trees import Chosen
 
 
 async def submit_job(services: Services, request: Request, spec: JobSpec) -> Committed:
@@ -30,9 +31,17 @@ async def submit_job(services: Services, request: Request, spec: JobSpec) -> Com
 
 async def _distro_trees(services: Services, spec: JobSpec) -> list[int | None]:
     """Of each recipe, in document order. What nobody could run is judged against the end of the log."""
-    choose = services.feed.distro_trees.choose
-    chosen = [choose(recipe_set) for recipe_set in spec.recipe_sets]
+    chosen = await _chosen(services, spec)
     if any(each.hopeless for each in chosen):
         await services.feed.catch_up()
-        chosen = [choose(recipe_set) for recipe_set in spec.recipe_sets]
+        chosen = await _chosen(services, spec)
     return [tree_id for each in chosen for tree_id in each.tree_ids]
+
+
+async def _chosen(services: Services, spec: JobSpec) -> list[Chosen]:
+    """Set by set: of a large job others are answered in between."""
+    chosen = []
+    for recipe_set in spec.recipe_sets:
+        chosen.append(services.feed.distro_trees.choose(recipe_set))
+        await asyncio.sleep(0)
+    return chosen

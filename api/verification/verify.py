@@ -55,9 +55,14 @@ def _started(url: str, end: int, hash_seed: str) -> subprocess.Popen[bytes]:
 
 def _listen(hash_seed: str, process: subprocess.Popen[bytes], said: Said) -> None:
     assert process.stdout is not None, "it was asked for"
-    for line in process.stdout:
-        said.put((hash_seed, orjson.loads(line)))
-    said.put((hash_seed, None))
+    try:
+        for line in process.stdout:
+            said.put((hash_seed, orjson.loads(line)))
+    except orjson.JSONDecodeError:
+        # It was ended in the middle of a line: it has said nothing more.
+        pass
+    finally:
+        said.put((hash_seed, None))
 
 
 def _answers(said: Said, told: Told) -> dict[str, dict[str, Any]]:

@@ -18,8 +18,12 @@ NAMED = 10
 
 
 def remove(kind: str, directory: Directory, name: str, systems: Iterable[System]) -> Decided:
-    """`systems` are all there are. Raises Refused for what somebody or something still needs."""
+    """`systems` are all there are, for kinds that systems need. Raises Refused for what is still needed."""
     return _REMOVE[kind](directory, name, systems)
+
+
+# Who removes one of the others need not know of systems.
+NEEDED_BY_SYSTEMS = ("user", "lab-controller")
 
 
 def _user(directory: Directory, name: str, systems: Iterable[System]) -> Decided:

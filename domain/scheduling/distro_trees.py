@@ -16,6 +16,9 @@ from domain.scheduling.filter_key import own_distro
 from domain.scheduling.installable import MOST_KEPT, Installable, Tree, Want
 from domain.scheduling.one_lab import in_one_lab
 
+# Longer questions are rare, and hardly asked twice.
+KEPT_TEXT_LENGTH = 8_192
+
 
 class Chosen(NamedTuple):
     """The tree of each recipe of a set, each host before its guests.
@@ -46,11 +49,21 @@ class DistroTrees:
         wants = tuple(_want(recipe) for recipe in recipe_set.recipes)
         chosen = self._kept.get(wants)
         if chosen is None:
-            if len(self._kept) >= MOST_KEPT:
-                self._kept.clear()
             self.catch_up()
-            chosen = self._kept[wants] = _choose(self._installable, wants)
+            chosen = _choose(self._installable, wants)
+            self._keep(wants, chosen)
         return chosen
+
+    def _keep(self, wants: tuple[Want, ...], chosen: Chosen) -> None:
+        if sum(map(_length, wants)) > KEPT_TEXT_LENGTH:
+            return
+        if len(self._kept) >= MOST_KEPT:
+            self._kept.clear()
+        self._kept[wants] = chosen
+
+
+def _length(want: Want) -> int:
+    return len(want.host_requires) + len(want.distro_requires) + sum(map(_length, want.guests))
 
 
 def _want(recipe: RecipeSpec) -> Want:

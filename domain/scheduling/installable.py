@@ -50,6 +50,14 @@ class Want(NamedTuple):
     guests: tuple[Want, ...]
 
 
+class Offered(NamedTuple):
+    """A tree, its place among those that are meant, newest first, and the systems of a lab for it."""
+
+    place: int
+    tree: Tree
+    systems: int
+
+
 class Asked(NamedTuple):
     """The systems that satisfy a host requirement, and whether it forces one."""
 
@@ -69,6 +77,7 @@ class Installable:
         self._trees: dict[str, tuple[int, ...]] = {}
         self._could: dict[Distro | Tree, int] = {}
         self._having: dict[int, int] = {}
+        self._offered: dict[tuple[str | Distro, int], tuple[Offered, ...]] = {}
         self._asked: dict[str, Asked] = {}
 
     def apply(self, recorded: Recorded) -> bool:
@@ -86,7 +95,7 @@ class Installable:
             self._available.enable(name, self._directory.is_enabled(name))
         else:
             return False
-        for kept in (self._could, self._having, self._asked):
+        for kept in (self._could, self._having, self._offered, self._asked):
             kept.clear()
         return True
 
@@ -129,6 +138,26 @@ class Installable:
             key = FilterKey("", None, distro) if isinstance(distro, Distro) else FilterKey("", distro)
             kept = self._could[distro] = could_install(self._labs, key)
         return kept
+
+    def offered(self, want: Want, of_lab: int) -> tuple[Offered, ...]:
+        """The trees that it means and that a lab could install, newest first.
+
+        Those for whose systems there are newer ones are left out: nobody would be given one.
+        """
+        question = (want.own or want.distro_requires, of_lab)
+        kept = self._offered.get(question)
+        if kept is None:
+            _make_room(self._offered)
+            kept = self._offered[question] = tuple(self._offers(want, of_lab))
+        return kept
+
+    def _offers(self, want: Want, of_lab: int) -> Iterator[Offered]:
+        served = 0
+        for place, tree in enumerate(self.trees_of(want)):
+            systems = self.could_install(want.own or tree) & of_lab
+            if systems & ~served:
+                served |= systems
+                yield Offered(place, tree, systems)
 
     def has(self, of_lab: int, tree_id: int) -> bool:
         """Whether the lab of these systems has a distro tree."""

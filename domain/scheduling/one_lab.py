@@ -62,7 +62,9 @@ def in_one_lab(
 def _offers(
     installable: Installable, wants: Sequence[Want], systems: Sequence[int], of_lab: int
 ) -> Offers | None:
-    """What a lab has for all of them, None where it has nothing for one."""
+    """What a lab has for all of them, None where it has nothing for one, or too few systems."""
+    if of_lab.bit_count() < len(wants):
+        return None
     # Recipes of a set are often alike.
     known: dict[Want, Offer] = {}
     for want, fitting in zip(wants, systems, strict=True):
@@ -75,18 +77,15 @@ def _offers(
 
 
 def _offer(installable: Installable, want: Want, fitting: int, of_lab: int) -> Offer | None:
-    able = [
-        (tree, fitting & installable.could_install(want.own or tree)) for tree in installable.trees_of(want)
-    ]
+    able = [each for each in installable.offered(want, of_lab) if each.systems & fitting]
     guests = [_guest(installable, guest, of_lab) for guest in want.guests]
-    first = next((place for place, (_, systems) in enumerate(able) if systems), None)
-    if first is None or None in guests:
+    if not able or None in guests:
         return None
     told = [guest for guest in guests if guest is not None]
     return Offer(
-        tuple(pair for pair in able if pair[1]),
+        tuple((each.tree, each.systems & fitting) for each in able),
         tuple(tree for _, tree in told),
-        (first, *(place for place, _ in told)),
+        (able[0].place, *(place for place, _ in told)),
     )
 
 

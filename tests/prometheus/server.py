@@ -43,8 +43,10 @@ class Prometheus:
         }
 
     def has_scraped(self) -> bool:
+        """It answers nothing while it starts."""
         try:
-            return set(self.values("up").values()) == {1.0}
+            is_ready = httpx.get(f"{self.url}/-/ready", timeout=10, trust_env=False).status_code == 200
+            return is_ready and set(self.values("up").values()) == {1.0}
         except httpx.TransportError:
             return False
 

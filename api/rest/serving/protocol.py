@@ -7,6 +7,7 @@ connection knows whose turn it is, and since when; when it is the client's for t
 from __future__ import annotations
 
 from collections.abc import Iterable
+from contextlib import suppress
 from typing import Any
 
 from gunicorn.asgi.protocol import ASGIProtocol  # type: ignore[import-untyped]
@@ -163,4 +164,6 @@ class PatientProtocol(ASGIProtocol):  # type: ignore[misc]
         self._closed = True
         self._resume_reading()
         if not self.transport.is_closing():
-            self.transport.write_eof()
+            # Who has reset the connection meanwhile hears nothing any more.
+            with suppress(OSError):
+                self.transport.write_eof()
