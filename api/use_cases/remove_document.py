@@ -11,7 +11,9 @@ from api.use_cases.commit import append_of, commit, require_expected
 from api.use_cases.rights import require_admin
 from domain.directory.admins import require_admin_without
 from domain.directory.removal import NEEDED_BY_SYSTEMS, remove
+from domain.directory.state import Directory
 from domain.errors import Unknown
+from domain.events import Decided
 from domain.names import called
 from domain.system.state import System
 from domain.upkeep.reservation import end_all
@@ -41,18 +43,7 @@ async def remove_document(services: Services, request: Request, kind: str, name:
         if entry is None:
             return None
         systems = await _systems(services) if kind in NEEDED_BY_SYSTEMS else []
-        decided = remove(kind, directory, name, systems)
-        versions = {changed: directory.version(changed) for changed, _ in decided}
-        if kind == "user":
-            left = require_admin_without(directory, name)
-            versions |= {other: directory.version(other) for other in left}
-            decided = [*end_all(systems, name, f"{called(kind, name)} was removed"), *decided]
-            # None that people reserve must be reserved meanwhile.
-            versions |= {one.subject: one.version for one in systems if _is_for_people(one)}
-        if kind == "lab-controller":
-            # Removed ones, or it would be refused: none of them must come back meanwhile.
-            versions |= {one.subject: one.version for one in systems if one.lab_controller == name}
-        return append_of(services, request, decided, versions)
+        return append_of(services, request, *_removal(kind, directory, name, systems))
 
     done = await commit(services, decide)
     if done is not None:
@@ -60,6 +51,24 @@ async def remove_document(services: Services, request: Request, kind: str, name:
         if kind == "user":
             await asyncio.to_thread(forget_hashes, services.log, name, password_id, None)
     return done
+
+
+def _removal(
+    kind: str, directory: Directory, name: str, systems: list[System]
+) -> tuple[Decided, dict[str, int]]:
+    """What happens, and the versions of everything it rests on."""
+    decided = remove(kind, directory, name, systems)
+    versions = {changed: directory.version(changed) for changed, _ in decided}
+    if kind == "user":
+        left = require_admin_without(directory, name)
+        versions |= {other: directory.version(other) for other in left}
+        decided = [*end_all(systems, name, f"{called(kind, name)} was removed"), *decided]
+        # None that people reserve must be reserved meanwhile.
+        versions |= {one.subject: one.version for one in systems if _is_for_people(one)}
+    if kind == "lab-controller":
+        # Removed ones, or it would be refused: none of them must come back meanwhile.
+        versions |= {one.subject: one.version for one in systems if one.lab_controller == name}
+    return decided, versions
 
 
 def _is_for_people(system: System) -> bool:

@@ -96,8 +96,12 @@ class Recomputation:
         try:
             if made.by_timer:
                 return self._ran_out(made)
+            kind, position = split_subject(made.cause)
+            if kind != "event" or not position.isdecimal():
+                # The policy demands nothing because of anything else.
+                return []
             # What a quiet question came to leaves no trace if it is nothing: all before this cause did.
-            triggers.answered_before(int(split_subject(made.cause)[1]))
+            triggers.answered_before(int(position))
             return self._answered(made)
         finally:
             triggers.refused()

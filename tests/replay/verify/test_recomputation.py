@@ -103,10 +103,11 @@ def test_decision__left_out__is_missed() -> None:
     assert len(found) == 1
 
 
-def test_decision__under_another_cause__differs() -> None:
+@pytest.mark.parametrize("cause", ["event/1", "event/x", "request/1", "timer/watchdog/1", ""])
+def test_decision__under_another_cause__differs(cause: str) -> None:
     log = busy().log
     end = log[scheduled(log)[-1]].commit_end
-    _, found = made_again(with_stamp(log, lambda stamp: replace(stamp, cause="event/1"), end))
+    _, found = made_again(with_stamp(log, lambda stamp: replace(stamp, cause=cause), end))
     assert found
 
 
