@@ -7,8 +7,8 @@ from typing import Any
 
 import httpx
 
-from tests.checker import Record
-from tests.checker.world import World
+from replay.audit import Record
+from replay.audit.world import World
 from tests.harness.running import Running
 
 # In the order that makes `labledger_recipes` and the queue comparable: a guest stands in no queue.

@@ -11,9 +11,10 @@ from random import Random
 import pytest
 
 from domain.scheduling.decide import decide
-from tests.checker import assert_at_rest, assert_sound, from_recorded
+from replay.audit import from_recorded
 from tests.domain.scheduling.contents import check_indexes, contents
 from tests.domain.scheduling.history import begin, burst, live
+from tests.replay.audit.sound import assert_at_rest, assert_sound
 
 TOP = Path(__file__).resolve().parents[3]
 

@@ -6,13 +6,14 @@ from collections.abc import Iterator
 import httpx
 import pytest
 
-from tests.checker import assert_at_rest, assert_sound, from_json
+from replay.audit import from_json
 from tests.harness.pool import ServerPool
 from tests.harness.running import Running, running
 from tests.line.agreeing import assert_shown_as_logged
 from tests.line.people import people_of
 from tests.line.stage import Stage
 from tests.line.watcher import LABS
+from tests.replay.audit.sound import assert_at_rest, assert_sound
 
 NUMBERS = itertools.count(1)
 TREE = {"name": "Linux", "family": "Linux1", "version": "0", "arch": "x86_64"}

@@ -1,0 +1,123 @@
+"""The lab as the scheduler knew it, which can suppose what was decided then, and take it back."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, TypeVar, cast
+
+from replay.audit.lines import Lines, Need, Place
+from replay.audit.tables import PRIORITIES
+from replay.audit.values import Recipe, System
+from replay.audit.world import World
+
+K = TypeVar("K")
+V = TypeVar("V")
+
+URGENCY = {priority: place for place, priority in enumerate(PRIORITIES)}
+
+
+class Known(World):
+    """Beside the world, who waits (`lines`), who holds, and what has changed of systems, kept in step by
+    `put`.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.lines = Lines()
+        # By lab: its systems, those that changed in what they are or who may have them (a log, with what was
+        # supposed of them), and the sets with scheduled hosts.
+        self.systems_of: defaultdict[str, dict[str, None]] = defaultdict(dict)
+        self.changed: defaultdict[str, list[str]] = defaultdict(list)
+        self.holding: defaultdict[str, Counter[int]] = defaultdict(Counter)
+        # Counts what changes the answers for whole labs: trees, and labs that are enabled or disabled.
+        self.furnished = 0
+        self._needs: dict[Need, Need] = {}
+        self._supposed: list[tuple[dict[Any, Any], Any, Any]] = []
+        self._supposing = 0
+
+    @contextmanager
+    def supposing(self) -> Iterator[None]:
+        """What is applied within has not happened behind it."""
+        mark = len(self._supposed)
+        self._supposing += 1
+        try:
+            yield
+        finally:
+            self._supposing -= 1
+            while len(self._supposed) > mark:
+                table, key, before = self._supposed.pop()
+                self._replace(table, key, table.get(key), before)
+
+    def put(self, table: dict[K, V], key: K, value: V | None) -> None:
+        before = table.get(key)
+        if self._supposing:
+            self._supposed.append((table, key, before))
+        self._replace(table, key, before, value)
+
+    def _replace(self, table: dict[K, V], key: K, before: V | None, value: V | None) -> None:
+        super().put(table, key, value)
+        known: object = table
+        if known is self.recipes:
+            self._recipe_moved(cast("Recipe | None", before), cast("Recipe | None", value))
+        elif known is self.systems:
+            self._system_changed(cast("System | None", before), cast("System | None", value))
+        elif known is self.sets:
+            for member in self.members(cast("int", key)):
+                self._stand(member)
+        elif known is self.trees or known is self.enabled:
+            self.furnished += 1
+
+    # Who waits, and who holds
+
+    def need(self, host: Recipe) -> Need:
+        need = Need(host.wants, tuple(guest.wants.distro for guest in self.guests(host)))
+        return self._needs.setdefault(need, need)
+
+    def _recipe_moved(self, before: Recipe | None, recipe: Recipe | None) -> None:
+        if before is not None:
+            self._count(before, -1)
+        if recipe is None:
+            if before is not None:
+                self.lines.put(before.recipe_id, None)
+            return
+        self._count(recipe, 1)
+        self._stand(recipe)
+        host = None if before is not None else self.recipes.get(recipe.host_id or 0)
+        if host is not None:
+            self._stand(host)
+
+    def _count(self, recipe: Recipe, change: int) -> None:
+        if recipe.state == "scheduled" and recipe.host_id is None and recipe.lab is not None:
+            sets = self.holding[recipe.lab]
+            sets[recipe.set_id] += change
+            if not sets[recipe.set_id]:
+                del sets[recipe.set_id]
+
+    def _stand(self, recipe: Recipe) -> None:
+        """New recipes and guests stand in no line."""
+        place = None
+        recipe_set = self.sets.get(recipe.set_id)
+        waits = recipe.host_id is None and recipe.state in ("queued", "assigned")
+        if waits and recipe_set is not None:
+            rank = URGENCY[recipe_set.priority], recipe_set.submission, recipe.recipe_id
+            place = Place(recipe.lab, self.need(recipe), rank)
+        self.lines.put(recipe.recipe_id, place)
+
+    # What systems are like
+
+    def _system_changed(self, before: System | None, system: System | None) -> None:
+        if before is not None and system is not None and _is_like(before, system):
+            return
+        if before is not None:
+            self.systems_of[before.lab].pop(before.fqdn, None)
+            self.changed[before.lab].append(before.fqdn)
+        if system is not None:
+            self.systems_of[system.lab][system.fqdn] = None
+            self.changed[system.lab].append(system.fqdn)
+
+
+def _is_like(one: System, other: System) -> bool:
+    """In all but what they do."""
+    return one[:6] == other[:6] and (one.draining, one.reserved) == (other.draining, other.reserved)
