@@ -1,4 +1,4 @@
-"""What people are shown, against the log as the checker folds it: the read models must say the same."""
+"""What people are shown, against the log as the audit folds it: the read models must say the same."""
 
 from __future__ import annotations
 

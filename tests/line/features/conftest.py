@@ -46,7 +46,7 @@ def people(line: Running) -> Iterator[dict[str, httpx.Client]]:
 
 @pytest.fixture
 def stage(line: Running, people: dict[str, httpx.Client]) -> Iterator[Stage]:
-    """The whole log goes through the checker behind every test, and the read models beside it."""
+    """The whole log goes through the audit behind every test, and the read models beside it."""
     stage = Stage(line, people, f".t{next(NUMBERS)}.example.com")
     yield stage
     untold = stage.untold()

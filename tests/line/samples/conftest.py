@@ -23,7 +23,7 @@ def line(servers: ServerPool) -> Iterator[Running]:
 
 @pytest.fixture
 def stage(line: Running) -> Iterator[Stage]:
-    """The whole log goes through the checker behind every test, and the read models beside it."""
+    """The whole log goes through the audit behind every test, and the read models beside it."""
     with people_of(line) as people:
         stage = Stage(line, people, ".example.com")
         stage.at_rest()

@@ -1,4 +1,4 @@
-"""Logs made by hand for the tests of the checker: commit by commit, with the real events."""
+"""Logs made by hand for the tests of the audit: commit by commit, with the real events."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ class Story:
         self.progress(number, fqdn, "installing", "running")
         self.commit((f"recipe/{number}", recipe.RecipeCompleted()), pending(fqdn))
 
-    # Asking the checker
+    # Asking the audit
 
     def violations(self) -> list[Violation]:
         return check(from_recorded(self.log))

@@ -1,4 +1,4 @@
-"""A history in which everything goes by the rules: the checker has nothing to say."""
+"""A history in which everything goes by the rules: the audit has nothing to say."""
 
 from __future__ import annotations
 
