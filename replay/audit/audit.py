@@ -11,8 +11,15 @@ from collections.abc import Iterable, Iterator, Sequence
 from domain.events import Recorded
 from replay.audit.booking import InStep, OneRecipePerSystem
 from replay.audit.decisions import Decisions, NobodyFencedWrites, WholeCommits
-from replay.audit.grants import NobodyJumped, NobodyOverlooked, NoUnsafeGrant, UsableGrant
-from replay.audit.invariant import Found, Grant, Invariant, Violation
+from replay.audit.grants import (
+    Grant,
+    NobodyJumped,
+    NobodyOverlooked,
+    NoUnsafeGrant,
+    OfDecisions,
+    UsableGrant,
+)
+from replay.audit.invariant import Found, Invariant, Violation
 from replay.audit.known import Known
 from replay.audit.pending import TheQueueIsAsked
 from replay.audit.reasons import EveryUnplacedRecipeHasAReason
@@ -26,8 +33,8 @@ from replay.audit.viable import Judge
 from replay.audit.world import FOLDS, World
 
 
-def invariants(judge: Judge) -> tuple[Invariant, ...]:
-    """All of them, fresh, for one log."""
+def of_the_log() -> tuple[Invariant, ...]:
+    """What is judged by what the log says; fresh, for one log."""
     return (
         WholeCommits(),
         LegalTransitions(),
@@ -39,6 +46,12 @@ def invariants(judge: Judge) -> tuple[Invariant, ...]:
         EveryUnplacedRecipeHasAReason(),
         Decisions(),
         NobodyFencedWrites(),
+    )
+
+
+def of_decisions(judge: Judge) -> tuple[OfDecisions, ...]:
+    """What is judged by what the scheduler knew."""
+    return (
         UsableGrant(judge),
         NobodyJumped(judge),
         NobodyOverlooked(judge),
@@ -53,7 +66,8 @@ class Audit:
         self.world = World()
         self._known = Known()
         self._judge = Judge(self._known)
-        self._invariants = invariants(self._judge)
+        self._of_the_log = of_the_log()
+        self._of_decisions = of_decisions(self._judge)
         self._looking: dict[str, tuple[Invariant, ...]] = {}
         # What the scheduler did not know yet, by the ends of commits.
         self._unknown: deque[tuple[int, Sequence[Record]]] = deque()
@@ -78,7 +92,7 @@ class Audit:
                 yield from invariant.event(self.world, record)
             self.world.apply(record)
         touched = Touched(self.world, commit)
-        for invariant in self._invariants:
+        for invariant in self._of_the_log:
             yield from invariant.commit(self.world, commit, touched)
         self._unknown.append((commit.end, [record for record in commit.records if record.topic in FOLDS]))
 
@@ -93,7 +107,7 @@ class Audit:
         if record.topic not in self._looking:
             self._looking[record.topic] = tuple(
                 invariant
-                for invariant in self._invariants
+                for invariant in self._of_the_log
                 if invariant.topics is None or record.topic in invariant.topics
             )
         return self._looking[record.topic]
@@ -106,7 +120,7 @@ class Audit:
             elif record.topic == "system.idle":
                 yield from self._idle(record)
             self._known.apply(record)
-        for invariant in self._invariants:
+        for invariant in self._of_decisions:
             yield from invariant.decided(self._known, decision)
 
     def _grant(self, record: Record) -> Found:
@@ -116,13 +130,13 @@ class Audit:
         if recipe is None or system is None or recipe.set_id not in known.sets:
             return
         if recipe.state in UNPLACED and not recipe.is_guest:
-            for invariant in self._invariants:
+            for invariant in self._of_decisions:
                 yield from invariant.grant(known, Grant(recipe, system, record))
 
     def _idle(self, record: Record) -> Found:
         system = self._known.systems.get(record.name)
         if system is not None and system.usage == "pending":
-            for invariant in self._invariants:
+            for invariant in self._of_decisions:
                 yield from invariant.unwanted(self._known, system, record)
 
 

@@ -54,6 +54,7 @@ class Decisions(Invariant):
     """Only the scheduler decides, on whole commits, after its own last one, and says on what and why."""
 
     name = "decisions"
+    topics = None
 
     def __init__(self) -> None:
         self._basis = 0

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
-from replay.audit.invariant import Found, Grant, Invariant
+from replay.audit.invariant import Found, Invariant
 from replay.audit.known import URGENCY, Known
 from replay.audit.record import Decision, Record
 from replay.audit.safety import could_take_safely, stuck, wanting
@@ -28,6 +29,7 @@ def takers(known: Known, judge: Judge, system: System, before: Standing | None =
 
     Of those who need the same only the first: the others stand behind it.
     """
+    usable = judge.usable_on(system)
     for number, line in enumerate((known.lines[system.lab], known.lines[None])):
         if before is not None and number > before[0]:
             return
@@ -35,7 +37,7 @@ def takers(known: Known, judge: Judge, system: System, before: Standing | None =
         for first, need in line.heads:
             if end is not None and first > end:
                 break
-            if not judge.usable(need, system):
+            if not usable(need):
                 continue
             for rank in line.of(need):
                 if end is not None and rank > end:
@@ -46,11 +48,34 @@ def takers(known: Known, judge: Judge, system: System, before: Standing | None =
                     break
 
 
+class Grant(NamedTuple):
+    """A recipe that had no system gets this one, in a decision."""
+
+    recipe: Recipe
+    system: System
+    record: Record
+
+
 class OfDecisions(Invariant):
-    """Base of those that ask who could have what."""
+    """Base of those that ask who could have what.
+
+    `known` is what the basis of a decision says, and all that was decided in its commit before.
+    """
 
     def __init__(self, judge: Judge) -> None:
         self._judge = judge
+
+    def grant(self, known: Known, grant: Grant) -> Found:
+        """Before the system is given to the recipe."""
+        yield from ()
+
+    def unwanted(self, known: Known, system: System, record: Record) -> Found:
+        """Before a pending system becomes idle."""
+        yield from ()
+
+    def decided(self, known: Known, decision: Decision) -> Found:
+        """After a decision."""
+        yield from ()
 
 
 class UsableGrant(OfDecisions):

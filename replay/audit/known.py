@@ -9,12 +9,13 @@ from typing import Any, TypeVar, cast
 
 from replay.audit.lines import Lines, Need, Place
 from replay.audit.tables import PRIORITIES
-from replay.audit.values import Recipe, System
+from replay.audit.values import Distro, Recipe, System, Wants
 from replay.audit.world import World
 
 K = TypeVar("K")
 V = TypeVar("V")
 
+WAITING = ("queued", "assigned")
 URGENCY = {priority: place for place, priority in enumerate(PRIORITIES)}
 
 
@@ -33,7 +34,7 @@ class Known(World):
         self.holding: defaultdict[str, Counter[int]] = defaultdict(Counter)
         # Counts what changes the answers for whole labs: trees, and labs that are enabled or disabled.
         self.furnished = 0
-        self._needs: dict[Need, Need] = {}
+        self._needs: dict[tuple[Wants, tuple[Distro | None, ...]], Need] = {}
         self._supposed: list[tuple[dict[Any, Any], Any, Any]] = []
         self._supposing = 0
 
@@ -72,24 +73,25 @@ class Known(World):
     # Who waits, and who holds
 
     def need(self, host: Recipe) -> Need:
-        need = Need(host.wants, tuple(guest.wants.distro for guest in self.guests(host)))
-        return self._needs.setdefault(need, need)
+        needed = host.wants, tuple(guest.wants.distro for guest in self.guests(host))
+        if needed not in self._needs:
+            self._needs[needed] = Need(*needed)
+        return self._needs[needed]
 
     def _recipe_moved(self, before: Recipe | None, recipe: Recipe | None) -> None:
-        if before is not None:
+        if before is not None and before.state == "scheduled":
             self._count(before, -1)
-        if recipe is None:
-            if before is not None:
-                self.lines.put(before.recipe_id, None)
-            return
-        self._count(recipe, 1)
-        self._stand(recipe)
-        host = None if before is not None else self.recipes.get(recipe.host_id or 0)
-        if host is not None:
-            self._stand(host)
+        if recipe is not None and recipe.state == "scheduled":
+            self._count(recipe, 1)
+        if recipe is not None and recipe.state in WAITING:
+            self._stand(recipe)
+        elif before is not None and before.state in WAITING:
+            self.lines.put(before.recipe_id, None)
+        if before is None and recipe is not None and recipe.host_id in self.recipes:
+            self._stand(self.recipes[recipe.host_id])
 
     def _count(self, recipe: Recipe, change: int) -> None:
-        if recipe.state == "scheduled" and recipe.host_id is None and recipe.lab is not None:
+        if recipe.host_id is None and recipe.lab is not None:
             sets = self.holding[recipe.lab]
             sets[recipe.set_id] += change
             if not sets[recipe.set_id]:
@@ -97,13 +99,10 @@ class Known(World):
 
     def _stand(self, recipe: Recipe) -> None:
         """New recipes and guests stand in no line."""
-        place = None
         recipe_set = self.sets.get(recipe.set_id)
-        waits = recipe.host_id is None and recipe.state in ("queued", "assigned")
-        if waits and recipe_set is not None:
+        if recipe_set is not None and recipe.state in WAITING and recipe.host_id is None:
             rank = URGENCY[recipe_set.priority], recipe_set.submission, recipe.recipe_id
-            place = Place(recipe.lab, self.need(recipe), rank)
-        self.lines.put(recipe.recipe_id, place)
+            self.lines.put(recipe.recipe_id, Place(recipe.lab, self.need(recipe), rank))
 
     # What systems are like
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from bisect import bisect_left, insort
 from collections import defaultdict
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from replay.audit.values import Distro, Wants
@@ -17,8 +18,12 @@ Rank = tuple[int, int, int]
 """Priority (the most urgent is 0), submission, recipe."""
 
 
-class Need(NamedTuple):
-    """What decides on which systems a recipe is viable: its own wants, and what its guests install."""
+@dataclass(frozen=True, eq=False)
+class Need:
+    """What decides on which systems a recipe is viable: its own wants, and what its guests install.
+
+    Recipes of one world that need the same share one of these.
+    """
 
     wants: Wants
     guests: tuple[Distro | None, ...]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import groupby
 from typing import Any, NamedTuple
 
@@ -36,7 +36,12 @@ class Record(NamedTuple):
     @property
     def happened(self) -> str:
         """The topic without its aggregate: for a state, the state."""
-        return self.topic.partition(".")[2]
+        return _happened(self.topic)
+
+
+@lru_cache(1024)
+def _happened(topic: str) -> str:
+    return topic.partition(".")[2]
 
 
 def record_of(recorded: Recorded) -> Record:

@@ -16,6 +16,7 @@ class LegalTransitions(Invariant):
     """Recipes and systems move by the tables of design section 2; finished recipes never change."""
 
     name = "legal_transitions"
+    topics = None
 
     def __init__(self) -> None:
         self._versions: defaultdict[str, dict[str, int]] = defaultdict(dict)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from functools import lru_cache
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple
 
 
@@ -19,22 +20,21 @@ class Distro(NamedTuple):
     version: str = ""
 
 
-class Wants(NamedTuple):
-    """What a recipe wants of its system. No `distro`: none was found, and nothing can be installed."""
+@dataclass(frozen=True, eq=False)
+class Wants:
+    """What a recipe wants of its system. No `distro`: none was found, and nothing can be installed.
+
+    Recipes of one world that want the same share one of these.
+    """
 
     host_requires: str
     distro: Distro | None
 
-    @property
+    @cached_property
     def forced(self) -> str | None:
         """The system it names by force."""
-        return _forced(self.host_requires)
-
-
-@lru_cache(4096)
-def _forced(host_requires: str) -> str | None:
-    form = json.loads(host_requires)
-    return form["force"].casefold() if "force" in form else None
+        form = json.loads(self.host_requires)
+        return form["force"].casefold() if "force" in form else None
 
 
 class Recipe(NamedTuple):

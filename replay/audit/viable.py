@@ -6,7 +6,7 @@ What a requirement says of a system is asked once, and again when what the syste
 from __future__ import annotations
 
 import json
-from collections.abc import Set
+from collections.abc import Callable, Set
 from dataclasses import dataclass, field
 
 from replay.audit.facts import Facts, facts_of
@@ -15,6 +15,7 @@ from replay.audit.leaves import Ask
 from replay.audit.lines import Need
 from replay.audit.requirement import question
 from replay.audit.values import Distro, Recipe, System
+from replay.audit.world import World
 
 NOT_ASKED, YES, NO = 0, 1, 2
 
@@ -35,6 +36,14 @@ class Answers:
     facts: Facts
     said: bytearray = field(default_factory=bytearray)
 
+    def to(self, requirement: Requirement) -> bool:
+        number, said = requirement.number, self.said
+        if number >= len(said):
+            said.extend(bytes(number + 1 - len(said)))
+        if said[number] == NOT_ASKED:
+            said[number] = YES if requirement.ask(self.facts) is True else NO
+        return said[number] == YES
+
 
 @dataclass
 class Candidates:
@@ -54,23 +63,38 @@ class Judge:
         self._answers: dict[str, Answers] = {}
         self._candidates: dict[tuple[str, Need], Candidates] = {}
 
-    def viable(self, need: Need, system: System) -> bool:
-        """Whether a recipe could run there, busy or not."""
-        if system.condition == "Removed" or not self._holds(need.wants.host_requires, system):
-            return False
-        distros = need.wants.distro, *need.guests
-        return all(self._in_lab(distro, system.lab) for distro in distros) and self._installs(
-            need.wants.distro, system
-        )
+    def usable_on(self, system: System) -> Callable[[Need], bool]:
+        """For whom a system is usable: viable, and nobody's but a recipe's, now or when it comes free."""
+        world, fqdn = self._world, system.fqdn.casefold()
+        if system.draining or system.reserved or not world.enabled.get(system.lab, False):
+            return _never
+        if system.condition == "Automated":
+            return self.viable_on(system)
+        viable = self.viable_on(system)
+        return lambda need: need.wants.forced == fqdn and viable(need)
 
-    def usable(self, need: Need, system: System) -> bool:
-        """Viable, and nobody's but a recipe's, now or when it comes free."""
-        return may_be_had(self._world, need, system) and self.viable(need, system)
+    def viable_on(self, system: System) -> Callable[[Need], bool]:
+        """Who could run there, busy or not."""
+        if system.condition == "Removed":
+            return _never
+        answers, requirements, world = self._about(system), self._requirements, self._world
+
+        def viable(need: Need) -> bool:
+            wants = need.wants
+            requirement = requirements.get(wants.host_requires) or self._read(wants.host_requires)
+            said = answers.to(requirement)
+            return (
+                said
+                and all(_in_lab(world, distro, system.lab) for distro in (wants.distro, *need.guests))
+                and _installs(world, wants.distro, system)
+            )
+
+        return viable
 
     def could_take(self, recipe: Recipe, system: System) -> bool:
         """Usable, and in the lab of its set if that has one."""
         lab_is_right = recipe.state != "assigned" or recipe.lab == system.lab
-        return lab_is_right and self.usable(self._world.need(recipe), system)
+        return lab_is_right and self.usable_on(system)(self._world.need(recipe))
 
     def candidates(self, recipe: Recipe, lab: str) -> Set[str]:
         """The systems of a lab that are usable for it."""
@@ -84,26 +108,18 @@ class Judge:
         known.changes = len(world.changed[lab])
         for fqdn in asked:
             system = world.systems[fqdn]
-            if system.lab == lab and self.usable(need, system):
+            if system.lab == lab and self.usable_on(system)(need):
                 known.usable.add(fqdn)
             else:
                 known.usable.discard(fqdn)
         return known.usable
 
-    # What makes it viable
-
-    def _holds(self, host_requires: str, system: System) -> bool:
+    def _about(self, system: System) -> Answers:
         answers = self._answers.get(system.fqdn)
         if answers is None or answers.described != system.described:
             answers = Answers(system.described, facts_of(self._world.document(system)))
             self._answers[system.fqdn] = answers
-        requirement = self._requirements.get(host_requires) or self._read(host_requires)
-        said, number = answers.said, requirement.number
-        if number >= len(said):
-            said.extend(bytes(len(self._requirements) - len(said)))
-        if said[number] == NOT_ASKED:
-            said[number] = YES if requirement.ask(answers.facts) is True else NO
-        return said[number] == YES
+        return answers
 
     def _read(self, host_requires: str) -> Requirement:
         ask = question(json.loads(host_requires))
@@ -111,31 +127,29 @@ class Judge:
         self._requirements[host_requires] = requirement
         return requirement
 
-    def _in_lab(self, distro: Distro | None, lab: str) -> bool:
-        """A distro of one's own is everywhere."""
-        if distro is None or distro.tree_id is None:
-            return distro is not None
-        tree = self._world.trees.get(distro.tree_id)
-        return tree is not None and bool(tree["urls"].get(lab))
 
-    def _installs(self, distro: Distro | None, system: System) -> bool:
-        """Neither its architectures nor its exclusions stand against it."""
-        if distro is None:
-            return False
-        arch, family, version = distro.arch, distro.family, distro.version
-        if distro.tree_id is not None:
-            tree = self._world.trees[distro.tree_id]
-            arch, family, version = tree["arch"], tree["family"], tree["version"]
-        excluded = system.inventory.get("excluded_families") or ()
-        return arch in (system.inventory.get("arches") or ()) and not any(
-            (row["arch"], row["family"]) == (arch, family) and row.get("version") in (None, version)
-            for row in excluded
-        )
+def _never(_: Need) -> bool:
+    return False
 
 
-def may_be_had(world: Known, need: Need, system: System) -> bool:
-    if system.draining or system.reserved or not world.enabled.get(system.lab, False):
+def _in_lab(world: World, distro: Distro | None, lab: str) -> bool:
+    """A distro of one's own is everywhere."""
+    if distro is None or distro.tree_id is None:
+        return distro is not None
+    tree = world.trees.get(distro.tree_id)
+    return tree is not None and bool(tree["urls"].get(lab))
+
+
+def _installs(world: World, distro: Distro | None, system: System) -> bool:
+    """Neither its architectures nor its exclusions stand against it."""
+    if distro is None:
         return False
-    if system.condition == "Automated":
-        return True
-    return system.condition != "Removed" and need.wants.forced == system.fqdn.casefold()
+    arch, family, version = distro.arch, distro.family, distro.version
+    if distro.tree_id is not None:
+        tree = world.trees[distro.tree_id]
+        arch, family, version = tree["arch"], tree["family"], tree["version"]
+    excluded = system.inventory.get("excluded_families") or ()
+    return arch in (system.inventory.get("arches") or ()) and not any(
+        (row["arch"], row["family"]) == (arch, family) and row.get("version") in (None, version)
+        for row in excluded
+    )

@@ -29,8 +29,7 @@ class World:
         self.pools: dict[str, tuple[str, ...]] = {}
         # Who of the unfinished is on a system, guests too.
         self.on: dict[str, tuple[int, ...]] = {}
-        # Recipes that want the same share one value.
-        self._wants: dict[Wants, Wants] = {}
+        self._wants: dict[tuple[str, Distro | None], Wants] = {}
 
     # Questions
 
@@ -72,9 +71,10 @@ class World:
 
     def _new(self, record: Record) -> None:
         data = record.data
-        wants = Wants(data["host_requires"], _distro(data))
-        wants = self._wants.setdefault(wants, wants)
-        number = int(record.name)
+        wanted = data["host_requires"], _distro(data)
+        if wanted not in self._wants:
+            self._wants[wanted] = Wants(*wanted)
+        wants, number = self._wants[wanted], int(record.name)
         self.put_recipe(Recipe(number, data["recipe_set_id"], data.get("host_recipe_id"), wants))
 
     def _moved(self, record: Record) -> None:
