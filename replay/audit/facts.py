@@ -21,8 +21,8 @@ DEVICE_ATTRIBUTES = (
 
 
 def facts_of(document: Mapping[str, Any]) -> Facts:
-    """Sets (arches, pools, flags, keys, devices) are empty where nothing is known of them; of anything else
-    None says so.
+    """By name, each a value that can be a key. Sets (arches, pools, flags, keys, devices) are empty where
+    nothing is known of them; of anything else None says so.
     """
     cpu = document.get("cpu") or {}
     disks = document.get("disks")
@@ -40,8 +40,8 @@ def facts_of(document: Mapping[str, Any]) -> Facts:
         "pools": _names(document.get("pools")),
         "flags": _names(cpu.get("flags")),
         "keys": _keys(document.get("key_values") or {}),
-        "devices": [_device(device) for device in document.get("devices") or ()],
-        "disks": None if disks is None else [{"size": _whole(disk.get("size_bytes"))} for disk in disks],
+        "devices": tuple(map(_device, document.get("devices") or ())),
+        "disks": None if disks is None else tuple(_whole(disk.get("size_bytes")) for disk in disks),
         "disk_count": len(disks or ()),
     }
 
@@ -66,13 +66,12 @@ def _day(moment: str | None) -> str | None:
     return (at.astimezone(UTC) if at.tzinfo else at).date().isoformat()
 
 
-def _keys(values: Mapping[str, Any]) -> Mapping[str, list[str]]:
-    """The values by key; keys that differ in case alone are one."""
-    keys: dict[str, list[str]] = {}
-    for key, held in values.items():
-        keys.setdefault(key.casefold(), []).extend(str(value).casefold() for value in held)
-    return keys
+def _keys(values: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
+    """Each value with its key; keys that differ in case alone are one."""
+    return tuple((key.casefold(), str(value).casefold()) for key, held in values.items() for value in held)
 
 
-def _device(device: Mapping[str, Any]) -> Mapping[str, str]:
-    return {name: str(device[name]).casefold() for name in DEVICE_ATTRIBUTES if device.get(name) is not None}
+def _device(device: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
+    return tuple(
+        (name, str(device[name]).casefold()) for name in DEVICE_ATTRIBUTES if device.get(name) is not None
+    )

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterator
 from typing import NamedTuple
 
 from replay.audit.invariant import Found, Invariant
 from replay.audit.known import URGENCY, Known
 from replay.audit.record import Decision, Record
-from replay.audit.safety import could_take_safely, stuck, wanting
+from replay.audit.safety import could_take_safely, is_safe, stuck, wanting
 from replay.audit.tables import FREE
 from replay.audit.values import Recipe, System
 from replay.audit.viable import Judge
@@ -29,16 +30,12 @@ def takers(known: Known, judge: Judge, system: System, before: Standing | None =
 
     Of those who need the same only the first: the others stand behind it.
     """
-    usable = judge.usable_on(system)
     for number, line in enumerate((known.lines[system.lab], known.lines[None])):
         if before is not None and number > before[0]:
             return
         end = before[1] if before is not None and number == before[0] else None
-        for first, need in line.heads:
-            if end is not None and first > end:
-                break
-            if not usable(need):
-                continue
+        before_end = line.heads if end is None else line.heads[: bisect_right(line.heads, (end,))]
+        for _, need in judge.usable_for(before_end, system):
             for rank in line.of(need):
                 if end is not None and rank > end:
                     break
@@ -137,7 +134,7 @@ class NoUnsafeGrant(OfDecisions):
         for recipe, system, record in grants:
             if not wanting(known, recipe.set_id):
                 continue
-            left = [f"recipe-set/{number}" for number in stuck(known, self._judge, system.lab)]
-            if left:
+            if not is_safe(known, self._judge, system.lab):
+                left = [f"recipe-set/{number}" for number in stuck(known, self._judge, system.lab)]
                 what = f"the grant of {system.fqdn} leaves {', '.join(left)} that cannot be completed"
                 yield self.broken([record.position], [recipe.subject, system.subject, *left], what)

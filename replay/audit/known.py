@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any, TypeVar, cast
 
@@ -27,14 +28,19 @@ class Known(World):
     def __init__(self) -> None:
         super().__init__()
         self.lines = Lines()
-        # By lab: its systems, those that changed in what they are or who may have them (a log, with what was
-        # supposed of them), and the sets with scheduled hosts.
+        # By lab: its systems; those that changed in what they are or who may have them (a log, with what was
+        # supposed of them); the sets with scheduled hosts, and the systems of these.
         self.systems_of: defaultdict[str, dict[str, None]] = defaultdict(dict)
         self.changed: defaultdict[str, list[str]] = defaultdict(list)
         self.holding: defaultdict[str, Counter[int]] = defaultdict(Counter)
+        self.held: defaultdict[str, Counter[str | None]] = defaultdict(Counter)
         # Counts what changes the answers for whole labs: trees, and labs that are enabled or disabled.
         self.furnished = 0
         self._needs: dict[tuple[Wants, tuple[Distro | None, ...]], Need] = {}
+        # By lab: another number whenever its holders may have come to want or get something else. What was
+        # found out of a lab in one state holds whenever it is in it again.
+        self.states: dict[str, int] = {}
+        self._count_up = itertools.count(1)
         self._supposed: list[tuple[dict[Any, Any], Any, Any]] = []
         self._supposing = 0
 
@@ -56,6 +62,27 @@ class Known(World):
         if self._supposing:
             self._supposed.append((table, key, before))
         self._replace(table, key, before, value)
+        for lab in self._disturbed(table, before, value):
+            self.put(self.states, lab, next(self._count_up))
+
+    def _disturbed(self, table: object, before: object, value: object) -> Iterable[str]:
+        """The labs in which holders may want or get something else from now on."""
+        if table is self.recipes:
+            return (
+                recipe.lab
+                for recipe in (before, value)
+                if isinstance(recipe, Recipe) and recipe.lab is not None and self._may_hold(recipe)
+            )
+        if table is self.systems:
+            systems = [system for system in (before, value) if isinstance(system, System)]
+            return () if len(systems) == 2 and _is_like(*systems) else [system.lab for system in systems]
+        return list(self.systems_of) if table is self.trees or table is self.enabled else ()
+
+    def _may_hold(self, recipe: Recipe) -> bool:
+        """Only sets of several hold some of their systems and want others."""
+        recipe_set = self.sets.get(recipe.set_id)
+        held = recipe.state in ("scheduled", "assigned")
+        return held and recipe_set is not None and len(recipe_set.recipe_ids) > 1
 
     def _replace(self, table: dict[K, V], key: K, before: V | None, value: V | None) -> None:
         super().put(table, key, value)
@@ -92,10 +119,8 @@ class Known(World):
 
     def _count(self, recipe: Recipe, change: int) -> None:
         if recipe.host_id is None and recipe.lab is not None:
-            sets = self.holding[recipe.lab]
-            sets[recipe.set_id] += change
-            if not sets[recipe.set_id]:
-                del sets[recipe.set_id]
+            _add(self.holding[recipe.lab], recipe.set_id, change)
+            _add(self.held[recipe.lab], recipe.system, change)
 
     def _stand(self, recipe: Recipe) -> None:
         """New recipes and guests stand in no line."""
@@ -115,6 +140,12 @@ class Known(World):
         if system is not None:
             self.systems_of[system.lab][system.fqdn] = None
             self.changed[system.lab].append(system.fqdn)
+
+
+def _add(counter: Counter[K], key: K, change: int) -> None:
+    counter[key] += change
+    if not counter[key]:
+        del counter[key]
 
 
 def _is_like(one: System, other: System) -> bool:

@@ -5,13 +5,22 @@ from __future__ import annotations
 import operator
 import re
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from replay.audit.facts import DEVICE_ATTRIBUTES, Facts
 
 Answer = bool | None
 Ask = Callable[[Facts], Answer]
 Form = Mapping[str, Any]
+
+
+class Question(NamedTuple):
+    """`about` are the facts that the answer depends on."""
+
+    about: frozenset[str]
+    ask: Ask
+
+
 Test = Callable[[Any], bool]
 """Of a value that is known."""
 
@@ -43,7 +52,7 @@ UNITS = {
 WHOLE = re.compile(r"-?[0-9]+")
 
 
-def read_leaf(form: Form) -> Ask | None:
+def read_leaf(form: Form) -> Question | None:
     """None: it asks nothing. Raises UnknownLeaf."""
     known = ELEMENTS.get(form["element"])
     op = _op(form)
@@ -52,24 +61,41 @@ def read_leaf(form: Form) -> Ask | None:
     read, fact, ops, attributes = known
     if op not in ops or set(form) - {"element", "op", *attributes}:
         raise UnknownLeaf(f"{dict(form)}")
-    return read(fact, op, form)
+    ask = read(fact, op, form)
+    return None if ask is None else Question(frozenset({fact}), ask)
 
 
-def read_disk_leaf(form: Form) -> Ask:
+def read_disk_leaf(form: Form) -> Question:
     """Of one disk its size is asked for."""
     op = _op(form)
     if form["element"] != "size" or set(form) - {"element", "op", "value", "units"} or op not in ALL:
         raise UnknownLeaf(f"{dict(form)}")
     if op == "like":
-        return _known("size", compared(op, form["value"]))
+        return _of_size(op, form["value"])
     if form.get("units", "bytes") not in UNITS:
         raise UnknownLeaf(f"{dict(form)}")
-    return _known("size", compared(op, int(form["value"]) * UNITS[form.get("units", "bytes")]))
+    return _of_size(op, int(form["value"]) * UNITS[form.get("units", "bytes")])
+
+
+def _of_size(op: str, operand: Any) -> Question:
+    return Question(frozenset({"size"}), _compared("size", op, operand))
 
 
 def _op(form: Form) -> str:
     op: str = form.get("op", "==")
     return "==" if op == "=" else op
+
+
+def _compared(fact: str, op: str, operand: Any) -> Ask:
+    if op == "like":
+        return _known(fact, like(str(operand).casefold()))
+    compare = COMPARE[op]
+
+    def ask(facts: Facts) -> Answer:
+        value = facts[fact]
+        return None if value is None else compare(value, operand)
+
+    return ask
 
 
 def _known(fact: str, test: Test) -> Ask:
@@ -84,25 +110,28 @@ def _known(fact: str, test: Test) -> Ask:
 
 
 def _text(fact: str, op: str, form: Form) -> Ask:
-    return _known(fact, compared(op, str(form["value"]).casefold()))
+    return _compared(fact, op, str(form["value"]).casefold())
 
 
 def _number(fact: str, op: str, form: Form) -> Ask:
-    return _known(fact, compared(op, form["value"] if op == "like" else int(form["value"])))
+    return _compared(fact, op, form["value"] if op == "like" else int(form["value"]))
 
 
 def _day(fact: str, op: str, form: Form) -> Ask:
     """Nobody has looked at it yet: the empty day. Somebody has: not the empty day."""
     if form["value"] != "":
-        return _known(fact, compared(op, form["value"]))
+        return _compared(fact, op, form["value"])
     if op not in EQUALITY:
         raise UnknownLeaf(f"{dict(form)}")
     return lambda facts: (facts[fact] is None) is (op == "==")
 
 
 def _member(fact: str, op: str, form: Form) -> Ask:
-    test = compared("==" if op == "!=" else op, str(form["value"]).casefold())
-    return lambda facts: any(map(test, facts[fact])) is (op != "!=")
+    wanted = str(form["value"]).casefold()
+    if op == "like":
+        test = like(wanted)
+        return lambda facts: any(map(test, facts[fact]))
+    return lambda facts: (wanted in facts[fact]) is (op == "==")
 
 
 def _pool(fact: str, op: str, form: Form) -> Ask:
@@ -118,9 +147,9 @@ def _key(fact: str, op: str, form: Form) -> Ask:
     if wanted is None:
         if op not in EQUALITY:
             raise UnknownLeaf(f"{dict(form)}")
-        return lambda facts: bool(facts[fact].get(key)) is (op == "==")
+        return lambda facts: any(held == key for held, _ in facts[fact]) is (op == "==")
     test = _of_key("==" if op == "!=" else op, str(wanted).casefold())
-    return lambda facts: any(map(test, facts[fact].get(key, ()))) is (op != "!=")
+    return lambda facts: any(held == key and test(value) for held, value in facts[fact]) is (op != "!=")
 
 
 def _of_key(op: str, wanted: str) -> Test:
@@ -142,10 +171,10 @@ def _device(fact: str, op: str, form: Form) -> Ask | None:
         for name, value in wanted.items()
     }
 
-    def is_such(device: Mapping[str, str]) -> bool:
+    def is_such(device: dict[str, str]) -> bool:
         return all(name in device and test(device[name]) for name, test in tests.items())
 
-    return lambda facts: any(map(is_such, facts[fact])) is (op != "!=")
+    return lambda facts: any(is_such(dict(device)) for device in facts[fact]) is (op != "!=")
 
 
 def compared(op: str, operand: Any) -> Test:
@@ -160,6 +189,9 @@ def like(pattern: str) -> Test:
     first as anywhere else.
     """
     written = pattern.split("%")
+    if len(written) == 3 and written[0] == written[2] == "" and "_" not in pattern:
+        # By far the most are of this kind, and there are many names to look through.
+        return lambda value: written[1] in str(value)
     first, *rest = (
         re.compile("".join("." if sign == "_" else re.escape(sign) for sign in piece), re.DOTALL)
         for piece in written

@@ -28,6 +28,14 @@ class Need:
     wants: Wants
     guests: tuple[Distro | None, ...]
 
+    @property
+    def distros(self) -> tuple[Distro | None, ...]:
+        return self.wants.distro, *self.guests
+
+
+Head = tuple[Rank, Need]
+"""The first of those who need the same."""
+
 
 class Place(NamedTuple):
     """`lab` is the one whose line it stands in: that of its set, None in the queue of all."""
@@ -43,7 +51,7 @@ class Line:
     """
 
     def __init__(self) -> None:
-        self.heads: list[tuple[Rank, Need]] = []
+        self.heads: list[Head] = []
         self._ranks: dict[Need, list[Rank]] = {}
 
     def of(self, need: Need) -> list[Rank]:

@@ -10,26 +10,26 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from replay.audit.facts import Facts
-from replay.audit.leaves import Answer, Ask, UnknownLeaf, read_disk_leaf, read_leaf
+from replay.audit.leaves import Answer, Ask, Question, UnknownLeaf, read_disk_leaf, read_leaf
 
 Form = Mapping[str, Any]
-Read = Callable[[Form], Ask | None]
+Read = Callable[[Form], Question | None]
 
 
 def judge(form: Form, facts: Facts) -> Answer:
-    return question(form)(facts)
+    """Whether a system is as asked. Raises UnknownLeaf."""
+    return _every(parts(form))(facts)
 
 
-def question(form: Form) -> Ask:
-    """To be put to many systems. Raises UnknownLeaf."""
-    return _read(form, read_leaf) or _anybody
+def parts(form: Form) -> list[Question]:
+    """Who is known to be as each of these asks is known to be as the whole asks. Raises UnknownLeaf."""
+    if set(form) == {"and"}:
+        return [part for each in form["and"] for part in parts(each)]
+    whole = _read(form, read_leaf)
+    return [] if whole is None else [whole]
 
 
-def _anybody(_: Facts) -> Answer:
-    return True
-
-
-def _read(form: Form, leaf: Read) -> Ask | None:
+def _read(form: Form, leaf: Read) -> Question | None:
     """None: it asks nothing. `leaf` reads the elements, which are others within a disk."""
     if "element" in form:
         return leaf(form)
@@ -42,43 +42,39 @@ def _read(form: Form, leaf: Read) -> Ask | None:
         return _one_disk(_every(_asked(inner, read_disk_leaf)))
     if word not in ("and", "or", "not"):
         raise UnknownLeaf(f"{dict(form)}")
-    asks = _asked(inner, leaf)
-    if not asks:
+    asked = _asked(inner, leaf)
+    if not asked:
         return None
-    return {"and": _every, "or": _any, "not": _not_every}[word](asks)
+    about = frozenset[str]().union(*(each.about for each in asked))
+    return Question(about, {"and": _every, "or": _any, "not": _not_every}[word](asked))
 
 
-def _asked(forms: Iterable[Form], leaf: Read) -> list[Ask]:
-    return [ask for form in forms if (ask := _read(form, leaf)) is not None]
+def _asked(forms: Iterable[Form], leaf: Read) -> list[Question]:
+    return [asked for form in forms if (asked := _read(form, leaf)) is not None]
 
 
-def _forced(fqdn: str) -> Ask:
-    return lambda facts: bool(facts["fqdn"] == fqdn)
+def _forced(fqdn: str) -> Question:
+    return Question(frozenset({"fqdn"}), lambda facts: bool(facts["fqdn"] == fqdn))
 
 
-def _every(asks: list[Ask]) -> Ask:
+def _every(questions: list[Question]) -> Ask:
     def ask(facts: Facts) -> Answer:
-        every: Answer = True
-        for each in asks:
-            said = each(facts)
-            if said is False:
-                return False
-            every = every and said
-        return every
+        answers = [question.ask(facts) for question in questions]
+        return False if False in answers else None if None in answers else True
 
     return ask
 
 
-def _any(asks: list[Ask]) -> Ask:
+def _any(questions: list[Question]) -> Ask:
     def ask(facts: Facts) -> Answer:
-        answers = [each(facts) for each in asks]
+        answers = [question.ask(facts) for question in questions]
         return True if True in answers else None if None in answers else False
 
     return ask
 
 
-def _not_every(asks: list[Ask]) -> Ask:
-    every = _every(asks)
+def _not_every(questions: list[Question]) -> Ask:
+    every = _every(questions)
 
     def ask(facts: Facts) -> Answer:
         said = every(facts)
@@ -87,13 +83,13 @@ def _not_every(asks: list[Ask]) -> Ask:
     return ask
 
 
-def _one_disk(inner: Ask) -> Ask:
+def _one_disk(inner: Ask) -> Question:
     """One and the same disk is as asked."""
 
     def ask(facts: Facts) -> Answer:
         if facts["disks"] is None:
             return None
-        answers = [inner(disk) for disk in facts["disks"]]
+        answers = [inner({"size": size}) for size in facts["disks"]]
         return True if True in answers else None if None in answers else False
 
-    return ask
+    return Question(frozenset({"disks"}), ask)

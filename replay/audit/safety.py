@@ -67,16 +67,33 @@ def placeable(world: Known, judge: Judge, number: int) -> list[str]:
     return [lab for lab in labs if matched(judge, wanting(world, number), lab, own)]
 
 
+def is_safe(world: Known, judge: Judge, lab: str) -> bool:
+    """Whether every holder of a lab can be completed; found out once for each state of the lab."""
+    state = world.states.get(lab, 0)
+    if judge.safe.get(lab) != state:
+        if stuck(world, judge, lab):
+            return False
+        judge.safe[lab] = state
+    return True
+
+
 def could_take_safely(world: Known, judge: Judge, recipe: Recipe, system: System) -> bool:
     """Usable for it, and no grant that could leave somebody without an end."""
+    lab = system.lab
     if not judge.could_take(recipe, system):
         return False
-    if [host.recipe_id for host in wanting(world, recipe.set_id)] == [recipe.recipe_id]:
+    rest = [host for host in wanting(world, recipe.set_id) if host.recipe_id != recipe.recipe_id]
+    if not rest:
         # It is the last of its set: what it holds comes free.
+        return True
+    if not matched(judge, rest, lab, {system.fqdn}):
+        return False
+    if is_safe(world, judge, lab) and matched(judge, rest, lab, {*world.held[lab], system.fqdn}):
+        # It can be completed before all others, and what was safe without it is safe when it has finished.
         return True
     with world.supposing():
         _grant(world, recipe, system)
-        return not stuck(world, judge, system.lab)
+        return not stuck(world, judge, lab)
 
 
 def _grant(world: Known, recipe: Recipe, system: System) -> None:

@@ -24,9 +24,10 @@ class Distro(NamedTuple):
 class Wants:
     """What a recipe wants of its system. No `distro`: none was found, and nothing can be installed.
 
-    Recipes of one world that want the same share one of these.
+    Recipes of one world that want the same share one of these. Equal requirements have equal numbers.
     """
 
+    number: int
     host_requires: str
     distro: Distro | None
 

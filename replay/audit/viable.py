@@ -5,44 +5,27 @@ What a requirement says of a system is asked once, and again when what the syste
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Set
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Set
+from dataclasses import dataclass
 
+from replay.audit.answers import Answers
 from replay.audit.facts import Facts, facts_of
 from replay.audit.known import Known
-from replay.audit.leaves import Ask
-from replay.audit.lines import Need
-from replay.audit.requirement import question
-from replay.audit.values import Distro, Recipe, System
+from replay.audit.lines import Head, Need
+from replay.audit.values import Distro, Recipe, System, Wants
 from replay.audit.world import World
-
-NOT_ASKED, YES, NO = 0, 1, 2
-
-
-@dataclass(frozen=True)
-class Requirement:
-    """`number` is where its answers stand."""
-
-    number: int
-    ask: Ask
 
 
 @dataclass
-class Answers:
-    """About one system, as it was described at that position; `said` by the numbers of requirements."""
+class About:
+    """One system, as it was described at that position, and which of so many requirements it does not fulfil
+    (bitmap).
+    """
 
     described: int
     facts: Facts
-    said: bytearray = field(default_factory=bytearray)
-
-    def to(self, requirement: Requirement) -> bool:
-        number, said = requirement.number, self.said
-        if number >= len(said):
-            said.extend(bytes(number + 1 - len(said)))
-        if said[number] == NOT_ASKED:
-            said[number] = YES if requirement.ask(self.facts) is True else NO
-        return said[number] == YES
+    requirements: int = 0
+    refused: int = 0
 
 
 @dataclass
@@ -58,43 +41,36 @@ class Judge:
     """Of one world, as it is when asked."""
 
     def __init__(self, world: Known) -> None:
+        # By lab the state in which it was last found that all its holders can be completed.
+        self.safe: dict[str, int] = {}
         self._world = world
-        self._requirements: dict[str, Requirement] = {}
-        self._answers: dict[str, Answers] = {}
+        self._answers = Answers()
+        self._systems: dict[str, About] = {}
         self._candidates: dict[tuple[str, Need], Candidates] = {}
 
-    def usable_on(self, system: System) -> Callable[[Need], bool]:
-        """For whom a system is usable: viable, and nobody's but a recipe's, now or when it comes free."""
-        world, fqdn = self._world, system.fqdn.casefold()
-        if system.draining or system.reserved or not world.enabled.get(system.lab, False):
-            return _never
-        if system.condition == "Automated":
-            return self.viable_on(system)
-        viable = self.viable_on(system)
-        return lambda need: need.wants.forced == fqdn and viable(need)
+    def viable(self, need: Need, system: System) -> bool:
+        """Whether a recipe could run there, busy or not."""
+        if system.condition == "Removed" or not self._holds(need.wants, system):
+            return False
+        return _in_lab(self._world, need, system.lab) and _installs(self._world, need.wants.distro, system)
 
-    def viable_on(self, system: System) -> Callable[[Need], bool]:
-        """Who could run there, busy or not."""
-        if system.condition == "Removed":
-            return _never
-        answers, requirements, world = self._about(system), self._requirements, self._world
-
-        def viable(need: Need) -> bool:
-            wants = need.wants
-            requirement = requirements.get(wants.host_requires) or self._read(wants.host_requires)
-            said = answers.to(requirement)
-            return (
-                said
-                and all(_in_lab(world, distro, system.lab) for distro in (wants.distro, *need.guests))
-                and _installs(world, wants.distro, system)
-            )
-
-        return viable
+    def usable(self, need: Need, system: System) -> bool:
+        """Viable, and nobody's but a recipe's, now or when it comes free."""
+        return may_be_had(self._world, need, system) and self.viable(need, system)
 
     def could_take(self, recipe: Recipe, system: System) -> bool:
         """Usable, and in the lab of its set if that has one."""
         lab_is_right = recipe.state != "assigned" or recipe.lab == system.lab
-        return lab_is_right and self.usable_on(system)(self._world.need(recipe))
+        return lab_is_right and self.usable(self._world.need(recipe), system)
+
+    def usable_for(self, heads: Iterable[Head], system: System) -> Iterator[Head]:
+        """Those for whose needs the system is usable; the most are ruled out by what it has refused."""
+        refused, requirements = 0, -1
+        for head in heads:
+            if requirements < self._answers.requirements:
+                refused, requirements = self._about(system).refused, self._answers.requirements
+            if not refused >> head[1].wants.number & 1 and self.usable(head[1], system):
+                yield head
 
     def candidates(self, recipe: Recipe, lab: str) -> Set[str]:
         """The systems of a lab that are usable for it."""
@@ -102,38 +78,47 @@ class Judge:
         known = self._candidates.get((lab, need))
         if known is None or known.furnished != world.furnished:
             known = self._candidates[lab, need] = Candidates(world.furnished, 0, set())
-            asked = list(world.systems_of[lab])
+            changed: Iterable[str] = world.systems_of[lab] if _in_lab(world, need, lab) else ()
         else:
-            asked = world.changed[lab][known.changes :]
+            changed = world.changed[lab][known.changes :]
         known.changes = len(world.changed[lab])
-        for fqdn in asked:
+        for fqdn in changed:
             system = world.systems[fqdn]
-            if system.lab == lab and self.usable_on(system)(need):
+            if system.lab == lab and self.usable(need, system):
                 known.usable.add(fqdn)
             else:
                 known.usable.discard(fqdn)
         return known.usable
 
-    def _about(self, system: System) -> Answers:
-        answers = self._answers.get(system.fqdn)
-        if answers is None or answers.described != system.described:
-            answers = Answers(system.described, facts_of(self._world.document(system)))
-            self._answers[system.fqdn] = answers
-        return answers
+    def _holds(self, wants: Wants, system: System) -> bool:
+        self._answers.know(wants)
+        return not self._about(system).refused >> wants.number & 1
 
-    def _read(self, host_requires: str) -> Requirement:
-        ask = question(json.loads(host_requires))
-        requirement = Requirement(len(self._requirements), ask)
-        self._requirements[host_requires] = requirement
-        return requirement
-
-
-def _never(_: Need) -> bool:
-    return False
+    def _about(self, system: System) -> About:
+        about = self._systems.get(system.fqdn)
+        if about is None or about.described != system.described:
+            about = About(system.described, facts_of(self._world.document(system)))
+            self._systems[system.fqdn] = about
+        if about.requirements < self._answers.requirements:
+            about.refused = self._answers.refused(about.facts)
+            about.requirements = self._answers.requirements
+        return about
 
 
-def _in_lab(world: World, distro: Distro | None, lab: str) -> bool:
-    """A distro of one's own is everywhere."""
+def may_be_had(world: World, need: Need, system: System) -> bool:
+    if system.draining or system.reserved or not world.enabled.get(system.lab, False):
+        return False
+    if system.condition == "Automated":
+        return True
+    return system.condition != "Removed" and need.wants.forced == system.fqdn.casefold()
+
+
+def _in_lab(world: World, need: Need, lab: str) -> bool:
+    """What it and its guests install is in the lab; a distro of one's own is everywhere."""
+    return all(_has(world, distro, lab) for distro in need.distros)
+
+
+def _has(world: World, distro: Distro | None, lab: str) -> bool:
     if distro is None or distro.tree_id is None:
         return distro is not None
     tree = world.trees.get(distro.tree_id)

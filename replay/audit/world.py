@@ -30,6 +30,7 @@ class World:
         # Who of the unfinished is on a system, guests too.
         self.on: dict[str, tuple[int, ...]] = {}
         self._wants: dict[tuple[str, Distro | None], Wants] = {}
+        self._numbers: dict[str, int] = {}
 
     # Questions
 
@@ -71,11 +72,15 @@ class World:
 
     def _new(self, record: Record) -> None:
         data = record.data
-        wanted = data["host_requires"], _distro(data)
-        if wanted not in self._wants:
-            self._wants[wanted] = Wants(*wanted)
-        wants, number = self._wants[wanted], int(record.name)
-        self.put_recipe(Recipe(number, data["recipe_set_id"], data.get("host_recipe_id"), wants))
+        wants = self._wanted(data["host_requires"], _distro(data))
+        self.put_recipe(Recipe(int(record.name), data["recipe_set_id"], data.get("host_recipe_id"), wants))
+
+    def _wanted(self, host_requires: str, distro: Distro | None) -> Wants:
+        key = host_requires, distro
+        if key not in self._wants:
+            number = self._numbers.setdefault(host_requires, len(self._numbers))
+            self._wants[key] = Wants(number, host_requires, distro)
+        return self._wants[key]
 
     def _moved(self, record: Record) -> None:
         recipe = self.recipes.get(int(record.name))

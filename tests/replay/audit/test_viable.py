@@ -34,7 +34,7 @@ def viable(
     known = Known()
     for record in from_recorded(story.log):
         known.apply(record)
-    return Judge(known).viable_on(known.systems["a"])(known.need(known.recipes[1]))
+    return Judge(known).viable(known.need(known.recipes[1]), known.systems["a"])
 
 
 @pytest.mark.parametrize(
