@@ -13,7 +13,6 @@ from typing import Any
 from replay.audit.facts import Facts
 from replay.audit.leaves import Ask
 from replay.audit.requirement import parts
-from replay.audit.values import Wants
 
 Value = tuple[Any, ...]
 
@@ -51,21 +50,17 @@ class Column:
 
 
 class Answers:
-    """Mutable: requirements go by their numbers."""
+    """Mutable: requirements are numbered as they come."""
 
     def __init__(self) -> None:
         self.requirements = 0
-        self._read: set[int] = set()
         self._columns: dict[tuple[str, ...], Column] = {}
 
-    def know(self, wants: Wants) -> None:
+    def know(self, host_requires: str) -> None:
         """From now on it is asked, too. Raises UnknownLeaf."""
-        if wants.number in self._read:
-            return
-        for about, ask in parts(json.loads(wants.host_requires)):
+        for about, ask in parts(json.loads(host_requires)):
             names = tuple(sorted(about))
-            self._columns.setdefault(names, Column(names)).add(wants.number, ask)
-        self._read.add(wants.number)
+            self._columns.setdefault(names, Column(names)).add(self.requirements, ask)
         self.requirements += 1
 
     def refused(self, facts: Facts) -> int:

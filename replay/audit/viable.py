@@ -12,7 +12,7 @@ from replay.audit.answers import Answers
 from replay.audit.facts import Facts, facts_of
 from replay.audit.known import Known
 from replay.audit.lines import Head, Need
-from replay.audit.values import Distro, Recipe, System, Wants
+from replay.audit.values import Distro, Recipe, System
 from replay.audit.world import World
 
 
@@ -50,7 +50,7 @@ class Judge:
 
     def viable(self, need: Need, system: System) -> bool:
         """Whether a recipe could run there, busy or not."""
-        if system.condition == "Removed" or not self._holds(need.wants, system):
+        if system.condition == "Removed" or self._refused(system) >> need.wants.number & 1:
             return False
         return _in_lab(self._world, need, system.lab) and _installs(self._world, need.wants.distro, system)
 
@@ -65,10 +65,8 @@ class Judge:
 
     def usable_for(self, heads: Iterable[Head], system: System) -> Iterator[Head]:
         """Those for whose needs the system is usable; the most are ruled out by what it has refused."""
-        refused, requirements = 0, -1
+        refused = self._refused(system)
         for head in heads:
-            if requirements < self._answers.requirements:
-                refused, requirements = self._about(system).refused, self._answers.requirements
             if not refused >> head[1].wants.number & 1 and self.usable(head[1], system):
                 yield head
 
@@ -84,25 +82,26 @@ class Judge:
         known.changes = len(world.changed[lab])
         for fqdn in changed:
             system = world.systems[fqdn]
-            if system.lab == lab and self.usable(need, system):
+            if self._refused(system) >> need.wants.number & 1:
+                known.usable.discard(fqdn)
+            elif system.lab == lab and self.usable(need, system):
                 known.usable.add(fqdn)
             else:
                 known.usable.discard(fqdn)
         return known.usable
 
-    def _holds(self, wants: Wants, system: System) -> bool:
-        self._answers.know(wants)
-        return not self._about(system).refused >> wants.number & 1
-
-    def _about(self, system: System) -> About:
+    def _refused(self, system: System) -> int:
+        """The requirements that it does not fulfil, as a bitmap."""
         about = self._systems.get(system.fqdn)
         if about is None or about.described != system.described:
             about = About(system.described, facts_of(self._world.document(system)))
             self._systems[system.fqdn] = about
-        if about.requirements < self._answers.requirements:
+        if about.requirements < len(self._world.requirements):
+            for host_requires in self._world.requirements[self._answers.requirements :]:
+                self._answers.know(host_requires)
             about.refused = self._answers.refused(about.facts)
             about.requirements = self._answers.requirements
-        return about
+        return about.refused
 
 
 def may_be_had(world: World, need: Need, system: System) -> bool:

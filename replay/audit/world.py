@@ -29,6 +29,8 @@ class World:
         self.pools: dict[str, tuple[str, ...]] = {}
         # Who of the unfinished is on a system, guests too.
         self.on: dict[str, tuple[int, ...]] = {}
+        # Each once, by the numbers that recipes' wants have.
+        self.requirements: list[str] = []
         self._wants: dict[tuple[str, Distro | None], Wants] = {}
         self._numbers: dict[str, int] = {}
 
@@ -79,6 +81,8 @@ class World:
         key = host_requires, distro
         if key not in self._wants:
             number = self._numbers.setdefault(host_requires, len(self._numbers))
+            if number == len(self.requirements):
+                self.requirements.append(host_requires)
             self._wants[key] = Wants(number, host_requires, distro)
         return self._wants[key]
 
