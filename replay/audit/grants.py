@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Iterator
 from typing import NamedTuple
 
 from replay.audit.invariant import Found, Invariant
 from replay.audit.known import URGENCY, Known
+from replay.audit.lines import LAST, Rank
 from replay.audit.record import Decision, Record
 from replay.audit.safety import could_take_safely, is_safe, stuck, wanting
 from replay.audit.tables import FREE
 from replay.audit.values import Recipe, System
 from replay.audit.viable import Judge
 
-Standing = tuple[int, tuple[int, int]]
+Standing = tuple[int, Rank]
 """In the line of the lab (0) or of all (1), and where in it: priority, submission."""
 
 
@@ -33,11 +33,10 @@ def takers(known: Known, judge: Judge, system: System, before: Standing | None =
     for number, line in enumerate((known.lines[system.lab], known.lines[None])):
         if before is not None and number > before[0]:
             return
-        end = before[1] if before is not None and number == before[0] else None
-        before_end = line.heads if end is None else line.heads[: bisect_right(line.heads, (end,))]
-        for _, need in judge.usable_for(before_end, system):
+        end = before[1] if before is not None and number == before[0] else LAST
+        for need in judge.needs_in(line, system, end):
             for rank in line.of(need):
-                if end is not None and rank > end:
+                if rank > end:
                     break
                 recipe = known.recipes[rank[2]]
                 if could_take_safely(known, judge, recipe, system):

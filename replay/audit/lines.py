@@ -12,10 +12,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from replay.audit.tables import PRIORITIES
 from replay.audit.values import Distro, Wants
 
-Rank = tuple[int, int, int]
+Rank = tuple[int, ...]
 """Priority (the most urgent is 0), submission, recipe."""
+
+LAST: Rank = (len(PRIORITIES),)
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,10 +36,6 @@ class Need:
         return self.wants.distro, *self.guests
 
 
-Head = tuple[Rank, Need]
-"""The first of those who need the same."""
-
-
 class Place(NamedTuple):
     """`lab` is the one whose line it stands in: that of its set, None in the queue of all."""
 
@@ -46,38 +45,42 @@ class Place(NamedTuple):
 
 
 class Line:
-    """Mutable. A list stays the same object, also while it is empty: whoever goes through it may suppose
-    something meanwhile, and take it back.
+    """Mutable. A list of ranks stays the same object, also while it is empty: whoever goes through it may
+    suppose something meanwhile, and take it back.
     """
 
     def __init__(self) -> None:
-        self.heads: list[Head] = []
-        self._ranks: dict[Need, list[Rank]] = {}
+        # The requirements that somebody here has, as a bitmap, and the needs with each.
+        self.waiting = 0
+        self._needs: defaultdict[int, list[Need]] = defaultdict(list)
+        self._ranks: defaultdict[Need, list[Rank]] = defaultdict(list)
 
     def of(self, need: Need) -> list[Rank]:
         """All who need the same, in order."""
         return self._ranks[need]
 
+    def with_requirements(self, among: int) -> Iterator[Need]:
+        """What they need who have a requirement of these (bitmap)."""
+        left = self.waiting & among
+        while left:
+            lowest = left & -left
+            left ^= lowest
+            yield from self._needs[lowest.bit_length() - 1]
+
     def add(self, need: Need, rank: Rank) -> None:
-        ranks = self._ranks.setdefault(need, [])
-        if not ranks or rank < ranks[0]:
-            if ranks:
-                self._drop_head(ranks[0])
-            insort(self.heads, (rank, need))
+        ranks, number = self._ranks[need], need.wants.number
+        if not ranks:
+            self._needs[number].append(need)
+            self.waiting |= 1 << number
         insort(ranks, rank)
 
     def drop(self, need: Need, rank: Rank) -> None:
-        ranks = self._ranks[need]
-        place = bisect_left(ranks, rank)
-        del ranks[place]
-        if place == 0:
-            self._drop_head(rank)
-            if ranks:
-                insort(self.heads, (ranks[0], need))
-
-    def _drop_head(self, rank: Rank) -> None:
-        # No two have the same rank, so that nothing behind it is ever compared.
-        del self.heads[bisect_left(self.heads, (rank,))]
+        ranks, number = self._ranks[need], need.wants.number
+        del ranks[bisect_left(ranks, rank)]
+        if not ranks:
+            self._needs[number].remove(need)
+            if not self._needs[number]:
+                self.waiting ^= 1 << number
 
 
 class Lines:

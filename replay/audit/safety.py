@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Set
+from collections.abc import Iterable, Mapping, Set
 
 from replay.audit.known import Known
 from replay.audit.tables import STARTED, UNPLACED
@@ -42,7 +42,7 @@ def matched(judge: Judge, hosts: list[Recipe], lab: str, held: Set[str | None]) 
 
 def _place(
     number: int,
-    choices: Mapping[int, Set[str]],
+    choices: Mapping[int, Iterable[str]],
     taken: dict[str, int],
     tried: set[str],
     held: Set[str | None],

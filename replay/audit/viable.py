@@ -5,13 +5,13 @@ What a requirement says of a system is asked once, and again when what the syste
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Set
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from replay.audit.answers import Answers
 from replay.audit.facts import Facts, facts_of
 from replay.audit.known import Known
-from replay.audit.lines import Head, Need
+from replay.audit.lines import Line, Need, Rank
 from replay.audit.values import Distro, Recipe, System
 from replay.audit.world import World
 
@@ -28,13 +28,38 @@ class About:
     refused: int = 0
 
 
-@dataclass
 class Candidates:
-    """The usable systems of one lab for one need, up to date with so many of the lab's changes."""
+    """The usable systems of one lab for one need, looked for only as far as somebody asks.
 
-    furnished: int
-    changes: int
-    usable: set[str]
+    `furnished` is what counted when it was made, `changes` how many of the lab's changes it knows.
+    """
+
+    def __init__(self, usable: Callable[[str], bool], asked: list[str], furnished: int) -> None:
+        self.furnished = furnished
+        self.changes = 0
+        self._usable = usable
+        self._left = iter(asked)
+        self._found: list[str] = []
+
+    def __iter__(self) -> Iterator[str]:
+        """One may come twice. Several may go through them at a time."""
+        place = 0
+        while True:
+            while place < len(self._found):
+                yield self._found[place]
+                place += 1
+            another = next(filter(self._usable, self._left), None)
+            if another is None:
+                return
+            self._found.append(another)
+
+    def change(self, changed: list[str]) -> None:
+        """Systems have changed, the last of these after it was made or changed before."""
+        for fqdn in dict.fromkeys(changed[self.changes :]):
+            self._found = [other for other in self._found if other != fqdn]
+            if self._usable(fqdn):
+                self._found.append(fqdn)
+        self.changes = len(changed)
 
 
 class Judge:
@@ -63,32 +88,30 @@ class Judge:
         lab_is_right = recipe.state != "assigned" or recipe.lab == system.lab
         return lab_is_right and self.usable(self._world.need(recipe), system)
 
-    def usable_for(self, heads: Iterable[Head], system: System) -> Iterator[Head]:
-        """Those for whose needs the system is usable; the most are ruled out by what it has refused."""
-        refused = self._refused(system)
-        for head in heads:
-            if not refused >> head[1].wants.number & 1 and self.usable(head[1], system):
-                yield head
+    def needs_in(self, line: Line, system: System, end: Rank) -> list[Need]:
+        """Those of a line for which a system is usable, in the order of their first recipes, to the end."""
+        found = [
+            need
+            for need in line.with_requirements(~self._refused(system))
+            if line.of(need)[0] < end and self.usable(need, system)
+        ]
+        return sorted(found, key=lambda need: line.of(need)[0])
 
-    def candidates(self, recipe: Recipe, lab: str) -> Set[str]:
+    def candidates(self, recipe: Recipe, lab: str) -> Candidates:
         """The systems of a lab that are usable for it."""
         world, need = self._world, self._world.need(recipe)
         known = self._candidates.get((lab, need))
         if known is None or known.furnished != world.furnished:
-            known = self._candidates[lab, need] = Candidates(world.furnished, 0, set())
-            changed: Iterable[str] = world.systems_of[lab] if _in_lab(world, need, lab) else ()
-        else:
-            changed = world.changed[lab][known.changes :]
-        known.changes = len(world.changed[lab])
-        for fqdn in changed:
-            system = world.systems[fqdn]
-            if self._refused(system) >> need.wants.number & 1:
-                known.usable.discard(fqdn)
-            elif system.lab == lab and self.usable(need, system):
-                known.usable.add(fqdn)
-            else:
-                known.usable.discard(fqdn)
-        return known.usable
+            asked = list(world.systems_of[lab]) if _in_lab(world, need, lab) else []
+            known = Candidates(lambda fqdn: self._usable_in(lab, need, fqdn), asked, world.furnished)
+            known.changes = len(world.changed[lab])
+            self._candidates[lab, need] = known
+        known.change(world.changed[lab])
+        return known
+
+    def _usable_in(self, lab: str, need: Need, fqdn: str) -> bool:
+        system = self._world.systems[fqdn]
+        return system.lab == lab and self.usable(need, system)
 
     def _refused(self, system: System) -> int:
         """The requirements that it does not fulfil, as a bitmap."""
