@@ -50,37 +50,52 @@ class Line:
     """
 
     def __init__(self) -> None:
-        # The requirements that somebody here has, as a bitmap, and the needs with each.
-        self.waiting = 0
-        self._needs: defaultdict[int, list[Need]] = defaultdict(list)
+        # By the priority of the first who needs it: its requirement, as a bitmap, and the needs with each.
+        self._first = [0] * len(PRIORITIES)
+        self._needs: list[defaultdict[int, list[Need]]] = [defaultdict(list) for _ in PRIORITIES]
         self._ranks: defaultdict[Need, list[Rank]] = defaultdict(list)
 
     def of(self, need: Need) -> list[Rank]:
         """All who need the same, in order."""
         return self._ranks[need]
 
-    def with_requirements(self, among: int) -> Iterator[Need]:
-        """What they need who have a requirement of these (bitmap)."""
-        left = self.waiting & among
-        while left:
-            lowest = left & -left
-            left ^= lowest
-            yield from self._needs[lowest.bit_length() - 1]
+    def needs(self, among: int, end: Rank) -> Iterator[Need]:
+        """Needs with a requirement of these (bitmap), whose first recipe stands before the end."""
+        for priority in range(min(end[0] + 1, len(PRIORITIES))):
+            needs, ranks = self._needs[priority], self._ranks
+            digits = f"{self._first[priority] & among:b}"[::-1]
+            number = digits.find("1")
+            while number >= 0:
+                for need in needs[number]:
+                    if ranks[need][0] < end:
+                        yield need
+                number = digits.find("1", number + 1)
 
     def add(self, need: Need, rank: Rank) -> None:
-        ranks, number = self._ranks[need], need.wants.number
-        if not ranks:
-            self._needs[number].append(need)
-            self.waiting |= 1 << number
+        ranks = self._ranks[need]
+        before = ranks[0] if ranks else LAST
         insort(ranks, rank)
+        self._stand(need, before, ranks[0])
 
     def drop(self, need: Need, rank: Rank) -> None:
-        ranks, number = self._ranks[need], need.wants.number
+        ranks = self._ranks[need]
+        before = ranks[0]
         del ranks[bisect_left(ranks, rank)]
-        if not ranks:
-            self._needs[number].remove(need)
-            if not self._needs[number]:
-                self.waiting ^= 1 << number
+        self._stand(need, before, ranks[0] if ranks else LAST)
+
+    def _stand(self, need: Need, before: Rank, first: Rank) -> None:
+        """The first who needs it was this one, and is that one; LAST stands for nobody."""
+        number = need.wants.number
+        if first[0] == before[0]:
+            return
+        if before is not LAST:
+            needs = self._needs[before[0]][number]
+            needs.remove(need)
+            if not needs:
+                self._first[before[0]] ^= 1 << number
+        if first is not LAST:
+            self._needs[first[0]][number].append(need)
+            self._first[first[0]] |= 1 << number
 
 
 class Lines:

@@ -90,11 +90,8 @@ class Judge:
 
     def needs_in(self, line: Line, system: System, end: Rank) -> list[Need]:
         """Those of a line for which a system is usable, in the order of their first recipes, to the end."""
-        found = [
-            need
-            for need in line.with_requirements(~self._refused(system))
-            if line.of(need)[0] < end and self.usable(need, system)
-        ]
+        open_to = line.needs(~self._refused(system), end)
+        found = [need for need in open_to if self.usable(need, system)]
         return sorted(found, key=lambda need: line.of(need)[0])
 
     def candidates(self, recipe: Recipe, lab: str) -> Candidates:
