@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from domain.directory.events import DistroTreeRemoved
 from domain.system.events import SystemDrained
 from tests.replay.audit.moves import (
     assigned,
+    cancelled,
     grant,
+    idle,
     only,
     pending,
     place,
@@ -95,3 +98,17 @@ def test_no_unsafe_grant__let_go_and_taken_up_again_by_another__is_sound() -> No
     story.decide([*(queued(number, why) for number in (21, 22, 23)), pending("c")])
     story.decide([*grant(11, "a"), *start(11, "a"), *start(12, "b")])
     assert story.violations() == []
+
+
+def test_no_unsafe_grant__what_the_rest_installs_left_the_lab__is_found() -> None:
+    story = opening()
+    story.tree(2, "lab-1")
+    story.job(5, {5: only("b"), 6: only("a")}, trees={6: 2})
+    story.decide([*grant(5, "b"), assigned(6)])
+    story.commit(cancelled(5), cancelled(6), pending("b"))
+    story.decide([idle("b")])
+    assert story.violations() == []
+    story.commit(("distro-tree/2", DistroTreeRemoved()))
+    story.job(7, {7: only("b"), 8: only("a")}, trees={8: 2})
+    story.decide([*grant(7, "b"), assigned(8)])
+    assert_caught(story, "no_unsafe_grant", "recipe/7", "system/b", "recipe-set/7")
