@@ -77,7 +77,7 @@ class Audit:
         return self.judge(Commit(tuple(map(record_of, commit))))
 
     def at_rest(self) -> Iterator[Violation]:
-        """What must not be when the scheduler says that nothing is left to decide."""
+        """What must not be when the scheduler has read the whole log and has nothing left to decide."""
         self._learn(None)
         return at_rest_in(self._known, self._judge)
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import operator
 import re
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
+from replay.audit.comparisons import COMPARE, Test, compared, like
 from replay.audit.facts import DEVICE_ATTRIBUTES, Facts
 
 Answer = bool | None
@@ -21,17 +21,6 @@ class Question(NamedTuple):
     ask: Ask
 
 
-Test = Callable[[Any], bool]
-"""Of a value that is known."""
-
-COMPARE: dict[str, Callable[[Any, Any], bool]] = {
-    "==": operator.eq,
-    "!=": operator.ne,
-    ">": operator.gt,
-    ">=": operator.ge,
-    "<": operator.lt,
-    "<=": operator.le,
-}
 EQUALITY = ("==", "!=")
 ALL = (*COMPARE, "like")
 
@@ -175,39 +164,6 @@ def _device(fact: str, op: str, form: Form) -> Ask | None:
         return all(name in device and test(device[name]) for name, test in tests.items())
 
     return lambda facts: any(is_such(dict(device)) for device in facts[fact]) is (op != "!=")
-
-
-def compared(op: str, operand: Any) -> Test:
-    if op == "like":
-        return like(str(operand).casefold())
-    compare = COMPARE[op]
-    return lambda value: compare(value, operand)
-
-
-def like(pattern: str) -> Test:
-    """`%` stands for any text, `_` for one character. What is between two `%` is as good where it is found
-    first as anywhere else.
-    """
-    written = pattern.split("%")
-    if len(written) == 3 and written[0] == written[2] == "" and "_" not in pattern:
-        # By far the most are of this kind, and there are many names to look through.
-        return lambda value: written[1] in str(value)
-    first, *rest = (
-        re.compile("".join("." if sign == "_" else re.escape(sign) for sign in piece), re.DOTALL)
-        for piece in written
-    )
-
-    def test(value: object) -> bool:
-        text = str(value)
-        if not rest:
-            return first.fullmatch(text) is not None
-        found = first.match(text)
-        for piece in rest[:-1]:
-            found = found and piece.search(text, found.end())
-        last = len(text) - len(written[-1])
-        return found is not None and found.end() <= last and rest[-1].fullmatch(text, last) is not None
-
-    return test
 
 
 Reader = Callable[[str, str, Form], Ask | None]

@@ -107,8 +107,8 @@ class Judge:
         return known
 
     def _usable_in(self, lab: str, need: Need, fqdn: str) -> bool:
-        system = self._world.systems[fqdn]
-        return system.lab == lab and self.usable(need, system)
+        system = self._world.systems.get(fqdn)
+        return system is not None and system.lab == lab and self.usable(need, system)
 
     def _refused(self, system: System) -> int:
         """The requirements that it does not fulfil, as a bitmap."""
