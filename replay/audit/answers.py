@@ -7,9 +7,11 @@ only what nobody of its kind was asked before.
 from __future__ import annotations
 
 import json
+from collections import defaultdict
 from dataclasses import dataclass
 from typing import Any
 
+from replay.audit.bitmaps import numbers_in
 from replay.audit.facts import Facts
 from replay.audit.leaves import Ask
 from replay.audit.requirement import parts
@@ -18,35 +20,46 @@ Value = tuple[Any, ...]
 
 
 @dataclass
-class Refused:
-    """By one value: of the first so many questions, the requirements that are not known to hold (bitmap)."""
+class Said:
+    """By one value: which requirements it was asked for, and which of these are not known to hold."""
 
     asked: int = 0
-    requirements: int = 0
+    refused: int = 0
 
 
 class Column:
-    """Mutable: the questions about the same facts, each with the number of its requirement."""
+    """Mutable: the questions about the same facts, by the numbers of their requirements."""
 
     def __init__(self, about: tuple[str, ...]) -> None:
-        self.about = about
-        self._questions: list[tuple[int, Ask]] = []
-        self._refused: dict[Value, Refused] = {}
+        self._about = about
+        self._requirements = 0
+        self._asks: defaultdict[int, list[Ask]] = defaultdict(list)
+        self._said: dict[Value, Said] = {}
+
+    @property
+    def values(self) -> int:
+        """So many have come up."""
+        return len(self._said)
 
     def add(self, number: int, ask: Ask) -> None:
-        self._questions.append((number, ask))
+        """Before a requirement of this number is asked for."""
+        self._requirements |= 1 << number
+        self._asks[number].append(ask)
 
-    def refused(self, facts: Facts) -> int:
-        value = tuple([facts[name] for name in self.about])
-        refused = self._refused.get(value)
-        if refused is None:
-            refused = self._refused[value] = Refused()
-        if refused.asked < len(self._questions):
-            for number, ask in self._questions[refused.asked :]:
-                if ask(facts) is not True:
-                    refused.requirements |= 1 << number
-            refused.asked = len(self._questions)
-        return refused.requirements
+    def refused(self, facts: Facts, beside: int) -> int:
+        """The requirements that are refused here, or were beside: these need not be asked for."""
+        value = tuple([facts[name] for name in self._about])
+        said = self._said.get(value)
+        if said is None:
+            said = self._said[value] = Said()
+        unasked = self._requirements & ~said.asked & ~beside
+        if unasked:
+            for number in numbers_in(unasked):
+                for ask in self._asks[number]:
+                    if ask(facts) is not True:
+                        said.refused |= 1 << number
+            said.asked |= unasked
+        return beside | said.refused
 
 
 class Answers:
@@ -66,6 +79,7 @@ class Answers:
     def refused(self, facts: Facts) -> int:
         """The known requirements that a system is not known to fulfil, as a bitmap."""
         refused = 0
-        for column in self._columns.values():
-            refused |= column.refused(facts)
+        # Names come last: there is one for each system, and most of it is refused already.
+        for column in sorted(self._columns.values(), key=lambda column: column.values):
+            refused = column.refused(facts, refused)
         return refused

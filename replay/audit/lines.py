@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from replay.audit.bitmaps import numbers_in
 from replay.audit.tables import PRIORITIES
 from replay.audit.values import Distro, Wants
 
@@ -63,13 +64,10 @@ class Line:
         """Needs with a requirement of these (bitmap), whose first recipe stands before the end."""
         for priority in range(min(end[0] + 1, len(PRIORITIES))):
             needs, ranks = self._needs[priority], self._ranks
-            digits = f"{self._first[priority] & among:b}"[::-1]
-            number = digits.find("1")
-            while number >= 0:
+            for number in numbers_in(self._first[priority] & among):
                 for need in needs[number]:
                     if ranks[need][0] < end:
                         yield need
-                number = digits.find("1", number + 1)
 
     def add(self, need: Need, rank: Rank) -> None:
         ranks = self._ranks[need]
