@@ -75,13 +75,13 @@ class Judge:
 
     def viable(self, need: Need, system: System) -> bool:
         """Whether a recipe could run there, busy or not."""
-        if system.condition == "Removed" or self._refused(system) >> need.wants.number & 1:
+        if self._refused(system) >> need.wants.number & 1 or system.condition == "Removed":
             return False
         return _in_lab(self._world, need, system.lab) and _installs(self._world, need.wants.distro, system)
 
     def usable(self, need: Need, system: System) -> bool:
         """Viable, and nobody's but a recipe's, now or when it comes free."""
-        return may_be_had(self._world, need, system) and self.viable(need, system)
+        return self.viable(need, system) and may_be_had(self._world, need, system)
 
     def could_take(self, recipe: Recipe, system: System) -> bool:
         """Usable, and in the lab of its set if that has one."""
