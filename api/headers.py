@@ -6,7 +6,9 @@ from typing import Final
 
 IDEMPOTENCY_KEY: Final = "Idempotency-Key"
 ACTS_AS: Final = "Labledger-Acts-As"
+LAST_EVENT_ID: Final = "Last-Event-ID"
 FORWARDED_FOR: Final = "X-Forwarded-For"
+POSITION_HEADER: Final = "Labledger-Position"
 
 PROBLEM: Final = "application/problem+json"
 EVENT_STREAM: Final = "text/event-stream"

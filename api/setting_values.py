@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from ipaddress import IPv4Network, IPv6Network, ip_network
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -20,14 +21,18 @@ def word(text: str) -> str:
     return text
 
 
-def whole(least: int, most: int) -> Callable[[str], int]:
-    def parse(text: str) -> int:
-        number = int(text) if text.strip("-").isdecimal() else least - 1
-        if not least <= number <= most:
-            raise ValueError(f"must be a whole number from {least} to {most}")
-        return number
+@dataclass(frozen=True)
+class Whole:
+    """A whole number within bounds, which flags can tell."""
 
-    return parse
+    least: int
+    most: int
+
+    def __call__(self, text: str) -> int:
+        number = int(text) if text.strip("-").isdecimal() else self.least - 1
+        if not self.least <= number <= self.most:
+            raise ValueError(f"must be a whole number from {self.least} to {self.most}")
+        return number
 
 
 def seconds(text: str) -> float:

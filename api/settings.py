@@ -28,6 +28,7 @@ PROJECTOR: Final = "projector"
 COMMANDS: Final = "commands"
 FIRST_TOKEN: Final = "token first"
 REBUILD: Final = "replay rebuild"
+VERIFY: Final = "replay verify"
 SERVICES: Final = (SERVE, SCHEDULER, PROJECTOR)
 
 
@@ -68,6 +69,7 @@ class Settings:
         UP,
         COMMANDS,
         REBUILD,
+        VERIFY,
         unset="`/var/lib/labledger` for root, else `~/.local/share/labledger`",
     )
     database_url: str | None = _setting(
@@ -79,8 +81,9 @@ class Settings:
         *SERVICES,
         FIRST_TOKEN,
         REBUILD,
+        VERIFY,
         secret=True,
-        unset="`up` runs its own PostgreSQL, and `replay rebuild` takes that; the others must be told",
+        unset="`up` runs its own PostgreSQL, and `replay …` takes that; the others must be told",
     )
     owner_database_url: str | None = _setting(
         None,
@@ -89,6 +92,7 @@ class Settings:
         UP,
         MIGRATE,
         REBUILD,
+        VERIFY,
         secret=True,
         unset="as the services",
     )
@@ -98,9 +102,9 @@ class Settings:
     )
     host: str = _setting("127.0.0.1", values.word, "address the API listens on", UP, SERVE)
     port: int = _setting(
-        8080, values.whole(0, 65535), "port of the API; 0 lets `up` choose a free one", UP, SERVE
+        8080, values.Whole(0, 65535), "port of the API; 0 lets `up` choose a free one", UP, SERVE
     )
-    api_workers: int = _setting(1, values.whole(1, 64), "processes that serve the API", SERVE)
+    api_workers: int = _setting(1, values.Whole(1, 64), "processes that serve the API", SERVE)
     cors_origins: tuple[str, ...] = _setting(
         (),
         values.origins,
@@ -117,7 +121,7 @@ class Settings:
     )
     requests_per_second: int = _setting(
         1000,
-        values.whole(0, 10**6),
+        values.Whole(0, 10**6),
         "how often one token may ask each process that serves; 0: no bound",
         SERVE,
     )
@@ -165,7 +169,9 @@ class Settings:
     consistency_seconds: float = _setting(
         10.0, values.seconds, "how often the scheduler looks for what no event announces", SCHEDULER
     )
-    ready_seconds: float = _setting(60.0, values.seconds, "how long `up` waits for the API to be ready", UP)
+    ready_seconds: float = _setting(
+        60.0, values.seconds, "how long `up` waits for everything to be ready while nothing moves", UP
+    )
     stop_seconds: float = _setting(
         10.0,
         values.seconds,

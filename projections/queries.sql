@@ -282,7 +282,8 @@ SELECT name, version, document FROM (
 WHERE until_position > %(at)s
 
 -- name: tokens
--- All, those of a user, or one by its id; what opens them is not shown.
+-- All, those of a user, or one by its id; what opens them is not shown. Of a user's those made since a position:
+-- before that somebody else had the name.
 SELECT d.name AS token_id, d.document ->> 'user' AS "user", d.document ->> 'role' AS role,
        d.document ->> 'lab_controller' AS lab_controller,
        (SELECT min(f.since) FROM read.documents f WHERE f.kind = 'token' AND f.name = d.name) AS created_at,
@@ -290,7 +291,8 @@ SELECT d.name AS token_id, d.document ->> 'user' AS "user", d.document ->> 'role
        coalesce((d.document ->> 'revoked')::boolean, false) AS revoked
 FROM read.documents d
 WHERE d.kind = 'token' AND d.since_position <= %(at)s AND d.until_position > %(at)s AND d.name > %(after)s
-  AND (%(user)s::text IS NULL OR d.document ->> 'user' = %(user)s::text)
+  AND (%(user)s::text IS NULL OR d.document ->> 'user' = %(user)s::text AND %(user_since)s <=
+       (SELECT min(f.since_position) FROM read.documents f WHERE f.kind = 'token' AND f.name = d.name))
   AND (%(token_id)s::text IS NULL OR d.name = %(token_id)s::text)
 ORDER BY d.name LIMIT %(limit)s
 

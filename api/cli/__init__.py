@@ -9,6 +9,7 @@ from api.cli.lazy import Entry, LazyGroup, version
 SECTIONS = {
     "Jobs": {
         "submit": Entry("api.cli.jobs.submit:submit", "Submit jobs, XML or JSON."),
+        "sample": Entry("api.cli.jobs.sample:sample", "Print a sample job, or a sample lab."),
         "watch": Entry("api.cli.jobs.watch:watch", "Follow a job until it is finished."),
         "job": Entry("api.cli.jobs.job:job", "Show a job and where its recipes stand."),
         "jobs": Entry("api.cli.lists.filtered:jobs", "List jobs, newest first."),
@@ -74,5 +75,6 @@ SECTIONS = {
 def main() -> None:
     """Schedule test recipes onto the machines of hardware labs.
 
-    Exit status: 0 done, 1 refused or failed, 2 wrong usage, 130 ended by Ctrl-C.
+    Exit status: 0 done, 1 refused or failed, 2 wrong usage, 130 ended by Ctrl-C, 141 by a pipe
+    that nobody reads.
     """

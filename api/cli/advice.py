@@ -55,7 +55,7 @@ def _who_are_you(error: Any, connection: Connection | None) -> str:
 def _may_not(error: Any, connection: Connection | None) -> str:
     whoami = "`labledger whoami` tells who you are here"
     if connection is not None and connection.login_ends:
-        return f"{whoami}: that is by {connection.token_from}, which `labledger logout` ends."
+        return f"{whoami}; `labledger logout` ends {connection.token_from}."
     return f"{whoami}; `labledger login USER` or --token makes you another."
 
 

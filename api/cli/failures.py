@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -17,6 +18,8 @@ AS_JSON = "labledger.as_json"
 REFUSED, WRONG_USAGE = 1, 2
 # What a shell takes for "ended by Ctrl-C".
 INTERRUPTED = 130
+# And for "ended since nobody reads on", as of all that stands before `| head`.
+UNREAD = 141
 
 # Errors that are the caller's wrong usage. By name, since importing their modules costs every start.
 USAGE_ERRORS = frozenset({"BadSettings"})
@@ -51,8 +54,12 @@ def failures_shown(ctx: click.Context) -> Iterator[None]:
     as_json = bool(ctx.meta.get(AS_JSON))
     try:
         yield
-    except (Failure, click.exceptions.Exit, BrokenPipeError):
+    except (Failure, click.exceptions.Exit):
         raise
+    except BrokenPipeError:
+        # Who has read enough needs to hear of nothing; nor is the rest to fail once more at the very end.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise click.exceptions.Exit(UNREAD) from None
     except (KeyboardInterrupt, click.Abort):
         if sys.stderr.isatty():
             # Behind the ^C that the terminal shows.

@@ -36,7 +36,9 @@ class Group(click.Group):
 
     def _no_such(self, ctx: click.Context, name: str) -> str:
         known = self.list_commands(ctx)
-        close = get_close_matches(name, known)
+        options = {option for param in self.get_params(ctx) for option in param.opts}
+        # `help` and `version` are commands elsewhere.
+        close = [f"--{name}"] if f"--{name}" in options else get_close_matches(name, known)
         if not close and "show" in known and not name.startswith("-"):
             # The name of a thing stands where what is to be done with it is missing.
             close = [f"show {name}"]

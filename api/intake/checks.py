@@ -12,6 +12,7 @@ from pydantic_core import ErrorDetails
 from api.intake.document import Job
 from api.intake.limits import RECIPES_IN_JOB_LIMIT, RECIPES_IN_SET_LIMIT
 from api.intake.model_words import words_of
+from api.intake.near_names import fields_at, is_a_field, meant
 from api.intake.not_yet import NOT_YET
 from api.intake.places import Places
 from domain.directory.known_names import KnownNames
@@ -28,7 +29,7 @@ LANGUAGES: Final[Mapping[str, Language]] = {"distro_requires": DISTRO, "host_req
 
 # Kind of error -> what it means in a job; what it means anywhere where there is no row.
 _WORDS: Final[Mapping[str, Callable[[ErrorDetails], str]]] = {
-    "extra_forbidden": lambda error: _stranger(str(error["loc"][-1])),
+    "extra_forbidden": lambda error: _stranger(error["loc"]),
     "string_pattern_mismatch": lambda _: "must be a mail address",
 }
 
@@ -65,10 +66,13 @@ def _finding(error: ErrorDetails, places: Places) -> Finding:
     return Finding(path, words(error) if words else words_of(error))
 
 
-def _stranger(field: str) -> str:
+def _stranger(path: tuple[int | str, ...]) -> str:
+    *around, name = path
+    field = str(name)
     if field in NOT_YET.values():
         return f'"{field}" is not supported yet'
-    return f'unknown field "{field[:100]}"'
+    known = () if is_a_field(Job, field) else fields_at(Job, tuple(around))
+    return f'unknown field "{field[:100]}"{meant(field, known)}'
 
 
 def _sizes(document: Mapping[str, Any]) -> Iterator[Finding]:

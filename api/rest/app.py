@@ -10,6 +10,7 @@ from typing import Any
 import falcon
 import falcon.asgi
 
+from api.headers import POSITION_HEADER
 from api.rest import problems
 from api.rest.contract.openapi import describe
 from api.rest.contract.operation import Operation, operation_of
@@ -17,7 +18,6 @@ from api.rest.middleware.answered import Answered
 from api.rest.middleware.gate import Gate
 from api.rest.middleware.packed import Packed
 from api.rest.middleware.rates import Rates
-from api.rest.reading import POSITION_HEADER
 from api.rest.resources.commands import Commands
 from api.rest.resources.description import Description
 from api.rest.resources.document_kinds import DistroTrees, Groups, LabControllers, Pools, Users

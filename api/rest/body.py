@@ -65,4 +65,4 @@ def check_model(document: Any, model: type[M]) -> M:
     try:
         return model.model_validate(document)
     except ValidationError as error:
-        raise FaultyInput(faults_of(error)) from error
+        raise FaultyInput(faults_of(error, model)) from error

@@ -14,6 +14,7 @@ from urllib.parse import urlencode
 import orjson
 from falcon.asgi import Request, Response
 
+from api.headers import POSITION_HEADER
 from api.rest.context import query_of
 from api.rest.contract.operation import JSON
 from api.rest.contract.queries import Page, Read
@@ -21,8 +22,6 @@ from api.services import Services
 from api.store.requests import Committed
 from domain.errors import Fault, FaultyInput
 from projections.reader import Reader
-
-POSITION_HEADER = "Labledger-Position"
 
 
 @dataclass(frozen=True)

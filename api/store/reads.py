@@ -17,7 +17,10 @@ SQL = named_queries(Path(__file__).with_name("reads.sql"))
 
 @dataclass(frozen=True)
 class Read:
-    """Who asked for what, and by which token; `query` is what stands behind the question mark."""
+    """Who asked for what, and by which token; `query` is what stands behind the question mark.
+
+    A stream goes on after `last_event_id`, whatever the query says; without one, after what that says.
+    """
 
     user: str
     role: str
@@ -26,6 +29,8 @@ class Read:
     path: str
     query: str
     request_id: str
+    is_stream: bool = False
+    last_event_id: str | None = None
 
 
 @dataclass(frozen=True)

@@ -1,13 +1,16 @@
 -- name: record
 -- One after the other, commit included: who reads on after an id misses none that became visible later.
 WITH turn AS MATERIALIZED (SELECT pg_advisory_xact_lock(hashtext('log.reads')))
-INSERT INTO log.reads (user_name, role, token_id, method, path, query, request_id)
-SELECT %s, %s, %s, %s, %s, %s, %s FROM turn RETURNING read_id
+INSERT INTO log.reads
+    (user_name, role, token_id, method, path, query, request_id, is_stream, last_event_id)
+SELECT %s, %s, %s, %s, %s, %s, %s, %s, %s FROM turn RETURNING read_id
 
 -- name: select
-SELECT read_id, recorded_at, user_name, role, token_id, method, path, query, request_id FROM log.reads
+SELECT read_id, recorded_at, user_name, role, token_id, method, path, query, request_id, is_stream, last_event_id
+FROM log.reads
 WHERE read_id > %(after)s ORDER BY read_id LIMIT %(limit)s
 
 -- name: select_of_user
-SELECT read_id, recorded_at, user_name, role, token_id, method, path, query, request_id FROM log.reads
+SELECT read_id, recorded_at, user_name, role, token_id, method, path, query, request_id, is_stream, last_event_id
+FROM log.reads
 WHERE user_name = %(user)s AND read_id > %(after)s ORDER BY read_id LIMIT %(limit)s

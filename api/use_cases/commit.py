@@ -106,11 +106,19 @@ async def commit_named(
         # Neither may an old version be taken for the present one, nor one that is new for none.
         await services.feed.catch_up()
 
-    async def decide_again() -> Append | None:
+    def look() -> Append | None:
         kind, _, name = about.partition("/")
         entry = directory.get(kind, name)
         require_expected(request, about, entry.version if entry else 0)
         return decide()
+
+    async def decide_again() -> Append | None:
+        append = look()
+        if append is None:
+            # That there is nothing to do rests on nothing that the append would check.
+            await services.feed.catch_up()
+            append = look()
+        return append
 
     done = await commit(services, decide_again)
     if done is not None:

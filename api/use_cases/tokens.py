@@ -11,7 +11,7 @@ import orjson
 
 from api.services import Request, Services, written
 from api.store.requests import Append, Committed
-from api.use_cases.commit import append_of, commit_named
+from api.use_cases.commit import append_of, commit_named, require_expected
 from api.use_cases.keyed import done_before, require_same
 from api.use_cases.rights import require_oneself
 from domain.directory.events import TokenCreated
@@ -106,15 +106,15 @@ def _token_id(done: Committed) -> str:
     return str(orjson.loads(done.answer or b"{}")["token_id"])
 
 
-def _made(services: Services, token_id: str) -> TokenCreated:
-    """As the log has it, be it revoked or over. Raises Unknown."""
+def _made(services: Services, token_id: str) -> tuple[TokenCreated, int]:
+    """As the log has it, be it revoked or over, and its version. Raises Unknown."""
     subject = f"token/{token_id}"
     past = services.log.load({subject: 0})[subject]
     if not past:
         raise Unknown(called("token", token_id))
     made = past[0].event
     assert isinstance(made, TokenCreated), "with that a token begins"
-    return made
+    return made, past[-1].version
 
 
 def _may_revoke(request: Request, token_id: str, made: TokenCreated) -> None:
@@ -130,9 +130,13 @@ async def revoke_token(services: Services, request: Request, token_id: str) -> C
     only admins give, unless an admin asks or the token itself; Refused for what the last admin comes in with.
     """
     directory, subject = services.feed.directory, f"token/{token_id}"
-    _may_revoke(request, token_id, await asyncio.to_thread(_made, services, token_id))
     if directory.get("token", token_id) is None:
         await services.feed.catch_up()
+    made, version = await asyncio.to_thread(_made, services, token_id)
+    _may_revoke(request, token_id, made)
+    if directory.get("token", token_id) is None:
+        require_expected(request, subject, version)
+        return None
 
     def decide() -> Append | None:
         decided, left = revoke(directory, token_id)

@@ -68,7 +68,8 @@ class Installable:
         self._stale: dict[str, None] = {}
         self._trees: dict[str, tuple[int, ...]] = {}
         self._could: dict[Distro | Tree, int] = {}
-        self._kept: dict[str, Asked] = {}
+        self._having: dict[int, int] = {}
+        self._asked: dict[str, Asked] = {}
 
     def apply(self, recorded: Recorded) -> bool:
         """Take in one event; whether it may change an answer."""
@@ -85,8 +86,8 @@ class Installable:
             self._available.enable(name, self._directory.is_enabled(name))
         else:
             return False
-        self._could.clear()
-        self._kept.clear()
+        for kept in (self._could, self._having, self._asked):
+            kept.clear()
         return True
 
     def _describe_tree(self, name: str) -> None:
@@ -131,24 +132,28 @@ class Installable:
 
     def has(self, of_lab: int, tree_id: int) -> bool:
         """Whether the lab of these systems has a distro tree."""
-        return bool(self._labs.with_tree(tree_id) & of_lab)
+        kept = self._having.get(tree_id)
+        if kept is None:
+            _make_room(self._having)
+            kept = self._having[tree_id] = self._labs.with_tree(tree_id)
+        return bool(kept & of_lab)
 
     def fitting(self, host_requires: str) -> int:
         """The systems that satisfy a host requirement, whatever their condition."""
-        return self._asked(host_requires).systems
+        return self._ask(host_requires).systems
 
     def usable(self, host_requires: str) -> int:
         """Those of them that recipes may have, now or when they come free."""
-        asked = self._asked(host_requires)
+        asked = self._ask(host_requires)
         return asked.systems & self._available.usable(forced=asked.forced)
 
-    def _asked(self, host_requires: str) -> Asked:
-        kept = self._kept.get(host_requires)
+    def _ask(self, host_requires: str) -> Asked:
+        kept = self._asked.get(host_requires)
         if kept is None:
-            _make_room(self._kept)
+            _make_room(self._asked)
             node = from_text(host_requires)
             systems = matching(node, self._labs.columns) & self._labs.registered
-            kept = self._kept[host_requires] = Asked(systems, isinstance(node, Forced))
+            kept = self._asked[host_requires] = Asked(systems, isinstance(node, Forced))
         return kept
 
     def labs(self) -> Iterator[int]:

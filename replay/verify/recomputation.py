@@ -7,7 +7,7 @@ had in memory. What a decision did not know yet, because it came behind its basi
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import zip_longest
@@ -18,7 +18,7 @@ from domain.scheduling.decide import POLICY_VERSION, decide
 from domain.scheduling.draft import Decision
 from domain.scheduling.partition import Partition
 from domain.scheduling.timers import SILENT_AFTER_SECONDS, Clock, Findings, correct
-from replay.verify.decided import Decided, DecidedCommit, decided
+from replay.verify.decided import Decided, DecidedCommit, commits, decided
 
 # So many events may come between a basis and its commit; a scheduler reads them in seconds.
 MOST_AHEAD = 200_000
@@ -57,6 +57,11 @@ class Recomputation:
         self.other_policies = Counter[int]()
         self._partition = Partition()
         self._ahead: deque[Recorded] = deque()
+
+    def take_all(self, log: Iterable[Recorded]) -> Iterator[Difference]:
+        """Of a part of the log that ends with a commit."""
+        for commit in commits(log):
+            yield from self.take(commit)
 
     def take(self, commit: Sequence[Recorded]) -> Iterator[Difference]:
         """The differences in it, if the scheduler has decided it."""

@@ -15,7 +15,8 @@ from click.testing import Result
 from api.cli import main
 from api.client import Patience
 from api.client.transport import Manner
-from tests.harness.running import SAMPLES, Running
+from tests.harness.pool import ServerPool
+from tests.harness.running import SAMPLES, Running, running
 
 Run = Callable[..., Result]
 
@@ -134,6 +135,14 @@ REFUSED = [
     ),
     *("queue --token ll_nobody", "overview --token ll_nobody"),
 ]
+
+
+@pytest.fixture(scope="module")
+def line(servers: ServerPool) -> Iterator[Running]:
+    """One of its own: jobs are counted from 1 here, whatever other tests have submitted."""
+    with servers.databases("embedded").fresh() as database, running(database) as started:
+        started.labledger("lab", "load", str(SAMPLES / "lab.json"))
+        yield started
 
 
 @pytest.fixture(scope="module")

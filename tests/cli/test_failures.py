@@ -89,6 +89,10 @@ def test_no_token__one_is_needed__says_where_it_comes_from(server: Server, run: 
         (["replay", "rebiuld"], "`main replay rebuild`"),
         (["system", "a.example.com"], "`main system show a.example.com`"),
         (["queue", "--limt", "3"], "--limit"),
+        (["help"], "`main --help`"),
+        (["help", "jobs"], "`main --help`"),
+        (["version"], "`main --version`"),
+        (["system", "help"], "`main system --help`"),
     ],
 )
 def test_typo__near_what_there_is__says_what_may_have_been_meant(

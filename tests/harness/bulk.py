@@ -10,7 +10,7 @@ from api.store.event_log import EventLog
 from api.store.requests import Append, Committed
 from domain.events import Change, Event, Stamp
 from domain.recipe.events import RecipeAborted, RecipeQueued, RecipeRunning
-from domain.system.events import SystemDrained, SystemIdle
+from domain.system.events import SystemDrained, SystemIdle, SystemRegistered
 
 STAMP = Stamp(datetime(2026, 1, 1, tzinfo=UTC), "tester", "request/test")
 AT_ONCE = 500
@@ -27,6 +27,7 @@ class Busy:
         self._dice = random.Random(name)
         self._words = "x" * words
         self._versions: dict[str, int] = {}
+        self._registered: set[str] = set()
         self._commits = itertools.count(1)
 
     def append(self, events: int) -> int:
@@ -70,4 +71,9 @@ class Busy:
             (system, SystemIdle()),
             (system, SystemDrained(self._words)),
         )
-        return self._dice.choice(made)
+        subject, event = self._dice.choice(made)
+        if subject == system and system not in self._registered:
+            # Nobody understands what happens to a system that is none.
+            self._registered.add(system)
+            return system, SystemRegistered("lab-1", "tester", "Automated", {})
+        return subject, event

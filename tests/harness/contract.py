@@ -11,6 +11,8 @@ import httpx
 import jsonschema
 
 PROBLEM = "application/problem+json"
+# What we write into the heads of answers, beside what every server does.
+OURS = ("Labledger-Position", "Location", "ETag", "Link", "Retry-After", "WWW-Authenticate")
 _UNDESCRIBED = (404, 405)
 
 
@@ -43,10 +45,17 @@ class Contract:
             return
         promised = described["responses"].get(str(answer.status_code))
         assert promised is not None, f"{_story(answer)}: no such state of HTTP is promised"
+        self._has_promised_headers(answer, promised["headers"])
         kinds = {name.partition(";")[0]: shape for name, shape in promised["content"].items()}
         assert kind in kinds, f"{_story(answer)}: {kind} is not promised"
         if kind.endswith("json"):
             self._conforms(answer, kinds[kind]["schema"])
+
+    def _has_promised_headers(self, answer: httpx.Response, promised: dict[str, Any]) -> None:
+        needed = [name for name, header in promised.items() if header.get("required")]
+        assert all(name in answer.headers for name in needed), f"{_story(answer)}: not all of {needed}"
+        unpromised = [name for name in OURS if name in answer.headers and name not in promised]
+        assert not unpromised, f"{_story(answer)}: {unpromised} is not promised"
 
     def _described(self, request: httpx.Request) -> dict[str, Any] | None:
         path = request.url.path.rstrip("/")

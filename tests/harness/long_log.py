@@ -10,7 +10,8 @@ from tests.harness.databases import TestDatabase
 
 EVENTS = 1_000_000
 RECIPES = 50_000
-# Every so many events one is of a system, and of another kind than the others.
+# Every so many events one is of a system, and of another kind than the others. Neither kind of event says
+# something of the system itself, which nobody has registered.
 RARE_EVERY = 50_000
 BUSIEST_EVERY = 10
 
@@ -20,7 +21,7 @@ WITH numbered AS (
            CASE WHEN n %% %(rare)s = 0 THEN 'system/rare.example.com'
                 WHEN n %% %(busiest)s = 0 THEN 'system/busiest.example.com'
                 ELSE 'recipe/' || n %% %(recipes)s END AS subject,
-           CASE WHEN n %% %(rare)s = 0 THEN 'system.drained'
+           CASE WHEN n %% %(rare)s = 0 THEN 'system.scheduled'
                 WHEN n %% %(busiest)s = 0 THEN 'system.idle'
                 ELSE 'recipe.queued' END AS topic,
            least(n + (4 - n %% 4) %% 4, %(events)s) + base.position AS commit_end
@@ -33,6 +34,7 @@ WITH numbered AS (
            convert_to(jsonb_build_object(
                'version', 1, 'at', '2026-01-01T00:00:00Z', 'actor', 'tester', 'cause', 'request/test',
                'data', CASE topic WHEN 'system.idle' THEN '{}'::jsonb
+                       WHEN 'system.scheduled' THEN jsonb_build_object('recipe_id', n)
                        ELSE jsonb_build_object('reason', 'filled in ' || n) END)::text, 'UTF8'),
            position, commit_end, now()
     FROM numbered
@@ -51,7 +53,7 @@ class LongLog:
 
 
 def fill(database: TestDatabase) -> LongLog:
-    """Fill the log behind what is in it; `rare` are the positions of the few system.drained."""
+    """Fill the log behind what is in it; `rare` are the positions of the few system.scheduled."""
     asked = {"events": EVENTS, "recipes": RECIPES, "rare": RARE_EVERY, "busiest": BUSIEST_EVERY}
     with psycopg.connect(database.owner_url, autocommit=True) as owner:
         base = owner.execute("SELECT max(notification_id) FROM log.events").fetchone()

@@ -21,7 +21,6 @@ from api import root
 from tests.harness.contract import Contract
 from tests.harness.databases import TestDatabase
 from tests.harness.waiting import until
-from tests.harness.waiting import until as wait_for  # noqa: F401
 
 SAMPLES = Path(__file__).parents[2] / "replay" / "samples"
 STOP_SECONDS = 15.0

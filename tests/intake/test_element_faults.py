@@ -158,7 +158,7 @@ def with_distro(**fields: Any) -> dict[str, Any]:
         (
             job_document(recipe={"reservesys": {"duration": 60}}),
             f"{RECIPE}.reservesys.duration",
-            'unknown field "duration"',
+            'unknown field "duration"; did you mean duration_seconds?',
         ),
         (job_document(recipe={"reservesys": 60}), f"{RECIPE}.reservesys", "must be an object"),
         (job_document(recipe={"kickstart": ["a"]}), f"{RECIPE}.kickstart", "must be text"),

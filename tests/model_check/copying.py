@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Collection
 from datetime import datetime
 from enum import Enum
@@ -24,6 +24,7 @@ class Copier:
         self._kinds: dict[type, Callable[[Any], Any]] = {
             dict: self._mapping,
             Counter: lambda thing: Counter(self._mapping(thing)),
+            defaultdict: lambda thing: defaultdict(thing.default_factory, self._mapping(thing)),
             list: self._list,
             set: set,
             MethodType: lambda thing: MethodType(thing.__func__, self._copy(thing.__self__)),

@@ -163,3 +163,21 @@ def test_group__submitter_is_no_member__job_is_refused(
         assert "kernel-qe" in answer.json()["errors"][0]["message"]
     with line.client(tokens["submitter"]) as client:
         assert client.post("/jobs", content=smoke, headers=XML).status_code == 201
+
+
+def test_tokens__of_who_had_the_name_before__are_not_shown_to_who_has_it_now(line: Running) -> None:
+    def made(admin: httpx.Client) -> dict[str, str]:
+        assert admin.put("/users/hal", json={}).status_code == 200
+        answer: dict[str, str] = admin.post("/tokens", json={"user": "hal", "role": "submitter"}).json()
+        return answer
+
+    with line.client() as admin:
+        before = made(admin)["token_id"]
+        assert admin.delete("/users/hal").json()["removed"] is True
+        now = made(admin)
+        with line.client(now["token"]) as hal:
+            shown = hal.get("/tokens", params={"min_position": now["position"]}).json()["tokens"]
+            assert [token["token_id"] for token in shown] == [now["token_id"]]
+            assert hal.get(f"/tokens/{before}").status_code == 404
+        assert admin.get(f"/tokens/{before}").json()["revoked"] is True
+        admin.delete("/users/hal")

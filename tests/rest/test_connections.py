@@ -16,7 +16,9 @@ from tests.harness.running import Running
 from tests.harness.waiting import until
 from tests.harness.watching import Worker, serving, worker_of
 
-PLACES = 100
+PLACES = 150
+# Of the worker itself, with room for some.
+FILES_AT_REST = 40
 # Nobody writes the read models here, so this is waited for.
 NOT_YET = "GET /queue?min_position=1000000"
 PATIENT = {"LABLEDGER_POSITION_WAIT_SECONDS": "600"}
@@ -30,8 +32,12 @@ def served(servers: ServerPool) -> Iterator[Running]:
 
 @pytest.fixture
 def worker(served: Running) -> Worker:
+    """With the places for a test, which nobody has taken yet."""
     worker = worker_of(served)
     worker.limit_files(KEPT_FILES + PLACES)
+    # Who is answered has been accepted behind all that the last test has left.
+    until(lambda: _answered(served), "an answer")
+    until(lambda: worker.files() < FILES_AT_REST, "the connections of the last test to be closed")
     return worker
 
 
@@ -44,7 +50,7 @@ def lines(served: Running) -> Iterator[Lines]:
 def test_connections__hundreds_are_idle__who_asks_is_answered_and_the_eldest_are_gone(
     served: Running, worker: Worker, lines: Lines
 ) -> None:
-    idle = [lines.open() for _ in range(5 * PLACES)]
+    idle = [lines.open() for _ in range(4 * PLACES)]
     with served.client() as client:
         assert client.get("/tokens").status_code == 200
     until(lambda: not idle[0].is_open(), "the eldest to be ended")
@@ -56,7 +62,7 @@ def test_connections__hundreds_are_idle__who_asks_is_answered_and_the_eldest_are
 def test_connections__heads_are_half_sent__who_asks_is_answered(
     served: Running, worker: Worker, lines: Lines
 ) -> None:
-    for _ in range(5 * PLACES):
+    for _ in range(4 * PLACES):
         lines.open().say(b"GET /healthz HTTP/1.1\r\nX-")
     with served.client() as client:
         assert client.get("/healthz").status_code == 200
@@ -65,7 +71,7 @@ def test_connections__heads_are_half_sent__who_asks_is_answered(
 def test_connections__bodies_are_half_sent__who_asks_is_answered(
     served: Running, worker: Worker, lines: Lines
 ) -> None:
-    for _ in range(5 * PLACES):
+    for _ in range(4 * PLACES):
         one = lines.open()
         one.ask("POST /login", "Content-Type: application/json", "Content-Length: 100")
         one.say(b"{")
@@ -91,14 +97,19 @@ def test_connections__some_are_being_answered__idle_ones_do_not_drive_them_out(
 def test_connections__all_are_being_answered__the_next_is_told_to_come_again(
     served: Running, worker: Worker, lines: Lines
 ) -> None:
-    for _ in range(PLACES):
+    def asked_once_more() -> httpx.Response | None:
+        # One that has not been read yet makes room for the next.
         lines.open().ask(NOT_YET, f"Authorization: Bearer {served.token}")
-    refused = until(lambda: _refused(served), "a connection to be refused")
+        return _refused(served)
+
+    for _ in range(PLACES - 1):
+        lines.open().ask(NOT_YET, f"Authorization: Bearer {served.token}")
+    refused = until(asked_once_more, "a connection to be refused")
     assert refused.headers["content-type"] == "application/problem+json"
     assert int(refused.headers["retry-after"]) > 0 and refused.json()["status"] == 503
-    lines.made[0].close()
-    with served.client() as client:
-        until(lambda: client.get("/healthz").status_code == 200, "the place of one that has left")
+    for one in lines.made:
+        one.close()
+    until(lambda: _answered(served), "the places of those who have left")
 
 
 def test_connections__no_file_is_left__is_said_once_and_who_asks_is_answered_when_they_are_gone(
@@ -118,9 +129,16 @@ def test_connections__no_file_is_left__is_said_once_and_who_asks_is_answered_whe
         os.kill(worker.pid, signal.SIGCONT)
         with line.client() as client:
             assert client.get("/healthz").status_code == 200
-    said = capfd.readouterr().err
+        said = capfd.readouterr().err
     assert said.count("a connection could not be accepted: Too many open files") == 1
     assert "Traceback" not in said
+
+
+def _answered(line: Running) -> bool:
+    try:
+        return httpx.get(f"{line.url}/healthz", timeout=20, trust_env=False).status_code == 200
+    except httpx.TransportError:
+        return False
 
 
 def _refused(line: Running) -> httpx.Response | None:

@@ -32,7 +32,7 @@ def lines(served: Running) -> Iterator[Lines]:
 def test_head__comes_a_byte_at_a_time__is_cut_with_a_problem(lines: Lines) -> None:
     one = lines.open()
     one.say(b"GET /healthz HTTP/1.1\r\n")
-    answer = _answer_while_saying(one, itertools.repeat(b"X-More: 1\r\n"))
+    answer = _answer_while_saying(one, itertools.repeat(b"X-More: 1\r\n", 30))
     assert answer.status == 408 and "head" in answer.problem()["detail"]
     assert one.last_words() == b""
 
@@ -41,7 +41,7 @@ def test_head__of_a_second_request__is_cut_as_the_first_would_be(lines: Lines) -
     one = lines.open()
     one.ask("GET /healthz")
     assert one.answer().status == 200
-    assert _answer_while_saying(one, itertools.repeat(b"G")).status == 408
+    assert _answer_while_saying(one, itertools.repeat(b"G", 30)).status == 408
 
 
 def test_head__never_begins__is_cut_without_a_word(lines: Lines) -> None:
@@ -66,8 +66,8 @@ def test_body__stops__is_cut_with_a_problem(lines: Lines) -> None:
 
 def test_body__comes_a_byte_at_a_time__is_cut_with_a_problem(lines: Lines) -> None:
     one = lines.open()
-    one.ask("POST /login", "Content-Type: application/json", "Content-Length: 1000")
-    assert _answer_while_saying(one, itertools.repeat(b" ")).status == 408
+    one.ask("POST /login", "Content-Type: application/json", "Content-Length: 40")
+    assert _answer_while_saying(one, itertools.repeat(b" ", 30)).status == 408
 
 
 def test_body__comes_slowly_but_comes_on__is_answered(served: Running, lines: Lines) -> None:

@@ -40,7 +40,7 @@ def test_change__with_the_etag_that_was_read__done_once(client: httpx.Client, ma
     first = client.patch(path, json={"vendor": "one"}, headers={"If-Match": etag})
     assert (first.status_code, first.json()["changed"]) == (200, True)
     stale = client.patch(path, json={"vendor": "two"}, headers={"If-Match": etag})
-    assert stale.status_code == 412
+    assert (stale.status_code, stale.reason_phrase) == (412, "Precondition Failed")
     now = client.get(path, params={"min_position": first.json()["position"]})
     assert now.json()["vendor"] == "one"
     again = client.patch(path, json={"vendor": "two"}, headers={"If-Match": now.headers["etag"]})
@@ -168,6 +168,20 @@ def test_auditor__reads__each_is_recorded_before_it_is_answered(line: Running, c
     (read,) = after[len(before) :]
     assert (read["path"], read["query"], read["token_id"]) == ("/queue", "limit=7", made["token_id"])
     assert read["request_id"] == answer.headers["x-request-id"]
+
+
+def test_auditor__watches__is_recorded_with_where_it_begins(line: Running, client: httpx.Client) -> None:
+    made = client.post("/tokens", json={"user": "carol", "role": "auditor"}).json()
+    before = client.get("/reads", params={"user": "carol", "limit": 1000}).json()["reads"]
+    with line.client(made["token"]) as auditor:
+        auditor.get("/events", params={"limit": 1}, headers={"Last-Event-ID": "5"})
+        for resumed in ({"Last-Event-ID": "3"}, {}):
+            headers = {"Accept": "text/event-stream", **resumed}
+            with auditor.stream("GET", "/events", params={"after": 2}, headers=headers) as stream:
+                assert stream.status_code == 200
+    after = client.get("/reads", params={"user": "carol", "limit": 1000}).json()["reads"]
+    told = [(read["query"], read["is_stream"], read["last_event_id"]) for read in after[len(before) :]]
+    assert told == [("limit=1", False, None), ("after=2", True, "3"), ("after=2", True, None)]
 
 
 def test_job__changed_afterwards__by_its_etag(client: httpx.Client, smoke: bytes) -> None:

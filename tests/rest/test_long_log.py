@@ -53,7 +53,11 @@ def test_log__a_million_events_by_cursor__each_once_and_in_order(
 
 @pytest.mark.parametrize(
     "selected",
-    [{"types": "system.drained"}, {"subject": "system/rare.example.com"}, {"subject": "system/*,recipe/77"}],
+    [
+        {"types": "system.scheduled"},
+        {"subject": "system/rare.example.com"},
+        {"subject": "system/*,recipe/77"},
+    ],
     ids=str,
 )
 def test_log__selected_by_cursor__only_and_all_of_those(
@@ -78,12 +82,12 @@ def test_log__selected_by_cursor__only_and_all_of_those(
     ("topics", "subjects"),
     [
         # No plan may read on in the log until it has enough of a rare one.
-        pytest.param(["system.drained"], [], id="rare"),
-        pytest.param(["system.idle", "system.drained", "system.pending"], [], id="rare beside common"),
+        pytest.param(["system.scheduled"], [], id="rare"),
+        pytest.param(["system.idle", "system.scheduled", "system.pending"], [], id="rare beside common"),
         pytest.param([], ["system/rare.example.com"], id="subject"),
         # Entered near its end.
         pytest.param([], ["system/busiest.example.com"], id="long history"),
-        pytest.param(["system.drained"], [f"recipe/{number}" for number in range(1, 20)], id="many"),
+        pytest.param(["system.scheduled"], [f"recipe/{number}" for number in range(1, 20)], id="many"),
     ],
 )
 def test_selection__of_a_million__reads_little_more_than_it_gives(
@@ -98,6 +102,7 @@ def test_selection__of_a_million__reads_little_more_than_it_gives(
         "topics": topics,
         "subjects": subjects,
         "of_subject": None,
+        "hidden": ["token.created", "token.revoked"],
     }
     with psycopg.connect(line.database.owner_url, autocommit=True) as owner:
         owner.execute(f"SET plan_cache_mode = {planned}")  # type: ignore[arg-type]
@@ -113,7 +118,7 @@ def test_stream__resumed_far_back__all_that_was_missed_then_live(filled: Filled)
 
     async def resumed() -> tuple[Watch, Watch]:
         async with Watching(line) as watching:
-            rare = await watching.watch(0, types="system.drained,user.registered")
+            rare = await watching.watch(0, types="system.scheduled,user.registered")
             everything = await watching.watch(log.last - 100_000)
             await asyncio.gather(rare.seen(log.rare[-1]), everything.seen(log.last))
             with line.client() as client:
@@ -131,7 +136,7 @@ def _explained(owner: psycopg.Connection[Any], query: str, asked: dict[str, Any]
     """The plan as it is run for a prepared statement, and what it read."""
     names = list(asked)
     numbered = re.sub(r"%\((\w+)\)s", lambda found: f"${names.index(found[1]) + 1}", query)
-    types = {"topics": "text[]", "subjects": "text[]", "of_subject": "text[]"}
+    types = {"topics": "text[]", "subjects": "text[]", "of_subject": "text[]", "hidden": "text[]"}
     declared = ", ".join(types.get(name, "bigint") for name in names)
     owner.execute(f"PREPARE planned ({declared}) AS {numbered}".encode())
     values = psycopg.sql.SQL(", ").join(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import secrets
 import subprocess
 import sys
 import tempfile
@@ -11,6 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import httpx
+import jsonschema
 import pytest
 from openapi_spec_validator import OpenAPIV31SpecValidator
 
@@ -19,6 +21,9 @@ from tests.harness.pool import ServerPool
 from tests.harness.running import SAMPLES, Running, running
 
 TOP = Path(__file__).parents[2]
+HOOKS = "tests.rest.schemathesis_hooks"
+# A finding is asked for again with what was printed.
+SEED = "LABLEDGER_SOAK_SEED"
 CONFIGURATION = Path(__file__).with_name("schemathesis.toml")
 # It asks with any number for `min_position` and `wait_seconds`: nobody should wait for that here.
 IMPATIENT = {"LABLEDGER_POSITION_WAIT_SECONDS": "0.02", "LABLEDGER_LONG_POLL_SECONDS": "0.02"}
@@ -53,6 +58,46 @@ def test_document__every_route__is_described(client: httpx.Client) -> None:
     assert len(set(ids)) == len(ids)
 
 
+@pytest.mark.parametrize(
+    ("path", "name", "body"),
+    [
+        ("/lab-controllers/{name}", "lab_controller", {}),
+        ("/lab-controllers/{name}", "lab-controller", {}),
+        ("/distro-trees/{name}", "RHEL", {"name": "RHEL-0", "family": "RHEL", "arch": "x86_64"}),
+        ("/distro-trees/{name}", "0", {"name": "RHEL-0", "family": "RHEL", "arch": "x86_64"}),
+        ("/distro-trees/{name}", "907", {"name": "RHEL-0", "family": "RHEL", "arch": "x86_64"}),
+        ("/pools/{name}", "-pool", {}),
+        ("/pools/{name}", "p" * 255, {}),
+        ("/pools/{name}", "p" * 256, {}),
+    ],
+)
+def test_name_in_a_path__as_it_is_described__is_taken(
+    client: httpx.Client, path: str, name: str, body: dict[str, str]
+) -> None:
+    (described,) = [
+        parameter["schema"]
+        for parameter in client.get("/openapi.json").json()["paths"][path]["put"]["parameters"]
+        if parameter["in"] == "path"
+    ]
+    value = int(name) if described["type"] == "integer" and name.isdigit() else name
+    sound = jsonschema.Draft202012Validator(described).is_valid(value)
+    address = path.format(name=name)
+    assert client.put(address, json=body).status_code == (200 if sound else 422)
+    client.delete(address)
+
+
+def test_subject__with_a_nul__is_not_described(client: httpx.Client) -> None:
+    (described,) = [
+        parameter["schema"]["items"]
+        for parameter in client.get("/openapi.json").json()["paths"]["/events"]["get"]["parameters"]
+        if parameter["name"] == "subject"
+    ]
+    subject = jsonschema.Draft202012Validator(described)
+    assert subject.is_valid("pool/a b") and not subject.is_valid("pool/a\0b")
+    assert client.get("/events", params={"subject": "pool/a b"}).status_code == 200
+    assert client.get("/events", params={"subject": "pool/a\0b"}).status_code == 400
+
+
 def test_document__without_a_token__is_open(line: Running) -> None:
     assert httpx.get(f"{line.url}/openapi.json", trust_env=False).status_code == 200
 
@@ -61,12 +106,29 @@ def test_service__asked_what_nobody_would_think_of__keeps_its_promises(fuzzed: R
     fuzz(fuzzed, "--phases", "examples,coverage,fuzzing", "--max-examples", "5")
 
 
+@pytest.mark.soak
+@pytest.mark.parametrize(
+    "phase",
+    [
+        # One request after the other, each for itself and most of them wrong.
+        "fuzzing",
+        # Sequences, each going on from the one before: what was written is shown, what was removed is gone.
+        "stateful",
+    ],
+)
+def test_service__asked_for_a_minute__keeps_its_promises(fuzzed: Running, phase: str) -> None:
+    fuzz(fuzzed, "--phases", phase, "--max-examples", "40", "--max-time", "70")
+
+
 def fuzz(line: Running, *arguments: str) -> None:
     """Ask everything there is with made-up input; fails with the command that shows what was found."""
+    seed = int(os.environ.get(SEED, secrets.randbelow(2**32)))
+    print(f"{SEED}={seed}")
     command = [
         *(sys.executable, "-m", "schemathesis.cli", "--config-file", str(CONFIGURATION), "run"),
         *(f"{line.url}/openapi.json", "--header", f"Authorization: Bearer {line.token}"),
         *("--checks", "all", "--suppress-health-check", "all", "--warnings", "off", "--no-color"),
+        *("--seed", str(seed), "--generation-database", "none"),
         *arguments,
     ]
     # Elsewhere, so that what it keeps for itself stays out of the checkout.
@@ -74,7 +136,7 @@ def fuzz(line: Running, *arguments: str) -> None:
         done = subprocess.run(
             command,
             cwd=folder,
-            env={**os.environ, "SCHEMATHESIS_HOOKS": "tests.rest.schemathesis_hooks", "PYTHONPATH": str(TOP)},
+            env={**line.environment, "SCHEMATHESIS_HOOKS": HOOKS, "PYTHONPATH": str(TOP)},
             capture_output=True,
             text=True,
             timeout=400,

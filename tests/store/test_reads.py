@@ -27,10 +27,11 @@ def log(database: TestDatabase) -> Iterator[EventLog]:
 
 def test_record__then_select__is_as_it_was(log: EventLog) -> None:
     first = record(log, READ)
-    second = record(log, Read("bob", "auditor", "t2", "GET", "/jobs/ä", "", "request-2"))
+    watched = Read("bob", "auditor", "t2", "GET", "/events", "types=ä", "request-2", True, "41")
+    second = record(log, watched)
     assert [one.read_id for one in select(log, 0, 10)] == [first, second]
     assert [one.read for one in select(log, 0, 10, user="ada")] == [READ]
-    assert [one.read_id for one in select(log, first, 10)] == [second]
+    assert [(one.read_id, one.read) for one in select(log, first, 10)] == [(second, watched)]
     assert [one.read_id for one in select(log, 0, 1)] == [first]
     found = select(log, 0, 10)
     assert found[0].recorded_at <= found[1].recorded_at

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 import httpx
 import pytest
 
+from api.headers import ACTS_AS
 from tests.harness.databases import TestDatabase
 from tests.harness.running import SAMPLES, Running, running
 from tests.harness.sessions import Owner, lock_waiters, owner_session
@@ -79,7 +80,8 @@ def test_serve__told_to_stop_during_a_long_poll__answers_at_once_with_what_there
 ) -> None:
     with ThreadPoolExecutor(1) as pool, line.client() as client:
         # Before the time is up that it may wait, the client has lost its patience.
-        asked = pool.submit(client.get, f"/lab-controllers/{LAB}/commands", params={"wait_seconds": 60})
+        asking = {"params": {"wait_seconds": 60}, "headers": {ACTS_AS: LAB}}
+        asked = pool.submit(client.get, f"/lab-controllers/{LAB}/commands", **asking)
         until(lambda: owner.execute(HEARD, (LAB,)).fetchone())
         told_to_stop(line)
         answer = asked.result(30)

@@ -90,7 +90,6 @@ def test_user__reserves_in_the_moment_of_the_removal__returns_it_too(town: Town)
 
     with town.scene.doors[1].appended.preceded(reserves):
         town.ask(remove_document, as_admin(), "user", "eve", door=1)
-    town.scene.door.catch_up()
     town.ask(put_document, as_admin(), "user", "eve", {})
     assert town.ask(return_system, by("eve"), "a") is None
 
@@ -115,7 +114,6 @@ def test_system__given_to_who_is_removed_in_that_moment__is_not_their_namesakes(
     town.ask(change_system, as_admin(), "a", ready, lambda _: None)
     with town.scene.doors[1].appended.preceded(given):
         town.ask(remove_document, as_admin(), "user", "eve", door=1)
-    town.scene.door.catch_up()
     town.ask(put_document, as_admin(), "user", "eve", {})
     mended = SystemChange(condition="Manual", reason="mended")
     with pytest.raises(NotPermitted):
@@ -150,7 +148,6 @@ def test_name__given_a_place_in_the_moment_of_its_removal__begins_without_it(
 ) -> None:
     with town.scene.doors[1].appended.preceded(lambda: names_it(town)):
         town.ask(remove_document, as_admin(), kind, name, door=1)
-    town.scene.door.catch_up()
     before = town.log.end()
     town.ask(put_document, as_admin(), kind, name, document)
     changed = f"{left.partition('/')[0]}.changed"

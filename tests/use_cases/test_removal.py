@@ -198,3 +198,11 @@ def test_removal__while_a_scheduler_follows__it_knows_them_no_more(town: Town) -
     left = desk.snapshots.load()
     assert left.position == desk.partition.position
     assert left.directory.plain() == town.scene.watched.folded().directory.plain()
+
+
+def test_name__removed_through_another_process_and_put_as_it_was__is_there_again(town: Town) -> None:
+    """This one may not have heard of the removal, and would think that it has nothing to do."""
+    document = town.known("group", "ops")
+    for _ in range(5):
+        assert town.ask(remove_document, as_admin(), "group", "ops", door=1) is not None
+        assert town.ask(put_document, as_admin(), "group", "ops", document) is not None

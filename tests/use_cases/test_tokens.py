@@ -110,7 +110,7 @@ def test_token__of_a_lab_controller_removed_in_the_same_moment__is_none_of_the_n
 
     with town.scene.doors[1].appended.preceded(is_made):
         town.ask(remove_document, as_admin(), "lab-controller", LAB, door=1)
-    town.ask(put_document, as_admin(), "lab-controller", LAB, {"enabled": True})
+    assert town.ask(put_document, as_admin(), "lab-controller", LAB, {"enabled": True}) is not None
     assert not opens(town, made[0])
 
 

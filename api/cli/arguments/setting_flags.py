@@ -29,9 +29,19 @@ def flags(process: str) -> Decorator:
 
 def _option(setting: Field[Any]) -> Decorator:
     about = f"{setting.metadata['about']} ({variable(setting.name)})"
+    parse = setting.metadata["parse"]
     # What is wrong with a value the setting itself says; a shell completes folders.
-    kind = click.Path() if setting.metadata["parse"] is values.folder else click.STRING
-    return click.option(flag(setting.name), type=kind, help=about[0].upper() + about[1:])
+    kind = click.Path() if parse is values.folder else click.STRING
+    bounds = f"  [{parse.least} to {parse.most}]" if isinstance(parse, values.Whole) else ""
+    return click.option(
+        flag(setting.name), type=kind, metavar=_metavar(setting), help=about[0].upper() + about[1:] + bounds
+    )
+
+
+def _metavar(setting: Field[Any]) -> str | None:
+    if isinstance(setting.metadata["parse"], values.Whole):
+        return "INTEGER"
+    return "SECONDS" if setting.name.endswith("_seconds") else None
 
 
 data_option = _option(Settings.__dataclass_fields__["data"])

@@ -12,7 +12,7 @@ from api.cli.arguments.params import Whole
 from api.cli.lists import completing
 from api.cli.log.event_lines import Lines
 from api.cli.remote import remote, wide
-from api.cli.terminal.output import Output
+from api.cli.terminal.output import Output, note
 
 if TYPE_CHECKING:
     from api.client import Client
@@ -53,9 +53,18 @@ def events(
         after = _end(client)
     wanted = {"types": types.split(",") if types else None, "subject": subject}
     found = _live(client, after, wanted) if follow else client.log(after, **wanted)
-    lines = Lines(output)
+    lines, seen = Lines(output), False
     for event in islice(found, limit):
         lines.show(event)
+        seen = True
+    if not seen and not output.as_json:
+        note(_none(types, subject, after))
+
+
+def _none(types: str | None, subject: str | None, after: int) -> str:
+    topics = f" {' or '.join(types.split(','))}" if types else ""
+    where = f" behind position {after}" if after else ""
+    return f"no events{topics}{f' of {subject}' if subject else ''}{where}"
 
 
 def _end(client: Client) -> int:

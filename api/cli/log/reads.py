@@ -23,7 +23,15 @@ MOST = 1_000
 
 def _asked(row: Row) -> str:
     query = f"?{unquote(row['query'])}" if row.get("query") else ""
-    return f"{row['method']} {row['path']}{query}"
+    return f"{row['method']} {row['path']}{query}{_streamed(row)}"
+
+
+def _streamed(row: Row) -> str:
+    """A stream is read on, from where its reader had left off."""
+    if not row.get("is_stream"):
+        return ""
+    after = row.get("last_event_id")
+    return " and what follows" if after is None else f" and what follows {after}"
 
 
 COLUMNS = (
@@ -44,6 +52,14 @@ COLUMNS = (
 def reads(client: Client, output: Output, user: str | None, after: int, limit: int) -> None:
     """List what auditors have read, the oldest first."""
     document = client.get("/reads", user=user, after=after, limit=limit)
-    output.rows(document, "reads", COLUMNS, empty="No auditor has read anything.")
+    if user is not None and not document["reads"]:
+        # Nobody with that name is not somebody who has read nothing. Raises Problem.
+        client.get(client.path("users", user))
+    output.rows(document, "reads", COLUMNS, empty=_none(user, after))
     if document["next"] is not None and not output.as_json:
         note(f"more: --after {document['next']} shows those behind the last one")
+
+
+def _none(user: str | None, after: int) -> str:
+    who = "No auditor has read anything" if user is None else f"{user} has read nothing as an auditor"
+    return f"{who}{f' behind {after}' if after else ''}."

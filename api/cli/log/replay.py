@@ -9,6 +9,7 @@ import click
 
 from api.cli.arguments.setting_flags import data_option
 from api.cli.lazy import Group
+from api.cli.log.verify import verify
 from api.cli.terminal.output import Output
 from api.cli.terminal.progress import told_by_a_bar
 
@@ -21,6 +22,9 @@ SHOWN_OF_A_TABLE = 10
 @click.group(cls=Group)
 def replay() -> None:
     """Fold the log again."""
+
+
+replay.add_command(verify)
 
 
 @replay.command

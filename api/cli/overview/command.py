@@ -67,11 +67,12 @@ def _watch(reading: Reading, output: Output, every_seconds: float) -> None:
     from rich.live import Live
 
     document = reading.document()
-    with Live(Screen(document), console=shown, auto_refresh=False, vertical_overflow="crop") as live:
+    widest: dict[str, dict[str, int]] = {}
+    with Live(Screen(document, widest), console=shown, auto_refresh=False, vertical_overflow="crop") as live:
         while True:
             time.sleep(every_seconds)
             try:
                 document = reading.document()
             except Unreachable as error:
                 document = {**document, "ready": False, "checks": {}, "detail": str(error)}
-            live.update(Screen(document), refresh=True)
+            live.update(Screen(document, widest), refresh=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from api.cli.overview.facts import DOING
@@ -28,8 +28,6 @@ MARKS = {
     "broken": ("X", "red"),
 }
 ASCII = {"█": "#", "▒": "+", "·": "."}
-# Columns of a kind for which no lab has any are left out.
-ALWAYS = ("running", "idle")
 
 
 def _usage(recipe_set: Row) -> str:
@@ -47,6 +45,21 @@ def _became(event: Row) -> str:
     return str(event["data"].get("condition") or event["topic"].rpartition(".")[2])
 
 
+def _heard(lab: Row) -> str:
+    return f"{elapsed(lab['last_heard_at'])} ago" if lab["last_heard_at"] else ""
+
+
+def _doing(lab: Row) -> list[str]:
+    return [f"{lab['doing'][what]} {_words(what)}" for what in DOING if lab["doing"][what]]
+
+
+LAB_COLUMNS = (
+    Column("lab controller", "lab_controller", rank=0),
+    Column("state", "state", "state", 0),
+    Column("heard", _heard, "number", 1),
+    Column("systems", "systems", "number", 0),
+    Column("doing", _doing, "text", 0),
+)
 SET_COLUMNS = (
     Column("set", "recipe_set_id", "number", 0),
     Column("job", "job_id", "number", 0),
@@ -66,8 +79,11 @@ EVENT_COLUMNS = (
 
 
 class Screen:
-    def __init__(self, document: Row) -> None:
+    """`widest` is what its tables have grown to so far, by their names: for one that is drawn again."""
+
+    def __init__(self, document: Row, widest: dict[str, dict[str, int]] | None = None) -> None:
         self._document = document
+        self._widest = {} if widest is None else widest
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         from rich.text import Text
@@ -75,7 +91,7 @@ class Screen:
         yield self._heading()
         yield self._readiness()
         if "labs" in self._document:
-            for part in (self._labs(options), self._queue(), self._placed(), self._lately()):
+            for part in (self._labs(options), self._queue(), self._placed(options), self._lately(options)):
                 yield Text()
                 yield from part
 
@@ -104,18 +120,10 @@ class Screen:
         from rich.text import Text
 
         labs = self._document["labs"]
-        kinds = [what for what in DOING if what in ALWAYS or any(lab["doing"][what] for lab in labs)]
-        columns = [
-            Column("lab controller", "lab_controller", rank=0),
-            Column("state", "state", "state", 0),
-            Column("heard", _heard, "number", 8),
-            Column("systems", "systems", "number", 0),
-            *(_kind_column(what) for what in kinds),
-        ]
         if not labs:
             yield Text("No labs yet: `labledger lab load FILE` adds some.")
             return
-        yield Rows(columns, labs[:MOST_LABS])
+        yield from self._table("labs", LAB_COLUMNS, labs[:MOST_LABS], options)
         if len(labs) > MOST_LABS:
             yield Text(f"and {counted(len(labs) - MOST_LABS, 'more lab')}", style="dim")
         yield from _bar(_total(labs), options)
@@ -138,7 +146,7 @@ class Screen:
             by_priority.append(f" (up to {duration(found['longest_wait_seconds'])})  ", style="dim")
         yield by_priority
 
-    def _placed(self) -> Iterator[RenderableType]:
+    def _placed(self, options: ConsoleOptions) -> Iterator[RenderableType]:
         from rich.text import Text
 
         placed = self._document["placed"]
@@ -150,29 +158,31 @@ class Screen:
         yield Text(
             f"placed: {counted(placed['recipes'], 'recipe')} in {counted(len(sets), 'recipe set')}{more}"
         )
-        yield Rows(SET_COLUMNS, sets[:MOST_SETS])
+        yield from self._table("sets", SET_COLUMNS, sets[:MOST_SETS], options)
         if len(sets) > MOST_SETS or more:
             yield Text("and more: `labledger systems` shows who has what", style="dim")
 
-    def _lately(self) -> Iterator[RenderableType]:
+    def _lately(self, options: ConsoleOptions) -> Iterator[RenderableType]:
         from rich.text import Text
 
         events = self._document["lately"]
         yield Text("lately" if events else "lately: nothing was aborted, no system broke, no lab fell silent")
         if events:
-            yield Rows(EVENT_COLUMNS, events)
+            yield from self._table("events", EVENT_COLUMNS, events, options)
 
+    def _table(
+        self, name: str, columns: Sequence[Column], rows: list[Row], options: ConsoleOptions
+    ) -> Iterator[RenderableType]:
+        from rich.text import Text
 
-def _kind_column(what: str) -> Column:
-    return Column(_words(what), lambda row: row["doing"][what] or "", "number", 1 + DOING.index(what))
+        made = Rows(columns, rows, widest=self._widest.setdefault(name, {}))
+        yield made
+        if left_out := made.left_out(options.max_width):
+            yield Text(f"no room for: {', '.join(left_out)}", style="dim")
 
 
 def _words(what: str) -> str:
     return what.replace("_", " ")
-
-
-def _heard(lab: Row) -> str:
-    return f"{elapsed(lab['last_heard_at'])} ago" if lab["last_heard_at"] else ""
 
 
 def _total(labs: list[dict[str, Any]]) -> dict[str, int]:

@@ -59,18 +59,25 @@ def ready(settings: Settings, connection: Connection, new_token: str | None) -> 
         lines += [f"admin token: {new_token}", f"(also kept in {connection_file(settings.data)})"]
     elif connection.token is None:
         lines += [f"no token is kept in {settings.data}: give yours to the commands below by LABLEDGER_TOKEN"]
-    command = _command(settings)
+    name = _name()
+    command = name if settings.data == default_data() else f"{_told(settings)} {name}"
     lines += ["", "next, in another terminal:"]
-    lines += [f"  {command} {what}" for what in ("systems", "submit JOB.xml --wait", "queue", "--help")]
+    lines += [
+        f"  {command} systems",
+        f"  {name} sample kernel-smoke | {command} submit --wait -",
+        f"  {command} queue",
+        f"  {name} --help",
+    ]
     return "\n".join([*lines, "", "Ctrl-C stops everything."])
 
 
-def _command(settings: Settings) -> str:
-    """The command line as this person can type it, on this data."""
+def _name() -> str:
+    """The command line as this person can type it."""
     script = Path(sys.executable).with_name("labledger")
     found = shutil.which("labledger")
     name = "labledger" if found and Path(found) == script else os.path.relpath(script)
-    name = min(name, str(script), key=len)
-    if settings.data == default_data():
-        return name
-    return f"LABLEDGER_DATA={shlex.quote(str(settings.data))} {name}"
+    return min(name, str(script), key=len)
+
+
+def _told(settings: Settings) -> str:
+    return f"LABLEDGER_DATA={shlex.quote(str(settings.data))}"

@@ -59,8 +59,13 @@ def note(text: str) -> None:
 def console(*, wide: bool = False) -> Console:
     from rich.console import Console
 
-    found = Console(highlight=False)
-    return found if found.is_terminal and not wide else Console(highlight=False, width=UNBOUNDED)
+    class Told(Console):
+        def on_broken_pipe(self) -> None:
+            """It would end the process, as if something had gone wrong."""
+            raise BrokenPipeError
+
+    found = Told(highlight=False)
+    return found if found.is_terminal and not wide else Told(highlight=False, width=UNBOUNDED)
 
 
 def show(shown: Console, what: Any) -> None:

@@ -43,12 +43,24 @@ class Column:
 
 
 class Rows:
-    """A table that fits itself to where it is shown."""
+    """A table that fits itself to where it is shown.
 
-    def __init__(self, columns: Iterable[Column], rows: Iterable[Row], *, title: str | None = None) -> None:
+    One that is shown again and again is given the `widest` of before, by heading: its columns grow and never
+    shrink, so that what stands in them does not jump, nor does a column come and go.
+    """
+
+    def __init__(
+        self,
+        columns: Iterable[Column],
+        rows: Iterable[Row],
+        *,
+        title: str | None = None,
+        widest: dict[str, int] | None = None,
+    ) -> None:
         self._columns = tuple(columns)
         self._cells = [[column.cell(row) for column in self._columns] for row in rows]
         self._title = title
+        self._widest = {} if widest is None else widest
 
     def left_out(self, width: int) -> list[str]:
         """The headings there is no room for."""
@@ -74,10 +86,16 @@ class Rows:
         from rich.cells import cell_len
 
         texts = ([column.heading for column in self._columns], *self._cells)
-        widths = (max(cell_len(text[:LONGEST_TEXT]) for text in texts) for texts in zip(*texts, strict=True))
+        for column, of_column in zip(self._columns, zip(*texts, strict=True), strict=True):
+            now = max(cell_len(text[:LONGEST_TEXT]) for text in of_column)
+            self._widest[column.heading] = max(now, self._widest.get(column.heading, 0))
         needs = (
-            Need(width, column.kind == "text", EMPTY_RANK if empty and column.rank else column.rank)
-            for column, width, empty in zip(self._columns, widths, self._is_empty(), strict=True)
+            Need(
+                self._widest[column.heading],
+                column.kind == "text",
+                EMPTY_RANK if empty and column.rank else column.rank,
+            )
+            for column, empty in zip(self._columns, self._is_empty(), strict=True)
         )
         return kept(list(needs), width)
 
@@ -96,6 +114,7 @@ class Rows:
                 justify="right" if column.kind == "number" else "left",
                 no_wrap=not (bounded and column.kind == "text"),
                 overflow="fold",
+                min_width=None if column.kind == "text" else self._widest[column.heading],
             )
         for cells in self._cells:
             made.add_row(*(_shown(self._columns[place], cells[place], bounded) for place in places))

@@ -11,8 +11,9 @@ from pydantic import BaseModel
 from pydantic.json_schema import models_json_schema
 
 from api.headers import PROBLEM
+from api.rest.contract.answer_headers import headers_done, headers_refused
 from api.rest.contract.answers.common import Problem
-from api.rest.contract.operation import JSON, Operation
+from api.rest.contract.operation import BODY_REFUSALS, JSON, Operation
 from api.rest.contract.parameters import (
     header_parameters,
     lab_parameters,
@@ -101,9 +102,15 @@ def _responses(
     content = {kind: {"schema": shape if kind == JSON else {"type": "string"}} for kind in operation.gives}
     done = "201" if operation.created else "200"
     problem = {PROBLEM: {"schema": schemas[Problem, "serialization"]}}
-    responses: Document = {done: {"description": "Done", "content": content}}
+    responses: Document = {
+        done: {"description": "Done", "headers": headers_done(method, operation), "content": content}
+    }
     for status in sorted(set(_refusals(path, method, operation, roles))):
-        responses[str(status)] = {"description": HTTPStatus(status).phrase, "content": problem}
+        responses[str(status)] = {
+            "description": HTTPStatus(status).phrase,
+            "headers": headers_refused(status),
+            "content": problem,
+        }
     return responses
 
 
@@ -120,7 +127,7 @@ def _refusals(path: str, method: str, operation: Operation, roles: tuple[str, ..
         if operation.versioned:
             yield 412
     if operation.body is not None:
-        yield from (413, 415)
+        yield from BODY_REFUSALS
     if issubclass(operation.query, Caught):
         yield 504
 

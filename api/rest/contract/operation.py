@@ -17,6 +17,9 @@ MAX_LOGIN_BYTES = 16 << 10
 
 JSON = "application/json"
 
+# States of HTTP for whom a body is read: it does not come on, is too large, or of another kind.
+BODY_REFUSALS = (408, 413, 415)
+
 R = TypeVar("R", bound=Callable[..., Any])
 
 

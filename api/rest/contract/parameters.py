@@ -19,15 +19,26 @@ _IN_PATH = re.compile(r"\{(\w+)(?::int\((.*?)\))?\}")
 _BOUNDS = {"min": "minimum", "max": "maximum"}
 MAX_KEY_LENGTH = 255
 
+_FQDN = {"type": "string", "pattern": FQDN_PATTERN, "maxLength": 253}
+_NAME = {"type": "string", "pattern": NAME_PATTERN, "maxLength": 255}
+_NUMBER = {"type": "integer", "minimum": 1, "maximum": 2**31 - 1}
+
+# Path -> what the name in it has to be, where not any name will do.
+_NAMES = {"/lab-controllers/{name}": _FQDN, "/distro-trees/{name}": _NUMBER}
+
 
 def path_parameters(path: str) -> Iterator[Parameter]:
     for name, bounds in _IN_PATH.findall(path):
-        pattern = FQDN_PATTERN if name == "fqdn" else NAME_PATTERN
-        schema: dict[str, Any] = {"type": "string", "pattern": pattern, "maxLength": 253}
-        if bounds:
-            pairs = (bound.split("=") for bound in bounds.split(","))
-            schema = {"type": "integer", **{_BOUNDS[key.strip()]: int(value) for key, value in pairs}}
-        yield {"name": name, "in": "path", "required": True, "schema": schema}
+        yield {"name": name, "in": "path", "required": True, "schema": _in_path(path, name, bounds)}
+
+
+def _in_path(path: str, name: str, bounds: str) -> dict[str, Any]:
+    if bounds:
+        pairs = (bound.split("=") for bound in bounds.split(","))
+        return {"type": "integer", **{_BOUNDS[key.strip()]: int(value) for key, value in pairs}}
+    if name == "fqdn":
+        return _FQDN
+    return next((shape for start, shape in _NAMES.items() if path.startswith(start)), _NAME)
 
 
 def query_parameters(query: type[Query]) -> Iterator[Parameter]:
@@ -75,5 +86,5 @@ def lab_parameters(roles: Collection[str]) -> Iterator[Parameter]:
             "name": ACTS_AS,
             "in": "header",
             "description": "the FQDN of the lab controller that an admin stands in for, which is heard by it",
-            "schema": {"type": "string", "pattern": FQDN_PATTERN, "maxLength": 253},
+            "schema": _FQDN,
         }

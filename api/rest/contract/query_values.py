@@ -14,7 +14,10 @@ from domain.events import TOPICS
 
 MAX_LIMIT = 1_000
 MAX_POSITION = 2**63 - 2
-_SUBJECT: Final = re.compile(r"[a-z]+(-[a-z]+)*/[^,]+")
+# What events are of: a topic begins with the kind of its subject.
+KINDS: Final = tuple(sorted({topic.partition(".")[0] for topic in TOPICS}))
+# No query has a NUL in it.
+_SUBJECT: Final = re.compile(rf"({'|'.join(KINDS)})/[^,\x00]+")
 
 
 def whole(text: str) -> int | None:
@@ -118,8 +121,15 @@ def _subjects(value: Any) -> Any:
     subjects = _listed(value)
     wrong = [subject for subject in subjects if not _SUBJECT.fullmatch(subject)]
     if wrong:
-        raise ValueError("; ".join(f"{_shown(subject)} is no subject such as recipe/12" for subject in wrong))
+        raise ValueError("; ".join(map(_no_subject, wrong)))
     return subjects
+
+
+def _no_subject(text: str) -> str:
+    kind, _, name = text.partition("/")
+    if not name:
+        return f"{_shown(text)} is no subject such as recipe/12"
+    return f"{_shown(kind)} is no kind of subject; known are {', '.join(KINDS)}"
 
 
 Topics = Annotated[

@@ -13,8 +13,9 @@ import falcon
 from falcon.asgi import Request, Response
 
 from api.feed import NotReady
-from api.headers import ACTS_AS
-from api.rest.context import came_from, request_id_of, route_of
+from api.headers import ACTS_AS, EVENT_STREAM, LAST_EVENT_ID
+from api.intake.limits import WORDS_LENGTH
+from api.rest.context import came_from, operation_asked, request_id_of, route_of
 from api.rest.contract.operation import Operation
 from api.rest.middleware.address import address_of
 from api.rest.middleware.principal import Principal
@@ -90,6 +91,9 @@ class Gate:
 
     async def _record(self, req: Request, principal: Principal) -> None:
         """Before it is answered; while that cannot be written, nothing is."""
+        gives = operation_asked(req).gives
+        is_stream = EVENT_STREAM in gives and req.client_prefers(gives) == EVENT_STREAM
+        last_event_id = req.get_header(LAST_EVENT_ID) if is_stream else None
         read = Read(
             principal.user,
             principal.role,
@@ -98,6 +102,8 @@ class Gate:
             req.path,
             req.query_string,
             request_id_of(req),
+            is_stream,
+            last_event_id and last_event_id[:WORDS_LENGTH],
         )
         await asyncio.to_thread(record, self._services.log, read)
 

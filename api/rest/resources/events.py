@@ -8,7 +8,7 @@ from functools import partial
 from falcon.asgi import Request, Response
 
 from api.feed import NotReady
-from api.headers import EVENT_STREAM
+from api.headers import EVENT_STREAM, LAST_EVENT_ID
 from api.intake.limits import WORDS_LENGTH
 from api.rest import reading
 from api.rest.context import query_of
@@ -86,10 +86,10 @@ def _selection(query: queries.EventQuery, principal: Principal) -> Selection:
 
 def _resumed(req: Request, after: int) -> int:
     """Where a stream begins: after the last event that its watcher has seen. Raises FaultyInput."""
-    last_id = req.get_header("Last-Event-ID")
+    last_id = req.get_header(LAST_EVENT_ID)
     if last_id is None:
         return after
     position = whole(last_id)
     if position is None or position > MAX_POSITION:
-        raise FaultyInput([Fault("Last-Event-ID", f"{last_id[:WORDS_LENGTH]!r} is no position")])
+        raise FaultyInput([Fault(LAST_EVENT_ID, f"{last_id[:WORDS_LENGTH]!r} is no position")])
     return position

@@ -8,6 +8,7 @@ import falcon
 import orjson
 from falcon.asgi import Request, Response
 
+from api.headers import POSITION_HEADER
 from api.intake import DOORS, read_job
 from api.intake.document import Job
 from api.intake.xml_writer import write_job
@@ -126,7 +127,7 @@ class Jobs:
         resp.append_header("Vary", "Accept")
         kind = req.client_prefers(ANSWERS)
         if kind in ANSWERS[1:]:
-            resp.set_header(reading.POSITION_HEADER, str(at.position))
+            resp.set_header(POSITION_HEADER, str(at.position))
             resp.content_type = kind
             resp.data = await asyncio.to_thread(write_job, job["document"])
             return

@@ -14,7 +14,7 @@ from api.rest.body import parse_model, read_body, read_json_bytes
 from api.rest.contract import queries
 from api.rest.contract.answers import recipes as answers
 from api.rest.contract.inputs.labs import ProgressItem
-from api.rest.contract.operation import operation
+from api.rest.contract.operation import BODY_REFUSALS, operation
 from api.rest.idempotency import once
 from api.rest.middleware.principal import principal_of
 from api.rest.resources.by_number import find
@@ -87,7 +87,9 @@ class Recipes:
         done = await once(self._services, req, body, write)
         await reading.answer_write(resp, self._services, done, {"recipe_id": recipe_id})
 
-    @operation("End a recipe that keeps its system", answers.RecipeReturned, keyed=True)
+    @operation(
+        "End a recipe that keeps its system", answers.RecipeReturned, keyed=True, refuses=BODY_REFUSALS
+    )
     async def on_post_return(self, req: Request, resp: Response, recipe_id: int) -> None:
         body = await read_body(req)
         give_back = partial(return_recipe, self._services, recipe_id=recipe_id)

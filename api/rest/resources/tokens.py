@@ -12,6 +12,7 @@ from api.rest.contract import queries
 from api.rest.contract.answers import access as answers
 from api.rest.contract.inputs.access import Token
 from api.rest.contract.operation import operation
+from api.rest.contract.query_values import MAX_POSITION
 from api.rest.idempotency import keyed_request
 from api.rest.middleware.principal import Principal, principal_of, request_of
 from api.services import Services
@@ -52,7 +53,7 @@ class Tokens:
             "at": page.position,
             "limit": page.limit,
             "after": page.after,
-            "user": _only(principal_of(req)),
+            **self._only(principal_of(req)),
         }
         rows = await self._services.reader.rows("tokens", {**asked, "token_id": None})
         reading.answer_list(req, resp, page, "tokens", rows, rows[-1]["token_id"] if rows else None)
@@ -60,7 +61,7 @@ class Tokens:
     @operation("Show a token, without what it is", answers.TokenShown, queries.Read)
     async def on_get_one(self, req: Request, resp: Response, token_id: str) -> None:
         at = await reading.read_at(req, self._services)
-        asked: dict[str, Any] = {"at": at.position, "limit": 1, "after": "", "user": _only(principal_of(req))}
+        asked: dict[str, Any] = {"at": at.position, "limit": 1, "after": "", **self._only(principal_of(req))}
         row = await self._services.reader.row("tokens", {**asked, "token_id": token_id})
         if row is None:
             raise Unknown(called("token", token_id))
@@ -72,6 +73,9 @@ class Tokens:
         answer = {"token_id": token_id, "revoked": done is not None}
         await reading.answer_write(resp, self._services, done, answer)
 
-
-def _only(principal: Principal) -> str | None:
-    return None if principal.role in SEES_ALL else principal.user
+    def _only(self, principal: Principal) -> dict[str, Any]:
+        """Whose they see, and since when these are theirs."""
+        if principal.role in SEES_ALL:
+            return {"user": None, "user_since": 0}
+        entry = self._services.feed.directory.get("user", principal.user)
+        return {"user": principal.user, "user_since": entry.since if entry else MAX_POSITION}

@@ -7,9 +7,8 @@ from collections.abc import Callable
 import falcon
 from falcon.asgi import Request, Response
 
-from api.headers import EVENT_STREAM
+from api.headers import EVENT_STREAM, POSITION_HEADER
 from api.rest.middleware.principal import principal_of
-from api.rest.reading import POSITION_HEADER
 from api.rest.serving.worker import CONNECTION, Connection
 from api.services import Services
 from api.store.selection import Selection

@@ -11,6 +11,8 @@ from typing import Any
 from api.rest.serving.connections import Connections
 from api.rest.serving.seldom import Seldom
 
+ACCEPTED_AT_ONCE = 16
+MOST_WAITING = 512
 _NOTHING_LEFT = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
 
 ExceptionHandler = Callable[[asyncio.AbstractEventLoop, dict[str, Any]], None]
@@ -24,7 +26,12 @@ class ServingLoop(asyncio.SelectorEventLoop):
     protocol: Callable[[], asyncio.BaseProtocol]
 
     async def create_server(self, protocol_factory: Any, *args: Any, **named: Any) -> Any:
-        return await super().create_server(self.protocol, *args, **named)
+        """As many are accepted at once as may wait, for asyncio: few, so that no wave of them takes all files
+        before the first is counted. Those that wait are the kernel's.
+        """
+        server = await super().create_server(self.protocol, *args, backlog=ACCEPTED_AT_ONCE, **named)
+        named["sock"].listen(MOST_WAITING)
+        return server
 
 
 def when_nothing_is_left(connections: Connections) -> ExceptionHandler:

@@ -135,6 +135,12 @@ class PatientProtocol(ASGIProtocol):  # type: ignore[misc]
         if self._phase is Phase.ANSWER:
             self._turn(Phase.IDLE)
 
+    def _will_close(self, request: Any, response_requires_close: bool) -> bool:
+        """Who is answered before the body has come must know that nothing more is heard here."""
+        receiver = self._body_receiver
+        is_early = receiver is not None and not receiver._complete
+        return is_early or bool(super()._will_close(request, response_requires_close))
+
     def _part_with(self, status: int, detail: str) -> None:
         self._send_error_response(status, detail)
         self._close_transport()

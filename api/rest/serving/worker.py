@@ -14,6 +14,7 @@ from typing import Any
 
 from gunicorn.workers.gasgi import ASGIWorker  # type: ignore[import-untyped]
 
+from api.rest.serving import phrases
 from api.rest.serving.connections import Connections
 from api.rest.serving.loop import ServingLoop, when_nothing_is_left
 from api.rest.serving.patience import Patience
@@ -38,6 +39,7 @@ class Worker(ASGIWorker):  # type: ignore[misc]
 
     def init_process(self) -> None:
         allow_many_files()
+        phrases.know_all()
         super().init_process()
 
     def _setup_event_loop(self) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 import pytest
@@ -12,40 +12,17 @@ from domain.recipe.events import RecipeScheduled
 from domain.scheduling.labs import Labs
 from domain.system.events import SystemIdle
 from replay.verify import recomputation
-from replay.verify.decided import commits
 from replay.verify.recomputation import Difference, Recomputation
 from tests.domain.scheduling.history import live
 from tests.domain.scheduling.ticking import tick
 from tests.domain.scheduling.wants import ANYTHING, named
 from tests.domain.scheduling.world import World
-
-Log = Sequence[Recorded]
+from tests.replay.verify.queue_of_three import Log, busy, scheduled, with_queue_jump
 
 
 def made_again(log: Iterable[Recorded]) -> tuple[Recomputation, list[Difference]]:
     again = Recomputation()
-    return again, [difference for commit in commits(log) for difference in again.take(commit)]
-
-
-def busy() -> World:
-    """One system, and three recipes that came for it one after the other; then it comes free."""
-    world = World()
-    world.add_lab("lab-1")
-    world.put_tree(1, "x86_64", ["lab-1"])
-    world.add_idle("a")
-    running = world.submit(ANYTHING.text)
-    world.settle()
-    for priority in ("Low", "Urgent", "Normal"):
-        world.submit(ANYTHING.text, priority=priority)
-        world.settle()
-    world.complete(running)
-    world.settle()
-    return world
-
-
-def scheduled(log: Log) -> list[int]:
-    """Where in the log a recipe was given a system."""
-    return [index for index, row in enumerate(log) if isinstance(row.event, RecipeScheduled)]
+    return again, list(again.take_all(log))
 
 
 def with_stamp(log: Log, change: Callable[[Stamp], Stamp], commit_end: int) -> list[Recorded]:
@@ -106,16 +83,14 @@ def test_timers__made_again__at_their_time_only() -> None:
 
 
 def test_queue_jump__planted__the_one_who_was_next_is_shown() -> None:
-    log = list(busy().log)
-    jumped = scheduled(log)[-1]
-    assert log[jumped].subject == "recipe/3", "the urgent one is next"
-    log[jumped] = replace(log[jumped], subject="recipe/4")
-    _, (found,) = made_again(log)
+    log = busy().log
+    jumped = with_queue_jump(log)
+    _, (found,) = made_again(jumped)
     assert found.recorded is not None
     assert found.again is not None
-    assert ("recipe/4", log[jumped].event) in found.recorded.events
-    assert ("recipe/3", log[jumped].event) in found.again.events
-    assert found.commit.first_position == log[jumped].position
+    assert {subject for subject, _ in found.recorded.events} == {"recipe/4", "system/a"}
+    assert {subject for subject, _ in found.again.events} == {"recipe/3", "system/a"}
+    assert found.commit.first_position == log[scheduled(log)[-1]].position
 
 
 def test_decision__left_out__is_missed() -> None:

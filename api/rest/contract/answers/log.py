@@ -45,6 +45,8 @@ class RecordedRead(Shape):
     path: str
     query: str
     request_id: str
+    is_stream: bool
+    last_event_id: str | None
 
 
 class ReadList(Answer):

@@ -33,7 +33,27 @@ def test_reads__some__are_a_line_each_and_where_to_go_on_is_said(server: Server,
     assert server.asked[0].query == {"user": ["carol"], "after": ["6"], "limit": ["1"]}
 
 
+def test_reads__streams__tell_from_where_they_were_read_on(server: Server, run: Run) -> None:
+    streams = [{**READ, "is_stream": True, "last_event_id": after} for after in ("41", None)]
+    server.on("GET", "/reads", Answer({"position": 9, "reads": streams, "next": None}))
+    resumed, begun = run("reads", "--wide").stdout.splitlines()[-2:]
+    assert resumed.endswith("/events?subject=recipe/1 and what follows 41")
+    assert begun.endswith("/events?subject=recipe/1 and what follows")
+
+
 def test_reads__none__says_so(server: Server, run: Run) -> None:
     server.on("GET", "/reads", Answer({"position": 9, "reads": [], "next": None}))
     result = run("reads")
     assert (result.stdout, result.stderr) == ("No auditor has read anything.\n", "")
+
+
+def test_reads__of_one_who_has_read_nothing__says_who(real: Run) -> None:
+    result = real("reads", "--user", "alice")
+    assert (result.exit_code, result.stdout) == (0, "alice has read nothing as an auditor.\n")
+    assert real("reads", "--user", "alice", "--after", "3").stdout.endswith("auditor behind 3.\n")
+
+
+def test_reads__of_a_user_nobody_knows__is_refused(real: Run) -> None:
+    result = real("reads", "--user", "nobody")
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert "user nobody" in result.stderr and "`labledger users` lists" in result.stderr

@@ -13,8 +13,8 @@ from click.testing import Result
 from api.client.connection_file import Connection
 from api.client.login_file import BadLoginFile, Login, Logins, login_file
 from api.settings import Settings
+from tests.cli.in_terminal import terminal
 from tests.cli.loopback import Answer, Server
-from tests.cli.terminal import terminal
 from tests.harness.running import Running
 
 Run = Callable[..., Result]
@@ -174,7 +174,7 @@ def test_login__token_given_wins__is_said_so(real: Run) -> None:
 @pytest.mark.usefixtures("logged_in")
 def test_may_not__by_a_login__is_told_how_to_end_it(real: Run) -> None:
     refused = real("user", "put", "mallory", env=NOBODY)
-    assert "by the login of alice, which `labledger logout` ends" in refused.stderr
+    assert "`labledger logout` ends the login of alice" in refused.stderr
 
 
 def test_connection__of_a_login__is_where_one_goes_without_a_data_folder(

@@ -14,7 +14,7 @@ import pytest
 from click.testing import Result
 
 from api.cli.lab import agent as lab_agent
-from tests.cli.lab_server import LAB, LabServer, provision
+from tests.cli.lab.lab_server import LAB, LabServer, provision
 from tests.cli.loopback import HANG_UP, Answer, Asked, Server
 from tests.harness.waiting import until
 

@@ -67,6 +67,11 @@ def test_recipe__waits__shows_what_it_asked_for_and_what_it_installs(server: Ser
     ]
 
 
+def test_flag__of_a_whole_number__tells_its_bounds(run: Run) -> None:
+    shown = " ".join(run("up", "--help").stdout.split())
+    assert "--port INTEGER" in shown and "(LABLEDGER_PORT) [0 to 65535]" in shown
+
+
 @pytest.mark.parametrize(
     "arguments", [["--help"], ["queue", "--help"], ["system", "show", "--help"], ["overview", "--help"]]
 )

@@ -65,3 +65,32 @@ def test_events__interrupted__ends_without_a_word(
     monkeypatch.setattr(Client, called, interrupted)
     result = run("events", *flags)
     assert (result.exit_code, result.output) == (130, "")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ("--subject recipe/999999", "no events of recipe/999999"),
+        ("--subject user/admin --types user.removed,user.changed --after 3",
+         "no events user.removed or user.changed of user/admin behind position 3"),
+    ],
+)  # fmt: skip
+def test_events__there_are_none__is_said_beside_the_answer(real: Run, arguments: str, said: str) -> None:
+    result = real("events", *arguments.split())
+    assert (result.exit_code, result.stdout, result.stderr) == (0, "", f"{said}\n")
+    assert real("events", *arguments.split(), "--json").output == ""
+
+
+@pytest.mark.parametrize(
+    ("subject", "said"),
+    [
+        ("recpie/12", "'recpie' is no kind of subject; known are command, distro-tree, group, job,"),
+        ("Recipe/12", "'Recipe' is no kind of subject"),
+        ("recipe", "'recipe' is no subject such as recipe/12"),
+        ("recipe/", "'recipe/' is no subject such as recipe/12"),
+    ],
+)
+def test_events__of_what_is_no_subject__names_what_there_is(real: Run, subject: str, said: str) -> None:
+    result = real("events", "--subject", subject)
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert said in result.stderr

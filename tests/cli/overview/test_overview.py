@@ -151,6 +151,43 @@ def test_overview__on_a_terminal__no_line_is_longer(lab: Server, run: Run, width
     assert max(map(len, file.getvalue().splitlines())) <= width
 
 
+def drawn(document: dict[str, Any], width: int, widest: dict[str, dict[str, int]]) -> list[str]:
+    file = io.StringIO()
+    shown = Console(file=file, width=width, force_terminal=True, color_system=None)
+    shown.print(Screen(document, widest))
+    return file.getvalue().splitlines()
+
+
+def test_overview__drawn_again_with_less_to_tell__columns_stay_where_they_are(lab: Server, run: Run) -> None:
+    now = json.loads(run("overview", "--json").stdout)
+    (many,) = now["labs"]
+    long = {**now["placed"]["recipe_sets"][0], "systems": [f"{'long' * 8}.a.example.com"], "owner": "o" * 20}
+    busy = {**now, "placed": {**now["placed"], "recipe_sets": [long]}}
+    busy["labs"] = [{**many, "state": "disabled, silent", "doing": {**many["doing"], "draining": 3}}]
+    for width in (60, 80, 100):
+        widest: dict[str, dict[str, int]] = {}
+        headings = [
+            [line for line in drawn(document, width, widest) if line.split()[:1] in (["lab"], ["set"])]
+            for document in (busy, now, busy)
+        ]
+        assert headings[0] == headings[1] == headings[2]
+
+
+def test_overview__no_room_for_all_columns__says_which(lab: Server, run: Run) -> None:
+    document = json.loads(run("overview", "--json").stdout)
+    assert not [line for line in drawn(document, 100, {}) if "no room" in line]
+    words = " ".join(" ".join(drawn(document, 40, {})).split())
+    assert "no room for: recipes, priority, systems, whiteboard" in words
+
+
+def test_overview__labs__have_all_they_do_on_every_terminal(lab: Server, run: Run) -> None:
+    document = json.loads(run("overview", "--json").stdout)
+    for width in (60, 80, 200):
+        words = " ".join(" ".join(drawn(document, width, {})).split())
+        for said in ("1 running", "1 had", "1 idle", "1 broken"):
+            assert said in words.partition("█")[0], said
+
+
 def test_overview__service_not_ready__says_which_check_fails(lab: Server, run: Run) -> None:
     checks = {"database": {"ok": True}, "scheduler": {"ok": False, "detail": "host/7 hangs"}}
     lab.on("GET", "/readyz", Answer({"title": "No", "detail": "not ready: scheduler", "checks": checks}, 503))

@@ -1,0 +1,44 @@
+"""Which known name a name that nobody knows may have been meant for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from difflib import get_close_matches
+from functools import cache
+from typing import Any, get_args
+
+from pydantic import BaseModel
+
+
+def meant(name: str, known: Iterable[str]) -> str:
+    """`; did you mean memory_mb?`, or nothing."""
+    close = get_close_matches(name, list(known), n=1)
+    return f"; did you mean {close[0]}?" if close else ""
+
+
+def is_a_field(model: type[BaseModel], name: str) -> bool:
+    """Whether a document of that model has such a field anywhere: then it is out of place, and no slip."""
+    return name in _all_fields(model)
+
+
+@cache
+def _all_fields(model: type[BaseModel]) -> frozenset[str]:
+    inner = (each for field in model.model_fields.values() for each in _models_in(field.annotation))
+    return frozenset(model.model_fields).union(*map(_all_fields, inner))
+
+
+def fields_at(model: type[BaseModel], path: tuple[int | str, ...]) -> list[str]:
+    """What a document of that model may have at a place: the fields of whatever models may stand there."""
+    models = [model]
+    for step in path:
+        if isinstance(step, str):
+            found = (one.model_fields[step].annotation for one in models if step in one.model_fields)
+            models = [inner for annotation in found for inner in _models_in(annotation)]
+    return [field for one in models for field in one.model_fields]
+
+
+def _models_in(annotation: Any) -> Iterator[type[BaseModel]]:
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        yield annotation
+    for inner in get_args(annotation):
+        yield from _models_in(inner)

@@ -1,0 +1,12 @@
+"""What a status is called in the first line of an answer: gunicorn calls those it does not know "Unknown"."""
+
+from __future__ import annotations
+
+from http import HTTPStatus
+
+from gunicorn.asgi import protocol  # type: ignore[import-untyped]
+
+
+def know_all() -> None:
+    for status in HTTPStatus:
+        protocol._REASON_PHRASES.setdefault(status.value, status.phrase)

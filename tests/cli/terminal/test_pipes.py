@@ -1,0 +1,48 @@
+"""What is piped into a program that reads no further, as `head`, ends in silence."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+
+import pytest
+
+from tests.harness.running import SAMPLES, Running
+
+# What a shell says of a program that SIGPIPE has ended.
+UNREAD = 141
+
+
+def ended(*arguments: str, environment: Mapping[str, str] | None = None) -> tuple[int, str]:
+    """The exit status of a command of which nobody reads anything, and what it says beside its answer."""
+    command = [sys.executable, "-m", "api.cli", *arguments]
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment
+    ) as process:
+        assert process.stdout is not None and process.stderr is not None
+        process.stdout.close()
+        return process.wait(60), process.stderr.read()
+
+
+@pytest.fixture(scope="module")
+def job(line: Running) -> Iterator[str]:
+    yield str(line.json("submit", str(SAMPLES / "pinned.xml"))["job_id"])
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        *("events", "events --json", "events --follow", "jobs", "queue --json", "systems", "job JOB"),
+        *("overview", "overview --watch", "watch JOB", "watch JOB --json", "user show alice", "usage"),
+        "completion bash",
+    ],
+)
+def test_command__of_which_nobody_reads_on__ends_quietly(line: Running, job: str, arguments: str) -> None:
+    told = arguments.replace("JOB", job).split()
+    assert ended(*told, environment=line.environment) == (UNREAD, "")
+
+
+@pytest.mark.parametrize("arguments", ["--help", "--version", "queue --help"])
+def test_help__of_which_nobody_reads_on__ends_quietly(arguments: str) -> None:
+    assert ended(*arguments.split()) == (UNREAD, "")

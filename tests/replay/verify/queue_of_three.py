@@ -1,0 +1,47 @@
+"""A small log with a queue, as it was decided, and as it should not have been."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from domain.events import Recorded
+from domain.recipe.events import RecipeScheduled
+from tests.domain.scheduling.wants import ANYTHING
+from tests.domain.scheduling.world import World
+
+Log = Sequence[Recorded]
+
+
+def busy() -> World:
+    """One system, and three recipes that came for it one after the other; then it comes free."""
+    world = World()
+    world.add_lab("lab-1")
+    world.put_tree(1, "x86_64", ["lab-1"])
+    world.add_idle("a")
+    running = world.submit(ANYTHING.text)
+    world.settle()
+    for priority in ("Low", "Urgent", "Normal"):
+        world.submit(ANYTHING.text, priority=priority)
+        world.settle()
+    world.complete(running)
+    world.settle()
+    return world
+
+
+def scheduled(log: Log) -> list[int]:
+    """Where in the log a recipe was given a system."""
+    return [index for index, row in enumerate(log) if isinstance(row.event, RecipeScheduled)]
+
+
+def with_queue_jump(log: Log) -> list[Recorded]:
+    """The last to get the system is recipe 4, not the urgent recipe 3 that was next."""
+    end = log[scheduled(log)[-1]].commit_end
+    assert log[scheduled(log)[-1]].subject == "recipe/3"
+    return [_of_recipe_4(row) if row.commit_end == end else row for row in log]
+
+
+def _of_recipe_4(row: Recorded) -> Recorded:
+    if row.subject == "recipe/3":
+        return replace(row, subject="recipe/4")
+    return replace(row, event=replace(row.event, recipe_id=4))  # type: ignore[type-var]

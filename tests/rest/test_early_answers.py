@@ -1,0 +1,53 @@
+"""A request that is refused before its body has come: the client knows that this connection is over."""
+
+from __future__ import annotations
+
+import socket
+
+import pytest
+
+from tests.harness.running import Running
+
+BODY = b'{"name": "RHEL-0", "family": "RHEL", "arch": "x86_64"}'
+
+
+def head(path: str, token: str) -> bytes:
+    fields = [f"PUT {path} HTTP/1.1", "Host: here", f"Authorization: Bearer {token}"]
+    fields += ["Content-Type: application/json", f"Content-Length: {len(BODY)}"]
+    return "\r\n".join([*fields, "", ""]).encode()
+
+
+def answer_to(line: Running, request: bytes) -> tuple[str, dict[str, str]]:
+    """Its state of HTTP and its fields."""
+    with socket.create_connection(("127.0.0.1", line.port), timeout=10) as connection:
+        connection.sendall(request)
+        answer = connection.makefile("rb")
+        state = answer.readline().decode().split()[1]
+        fields: dict[str, str] = {}
+        while field := answer.readline().decode().strip():
+            name, _, value = field.partition(": ")
+            fields[name.lower()] = value
+        return state, fields
+
+
+@pytest.mark.parametrize(
+    ("path", "token", "state"),
+    [
+        # By the gate: nobody knows who asks, or what for.
+        ("/distro-trees/1", "ll_nobody", "401"),
+        ("/distro-trees/1?colour=red", "", "422"),
+        # By the resource: this is no number.
+        ("/distro-trees/zero", "", "422"),
+    ],
+)
+def test_refusal__body_still_to_come__says_that_it_closes(
+    line: Running, path: str, token: str, state: str
+) -> None:
+    asked = head(path, token or line.token)
+    found, fields = answer_to(line, asked)
+    assert (found, fields.get("connection")) == (state, "close")
+
+
+def test_refusal__body_there__goes_on(line: Running) -> None:
+    found, fields = answer_to(line, head("/distro-trees/zero", line.token) + BODY)
+    assert (found, fields.get("connection")) == ("422", None)

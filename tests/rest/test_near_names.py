@@ -1,0 +1,41 @@
+"""A field that nobody knows is told with the one that may have been meant."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import httpx
+import pytest
+
+ARM = "/systems/arm-01.east.example.com"
+RECIPE = {"distro_requires_xml": "<distroRequires/>", "host_requires_xml": "<hostRequires/>"}
+TASK = {"name": "/t"}
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body", "said"),
+    [
+        ("PATCH", ARM, {"memroy_mb": 1}, "is not known here; did you mean memory_mb?"),
+        ("PATCH", ARM, {"cpu": {"core": 1}}, "is not known here; did you mean cores?"),
+        ("PATCH", ARM, {"disks": [{"modle": "x"}]}, "is not known here; did you mean model?"),
+        ("PATCH", ARM, {"zzzzzz": 1}, "is not known here"),
+        (
+            "POST",
+            "/jobs",
+            {"whitebord": "x", "recipe_sets": [{"recipes": [{**RECIPE, "tasks": [TASK]}]}]},
+            'unknown field "whitebord"; did you mean whiteboard?',
+        ),
+        (
+            "POST",
+            "/jobs",
+            {"recipe_sets": [{"recipes": [{**RECIPE, "tasks": [{**TASK, "parms": {}}]}]}]},
+            'unknown field "parms"; did you mean params?',
+        ),
+    ],
+)
+def test_field__unknown__is_told_with_the_near_one(
+    client: httpx.Client, method: str, path: str, body: dict[str, Any], said: str
+) -> None:
+    answer = client.request(method, path, json=body)
+    assert answer.status_code == 422
+    assert [fault["message"] for fault in answer.json()["errors"]] == [said]

@@ -1,0 +1,36 @@
+"""A log in memory put into a real one, where positions have no gaps."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from contextlib import closing
+from dataclasses import replace
+from itertools import groupby
+
+from api.store.event_log import EventLog
+from api.store.requests import Append, committed, new_command_id
+from domain.events import Change, Recorded, Stamp
+from tests.harness.databases import TestDatabase
+
+
+def store(database: TestDatabase, log: Iterable[Recorded]) -> None:
+    """Commit by commit. What names a position names that of the same event."""
+    positions = {0: 0}
+    with closing(EventLog(database.service_url, pool_size=1)) as stored:
+        for _, together in groupby(log, key=lambda recorded: recorded.commit_end):
+            rows = tuple(together)
+            changes = tuple(Change(row.subject, row.event, _moved(row.stamp, positions)) for row in rows)
+            expected: dict[str, int] = {}
+            for row in rows:
+                expected.setdefault(row.subject, row.version - 1)
+            (outcome,) = stored.append([Append(new_command_id(), changes, expected)])
+            first = committed(outcome).first_position
+            positions |= {row.position: first + place for place, row in enumerate(rows)}
+
+
+def _moved(stamp: Stamp, positions: dict[int, int]) -> Stamp:
+    kind, _, name = stamp.cause.partition("/")
+    cause = f"event/{positions[int(name)]}" if kind == "event" else stamp.cause
+    if stamp.basis is None:
+        return stamp
+    return replace(stamp, cause=cause, basis=replace(stamp.basis, position=positions[stamp.basis.position]))
