@@ -15,10 +15,10 @@ from api.workers import scheduler
 from domain.events import Decided
 from domain.scheduling.decide import decide
 from domain.scheduling.snapshot import plain
-from tests.checker import assert_at_rest, assert_sound
 from tests.histories import acts
 from tests.histories.labs import beginnings
 from tests.inside.bench import Bench
+from tests.replay.audit.sound import assert_at_rest, assert_sound
 
 several = st.data()
 

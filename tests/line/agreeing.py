@@ -1,4 +1,4 @@
-"""What people are shown, against the log as the checker folds it: the read models must say the same."""
+"""What people are shown, against the log as the audit folds it: the read models must say the same."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import Any
 
 import httpx
 
-from tests.checker import Record
-from tests.checker.world import World
+from replay.audit import Record
+from replay.audit.world import World
 from tests.harness.running import Running
 
 # In the order that makes `labledger_recipes` and the queue comparable: a guest stands in no queue.

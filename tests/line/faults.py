@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tests.checker.tables import FINISHED, RECIPE_MOVES
+from replay.audit.tables import FINISHED, RECIPE_MOVES
 from tests.harness.running import Running
 from tests.line.chores import Chores
 from tests.line.metrics import findings, scraped

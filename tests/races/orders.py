@@ -6,7 +6,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier
 
-from tests.checker.tables import FREE
+from replay.audit.tables import FREE
 from tests.inside.bench import Scene
 from tests.races.judging import Outcome
 from tests.races.stage import Stage

@@ -17,7 +17,7 @@ from domain.recipe.state import Recipe
 from domain.recipe_set.messages import Report
 from domain.system.state import System
 from domain.upkeep.registration import register
-from tests.checker.world import World
+from replay.audit.world import World
 from tests.histories.jobs import job, named, recipe
 from tests.histories.labs import POOLS, SOUGHT_AFTER, USERS, tree
 from tests.histories.reporting import to_the_end as to_the_end_of

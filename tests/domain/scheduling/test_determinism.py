@@ -11,9 +11,10 @@ from random import Random
 import pytest
 
 from domain.scheduling.decide import decide
-from tests.checker import assert_at_rest, assert_sound, from_recorded
+from replay.audit import from_recorded
 from tests.domain.scheduling.contents import check_indexes, contents
 from tests.domain.scheduling.history import begin, burst, live
+from tests.replay.audit.sound import assert_at_rest, assert_sound
 
 TOP = Path(__file__).resolve().parents[3]
 
@@ -72,7 +73,7 @@ def test_history__restarted_at_any_commit__decides_what_the_long_lived_one_decid
 
 @pytest.mark.parametrize("limit", [1, 500])
 @pytest.mark.parametrize("seed", range(5))
-def test_history__all_answered__checker_finds_nothing_whatever_the_size_of_commits(
+def test_history__all_answered__audit_finds_nothing_whatever_the_size_of_commits(
     seed: int, limit: int
 ) -> None:
     world = live(seed, bursts=50, limit=limit)

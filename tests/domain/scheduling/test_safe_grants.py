@@ -6,10 +6,11 @@ import pytest
 
 from domain.scheduling import granting
 from domain.scheduling.reasons import NO_IDLE_SYSTEM, SET_INCOMPLETE
-from tests.checker import assert_at_rest, assert_sound, at_rest, from_recorded
+from replay.audit import at_rest, from_recorded
 from tests.domain.scheduling.labs import finish, occupy, wanting
 from tests.domain.scheduling.wants import named
 from tests.domain.scheduling.world import World
+from tests.replay.audit.sound import assert_at_rest, assert_sound
 
 
 def the_smallest_case(world: World) -> tuple[tuple[int, ...], tuple[int, ...], dict[str, int]]:

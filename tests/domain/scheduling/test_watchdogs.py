@@ -14,11 +14,12 @@ from domain.recipe_set.messages import (
     ReportWatchdog,
 )
 from domain.scheduling.reasons import WATCHDOG_EXPIRED
-from tests.checker import assert_sound, from_recorded
+from replay.audit import from_recorded
 from tests.domain.scheduling.labs import finish, wanting
 from tests.domain.scheduling.ticking import nothing_expires, tick
 from tests.domain.scheduling.wants import ANYTHING
 from tests.domain.scheduling.world import World
+from tests.replay.audit.sound import assert_sound
 
 ANY = ANYTHING.text
 

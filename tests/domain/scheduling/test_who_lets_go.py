@@ -6,10 +6,11 @@ import pytest
 
 from domain.scheduling.decide import decide
 from domain.scheduling.reasons import LET_GO
-from tests.checker import assert_sound, from_recorded
+from replay.audit import from_recorded
 from tests.domain.scheduling.labs import finish, occupy, wanting
 from tests.domain.scheduling.wants import forces, in_pool, named
 from tests.domain.scheduling.world import World
+from tests.replay.audit.sound import assert_sound
 
 
 def test_let_go__holder__gives_all_back_in_one_decision_with_the_reason(world: World) -> None:

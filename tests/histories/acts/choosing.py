@@ -1,4 +1,4 @@
-"""Who there is to choose from, as the checker reads it from the log; and how a use case is asked."""
+"""Who there is to choose from, as the audit reads it from the log; and how a use case is asked."""
 
 from __future__ import annotations
 

@@ -6,13 +6,14 @@ from collections.abc import Iterator
 import httpx
 import pytest
 
-from tests.checker import assert_at_rest, assert_sound, from_json
+from replay.audit import from_json
 from tests.harness.pool import ServerPool
 from tests.harness.running import Running, running
 from tests.line.agreeing import assert_shown_as_logged
 from tests.line.people import people_of
 from tests.line.stage import Stage
 from tests.line.watcher import LABS
+from tests.replay.audit.sound import assert_at_rest, assert_sound
 
 NUMBERS = itertools.count(1)
 TREE = {"name": "Linux", "family": "Linux1", "version": "0", "arch": "x86_64"}
@@ -45,7 +46,7 @@ def people(line: Running) -> Iterator[dict[str, httpx.Client]]:
 
 @pytest.fixture
 def stage(line: Running, people: dict[str, httpx.Client]) -> Iterator[Stage]:
-    """The whole log goes through the checker behind every test, and the read models beside it."""
+    """The whole log goes through the audit behind every test, and the read models beside it."""
     stage = Stage(line, people, f".t{next(NUMBERS)}.example.com")
     yield stage
     untold = stage.untold()

@@ -4,13 +4,13 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.checker import assert_at_rest, assert_sound, from_json
+from replay.audit import from_json
 from tests.harness.pool import ServerPool
 from tests.harness.running import SAMPLES, Running, running
 from tests.line.agreeing import assert_shown_as_logged
-from tests.line.knowing import could_run
 from tests.line.people import people_of
 from tests.line.stage import Stage
+from tests.replay.audit.sound import assert_at_rest, assert_sound
 
 
 @pytest.fixture(scope="package")
@@ -23,7 +23,7 @@ def line(servers: ServerPool) -> Iterator[Running]:
 
 @pytest.fixture
 def stage(line: Running) -> Iterator[Stage]:
-    """The whole log goes through the checker behind every test, and the read models beside it."""
+    """The whole log goes through the audit behind every test, and the read models beside it."""
     with people_of(line) as people:
         stage = Stage(line, people, ".example.com")
         stage.at_rest()
@@ -31,7 +31,7 @@ def stage(line: Running) -> Iterator[Stage]:
         yield stage
         assert stage.untold() == []
     log = list(from_json(line.events()))
-    assert_sound(log, could_run)
-    assert_at_rest(log, could_run)
+    assert_sound(log)
+    assert_at_rest(log)
     world = assert_shown_as_logged(line, log)
     assert not world.recipes and all(system.usage == "idle" for system in world.systems.values())

@@ -1,0 +1,21 @@
+"""Reads a log and says where it breaks the rules of the design, sharing nothing with what wrote the log.
+
+`Audit` goes through a log in one pass, and says of its end what must hold when nothing is left to decide. It
+answers with violations; no violation is no proof.
+"""
+
+from replay.audit.audit import Audit, at_rest, check
+from replay.audit.invariant import Violation
+from replay.audit.leaves import UnknownLeaf
+from replay.audit.record import Record, from_json, from_recorded
+
+__all__ = [
+    "Audit",
+    "Record",
+    "UnknownLeaf",
+    "Violation",
+    "at_rest",
+    "check",
+    "from_json",
+    "from_recorded",
+]

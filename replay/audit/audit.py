@@ -1,0 +1,154 @@
+"""One pass over a log with every invariant.
+
+Two worlds are kept: what the log says, and what the scheduler knew when it last decided.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
+
+from domain.events import Recorded
+from replay.audit.booking import InStep, OneRecipePerSystem
+from replay.audit.decisions import Decisions, NobodyFencedWrites, WholeCommits
+from replay.audit.grants import (
+    Grant,
+    NobodyJumped,
+    NobodyOverlooked,
+    NoUnsafeGrant,
+    OfDecisions,
+    UsableGrant,
+)
+from replay.audit.invariant import Found, Invariant, Violation
+from replay.audit.known import Known
+from replay.audit.pending import TheQueueIsAsked
+from replay.audit.reasons import EveryUnplacedRecipeHasAReason
+from replay.audit.record import Commit, Decision, Record, commits, record_of
+from replay.audit.rest import at_rest_in
+from replay.audit.tables import UNPLACED
+from replay.audit.together import OneLabPerSet, StartsTogether
+from replay.audit.touched import Touched
+from replay.audit.transitions import LegalTransitions
+from replay.audit.viable import Judge
+from replay.audit.world import FOLDS, World
+
+
+def of_the_log() -> tuple[Invariant, ...]:
+    """What is judged by what the log says; fresh, for one log."""
+    return (
+        WholeCommits(),
+        LegalTransitions(),
+        OneRecipePerSystem(),
+        InStep(),
+        TheQueueIsAsked(),
+        OneLabPerSet(),
+        StartsTogether(),
+        EveryUnplacedRecipeHasAReason(),
+        Decisions(),
+        NobodyFencedWrites(),
+    )
+
+
+def of_decisions(judge: Judge) -> tuple[OfDecisions, ...]:
+    """What is judged by what the scheduler knew."""
+    return (
+        UsableGrant(judge),
+        NobodyJumped(judge),
+        NobodyOverlooked(judge),
+        NoUnsafeGrant(judge),
+    )
+
+
+class Audit:
+    """Mutable; takes the commits of one log in order, from its first on. `world` is what they say."""
+
+    def __init__(self) -> None:
+        self.world = World()
+        self._known = Known()
+        self._judge = Judge(self._known)
+        self._of_the_log = of_the_log()
+        self._of_decisions = of_decisions(self._judge)
+        self._looking: dict[str, tuple[Invariant, ...]] = {}
+        # What the scheduler did not know yet, by the ends of commits.
+        self._unknown: deque[tuple[int, Sequence[Record]]] = deque()
+
+    def take(self, commit: Sequence[Recorded]) -> Iterator[Violation]:
+        """What is wrong in it; to be gone through to its end."""
+        return self.judge(Commit(tuple(map(record_of, commit))))
+
+    def at_rest(self) -> Iterator[Violation]:
+        """What must not be when the scheduler has read the whole log and has nothing left to decide."""
+        self._learn(None)
+        return at_rest_in(self._known, self._judge)
+
+    def judge(self, commit: Commit) -> Found:
+        if commit.decisions:
+            self._learn(commit.decisions[0].basis)
+            with self._known.supposing():
+                for decision in commit.decisions:
+                    yield from self._decision(decision)
+        for record in commit.records:
+            for invariant in self._before(record):
+                yield from invariant.event(self.world, record)
+            self.world.apply(record)
+        touched = Touched(self.world, commit)
+        for invariant in self._of_the_log:
+            yield from invariant.commit(self.world, commit, touched)
+        self._unknown.append((commit.end, [record for record in commit.records if record.topic in FOLDS]))
+
+    def _learn(self, basis: int | None) -> None:
+        """All that was in the log at the basis, or is now."""
+        while self._unknown and (basis is None or self._unknown[0][0] <= basis):
+            for record in self._unknown.popleft()[1]:
+                self._known.apply(record)
+
+    def _before(self, record: Record) -> tuple[Invariant, ...]:
+        """Those that look at such events."""
+        if record.topic not in self._looking:
+            self._looking[record.topic] = tuple(
+                invariant
+                for invariant in self._of_the_log
+                if invariant.topics is None or record.topic in invariant.topics
+            )
+        return self._looking[record.topic]
+
+    def _decision(self, decision: Decision) -> Found:
+        """Each is judged by what its basis says and those before it have decided."""
+        for record in decision.records:
+            if record.topic == "recipe.scheduled":
+                yield from self._grant(record)
+            elif record.topic == "system.idle":
+                yield from self._idle(record)
+            self._known.apply(record)
+        for invariant in self._of_decisions:
+            yield from invariant.decided(self._known, decision)
+
+    def _grant(self, record: Record) -> Found:
+        """A recipe that has no system gets one."""
+        known = self._known
+        recipe, system = known.recipes.get(int(record.name)), known.systems.get(record.data["system"])
+        if recipe is None or system is None or recipe.set_id not in known.sets:
+            return
+        if recipe.state in UNPLACED and not recipe.is_guest:
+            for invariant in self._of_decisions:
+                yield from invariant.grant(known, Grant(recipe, system, record))
+
+    def _idle(self, record: Record) -> Found:
+        system = self._known.systems.get(record.name)
+        if system is not None and system.usage == "pending":
+            for invariant in self._of_decisions:
+                yield from invariant.unwanted(self._known, system, record)
+
+
+def check(records: Iterable[Record]) -> list[Violation]:
+    """Every violation in a log that is given from its first event on."""
+    audit = Audit()
+    return [violation for commit in commits(records) for violation in audit.judge(commit)]
+
+
+def at_rest(records: Iterable[Record]) -> list[Violation]:
+    """Violations in the world at the end of a log, given that everything in it is answered."""
+    known = Known()
+    for record in records:
+        known.apply(record)
+    return list(at_rest_in(known, Judge(known)))

@@ -1,0 +1,14 @@
+"""Sets of small numbers as ints: bit n stands for number n."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+
+def numbers_in(bitmap: int) -> Iterator[int]:
+    """The numbers of a set, lowest first."""
+    digits = f"{bitmap:b}"[::-1]
+    number = digits.find("1")
+    while number >= 0:
+        yield number
+        number = digits.find("1", number + 1)

@@ -1,0 +1,144 @@
+"""Commits are whole; decisions are the scheduler's, numbered, with a cause and a basis that only rises."""
+
+from __future__ import annotations
+
+from array import array
+from bisect import bisect_left
+
+from replay.audit.invariant import Found, Invariant
+from replay.audit.record import Commit, Record
+from replay.audit.tables import UNPLACED
+from replay.audit.touched import Touched
+from replay.audit.world import World
+
+SCHEDULER = "scheduler"
+
+
+class Positions:
+    """Those that ascend, in little space; others are not taken in."""
+
+    def __init__(self) -> None:
+        self._all = array("q")
+
+    def add(self, position: int) -> None:
+        if not self._all or position > self._all[-1]:
+            self._all.append(position)
+
+    def __contains__(self, position: int) -> bool:
+        place = bisect_left(self._all, position)
+        return place < len(self._all) and self._all[place] == position
+
+
+class WholeCommits(Invariant):
+    """Positions ascend, and a commit ends where it says."""
+
+    name = "whole_commits"
+
+    def __init__(self) -> None:
+        self._last = 0
+
+    def commit(self, world: World, commit: Commit, touched: Touched) -> Found:
+        before = self._last
+        for record in commit.records:
+            if before >= record.position:
+                yield self.broken([before, record.position], [record.subject], "positions do not ascend")
+            before = record.position
+        last = commit.records[-1]
+        if last.position != last.commit_end:
+            what = f"the commit ends at {last.commit_end}, and that event is not there"
+            yield self.broken([last.position], [last.subject], what)
+        self._last = last.position
+
+
+class Decisions(Invariant):
+    """Only the scheduler decides, on whole commits, after its own last one, and says on what and why."""
+
+    name = "decisions"
+    topics = None
+
+    def __init__(self) -> None:
+        self._basis = 0
+        self._decided = 0
+        self._positions = Positions()
+        self._ends = Positions()
+        self._ends.add(0)
+
+    def event(self, world: World, record: Record) -> Found:
+        self._positions.add(record.position)
+        if record.basis is None:
+            yield from self._without_basis(world, record)
+            return
+        if record.actor != SCHEDULER:
+            yield self.broken([record.position], [record.subject], f"{record.actor} decides on a basis")
+        if not self._is_cause(record.cause, record.basis):
+            what = f"{record.cause!r} cannot be its cause on basis {record.basis}"
+            yield self.broken([record.position], [record.subject], what)
+
+    def _without_basis(self, world: World, record: Record) -> Found:
+        recipe = world.recipes.get(int(record.name)) if record.kind == "recipe" else None
+        grant = record.topic == "recipe.scheduled" and recipe is not None and recipe.state in UNPLACED
+        if record.actor == SCHEDULER or grant:
+            what = f"{record.topic} by {record.actor} without a basis"
+            yield self.broken([record.position], [record.subject], what)
+
+    def _is_cause(self, cause: str, basis: int) -> bool:
+        kind, _, name = cause.partition("/")
+        if kind == "event":
+            return name.isdecimal() and int(name) <= basis and int(name) in self._positions
+        return kind == "timer" and bool(name)
+
+    def commit(self, world: World, commit: Commit, touched: Touched) -> Found:
+        if commit.decisions:
+            for wrong in self._wrong_basis(commit):
+                yield self.broken(commit.about(), [record.subject for record in commit.records], wrong)
+            for wrong in _wrong_numbers(commit):
+                yield self.broken(commit.about(), [record.subject for record in commit.records], wrong)
+            self._decided = commit.end
+        self._ends.add(commit.end)
+
+    def _wrong_basis(self, commit: Commit) -> list[str]:
+        if len({record.basis for record in commit.records}) > 1:
+            return ["its events do not share one basis"]
+        basis = commit.decisions[0].basis
+        before, self._basis = self._basis, max(self._basis, basis)
+        if basis >= commit.first:
+            return [f"basis {basis} is not before it"]
+        if basis < before:
+            return [f"basis {basis} follows basis {before}"]
+        if basis < self._decided:
+            return [f"basis {basis} is without the decisions that end at {self._decided}"]
+        return [] if basis in self._ends else [f"basis {basis} is no end of a commit"]
+
+
+def _wrong_numbers(commit: Commit) -> list[str]:
+    numbers = [decision.number for decision in commit.decisions]
+    wrong = [] if numbers == list(range(len(numbers))) else [f"its decisions are numbered {numbers}"]
+    for decision in commit.decisions:
+        causes = {record.cause for record in decision.records}
+        if len(causes) > 1:
+            wrong.append(f"decision {decision.number} has the causes {', '.join(sorted(causes))}")
+    return wrong
+
+
+class NobodyFencedWrites(Invariant):
+    """Who has the lease raises the epoch, and nobody decides in an earlier one from then on."""
+
+    name = "nobody_fenced_writes"
+
+    def __init__(self) -> None:
+        self._epoch = 0
+        self._since = 0
+
+    def commit(self, world: World, commit: Commit, touched: Touched) -> Found:
+        for decision in commit.decisions:
+            for record in decision.records:
+                yield from self._written(record)
+
+    def _written(self, record: Record) -> Found:
+        if record.epoch is None:
+            yield self.broken([record.position], [record.subject], "a decision of no epoch")
+        elif record.epoch < self._epoch:
+            what = f"decided in epoch {record.epoch}, after epoch {self._epoch} had begun"
+            yield self.broken([self._since, record.position], [record.subject], what)
+        elif record.epoch > self._epoch:
+            self._epoch, self._since = record.epoch, record.position

@@ -1,0 +1,139 @@
+"""What a decision gives to whom, judged on what the scheduler knew: its basis and the decisions before it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from replay.audit.invariant import Found, Invariant
+from replay.audit.known import URGENCY, Known
+from replay.audit.lines import LAST, Rank
+from replay.audit.record import Decision, Record
+from replay.audit.safety import could_take_safely, is_safe, stuck, wanting
+from replay.audit.tables import FREE
+from replay.audit.values import Recipe, System
+from replay.audit.viable import Judge
+
+Standing = tuple[int, Rank]
+"""In the line of the lab (0) or of all (1), and where in it: priority, submission."""
+
+
+def standing(known: Known, recipe: Recipe, system: System) -> Standing:
+    """Where it stands in the queue for this system: assigned in its lab, priority, submission; low first."""
+    recipe_set = known.sets[recipe.set_id]
+    bound = any(member.lab == system.lab for member in known.members(recipe.set_id))
+    return (0 if bound else 1), (URGENCY[recipe_set.priority], recipe_set.submission)
+
+
+def takers(known: Known, judge: Judge, system: System, before: Standing | None = None) -> Iterator[Recipe]:
+    """Who in the queue could take the system without harm, of all or of those before somebody.
+
+    Of those who need the same only the first: the others stand behind it.
+    """
+    for number, line in enumerate((known.lines[system.lab], known.lines[None])):
+        if before is not None and number > before[0]:
+            return
+        end = before[1] if before is not None and number == before[0] else LAST
+        for need in judge.needs_in(line, system, end):
+            for rank in line.of(need):
+                if rank > end:
+                    break
+                recipe = known.recipes[rank[2]]
+                if could_take_safely(known, judge, recipe, system):
+                    yield recipe
+                    break
+
+
+class Grant(NamedTuple):
+    """A recipe that had no system gets this one, in a decision."""
+
+    recipe: Recipe
+    system: System
+    record: Record
+
+
+class OfDecisions(Invariant):
+    """Base of those that ask who could have what.
+
+    `known` is what the basis of a decision says, and all that was decided in its commit before.
+    """
+
+    def __init__(self, judge: Judge) -> None:
+        self._judge = judge
+
+    def grant(self, known: Known, grant: Grant) -> Found:
+        """Before the system is given to the recipe."""
+        yield from ()
+
+    def unwanted(self, known: Known, system: System, record: Record) -> Found:
+        """Before a pending system becomes idle."""
+        yield from ()
+
+    def decided(self, known: Known, decision: Decision) -> Found:
+        """After a decision."""
+        yield from ()
+
+
+class UsableGrant(OfDecisions):
+    """What is granted was free, and usable for the recipe."""
+
+    name = "usable_grant"
+
+    def grant(self, known: Known, grant: Grant) -> Found:
+        recipe, system, record = grant
+        subjects = recipe.subject, system.subject
+        if system.usage not in FREE and system.recipe_id != recipe.recipe_id:
+            what = f"{system.fqdn} was {system.usage} with recipe {system.recipe_id}"
+            yield self.broken([record.position], subjects, what)
+        if not self._judge.could_take(recipe, system):
+            yield self.broken([record.position], subjects, f"{system.fqdn} is not usable for it")
+
+
+class NobodyJumped(OfDecisions):
+    """Nobody who stood before the winner could have used the system, and safely."""
+
+    name = "nobody_jumped"
+
+    def grant(self, known: Known, grant: Grant) -> Found:
+        recipe, system, record = grant
+        for other in takers(known, self._judge, system, standing(known, recipe, system)):
+            what = f"{system.fqdn} went past {other.subject}, which stood before {recipe.subject}"
+            subjects = recipe.subject, other.subject, system.subject
+            yield self.broken([record.position], subjects, what)
+            return
+
+
+class NobodyOverlooked(OfDecisions):
+    """A pending system becomes idle only if nobody in the queue could take it."""
+
+    name = "nobody_overlooked"
+
+    def unwanted(self, known: Known, system: System, record: Record) -> Found:
+        for recipe in takers(known, self._judge, system):
+            what = f"{system.fqdn} became idle, and {recipe.subject} could take it"
+            yield self.broken([record.position], [recipe.subject, system.subject], what)
+            return
+
+
+class NoUnsafeGrant(OfDecisions):
+    """A grant that does not complete its set leaves an order in which every holder can be completed."""
+
+    name = "no_unsafe_grant"
+
+    def __init__(self, judge: Judge) -> None:
+        super().__init__(judge)
+        self._grants: list[Grant] = []
+
+    def grant(self, known: Known, grant: Grant) -> Found:
+        self._grants.append(grant)
+        yield from ()
+
+    def decided(self, known: Known, decision: Decision) -> Found:
+        grants, self._grants = self._grants, []
+        for recipe, system, record in grants:
+            if not wanting(known, recipe.set_id):
+                continue
+            if not is_safe(known, self._judge, system.lab):
+                left = [f"recipe-set/{number}" for number in stuck(known, self._judge, system.lab)]
+                what = f"the grant of {system.fqdn} leaves {', '.join(left)} that cannot be completed"
+                yield self.broken([record.position], [recipe.subject, system.subject, *left], what)

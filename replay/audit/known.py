@@ -1,0 +1,153 @@
+"""The lab as the scheduler knew it, which can suppose what was decided then, and take it back."""
+
+from __future__ import annotations
+
+import itertools
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from typing import Any, TypeVar, cast
+
+from replay.audit.lines import Lines, Need, Place
+from replay.audit.tables import PRIORITIES
+from replay.audit.values import Distro, Recipe, System, Wants
+from replay.audit.world import World
+
+K = TypeVar("K")
+V = TypeVar("V")
+
+WAITING = ("queued", "assigned")
+URGENCY = {priority: place for place, priority in enumerate(PRIORITIES)}
+
+
+class Known(World):
+    """Beside the world, who waits (`lines`), who holds, and what has changed of systems, kept in step by
+    `put`.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.lines = Lines()
+        # By lab: its systems; those that changed in what they are or who may have them (a log, with what was
+        # supposed of them); the sets with scheduled hosts, and the systems of these.
+        self.systems_of: defaultdict[str, dict[str, None]] = defaultdict(dict)
+        self.changed: defaultdict[str, list[str]] = defaultdict(list)
+        self.holding: defaultdict[str, Counter[int]] = defaultdict(Counter)
+        self.held: defaultdict[str, Counter[str | None]] = defaultdict(Counter)
+        # Counts what changes the answers for whole labs: trees, and labs that are enabled or disabled.
+        self.furnished = 0
+        self._needs: dict[tuple[Wants, tuple[Distro | None, ...]], Need] = {}
+        # By lab: another number whenever its holders may have come to want or get something else. What was
+        # found out of a lab in one state holds whenever it is in it again.
+        self.states: dict[str, int] = {}
+        self._count_up = itertools.count(1)
+        self._supposed: list[tuple[dict[Any, Any], Any, Any]] = []
+        self._supposing = 0
+
+    @contextmanager
+    def supposing(self) -> Iterator[None]:
+        """What is applied within has not happened behind it."""
+        mark = len(self._supposed)
+        self._supposing += 1
+        try:
+            yield
+        finally:
+            self._supposing -= 1
+            while len(self._supposed) > mark:
+                table, key, before = self._supposed.pop()
+                self._replace(table, key, table.get(key), before)
+
+    def put(self, table: dict[K, V], key: K, value: V | None) -> None:
+        before = table.get(key)
+        if self._supposing:
+            self._supposed.append((table, key, before))
+        self._replace(table, key, before, value)
+        for lab in self._disturbed(table, before, value):
+            self.put(self.states, lab, next(self._count_up))
+
+    def _disturbed(self, table: object, before: object, value: object) -> Iterable[str]:
+        """The labs in which holders may want or get something else from now on."""
+        if table is self.recipes:
+            return (
+                recipe.lab
+                for recipe in (before, value)
+                if isinstance(recipe, Recipe) and recipe.lab is not None and self._may_hold(recipe)
+            )
+        if table is self.systems:
+            systems = [system for system in (before, value) if isinstance(system, System)]
+            return () if len(systems) == 2 and _is_like(*systems) else [system.lab for system in systems]
+        return list(self.systems_of) if table is self.trees or table is self.enabled else ()
+
+    def _may_hold(self, recipe: Recipe) -> bool:
+        """Only sets of several hold some of their systems and want others."""
+        recipe_set = self.sets.get(recipe.set_id)
+        held = recipe.state in ("scheduled", "assigned")
+        return held and recipe_set is not None and len(recipe_set.recipe_ids) > 1
+
+    def _replace(self, table: dict[K, V], key: K, before: V | None, value: V | None) -> None:
+        super().put(table, key, value)
+        known: object = table
+        if known is self.recipes:
+            self._recipe_moved(cast("Recipe | None", before), cast("Recipe | None", value))
+        elif known is self.systems:
+            self._system_changed(cast("System | None", before), cast("System | None", value))
+        elif known is self.sets:
+            for member in self.members(cast("int", key)):
+                self._stand(member)
+        elif known is self.trees or known is self.enabled:
+            self.furnished += 1
+
+    # Who waits, and who holds
+
+    def need(self, host: Recipe) -> Need:
+        needed = host.wants, tuple(guest.wants.distro for guest in self.guests(host))
+        if needed not in self._needs:
+            self._needs[needed] = Need(*needed)
+        return self._needs[needed]
+
+    def _recipe_moved(self, before: Recipe | None, recipe: Recipe | None) -> None:
+        if before is not None and before.state == "scheduled":
+            self._count(before, -1)
+        if recipe is not None and recipe.state == "scheduled":
+            self._count(recipe, 1)
+        if recipe is not None and recipe.state in WAITING:
+            self._stand(recipe)
+        elif before is not None and before.state in WAITING:
+            self.lines.put(before.recipe_id, None)
+        if before is None and recipe is not None and recipe.host_id in self.recipes:
+            self._stand(self.recipes[recipe.host_id])
+
+    def _count(self, recipe: Recipe, change: int) -> None:
+        if recipe.host_id is None and recipe.lab is not None:
+            _add(self.holding[recipe.lab], recipe.set_id, change)
+            _add(self.held[recipe.lab], recipe.system, change)
+
+    def _stand(self, recipe: Recipe) -> None:
+        """New recipes and guests stand in no line."""
+        recipe_set = self.sets.get(recipe.set_id)
+        if recipe_set is not None and recipe.state in WAITING and recipe.host_id is None:
+            rank = URGENCY[recipe_set.priority], recipe_set.submission, recipe.recipe_id
+            self.lines.put(recipe.recipe_id, Place(recipe.lab, self.need(recipe), rank))
+
+    # What systems are like
+
+    def _system_changed(self, before: System | None, system: System | None) -> None:
+        if before is not None and system is not None and _is_like(before, system):
+            return
+        if before is not None:
+            self.systems_of[before.lab].pop(before.fqdn, None)
+            self.changed[before.lab].append(before.fqdn)
+        if system is not None:
+            self.systems_of[system.lab][system.fqdn] = None
+            self.changed[system.lab].append(system.fqdn)
+
+
+def _add(counter: Counter[K], key: K, change: int) -> None:
+    counter[key] += change
+    if not counter[key]:
+        del counter[key]
+
+
+def _is_like(one: System, other: System) -> bool:
+    """In all but what they do."""
+    return one[:6] == other[:6] and (one.draining, one.reserved) == (other.draining, other.reserved)

@@ -1,0 +1,31 @@
+"""Whoever waits, goes back in the queue or is given up is told why."""
+
+from __future__ import annotations
+
+from replay.audit.invariant import Found, Invariant
+from replay.audit.record import Record
+from replay.audit.tables import GIVEN_UP, PLACED
+from replay.audit.world import World
+
+
+class EveryUnplacedRecipeHasAReason(Invariant):
+    """Queued, cancelled and aborted have a reason; assigned has one where it lost its system."""
+
+    name = "every_unplaced_recipe_has_a_reason"
+    topics = ("recipe.queued", "recipe.assigned", *(f"recipe.{state}" for state in GIVEN_UP))
+
+    def event(self, world: World, record: Record) -> Found:
+        if not _needs_reason(world, record):
+            return
+        reason = record.data.get("reason")
+        if not isinstance(reason, str) or not reason.strip():
+            yield self.broken(
+                [record.position], [record.subject], f"{record.topic} for the reason {reason!r}"
+            )
+
+
+def _needs_reason(world: World, record: Record) -> bool:
+    if record.topic != "recipe.assigned":
+        return True
+    recipe = world.recipes.get(int(record.name))
+    return recipe is not None and recipe.state in PLACED

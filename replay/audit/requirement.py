@@ -1,0 +1,95 @@
+"""What a host requirement (its JSON form) asks of one system, leaf by leaf.
+
+Three-valued: of what is not known of a system neither a question nor its negation holds. What asks nothing
+(an empty `and`, `or` or `not`) is left out wherever it stands.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from replay.audit.facts import Facts
+from replay.audit.leaves import Answer, Ask, Question, UnknownLeaf, read_disk_leaf, read_leaf
+
+Form = Mapping[str, Any]
+Read = Callable[[Form], Question | None]
+
+
+def judge(form: Form, facts: Facts) -> Answer:
+    """Whether a system is as asked. Raises UnknownLeaf."""
+    return _every(parts(form))(facts)
+
+
+def parts(form: Form) -> list[Question]:
+    """Who is known to be as each of these asks is known to be as the whole asks. Raises UnknownLeaf."""
+    if set(form) == {"and"}:
+        return [part for each in form["and"] for part in parts(each)]
+    whole = _read(form, read_leaf)
+    return [] if whole is None else [whole]
+
+
+def _read(form: Form, leaf: Read) -> Question | None:
+    """None: it asks nothing. `leaf` reads the elements, which are others within a disk."""
+    if "element" in form:
+        return leaf(form)
+    if len(form) != 1:
+        raise UnknownLeaf(f"{dict(form)}")
+    ((word, inner),) = form.items()
+    if word == "force" and leaf is read_leaf:
+        return _forced(inner.casefold())
+    if word == "disk" and leaf is read_leaf:
+        return _one_disk(_every(_asked(inner, read_disk_leaf)))
+    if word not in ("and", "or", "not"):
+        raise UnknownLeaf(f"{dict(form)}")
+    asked = _asked(inner, leaf)
+    if not asked:
+        return None
+    about = frozenset[str]().union(*(each.about for each in asked))
+    return Question(about, {"and": _every, "or": _any, "not": _not_every}[word](asked))
+
+
+def _asked(forms: Iterable[Form], leaf: Read) -> list[Question]:
+    return [asked for form in forms if (asked := _read(form, leaf)) is not None]
+
+
+def _forced(fqdn: str) -> Question:
+    return Question(frozenset({"fqdn"}), lambda facts: bool(facts["fqdn"] == fqdn))
+
+
+def _every(questions: list[Question]) -> Ask:
+    def ask(facts: Facts) -> Answer:
+        answers = [question.ask(facts) for question in questions]
+        return False if False in answers else None if None in answers else True
+
+    return ask
+
+
+def _any(questions: list[Question]) -> Ask:
+    def ask(facts: Facts) -> Answer:
+        answers = [question.ask(facts) for question in questions]
+        return True if True in answers else None if None in answers else False
+
+    return ask
+
+
+def _not_every(questions: list[Question]) -> Ask:
+    every = _every(questions)
+
+    def ask(facts: Facts) -> Answer:
+        said = every(facts)
+        return None if said is None else not said
+
+    return ask
+
+
+def _one_disk(inner: Ask) -> Question:
+    """One and the same disk is as asked."""
+
+    def ask(facts: Facts) -> Answer:
+        if facts["disks"] is None:
+            return None
+        answers = [inner({"size": size}) for size in facts["disks"]]
+        return True if True in answers else None if None in answers else False
+
+    return Question(frozenset({"disks"}), ask)

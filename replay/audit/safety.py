@@ -1,0 +1,115 @@
+"""Whether every set that holds some of its systems can still get the rest (design 4.3), by plain search."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Set
+
+from replay.audit.known import Known
+from replay.audit.tables import STARTED, UNPLACED
+from replay.audit.values import Recipe, System
+from replay.audit.viable import Judge
+from replay.audit.world import World
+
+
+def wanting(world: World, number: int) -> list[Recipe]:
+    """The recipes of a set that have no system."""
+    return [host for host in world.hosts(number) if host.state in UNPLACED]
+
+
+def stuck(world: Known, judge: Judge, lab: str) -> list[int]:
+    """The holders of a lab that are left when every holder that can be completed is, and has finished.
+
+    To complete one never harms another, since all that it holds comes free: any order finds the same ones.
+    Labs share no systems, so what is stuck in one does not make a grant in another unsafe.
+    """
+    left = {number: rest for number in sorted(world.holding[lab]) if (rest := wanting(world, number))}
+    while left:
+        held = {host.system for number in left for host in world.hosts(number) if host.state == "scheduled"}
+        done = [number for number, rest in left.items() if matched(judge, rest, lab, held)]
+        if not done:
+            break
+        for number in done:
+            del left[number]
+    return list(left)
+
+
+def matched(judge: Judge, hosts: list[Recipe], lab: str, held: Set[str | None]) -> bool:
+    """Whether each host can have a usable system of its own that is not held."""
+    choices = {host.recipe_id: judge.candidates(host, lab) for host in hosts}
+    taken: dict[str, int] = {}
+    return all(_place(number, choices, taken, set(), held) for number in choices)
+
+
+def _place(
+    number: int,
+    choices: Mapping[int, Iterable[str]],
+    taken: dict[str, int],
+    tried: set[str],
+    held: Set[str | None],
+) -> bool:
+    """Give a host a system, moving others on where that helps."""
+    for fqdn in choices[number]:
+        if fqdn in tried or fqdn in held:
+            continue
+        tried.add(fqdn)
+        if fqdn not in taken or _place(taken[fqdn], choices, taken, tried, held):
+            taken[fqdn] = number
+            return True
+    return False
+
+
+def placeable(world: Known, judge: Judge, number: int) -> list[str]:
+    """The labs in which a set could be placed if nobody else had any system there."""
+    hosts = world.hosts(number)
+    own = {host.system for host in hosts}
+    bound = {host.lab for host in hosts if host.lab is not None}
+    labs = sorted(bound or world.systems_of)
+    return [lab for lab in labs if matched(judge, wanting(world, number), lab, own)]
+
+
+def is_safe(world: Known, judge: Judge, lab: str) -> bool:
+    """Whether every holder of a lab can be completed; found out once for each state of the lab."""
+    state = world.states.get(lab, 0)
+    if judge.safe.get(lab) != state:
+        if stuck(world, judge, lab):
+            return False
+        judge.safe[lab] = state
+    return True
+
+
+def could_take_safely(world: Known, judge: Judge, recipe: Recipe, system: System) -> bool:
+    """Usable for it, and no grant that could leave somebody without an end."""
+    lab = system.lab
+    if not judge.could_take(recipe, system):
+        return False
+    rest = [host for host in wanting(world, recipe.set_id) if host.recipe_id != recipe.recipe_id]
+    if not rest:
+        # It is the last of its set: what it holds comes free.
+        return True
+    if not matched(judge, rest, lab, {system.fqdn}):
+        return False
+    if is_safe(world, judge, lab) and matched(judge, rest, lab, {*world.held[lab], system.fqdn}):
+        # It can be completed before all others, and what was safe without it is safe when it has finished.
+        return True
+    with world.supposing():
+        _grant(world, recipe, system)
+        return not stuck(world, judge, lab)
+
+
+def _grant(world: Known, recipe: Recipe, system: System) -> None:
+    """This recipe has this system, and its siblings are bound to the lab."""
+    for member in world.members(recipe.set_id):
+        if member.recipe_id == recipe.recipe_id:
+            world.put_recipe(member.moved("scheduled", system.fqdn, system.lab))
+        elif member.state in UNPLACED:
+            world.put_recipe(member.moved("assigned", None, system.lab))
+
+
+def waiting_sets(world: World) -> list[int]:
+    """The sets that are not completely placed."""
+    unfinished = {recipe.set_id for recipe in world.recipes.values()}
+    return [number for number in sorted(unfinished) if wanting(world, number)]
+
+
+def anything_runs(world: World) -> bool:
+    return any(recipe.state in STARTED for recipe in world.recipes.values())

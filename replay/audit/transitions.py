@@ -1,0 +1,69 @@
+"""Every move of a recipe and of a system's usage is in the tables; every subject counts its versions."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+
+from replay.audit.invariant import Found, Invariant
+from replay.audit.record import Record
+from replay.audit.tables import FREE, RECIPE_MOVES, USAGE_MOVES
+from replay.audit.world import World
+
+BEGINNINGS = {"recipe": "recipe.new", "system": "system.registered", "recipe-set": "recipe-set.submitted"}
+
+
+class LegalTransitions(Invariant):
+    """Recipes and systems move by the tables of design section 2; finished recipes never change."""
+
+    name = "legal_transitions"
+    topics = None
+
+    def __init__(self) -> None:
+        self._versions: defaultdict[str, dict[str, int]] = defaultdict(dict)
+
+    def event(self, world: World, record: Record) -> Found:
+        versions = self._versions[record.kind]
+        before = versions.get(record.name, 0)
+        if record.version != before + 1:
+            what = f"version {record.version} follows version {before}"
+            yield self.broken([record.position], [record.subject], what)
+        beginning = BEGINNINGS.get(record.kind)
+        if beginning is not None and (record.topic == beginning) == (before != 0):
+            what = f"{record.topic}, {'again' if record.topic == beginning else f'before {beginning}'}"
+            yield self.broken([record.position], [record.subject], what)
+        if not record.topic.startswith(f"{record.kind}."):
+            yield self.broken([record.position], [record.subject], f"{record.topic} happens to it")
+        elif record.kind == "recipe":
+            yield from self._recipe(world, record)
+        elif record.kind == "system":
+            yield from self._system(world, record)
+        versions[record.name] = record.version
+
+    def _recipe(self, world: World, record: Record) -> Found:
+        number = int(record.name)
+        recipe, happened = world.recipes.get(number), record.happened
+        if number in world.finished:
+            what = f"{record.topic}, when it was {world.finished[number].state} already"
+            yield self.broken([record.position], [record.subject], what)
+        if recipe is None or happened not in RECIPE_MOVES:
+            return
+        if happened not in RECIPE_MOVES[recipe.state]:
+            what = f"went from {recipe.state} to {happened}"
+            yield self.broken([record.position], [record.subject], what)
+
+    def _system(self, world: World, record: Record) -> Found:
+        system, usage = world.systems.get(record.name), record.happened
+        if system is None or usage not in USAGE_MOVES:
+            return
+        if usage not in USAGE_MOVES[system.usage]:
+            what = f"went from {system.usage} to {usage}"
+            yield self.broken([record.position], [record.subject], what)
+        whose = record.data.get("recipe_id")
+        if system.usage in FREE:
+            for_a_recipe = whose is not None
+            if usage not in FREE and for_a_recipe != (usage == "scheduled"):
+                what = f"went from {system.usage} to {usage} with recipe {whose}"
+                yield self.broken([record.position], [record.subject], what)
+        elif usage not in FREE and whose != system.recipe_id:
+            what = f"went from recipe {system.recipe_id} to recipe {whose} without being free"
+            yield self.broken([record.position], [record.subject], what)

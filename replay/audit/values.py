@@ -1,0 +1,90 @@
+"""A recipe, a recipe set and a system as the records of a log have made them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+
+class Distro(NamedTuple):
+    """What is installed: of a tree, which must be in the lab, or of one's own (`tree_id` None), which is
+    everywhere.
+    """
+
+    tree_id: int | None
+    arch: str = ""
+    family: str = ""
+    version: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class Wants:
+    """What a recipe wants of its system. No `distro`: none was found, and nothing can be installed.
+
+    Recipes of one world that want the same share one of these. Equal requirements have equal numbers.
+    """
+
+    number: int
+    host_requires: str
+    distro: Distro | None
+
+    @cached_property
+    def forced(self) -> str | None:
+        """The system it names by force."""
+        form = json.loads(self.host_requires)
+        return form["force"].casefold() if "force" in form else None
+
+
+class Recipe(NamedTuple):
+    """A guest has a host and is on its host's system."""
+
+    recipe_id: int
+    set_id: int
+    host_id: int | None
+    wants: Wants
+    state: str = "new"
+    system: str | None = None
+    lab: str | None = None
+
+    @property
+    def subject(self) -> str:
+        return f"recipe/{self.recipe_id}"
+
+    @property
+    def is_guest(self) -> bool:
+        return self.host_id is not None
+
+    def moved(self, state: str, system: str | None, lab: str | None) -> Recipe:
+        return Recipe(self.recipe_id, self.set_id, self.host_id, self.wants, state, system, lab)
+
+
+class RecipeSet(NamedTuple):
+    set_id: int
+    priority: str
+    submission: int
+    recipe_ids: tuple[int, ...]
+
+
+class System(NamedTuple):
+    """`described` is where the log last changed what it is, beside what it does."""
+
+    fqdn: str
+    lab: str
+    owner: str
+    condition: str
+    inventory: Mapping[str, Any]
+    described: int
+    usage: str = "idle"
+    recipe_id: int | None = None
+    draining: bool = False
+    reserved: bool = False
+
+    @property
+    def subject(self) -> str:
+        return f"system/{self.fqdn}"
+
+    def used(self, usage: str, recipe_id: int | None) -> System:
+        return System(*self[:6], usage, recipe_id, self.draining, self.reserved)

@@ -1,0 +1,22 @@
+"""Ask of a log that nothing in it is wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from replay.audit import Record, Violation, at_rest, check
+
+SHOWN = 20
+
+
+def assert_sound(records: Iterable[Record]) -> None:
+    fail_on(check(records))
+
+
+def assert_at_rest(records: Iterable[Record]) -> None:
+    fail_on(at_rest(records))
+
+
+def fail_on(violations: list[Violation]) -> None:
+    shown = "\n".join(map(str, violations[:SHOWN]))
+    assert not violations, f"{len(violations)} violations:\n{shown}"

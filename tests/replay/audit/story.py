@@ -1,0 +1,123 @@
+"""Logs made by hand for the tests of the audit: commit by commit, with the real events."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from domain.directory import events as directory
+from domain.events import Basis, Recorded, Stamp
+from domain.recipe import events as recipe
+from domain.recipe_set.events import RecipeSetPriorityChanged, RecipeSetSubmitted
+from domain.system import events as system
+from replay.audit import Violation, at_rest, check, from_recorded
+from tests.replay.audit.moves import LAB, Pair, idle, new, pending, queued, step
+
+AT = datetime(2024, 1, 1, tzinfo=UTC)
+
+
+class Story:
+    """Mutable. Positions have gaps, as those of the real log have."""
+
+    def __init__(self) -> None:
+        self.log: list[Recorded] = []
+        self._versions: dict[str, int] = {}
+
+    @property
+    def end(self) -> int:
+        return self.log[-1].position if self.log else 0
+
+    def commit(self, *pairs: Pair, stamps: Iterable[Stamp] = ()) -> None:
+        told = list(stamps) or [Stamp(AT, "ada", "request/1")] * len(pairs)
+        first = self.end + 1 + len(self.log) % 2
+        for offset, ((subject, event), stamp) in enumerate(zip(pairs, told, strict=True)):
+            version = self._versions[subject] = self._versions.get(subject, 0) + 1
+            end = first + len(pairs) - 1
+            self.log.append(Recorded(first + offset, end, AT, subject, version, event, stamp))
+
+    def decide(
+        self, *decisions: list[Pair], basis: int | None = None, cause: str | None = None, epoch: int = 1
+    ) -> None:
+        """One commit of decisions, numbered, by the scheduler that has read everything."""
+        known = Basis(self.end if basis is None else basis, AT, epoch, policy_version=1)
+        why = cause or f"event/{known.position}"
+        stamps = [
+            Stamp(AT, "scheduler", why, known, number)
+            for number, decision in enumerate(decisions)
+            for _ in decision
+        ]
+        self.commit(*(pair for decision in decisions for pair in decision), stamps=stamps)
+
+    # Labs and systems
+
+    def labs(self, *names: str) -> None:
+        for name in names:
+            self.commit((f"lab-controller/{name}", directory.LabControllerRegistered(enabled=True)))
+
+    def tree(self, number: int, *labs: str) -> None:
+        urls = {lab: [f"http://{lab}/"] for lab in labs}
+        registered = directory.DistroTreeRegistered(
+            "tree", "Fedora", "40", "x86_64", "Server", (), urls, "2024-01-01T00:00:00Z"
+        )
+        self.commit((f"distro-tree/{number}", registered))
+
+    def system(self, fqdn: str, lab: str = LAB, condition: str = "Automated", **inventory: Any) -> None:
+        plain = {"type": "Machine", "arches": ["x86_64"], **inventory}
+        pairs = [(f"system/{fqdn}", system.SystemRegistered(lab, "ada", condition, plain))]
+        self.commit(*pairs, *([pending(fqdn)] if condition == "Automated" else []))
+
+    def idle(self, *names: str, lab: str = LAB) -> None:
+        """New systems that nobody wants."""
+        for fqdn in names:
+            self.system(fqdn, lab)
+        self.decide(*([idle(fqdn)] for fqdn in names))
+
+    # Jobs
+
+    def job(
+        self,
+        set_id: int,
+        wants: Mapping[int, Mapping[str, Any]],
+        priority: str = "Normal",
+        guests: Mapping[int, int] | None = None,
+        trees: Mapping[int, int] | None = None,
+    ) -> None:
+        """A set of recipes with what they want, guests with their hosts, and trees other than the first."""
+        hosts = {number: number for number in wants} | dict(guests or {})
+        members = sorted(hosts)
+        pairs: list[Pair] = [
+            (f"recipe-set/{set_id}", RecipeSetSubmitted(set_id, priority, members)),
+        ]
+        for number in members:
+            form = wants.get(number, {"and": []})
+            host = hosts[number] if hosts[number] != number else None
+            tree_id = (trees or {}).get(number, 1)
+            event = new(set_id, number, form, priority, host_recipe_id=host, distro_tree_id=tree_id)
+            pairs.append((f"recipe/{number}", event))
+        self.commit(*pairs)
+
+    def queue(self, set_id: int, wants: Mapping[int, Mapping[str, Any]], priority: str = "Normal") -> None:
+        """A job that gets nothing."""
+        self.job(set_id, wants, priority)
+        self.decide([queued(number) for number in wants])
+
+    def priority(self, set_id: int, priority: str) -> None:
+        self.commit((f"recipe-set/{set_id}", RecipeSetPriorityChanged(priority)))
+
+    def progress(self, number: int, fqdn: str, *states: str) -> None:
+        """Recipe and system move together, one commit for each state."""
+        for state in states:
+            self.commit(*step(number, fqdn, state))
+
+    def complete(self, number: int, fqdn: str) -> None:
+        self.progress(number, fqdn, "installing", "running")
+        self.commit((f"recipe/{number}", recipe.RecipeCompleted()), pending(fqdn))
+
+    # Asking the audit
+
+    def violations(self) -> list[Violation]:
+        return check(from_recorded(self.log))
+
+    def at_rest(self) -> list[Violation]:
+        return at_rest(from_recorded(self.log))

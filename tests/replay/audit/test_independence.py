@@ -1,0 +1,77 @@
+"""The audit shares nothing with what it checks but the form in which events come."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from replay import audit
+
+AUDIT = sorted(Path(audit.__file__).parent.rglob("*.py"))
+# Only a recorded event, and nothing that acts on one.
+SHARED = {"record.py": "Recorded", "audit.py": "Recorded"}
+PROJECT = {"domain", "projections", "replay", "api", "tests"}
+
+
+def imported(source: str) -> Iterator[tuple[str, str]]:
+    """Each module, and the name that is taken out of it ("" for the whole)."""
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            yield from ((alias.name, "") for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            # A relative import stays in this folder, or is none of the audit's.
+            module = "." * node.level + (node.module or "")
+            yield from ((module, alias.name) for alias in node.names)
+        elif isinstance(node, ast.Name) and node.id in ("__import__", "import_module"):
+            yield node.id, ""
+
+
+def foreign(source: str, shared: str = "") -> list[str]:
+    return [
+        f"{module} {name}".strip()
+        for module, name in imported(source)
+        if module.split(".")[0] in {*PROJECT, "", "__import__", "import_module", "importlib"}
+        and not (module == "domain.events" and name and name == shared)
+        and module.split(".")[:2] != ["replay", "audit"]
+    ]
+
+
+@pytest.mark.parametrize("module", AUDIT, ids=lambda path: path.name)
+def test_audit__every_module__imports_nothing_that_it_checks(module: Path) -> None:
+    found = foreign(module.read_text(), SHARED.get(module.name, ""))
+    assert not found, f"{module.name} imports {found}: write it down once more instead"
+
+
+def test_audit__in_a_process_of_its_own__loads_nothing_that_it_checks() -> None:
+    """Whatever is imported on the way counts, too."""
+    told = "import sys, replay.audit; print(*sorted(sys.modules))"
+    ran = subprocess.run([sys.executable, "-c", told], capture_output=True, text=True, check=True)
+    ours = {name for name in ran.stdout.split() if name.split(".")[0] in PROJECT}
+    beside = {name for name in ours if not name.startswith("replay.audit")}
+    assert beside == {"domain", "domain.events", "replay"}
+
+
+@pytest.mark.parametrize(
+    "planted",
+    [
+        "from domain.scheduling.decide import decide",
+        "import domain.recipe_set.members",
+        "from domain import lifecycle",
+        "from domain.events import data_of",
+        "import domain.events",
+        "from replay.verify.decided import commits",
+        "from replay import verify",
+        "from tests.domain.scheduling import world",
+        "from ..domain.scheduling import world",
+        "import importlib",
+        "decide = __import__('domain.scheduling.decide')",
+        "def late():\n    from api.rest import events",
+    ],
+)
+def test_foreign__planted_import__is_found(planted: str) -> None:
+    assert foreign(planted, "Recorded")

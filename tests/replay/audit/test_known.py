@@ -1,0 +1,128 @@
+"""What is kept ready for questions says what a search through everything says, at any moment of a history."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+
+import pytest
+
+from replay.audit.facts import facts_of
+from replay.audit.grants import standing, takers
+from replay.audit.known import Known
+from replay.audit.lines import LAST
+from replay.audit.record import Commit, commits, from_recorded
+from replay.audit.requirement import judge as answer
+from replay.audit.safety import could_take_safely, stuck, wanting
+from replay.audit.values import Recipe, System
+from replay.audit.viable import Judge
+from tests.domain.scheduling.history import live
+
+SEEDS = range(6)
+EVERY = 5
+
+
+def lived(seed: int) -> list[Commit]:
+    return list(commits(from_recorded(live(seed, bursts=40, limit=3).log)))
+
+
+def folded(history: list[Commit]) -> Known:
+    known = Known()
+    for commit in history:
+        known.apply_all(commit)
+    return known
+
+
+def moments() -> Iterator[tuple[Known, Judge, Known]]:
+    """Some: a world and a judge who went through all of a history, and a world that begins then."""
+    for seed in SEEDS:
+        known, history = Known(), lived(seed)
+        judge = Judge(known)
+        for number, commit in enumerate(history):
+            known.apply_all(commit)
+            if number % EVERY == 0:
+                yield known, judge, folded(history[: number + 1])
+
+
+def searched(world: Known, system: System) -> Iterator[int]:
+    """Who could take a system: the first of those who need the same."""
+    waiting = [
+        recipe
+        for recipe in world.recipes.values()
+        if recipe.state in ("queued", "assigned") and not recipe.is_guest
+    ]
+    needs = set()
+    for recipe in sorted(waiting, key=lambda one: (standing(world, one, system), one.recipe_id)):
+        need = recipe.state, world.need(recipe)
+        if need not in needs and _could_take(world, recipe, system):
+            needs.add(need)
+            yield recipe.recipe_id
+
+
+def _could_take(world: Known, recipe: Recipe, system: System) -> bool:
+    """Nothing is remembered here."""
+    if not Judge(world).could_take(recipe, system):
+        return False
+    asked = json.loads(recipe.wants.host_requires)
+    assert answer(asked, facts_of(world.document(system))) is True
+    if wanting(world, recipe.set_id) == [recipe]:
+        return True
+    with world.supposing():
+        for member in world.members(recipe.set_id):
+            if member.recipe_id == recipe.recipe_id:
+                world.put_recipe(member.moved("scheduled", system.fqdn, system.lab))
+        return not stuck(world, Judge(world), system.lab)
+
+
+def test_takers__any_moment__are_those_that_a_search_finds() -> None:
+    found = 0
+    for known, judge, plain in moments():
+        for fqdn, system in plain.systems.items():
+            said = {recipe.recipe_id for recipe in takers(known, judge, known.systems[fqdn])}
+            assert said == set(searched(plain, system))
+            found += len(said)
+    assert found, "the history has nobody who could take anything"
+
+
+def test_grant__to_anybody_who_waits__is_as_safe_as_if_nothing_were_remembered() -> None:
+    answers = set()
+    for known, judge, plain in moments():
+        for recipe in list(plain.recipes.values()):
+            if recipe.state in ("queued", "assigned") and not recipe.is_guest:
+                for system in plain.systems.values():
+                    said = could_take_safely(known, judge, recipe, system)
+                    assert said is _could_take(plain, recipe, system)
+                    answers.add((said, judge.could_take(recipe, system)))
+    assert answers >= {(True, True), (False, True), (False, False)}, "the history was too calm"
+
+
+TABLES = ("recipes", "finished", "sets", "systems", "enabled", "pools", "on", "states")
+INDEXES = ("systems_of", "holding", "held")
+
+
+def told(known: Known) -> dict[str, object]:
+    """All that it says of itself."""
+    lines = {
+        lab: sorted(rank for need in known.lines[lab].needs(-1, LAST) for rank in known.lines[lab].of(need))
+        for lab in (None, *known.systems_of)
+    }
+    tables = {name: {key: repr(value) for key, value in getattr(known, name).items()} for name in TABLES}
+    indexes = {
+        name: {lab: dict(held) for lab, held in getattr(known, name).items() if held} for name in INDEXES
+    }
+    return {**tables, **indexes, "lines": {lab: ranks for lab, ranks in lines.items() if ranks}}
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_supposing__the_rest_of_a_history__leaves_no_trace(seed: int) -> None:
+    history = lived(seed)
+    middle = len(history) // 2
+    known, untouched = folded(history[:middle]), folded(history[:middle])
+    assert told(known) == told(untouched)
+    with known.supposing():
+        for commit in history[middle:]:
+            with known.supposing():
+                known.apply_all(commit)
+            known.apply_all(commit)
+        assert told(known) != told(untouched)
+    assert told(known) == told(untouched)
