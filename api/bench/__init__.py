@@ -1,1 +1,1 @@
-"""`labledger bench`: how fast it is, on real processes and a real database, beside the machine's own limits."""
+"""`labledger bench`: how fast it is, on real processes and a real database, and what the machine can do."""

@@ -57,7 +57,7 @@ class Filling:
         """Submit so many recipes at least; the position of the last event."""
         done = 0
         while done < recipes:
-            spec = self._job(list(islice(sets, SETS_IN_A_JOB)))
+            spec = self.job(list(islice(sets, SETS_IN_A_JOB)))
             ids = self._stand.log.take_ids(*counts(spec))
             trees = [tree for each in spec.recipe_sets for tree in self._trees.choose(each).tree_ids]
             self._append(submit(spec, ids, ACTOR, trees))
@@ -65,7 +65,8 @@ class Filling:
             self._told("recipes", min(done, recipes), recipes)
         return self._stand.log.end()
 
-    def _job(self, sets: Sequence[dict[str, Any]]) -> JobSpec:
+    def job(self, sets: Sequence[dict[str, Any]]) -> JobSpec:
+        """One of these recipe sets, as it is read at the door."""
         body = orjson.dumps({"whiteboard": "bench", "recipe_sets": sets})
         return read_job(body, "application/json", self._directory.known_names(), ACTOR, is_admin=True)
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from api.bench import limits
-from api.bench.cases import pending, saturated
+from api.bench.cases import pending, saturated, submit
 from api.bench.filling import Told, nobody
 from api.bench.outcome import Figures, Outcome, Sizes
 from api.bench.stand import Stand, stand
@@ -28,6 +28,11 @@ CASES: Mapping[str, Case] = {
         "from the end of a recipe to the next allocation of its system",
         pending.run,
         {"p50_in_durable_inserts": ("p50_ms", "durable_insert_and_notify_ms")},
+    ),
+    "submit": Case(
+        "jobs over HTTP from sixteen clients, as XML",
+        submit.run,
+        {},
     ),
     "saturated": Case(
         "a deep queue in front of systems that are all idle",

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 @click.command
-@click.argument("case", type=click.Choice(["pending", "saturated"]))
+@click.argument("case", type=click.Choice(["pending", "saturated", "submit"]))
 @click.option("--systems", type=click.IntRange(1), default=10_000, show_default=True)
 @click.option(
     "--queued", type=click.IntRange(1), default=100_000, show_default=True, help="Recipes that wait."
