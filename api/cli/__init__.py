@@ -44,7 +44,7 @@ SECTIONS = {
     "Log": {
         "events": Entry("api.cli.log.events:events", "Read the log, or follow it."),
         "reads": Entry("api.cli.log.reads:reads", "List what auditors have read."),
-        "replay": Entry("api.cli.log.replay:replay", "Fold the log again: rebuild the read models."),
+        "replay": Entry("api.cli.log.replay:replay", "Fold the log again: read models, decisions."),
     },
     "People": {
         "login": Entry("api.cli.people.login:login", "Log in with a password."),
@@ -63,6 +63,7 @@ SECTIONS = {
         "serve": Entry("api.cli.service.services:serve", "Run the HTTP API."),
         "scheduler": Entry("api.cli.service.services:scheduler", "Run the scheduler."),
         "projector": Entry("api.cli.service.services:projector", "Keep the read models up to date."),
+        "bench": Entry("api.cli.service.bench:bench", "Measure how fast it is here."),
         "completion": Entry("api.cli.service.completion:completion", "Make a shell complete all this."),
     },
 }

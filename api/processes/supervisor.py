@@ -46,7 +46,7 @@ class Supervisor:
         self._checks: list[Callable[[], None]] = []
 
     def start(self, program: Program) -> None:
-        self._children.append(_Child(program, _spawn(program), time.monotonic()))
+        self._children.append(_Child(program, spawn(program), time.monotonic()))
         log.info("%s runs", program.name)
 
     def also(self, check: Callable[[], None]) -> None:
@@ -66,13 +66,13 @@ class Supervisor:
         """Stop the last started first, so that none outlives what it depends on."""
         while self._children:
             child = self._children.pop()
-            _end(child.process, self._stop_seconds, child.program.name)
+            end(child.process, self._stop_seconds, child.program.name)
 
     def _look_after(self, child: _Child) -> None:
         now = time.monotonic()
         if child.restart_at is not None:
             if now >= child.restart_at:
-                child.process, child.started, child.restart_at = _spawn(child.program), now, None
+                child.process, child.started, child.restart_at = spawn(child.program), now, None
         elif child.process.poll() is not None:
             if now - child.started > SETTLED_SECONDS:
                 child.backoff_seconds = FIRST_BACKOFF_SECONDS
@@ -87,7 +87,7 @@ def _log_death(child: _Child) -> None:
     log.warning("%s %s; starting it again in %.1f s", child.program.name, how, child.backoff_seconds)
 
 
-def _spawn(program: Program) -> subprocess.Popen[bytes]:
+def spawn(program: Program) -> subprocess.Popen[bytes]:
     """A session of its own: Ctrl-C reaches this process alone, which then stops the others in order."""
     parent = os.getpid()
     return subprocess.Popen(
@@ -99,7 +99,7 @@ def _spawn(program: Program) -> subprocess.Popen[bytes]:
     )
 
 
-def _end(process: subprocess.Popen[bytes], stop_seconds: float, name: str) -> None:
+def end(process: subprocess.Popen[bytes], stop_seconds: float, name: str) -> None:
     process.terminate()
     try:
         process.wait(stop_seconds)

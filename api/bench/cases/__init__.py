@@ -1,0 +1,1 @@
+"""The cases of `labledger bench`, a module each: what is set up, what is measured."""

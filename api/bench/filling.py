@@ -1,0 +1,91 @@
+"""A made-up lab and its queue put into the log as requests would have put them, many to a commit."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from datetime import UTC, datetime
+from itertools import islice
+from typing import Any
+
+import orjson
+
+from api.bench.stand import Stand
+from api.cli.lab.file import load
+from api.intake import read_job
+from api.store.requests import Append, committed, new_command_id
+from domain.directory.state import Directory
+from domain.events import Change, Decided, Stamp
+from domain.job.spec import JobSpec
+from domain.job.submission import counts, submit
+from domain.scheduling.distro_trees import DistroTrees
+from domain.upkeep.registration import register
+
+ACTOR = "admin"
+SYSTEMS_AT_ONCE = 500
+SETS_IN_A_JOB = 200
+
+Told = Callable[[str, int, int], None]
+"""Told of progress: what is done, how much of it, and how much there is to do."""
+
+
+def nobody(what: str, done: int, of: int) -> None:
+    """For who does not look on."""
+
+
+class Filling:
+    """For one stand, whose API answers. `Directory` and trees are what a process that serves knows."""
+
+    def __init__(self, stand: Stand, told: Told = nobody) -> None:
+        self._stand = stand
+        self._told = told
+        self._directory = Directory()
+        self._trees = DistroTrees(self._directory)
+        self._position = 0
+
+    def lab(self, document: dict[str, Any]) -> None:
+        """People, labs, pools and trees through the API; the many systems straight into the log."""
+        systems = document["systems"]
+        with self._stand.client() as client:
+            load(client, {**document, "systems": []})
+        for number, some in enumerate(_batches(systems, SYSTEMS_AT_ONCE)):
+            self._catch_up()
+            self._append([decided for system in some for decided in register(system)])
+            self._told("systems", min(len(systems), (number + 1) * SYSTEMS_AT_ONCE), len(systems))
+        self._catch_up()
+
+    def queue(self, sets: Iterator[dict[str, Any]], recipes: int) -> int:
+        """Submit so many recipes at least; the position of the last event."""
+        done = 0
+        while done < recipes:
+            spec = self.job(list(islice(sets, SETS_IN_A_JOB)))
+            ids = self._stand.log.take_ids(*counts(spec))
+            trees = [tree for each in spec.recipe_sets for tree in self._trees.choose(each).tree_ids]
+            self._append(submit(spec, ids, ACTOR, trees))
+            done += len(trees)
+            self._told("recipes", min(done, recipes), recipes)
+        return self._stand.log.end()
+
+    def job(self, sets: Sequence[dict[str, Any]]) -> JobSpec:
+        """One of these recipe sets, as it is read at the door."""
+        body = orjson.dumps({"whiteboard": "bench", "recipe_sets": sets})
+        return read_job(body, "application/json", self._directory.known_names(), ACTOR, is_admin=True)
+
+    def _append(self, decided: Decided) -> None:
+        stamp = Stamp(datetime.now(UTC), ACTOR, f"request/{new_command_id()}")
+        expected = {subject: self._directory.version(subject) for subject, _ in decided}
+        changes = tuple(Change(subject, event, stamp) for subject, event in decided)
+        (outcome,) = self._stand.log.append([Append(new_command_id(), changes, expected)])
+        committed(outcome)
+
+    def _catch_up(self) -> None:
+        """What the log says of the directory."""
+        end = self._stand.log.end()
+        for recorded in self._stand.log.directory(end):
+            if recorded.position > self._position:
+                self._directory.apply(recorded)
+                self._trees.apply(recorded)
+        self._position = end
+
+
+def _batches(items: Sequence[Any], size: int) -> Iterable[Sequence[Any]]:
+    return (items[first : first + size] for first in range(0, len(items), size))

@@ -1,0 +1,37 @@
+"""What a case is given, and what comes of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+Figures = Mapping[str, float]
+"""Numbers by name; the name ends with the unit."""
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """`sets` is how many recipes a recipe set has at most, `rate` how many recipes end each second."""
+
+    systems: int
+    queued: int
+    filters: int
+    sets: int
+    rate: float
+    seconds: float
+    seed: int
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """`limits` are what the machine itself did in the same run, `ratios` figures beside them."""
+
+    case: str
+    sizes: Sizes
+    figures: Figures
+    limits: Figures = field(default_factory=dict)
+    ratios: Figures = field(default_factory=dict)
+
+    def document(self) -> dict[str, Any]:
+        return asdict(self)

@@ -1,0 +1,103 @@
+"""Labledger on a PostgreSQL of its own, in a folder that goes away: its processes, one by one."""
+
+from __future__ import annotations
+
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, closing, contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import httpx
+
+from api import root
+from api.client import Client
+from api.embedded.database import EmbeddedDatabase
+from api.embedded.environment import forget_libpq
+from api.embedded.ports import any_free
+from api.processes.programs import program
+from api.processes.supervisor import end, spawn
+from api.settings import Settings
+from api.store.event_log import EventLog
+
+READY_SECONDS = 120.0
+STOP_SECONDS = 30.0
+HOST = "127.0.0.1"
+
+
+@dataclass
+class Stand:
+    """`settings` are those of the services; `token` is an admin's."""
+
+    settings: Settings
+    owner_url: str
+    token: str
+    log: EventLog
+    _processes: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict)
+
+    @property
+    def url(self) -> str:
+        assert self.settings.url is not None
+        return self.settings.url
+
+    @property
+    def database_url(self) -> str:
+        return root.needed(self.settings.database_url)
+
+    def start(self, *services: str) -> None:
+        for name in services:
+            self._processes[name] = spawn(program(name, self.settings))
+        if "serve" in self._processes:
+            self.wait_ready()
+
+    def stop(self, *services: str) -> None:
+        for name in services:
+            end(self._processes.pop(name), STOP_SECONDS, name)
+
+    def stop_all(self) -> None:
+        self.stop(*reversed(self._processes))
+
+    def client(self) -> Client:
+        return Client(self.url, self.token)
+
+    def wait_ready(self) -> None:
+        deadline = time.monotonic() + READY_SECONDS
+        while not self._is_alive():
+            if time.monotonic() > deadline:
+                raise TimeoutError("the API does not answer")
+            time.sleep(0.1)
+
+    def _is_alive(self) -> bool:
+        try:
+            return httpx.get(f"{self.url}/healthz", timeout=5, trust_env=False).status_code == httpx.codes.OK
+        except httpx.TransportError:
+            return False
+
+
+@contextmanager
+def stand() -> Iterator[Stand]:
+    """Nothing runs yet but the database."""
+    forget_libpq()
+    with TemporaryDirectory(prefix="labledger-bench-") as folder, ExitStack() as stack:
+        settings = Settings(data=Path(folder) / "data", log_level="warning", access_log=False)
+        database = EmbeddedDatabase(settings.data)
+        stack.callback(database.stop)
+        owner = database.start(settings)
+        root.migrate(owner)
+        token = root.first_admin_token(owner)
+        assert token is not None, "the log is new"
+        port = any_free(HOST)
+        # One token asks for everybody here.
+        of_services = replace(
+            database.for_services(owner),
+            owner_database_url=None,
+            port=port,
+            url=f"http://{HOST}:{port}",
+            requests_per_second=0,
+        )
+        log = stack.enter_context(closing(EventLog(root.needed(of_services.database_url))))
+        made = Stand(of_services, root.needed(owner.database_url), token, log)
+        stack.callback(made.stop_all)
+        yield made

@@ -1,0 +1,69 @@
+"""A deep queue for a made-up lab: many recipes of few filters, each of which some system satisfies."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from random import Random
+from typing import Any
+
+from replay.generated_jobs import PRIORITIES, PRIORITY_SHARES, Fitting
+from replay.generated_requirements import distro_requires, host_requires
+
+Document = dict[str, Any]
+
+TASK = {"name": "/distribution/check-install", "params": {}}
+
+
+@dataclass(frozen=True)
+class Filter:
+    """What a recipe asks for, and the lab controller of a system that has it."""
+
+    host_requires: Document
+    distro_requires: Document
+    lab_controller: str
+
+    @property
+    def recipe(self) -> Document:
+        return {
+            "host_requires": self.host_requires,
+            "distro_requires": self.distro_requires,
+            "tasks": [TASK],
+        }
+
+
+def all_at_work(lab: Document) -> Document:
+    """The same lab with every system Automated: what is measured is the scheduler, not who is broken."""
+    systems = [{**system, "condition": "Automated", "type": "Machine"} for system in lab["systems"]]
+    return {**lab, "systems": systems}
+
+
+def generate_filters(lab: Document, seed: int, count: int) -> list[Filter]:
+    """So many that differ, like what people ask: an arch, up to three more things, a bound of the memory."""
+    fitting, chance = Fitting(lab), Random(f"filters/{seed}")
+    found: dict[str, Filter] = {}
+    while len(found) < count:
+        system = chance.choice(fitting.usable)
+        asked = host_requires(system, chance)
+        bound = {
+            "element": "memory",
+            "op": "<=",
+            "value": str(system["memory_mb"] + chance.randrange(200_000)),
+        }
+        asked = {"and": [*asked["and"], bound]}
+        tree = chance.choice(fitting.trees(system))
+        made = Filter(asked, distro_requires(tree), system["lab_controller"])
+        found.setdefault(repr(asked), made)
+    return list(found.values())
+
+
+def generate_sets(filters: Sequence[Filter], seed: int, sizes: Sequence[int]) -> Iterator[Document]:
+    """Recipe sets without end, each of a size drawn from `sizes`, its recipes from one lab."""
+    chance = Random(f"queue/{seed}")
+    by_lab: dict[str, list[Filter]] = {}
+    for each in filters:
+        by_lab.setdefault(each.lab_controller, []).append(each)
+    while True:
+        asked = by_lab[chance.choice(filters).lab_controller]
+        recipes = [chance.choice(asked).recipe for _ in range(chance.choice(sizes))]
+        yield {"priority": chance.choices(PRIORITIES, PRIORITY_SHARES)[0], "recipes": recipes}

@@ -1,0 +1,95 @@
+"""Each case on a lab of a few systems: that it measures what it says, not how fast."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+
+from api.bench.cases.full_lab import LABS
+from api.bench.latencies import in_milliseconds, percentile
+from replay.generated_jobs import Fitting
+from replay.generated_lab import generate_lab
+from replay.generated_queue import all_at_work, generate_filters, generate_sets
+
+SMALL = ("--systems", "40", "--queued", "200", "--filters", "20", "--seconds", "1", "--rate", "10")
+
+
+def bench(*arguments: str) -> str:
+    command = [sys.executable, "-m", "api.cli", "bench", *arguments, *SMALL]
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("LABLEDGER_")}
+    done = subprocess.run(command, env=kept, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def measured(case: str) -> dict[str, Any]:
+    outcome: dict[str, Any] = json.loads(bench(case, "--json"))
+    assert outcome["case"] == case
+    assert outcome["sizes"]["systems"] == 40
+    assert outcome["limits"]["raw_insert_events_per_second"] > 0
+    assert outcome["limits"]["durable_insert_and_notify_ms"] > 0
+    figures: dict[str, Any] = outcome["figures"]
+    return figures
+
+
+def test_saturated__small_lab__every_wanted_system_is_given_away_once() -> None:
+    figures = measured("saturated")
+    assert 0 < figures["allocations"] <= 40
+    assert figures["allocations_per_second"] > 0
+
+
+def test_pending__small_lab__each_end_is_seen() -> None:
+    figures = measured("pending")
+    assert figures["ended"] == 10
+    assert 0 < figures["allocated_again"] <= 10
+    assert 0 < figures["p50_ms"] <= figures["p99_ms"] <= figures["max_ms"]
+
+
+def test_submit__small_lab__jobs_are_there() -> None:
+    figures = measured("submit")
+    assert figures["jobs"] > 0
+    assert figures["largest_body_bytes"] <= 2_000
+
+
+def test_bench__for_people__is_a_table() -> None:
+    text = bench("saturated")
+    assert "allocations_per_second" in text
+    assert "limits of this machine" in text
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [([1.0], (1, 1, 1)), ([float(n) for n in range(1, 101)], (50, 99, 100)), ([3.0, 1.0, 2.0], (2, 3, 3))],
+)
+def test_in_milliseconds__of_seconds__smallest_that_so_many_do_not_exceed(
+    values: list[float], expected: tuple[int, ...]
+) -> None:
+    found = in_milliseconds([value / 1000 for value in values])
+    assert (found["p50_ms"], found["p99_ms"], found["max_ms"]) == pytest.approx(expected)
+
+
+def test_percentile__of_few__is_one_of_them() -> None:
+    assert percentile([1.0, 2.0], 1) == 1.0
+
+
+def test_filters__of_a_seed__differ_and_each_fits_a_system_of_its_lab() -> None:
+    lab = all_at_work(generate_lab(7, LABS, 50))
+    filters = generate_filters(lab, 7, 60)
+    assert filters == generate_filters(lab, 7, 60)
+    assert len({repr(each.host_requires) for each in filters}) == 60
+    assert {each.lab_controller for each in filters} <= set(Fitting(lab).by_lab)
+
+
+def test_sets__of_a_seed__have_recipes_of_one_lab() -> None:
+    lab = all_at_work(generate_lab(7, LABS, 50))
+    filters = generate_filters(lab, 7, 60)
+    of = {repr(each.recipe): each.lab_controller for each in filters}
+    sets = generate_sets(filters, 7, (2, 3))
+    for recipe_set in [next(sets) for _ in range(20)]:
+        assert len({of[repr(recipe)] for recipe in recipe_set["recipes"]}) == 1
+        assert 2 <= len(recipe_set["recipes"]) <= 3
