@@ -1,4 +1,4 @@
-"""The part that holds the log against the rules of the design, by code that shares nothing with the scheduler."""
+"""The part that holds the log against the rules, by code that shares nothing with what wrote it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One part, as a process: `python -m api.verification.part NAME END`, with the database's URL in its environment.
+"""One part, as a process: `python -m api.verification.part NAME END`, with the URL in its environment.
 
 How texts hash is fixed when a process starts, so whoever wants it otherwise needs another process.
 """
@@ -15,6 +15,7 @@ import orjson
 from api import root
 from api.processes.stop_request import listening
 from api.settings import Settings
+from api.store.mapper import Row
 from api.verification.against_rules import AgainstRules
 from api.verification.kind import AUDIT, DECISIONS, Part
 from api.verification.made_again import MadeAgain
@@ -35,16 +36,22 @@ def main() -> None:
     for page in pages(url, end):
         if stop.made():
             return
-        try:
-            part.take(page)
-        except Exception as error:
-            # What it has not understood is not passed over.
-            where = f"cannot go on between positions {page[0][0]} and {page[-1][0]}"
-            return _say({"found": {"failed": f"{where}: {type(error).__name__}: {error}"}})
+        if wrong := _unreadable(part, page):
+            _say({"found": {"failed": wrong}})
+            return
         _say({"position": page[-1][0], "end": end})
         # What is remembered stays to the end: it is not to be looked through again and again.
         gc.freeze()
     _say({"found": part.found()})
+
+
+def _unreadable(part: Part, page: list[Row]) -> str | None:
+    """Why it cannot go on: what it has not understood is not passed over."""
+    try:
+        part.take(page)
+    except Exception as error:
+        return f"between positions {page[0][0]} and {page[-1][0]}: {type(error).__name__}: {error}"
+    return None
 
 
 def _say(document: dict[str, Any]) -> None:

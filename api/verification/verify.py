@@ -26,7 +26,9 @@ class Asked(NamedTuple):
     hash_seed: str
 
 
-ASKED = (Asked(DECISIONS, "1"), Asked(DECISIONS, "2"), Asked(AUDIT, "1"))
+AGAIN = (Asked(DECISIONS, "1"), Asked(DECISIONS, "2"))
+AUDITED = Asked(AUDIT, "1")
+ASKED = (*AGAIN, AUDITED)
 
 Told = Callable[[int, int], None]
 """Told of progress: which position the slowest has reached, and which one is to be."""
@@ -55,11 +57,8 @@ def verify(url: str, told: Told, until: int | None = None) -> dict[str, Any]:
             stack.callback(process.terminate)
             Thread(target=_listen, args=(asked, process, said), daemon=True).start()
         answers = _answers(said, told)
-    by_hash_seed = {asked.hash_seed: answers[asked] for asked in ASKED if asked.name == DECISIONS}
-    return {
-        "hash_seeds": by_hash_seed,
-        "audit": next(answers[asked] for asked in ASKED if asked.name == AUDIT),
-    }
+    by_hash_seed = {asked.hash_seed: answers[asked] for asked in AGAIN}
+    return {"hash_seeds": by_hash_seed, "audit": answers[AUDITED]}
 
 
 def _started(url: str, end: int, asked: Asked) -> subprocess.Popen[bytes]:

@@ -63,7 +63,7 @@ class Column:
 
 
 class Answers:
-    """Mutable: requirements are numbered as they come. `unknown` are those that ask what is not known here."""
+    """Mutable: requirements are numbered as they come. `unknown` are those that cannot be read."""
 
     def __init__(self) -> None:
         self.requirements = 0

@@ -1,4 +1,4 @@
-"""What the audit cannot read is a finding: of that it says nothing else, and nothing else is blamed for it."""
+"""What the audit cannot read is a finding, and the only one about it."""
 
 from __future__ import annotations
 

@@ -80,7 +80,7 @@ class Judge:
         return _in_lab(self._world, need, system.lab) and _installs(self._world, need.wants.distro, system)
 
     def is_known(self, need: Need) -> bool:
-        """Whether it can be said what it wants. If not it is usable nowhere, and nobody is blamed for that."""
+        """Whether it can be said what it wants; if not nothing is usable, and nobody is to be blamed."""
         self._keep_up()
         return not self._answers.unknown >> need.wants.number & 1
 
