@@ -30,7 +30,7 @@ from replay.audit.touched import Touched
 from replay.audit.transitions import LegalTransitions
 from replay.audit.understood import Understood
 from replay.audit.viable import Judge
-from replay.audit.world import FOLDS, World
+from replay.audit.world import World, folded, is_folded
 
 
 def of_the_log() -> tuple[Invariant, ...]:
@@ -107,7 +107,7 @@ class Audit:
         touched = Touched(self.world, commit)
         for invariant in self._of_the_log:
             yield from invariant.commit(self.world, commit, touched)
-        self._unknown.append((commit.end, [record for record in commit.records if record.topic in FOLDS]))
+        self._unknown.append((commit.end, list(map(folded, filter(is_folded, commit.records)))))
 
     def _learn(self, basis: int | None) -> None:
         """All that was in the log at the basis, or is now."""
