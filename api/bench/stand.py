@@ -13,6 +13,7 @@ from tempfile import TemporaryDirectory
 import httpx
 
 from api import root
+from api.bench.interruption import ended_cleanly, undisturbed
 from api.client import Client
 from api.embedded.database import EmbeddedDatabase
 from api.embedded.environment import forget_libpq
@@ -78,12 +79,13 @@ class Stand:
 
 @contextmanager
 def stand() -> Iterator[Stand]:
-    """Nothing runs yet but the database."""
+    """Nothing runs yet but the database. Whatever ends this, nothing of it is left."""
     forget_libpq()
-    with TemporaryDirectory(prefix="labledger-bench-") as folder, ExitStack() as stack:
+    with ended_cleanly(), TemporaryDirectory(prefix="labledger-bench-") as folder, ExitStack() as stack:
         settings = Settings(data=Path(folder) / "data", log_level="warning", access_log=False)
         database = EmbeddedDatabase(settings.data)
-        stack.callback(database.stop)
+        stack.callback(database.remove)
+        stack.callback(undisturbed)
         owner = database.start(settings)
         root.migrate(owner)
         token = root.first_admin_token(owner)

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 if TYPE_CHECKING:
-    from api.bench.filling import Told
     from api.bench.outcome import Figures, Outcome
+    from api.bench.told import Told
 
 
 @click.command
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 )
 @click.option("--filters", type=click.IntRange(1), default=2_000, show_default=True, help="Distinct filters.")
 @click.option(
-    "--sets", type=click.IntRange(1), default=1, show_default=True, help="Recipes of a set, at most."
+    "--sets", type=click.IntRange(1), help="Recipes of a set, at most.  [default: as the case has it]"
 )
 @click.option(
     "--rate", type=click.FloatRange(0, min_open=True), default=50, show_default=True, help="Endings a second."
@@ -51,7 +51,7 @@ def show(outcome: Outcome) -> None:
 
     table = Table("", "", title=f"bench {outcome.case}", title_justify="left", show_header=False, box=None)
     sections: dict[str, Figures] = {
-        "sizes": outcome.document()["sizes"],
+        "sizes": {name: size for name, size in outcome.document()["sizes"].items() if size is not None},
         "figures": outcome.figures,
         "limits of this machine": outcome.limits,
         "ratios": outcome.ratios,
