@@ -30,3 +30,10 @@ WHERE topic = 'recipe.waiting' AND notification_id > %s ORDER BY notification_id
 -- name: others_after
 -- How many events there are that are not of these subjects.
 SELECT count(*) FROM log.events WHERE notification_id > %s AND NOT originator_id = ANY (%s);
+
+-- name: lives
+-- From the submission of a recipe to its completion.
+SELECT extract(epoch FROM ended.recorded_at - new.recorded_at)::float8
+FROM log.events AS ended
+JOIN log.events AS new ON new.originator_id = ended.originator_id AND new.originator_version = 1
+WHERE ended.topic = 'recipe.completed' AND ended.notification_id > %s;

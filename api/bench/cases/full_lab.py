@@ -21,8 +21,8 @@ def made_up(sizes: Sizes) -> dict[str, Any]:
     return all_at_work(generate_lab(sizes.seed, LABS, sizes.systems))
 
 
-def fill(stand: Stand, sizes: Sizes, told: Told) -> list[str]:
-    """Everybody waits in front of labs that are disabled, whose names are returned; all processes run."""
+def fill(stand: Stand, sizes: Sizes, told: Told) -> None:
+    """Everybody waits in front of labs that are disabled; all processes run."""
     lab = made_up(sizes)
     controllers = [{**each, "enabled": False} for each in lab["lab_controllers"]]
     # They take in what comes while more is made.
@@ -32,7 +32,6 @@ def fill(stand: Stand, sizes: Sizes, told: Told) -> list[str]:
     queue(filling, lab, sizes, range(1, (sizes.sets or 1) + 1), sizes.queued)
     settle(stand)
     wait_for_projectors(stand)
-    return [each["fqdn"] for each in controllers]
 
 
 def queue(
@@ -48,11 +47,11 @@ def queue(
     filling.queue(generate_sets(filters, sizes.seed, in_a_set, priority), recipes)
 
 
-def enable(stand: Stand, lab_controllers: list[str]) -> int:
+def enable(stand: Stand) -> int:
     """All systems are to be had at once, and are given away; the position before."""
     before = stand.log.end()
     with stand.client() as client:
-        for name in lab_controllers:
-            client.patch(client.path("lab-controllers", name), {"enabled": True})
+        for each in client.pages("/lab-controllers", "lab_controllers")["lab_controllers"]:
+            client.patch(client.path("lab-controllers", each["fqdn"]), {"enabled": True})
     settle(stand)
     return before

@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import httpx
 
-from api.bench.cases.full_lab import enable, fill
+from api.bench.cases.full_lab import enable
 from api.bench.latencies import in_milliseconds
 from api.bench.measured import SQL, seconds_to_next
 from api.bench.outcome import Figures, Sizes
@@ -20,8 +20,8 @@ from api.bench.told import Told
 CLIENTS = 8
 
 
-def run(stand: Stand, sizes: Sizes, told: Told) -> Figures:
-    before = enable(stand, fill(stand, sizes, told))
+def measure(stand: Stand, sizes: Sizes, told: Told) -> Figures:
+    before = enable(stand)
     wanted = int(sizes.rate * sizes.seconds)
     recipe_ids = [recipe_id for (recipe_id,) in stand.log.rows(SQL["waiting"], (before, wanted))]
     position = stand.log.end()

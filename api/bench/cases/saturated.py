@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from api.bench.cases.full_lab import enable, fill
+from api.bench.cases.full_lab import enable
 from api.bench.limits.rows import EVENTS_OF_A_GRANT
 from api.bench.measured import span_of
 from api.bench.outcome import Figures, Sizes
@@ -11,10 +11,9 @@ from api.bench.stand import Stand
 from api.bench.told import Told
 
 
-def run(stand: Stand, sizes: Sizes, told: Told) -> Figures:
+def measure(stand: Stand, sizes: Sizes, told: Told) -> Figures:
     """From the commit that makes the first system available to that of the last allocation."""
-    lab_controllers = fill(stand, sizes, told)
-    before = enable(stand, lab_controllers)
+    before = enable(stand)
     lag = wait_for_projectors(stand)
     span = span_of(stand.log, "system.scheduled", before)
     return {

@@ -21,23 +21,24 @@ CLIENTS = 16
 BODIES = 2_000
 
 
-def run(stand: Stand, sizes: Sizes, told: Told) -> Figures:
+def measure(stand: Stand, sizes: Sizes, told: Told) -> Figures:
     lab = made_up(sizes)
     stand.start("serve", "scheduler", "projector")
     filling = Filling(stand, told)
     filling.lab(lab)
-    bodies = _bodies(filling, lab, sizes)
-    requests = [request("POST", "/jobs", stand.token, body, "application/xml") for body in bodies]
+    made = bodies(filling, lab, sizes)
+    requests = [request("POST", "/jobs", stand.token, body, "application/xml") for body in made]
     took = asyncio.run(asked_for(stand.url, CLIENTS, sizes.seconds, itertools.cycle(requests)))
     return {
         "jobs": len(took),
         "jobs_per_second": round(len(took) / sizes.seconds),
         **in_milliseconds(took),
-        "largest_body_bytes": max(map(len, bodies)),
+        "largest_body_bytes": max(map(len, made)),
     }
 
 
-def _bodies(filling: Filling, lab: dict[str, Any], sizes: Sizes) -> list[bytes]:
+def bodies(filling: Filling, lab: dict[str, Any], sizes: Sizes) -> list[bytes]:
+    """Jobs of one recipe each, as XML."""
     sets = generate_sets(generate_filters(lab, sizes.seed, sizes.filters), sizes.seed, (1,))
     return [
         write_job(filling.reader.job([recipe_set]).document) for recipe_set in itertools.islice(sets, BODIES)

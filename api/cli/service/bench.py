@@ -14,8 +14,12 @@ if TYPE_CHECKING:
     from api.bench.told import Told
 
 
+# Named here too, so that nothing of the benchmark is loaded for the help of other commands.
+CASES = ("pending", "saturated", "submit", "lifecycle", "start", "rebuild", "verify")
+
+
 @click.command
-@click.argument("case", type=click.Choice(["pending", "saturated", "submit"]))
+@click.argument("case", type=click.Choice(CASES))
 @click.option("--systems", type=click.IntRange(1), default=10_000, show_default=True)
 @click.option(
     "--queued", type=click.IntRange(1), default=100_000, show_default=True, help="Recipes that wait."
@@ -29,6 +33,13 @@ if TYPE_CHECKING:
 )
 @click.option(
     "--seconds", type=click.FloatRange(0, min_open=True), default=20, show_default=True, help="How long."
+)
+@click.option(
+    "--events",
+    type=click.IntRange(1),
+    default=1_000_000,
+    show_default=True,
+    help="Length of the log that is read from its beginning.",
 )
 @click.option("--seed", type=int, default=1, show_default=True, help="What lab and queue are made from.")
 @click.option("--json", "as_json", is_flag=True, help="For machines: JSON instead of text.")
