@@ -19,6 +19,7 @@ from api.feed import Feed
 from api.metrics import counted
 from api.metrics.writer import CounterWriter
 from api.opening import Opening
+from api.processes.garbage import spare_what_lasts
 from api.processes.stop_request import listening
 from api.rest.app import Allowed, Lifespan, application
 from api.rest.serving.in_flight import InFlight
@@ -108,6 +109,7 @@ def run_scheduler(settings: Settings) -> None:
     snapshots = Snapshots(log, SCHEDULER)
     partition = _patiently_now(snapshots.load, stop.made)
     if partition is not None:
+        spare_what_lasts()
         tailer = Tailer(url, after=partition.position)
         consistency = ConsistencyLoop(Contacts(log), settings.consistency_seconds)
         scheduler = Scheduler(
