@@ -58,7 +58,7 @@ class Filling:
         done = 0
         while done < recipes:
             spec = self.job(list(islice(sets, SETS_IN_A_JOB)))
-            ids = self._stand.log.take_ids(*counts(spec))
+            (ids,) = self._stand.log.take_ids([counts(spec)])
             trees = [tree for each in spec.recipe_sets for tree in self._trees.choose(each).tree_ids]
             self._append(submit(spec, ids, ACTOR, trees))
             done += len(trees)
