@@ -16,6 +16,7 @@ from datetime import UTC, datetime
 from functools import partial
 
 from api.feed import Feed
+from api.garbage import keep_for_good
 from api.metrics import counted
 from api.metrics.writer import CounterWriter
 from api.opening import Opening
@@ -33,6 +34,7 @@ from api.store.datastore import SERVICE_ROLE, probe, with_liveness
 from api.store.event_log import EventLog
 from api.store.group_commit import GroupCommit
 from api.store.lease import SCHEDULER
+from api.store.numbers import Numbers
 from api.store.snapshots import Snapshots
 from api.store.tailer import Tailer, TailerCounters
 from api.use_cases.first_token import make_first_token
@@ -70,12 +72,13 @@ def http_application(settings: Settings) -> InFlight:
         reader=Reader(with_liveness(url), SERVICE_ROLE),
         aggregates=Aggregates(log),
         contacts=Contacts(log),
+        numbers=Numbers(log),
         bounds=Bounds(settings.position_wait_seconds, settings.long_poll_seconds),
     )
     counters = Counters(log, partial(_counted, services), lambda: services.feed.broadcast.watchers)
     writer = CounterWriter(counters)
 
-    opening = Opening(services.reader.open, services.feed.open)
+    opening = Opening(services.reader.open, services.feed.open, keep_for_good)
 
     async def start() -> None:
         await opening.begin()
