@@ -29,9 +29,9 @@ from tests.simulation.service.lab_client import LabClient
 from tests.simulation.service.network import Asker, Network
 from tests.simulation.story import Story
 
-HOURS = 24.0
+HOURS = 12.0
 # When nothing has happened for so long, nothing will: no watchdog and no reservation is longer.
-QUIET_HOURS = 13
+QUIET_HOURS = 7
 # After the last misfortune everything must have come to rest by then.
 MOST_DAYS = 30
 

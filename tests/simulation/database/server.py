@@ -24,6 +24,7 @@ Statement = Callable[["Session", Any], Rows]
 
 # How long a client waits for a server that says nothing (tcp_user_timeout), and the server for a client.
 SILENCE_SECONDS = 10.0
+CONNECT_SECONDS = 5.0
 
 
 @dataclass
@@ -66,6 +67,7 @@ class Server:
         """Raises OperationalError while it cannot be reached."""
         self._travel(session)
         if self.away:
+            current().wait(CONNECT_SECONDS)
             raise psycopg.OperationalError("connection refused")
         self.sessions[session] = None
 

@@ -73,6 +73,7 @@ class Strand:
         if self._handle is not None:
             self._handle.cancel()
         if not self.ended and self._greenlet:
+            self._greenlet.parent = getcurrent()
             self._greenlet.throw(Killed)
         self.ended = True
 

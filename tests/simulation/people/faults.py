@@ -75,7 +75,7 @@ class Misfortune:
         self._house.begin(name)
 
     def stop(self) -> None:
-        self._house.stop(self._somebody(), self._seconds(900))
+        self._house.stop(self._somebody(), self._seconds(1500))
 
     def database_killed(self) -> None:
         self._tell("database", "is killed")
@@ -104,7 +104,7 @@ class Misfortune:
         )
         self._server.weather = dice.choice(kinds)
         self._tell("database", f"is unreliable: {self._server.weather}")
-        current().wait(self._seconds(900))
+        current().wait(self._seconds(1500))
         self._server.weather = Weather()
         self._tell("database", "is reliable again")
 

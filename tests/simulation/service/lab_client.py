@@ -16,7 +16,7 @@ from domain.errors import LabledgerError, Unknown
 from tests.simulation.service.network import ANSWER_SECONDS, Asker, Network
 
 # Who has nothing to do is asked again late: so a day of idling is soon over.
-POLL_STRETCH = 4
+POLL_STRETCH = 8
 
 
 class LabClient:
