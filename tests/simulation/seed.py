@@ -7,6 +7,7 @@ import logging
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from hashlib import sha256
 from typing import Any
 
 from api.cli.lab.agent import LabAgent
@@ -53,7 +54,7 @@ class Asked:
 
 @dataclass
 class Outcome:
-    """`findings` are empty for a seed in which nothing is wrong. Everything is picklable but `story`."""
+    """`findings` are empty for a seed in which nothing is wrong."""
 
     asked: Asked
     findings: list[str] = field(default_factory=list)
@@ -61,7 +62,9 @@ class Outcome:
     acknowledged: int = 0
     decisions: int = 0
     jobs: int = 0
-    log: list[tuple[Any, ...]] = field(default_factory=list)
+    events: int = 0
+    # Of everything that the database holds in the end.
+    digest: str = ""
     story: list[str] = field(default_factory=list)
 
 
@@ -213,6 +216,16 @@ def _outcome(seed: Seed, told: bool) -> Outcome:
         seed.ledger.acknowledged,
         len(decided),
         len(seed.ledger.asked),
-        list(seed.server.log.events),
+        len(log),
+        _digest(seed.server),
         list(seed.story.lines()) if told else [],
     )
+
+
+def _digest(server: Server) -> str:
+    held = sha256()
+    for row in server.log.events:
+        held.update(repr(row).encode())
+    held.update(repr(list(server.log.commits.items())).encode())
+    held.update(repr(list(server.read.dump())).encode())
+    return held.hexdigest()
