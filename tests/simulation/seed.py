@@ -12,6 +12,7 @@ from typing import Any
 
 from api.cli.lab.agent import LabAgent
 from domain.events import Recorded
+from tests.simulation.database.mapping import SharedMapper
 from tests.simulation.database.server import Server
 from tests.simulation.database.session import Datastore, Session
 from tests.simulation.judged import end
@@ -80,7 +81,8 @@ class Seed:
         self.house = House(self.loop, self.chance, self.story.tell, self._failed)
         self.network = Network(self.chance.stream("network"), self.house.serving)
         self.ledger = Ledger()
-        self.watching = Watching(self._found, self.story.commit)
+        self.mapper = SharedMapper()
+        self.watching = Watching(self.mapper, self._found, self.story.commit)
         self.server.told.commit.append(self.watching.take)
         self.findings: list[str] = []
         self._over: asyncio.Event | None = None
@@ -148,6 +150,7 @@ class Seed:
         log = self.watching.log
         checks: tuple[Callable[[], Iterator[str]], ...] = (
             self.watching.at_rest,
+            lambda: self.mapper.spoilt(self.server.log.events),
             lambda: end.rest(log),
             lambda: self.ledger.missing(log),
             lambda: end.knowledge(self.house.schedulers(), self.server, log),
@@ -198,7 +201,8 @@ def run_seed(asked: Asked, told: bool = False) -> Outcome:
     logging.disable(logging.CRITICAL)
     seed = Seed(asked)
     try:
-        with stand_ins(seed.loop, lambda _: Session(seed.server), partial(Datastore, seed.server)):
+        stands = (lambda _: Session(seed.server), partial(Datastore, seed.server), lambda: seed.mapper)
+        with stand_ins(seed.loop, *stands):
             seed.loop.run_until_complete(seed.run())
     finally:
         logging.disable(logging.NOTSET)

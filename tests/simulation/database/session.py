@@ -15,7 +15,7 @@ from tests.simulation.machine.strands import RUNNING, current
 
 # A process that has nothing to do may be given the processor late: so a day of idling is soon over.
 IDLE_SECONDS = 1.0
-IDLE_STRETCH = 240.0
+IDLE_STRETCH = 600.0
 
 
 class Session:

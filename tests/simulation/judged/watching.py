@@ -15,11 +15,16 @@ from replay.verify.recomputation import Recomputation
 class Watching:
     """`found` hears of each finding as soon as there is one."""
 
-    def __init__(self, found: Callable[[str], None], heard: Callable[[Sequence[Recorded]], None]) -> None:
+    def __init__(
+        self,
+        mapper: EventMapper,
+        found: Callable[[str], None],
+        heard: Callable[[Sequence[Recorded]], None],
+    ) -> None:
         self.log: list[Recorded] = []
         self._found = found
         self._heard = heard
-        self._mapper = EventMapper()
+        self._mapper = mapper
         self._audit = Audit()
         self._again = Recomputation()
 

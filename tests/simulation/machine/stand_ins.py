@@ -33,6 +33,7 @@ TIMED = (
     "projections.advancing",
 )
 THREADED = ("api.feed", "api.store.group_commit", "api.workers.heartbeat")
+MAPPED = ("api.store.event_log", "api.workers.projector")
 CONNECTED = ("api.store.lease", "api.store.tailer", "api.workers.projector")
 
 
@@ -129,7 +130,7 @@ class Numbers:
         return SimpleNamespace(hex=f"{self._last:032x}")
 
 
-def _table(loop: SimulatedLoop, connect: Any, datastore: Any) -> dict[tuple[str, str], Any]:
+def _table(loop: SimulatedLoop, connect: Any, datastore: Any, mapper: Any) -> dict[tuple[str, str], Any]:
     clock = SimpleNamespace(monotonic=loop.time, sleep=lambda seconds: current().wait(seconds))
     threading = SimpleNamespace(Thread=Thread, Event=Event, get_ident=lambda: 0)
     own_end = SimpleNamespace(getpid=lambda: 0, kill=lambda *_: _ended_itself())
@@ -141,6 +142,9 @@ def _table(loop: SimulatedLoop, connect: Any, datastore: Any) -> dict[tuple[str,
         ("api.store.group_commit", "queue"): SimpleNamespace(SimpleQueue=SimpleQueue, Empty=queue.Empty),
         ("api.store.requests", "uuid"): Numbers(),
         ("api.feed", "asyncio"): Threadsafe(),
+        # So that snapshots are made in a log of some hundred events.
+        ("api.workers.keeping", "SNAPSHOT_EVENTS"): 100,
+        **{(module, "EventMapper"): mapper for module in MAPPED},
         ("api.feed", "os"): own_end,
     }
 
@@ -150,11 +154,11 @@ def _ended_itself() -> None:
 
 
 @contextmanager
-def stand_ins(loop: SimulatedLoop, connect: Any, datastore: Any) -> Iterator[None]:
+def stand_ins(loop: SimulatedLoop, connect: Any, datastore: Any, mapper: Any) -> Iterator[None]:
     """Only here, and only for so long, production code stands on simulated ground."""
     before: dict[tuple[str, str], Any] = {}
     try:
-        for (module, name), instead in _table(loop, connect, datastore).items():
+        for (module, name), instead in _table(loop, connect, datastore, mapper).items():
             found = import_module(module)
             before[module, name] = getattr(found, name)
             setattr(found, name, instead)

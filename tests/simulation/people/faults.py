@@ -75,7 +75,7 @@ class Misfortune:
         self._house.begin(name)
 
     def stop(self) -> None:
-        self._house.stop(self._somebody(), self._seconds(1500))
+        self._house.stop(self._somebody(), self._seconds(2000))
 
     def database_killed(self) -> None:
         self._tell("database", "is killed")

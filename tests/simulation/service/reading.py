@@ -14,7 +14,7 @@ from tests.simulation.database.read_tables import ReadTables
 from tests.simulation.database.server import Server
 from tests.simulation.machine.strands import RUNNING
 
-LOOK_SECONDS = 240.0
+LOOK_SECONDS = 600.0
 
 
 class SimulatedReader(Reader):

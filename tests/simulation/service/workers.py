@@ -19,7 +19,7 @@ from tests.simulation.machine.strands import Process, current
 from tests.simulation.service.serving import URL
 
 # A scheduler that idles comes round once in some minutes here, so it must be given longer than in production.
-LEASE_SECONDS = 1200.0
+LEASE_SECONDS = 3000.0
 CONSISTENCY_SECONDS = 30.0
 RETRY_SECONDS = 0.5
 
