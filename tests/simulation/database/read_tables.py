@@ -38,6 +38,7 @@ class ReadTables:
         self.open: dict[str, dict[tuple[Any, ...], Row]] = defaultdict(dict)
         self._server = server
         # In the place of indexes.
+        self._primary: set[tuple[Any, ...]] = set()
         self.details: dict[int, Row] = {}
         self._recipes_of: dict[tuple[str, int], list[int]] = defaultdict(list)
         self._history: dict[int, list[Row]] = defaultdict(list)
@@ -135,6 +136,7 @@ class ReadTables:
     def _copied(self, table: str, columns: Sequence[str], params: Any) -> None:
         for values in params:
             row = {name: _plain(value) for name, value in zip(columns, values, strict=True)}
+            self._require_new(table, row)
             self.rows[table].append(row)
             self._index(table, row)
             if row.get("until_position") == OPEN:
@@ -142,6 +144,15 @@ class ReadTables:
                 if key in self.open[table]:
                     raise psycopg.errors.UniqueViolation(f"{table} {key} is open already")
                 self.open[table][key] = row
+
+    def _require_new(self, table: str, row: Row) -> None:
+        """Its primary key. A fact is one by its first column, the result of a task by its position."""
+        names = self._keys.get(table) or (() if table == "task_results" else (next(iter(row)),))
+        number = row["since_position"] if table in self._keys or not names else 0
+        key = (table, number, *(row[name] for name in names))
+        if key in self._primary:
+            raise psycopg.errors.UniqueViolation(f"{table} has {key} already")
+        self._primary.add(key)
 
     def _index(self, table: str, row: Row) -> None:
         if table == "recipe_details":

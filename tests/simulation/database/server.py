@@ -54,6 +54,8 @@ class Server:
         self.away = False
         # Clients that the network keeps from the server, by the names of their processes.
         self.cut_off: set[str] = set()
+        # Who is to be stopped in its next append, before it gets here, and for how long.
+        self.held_up: dict[str, float] = {}
         self.sessions: dict[Session, None] = {}
         self.locks: dict[str, Session] = {}
         self.log = LogTables(loop.now)
@@ -108,6 +110,9 @@ class Server:
     def answer(self, session: Session, statement: Statement, params: Any, *, writes: bool) -> Rows:
         """A question goes there, an answer comes back; either may be lost. Raises OperationalError."""
         self._travel(session)
+        if writes and session.process.name in self.held_up:
+            session.process.stopped_until = self.loop.seconds + self.held_up.pop(session.process.name)
+            current().wait(0.0)
         if self.away or session.dead:
             self._lose(session)
         if self.dice.random() < self.weather.lost_before:

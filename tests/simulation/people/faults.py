@@ -8,6 +8,7 @@ from random import Random
 from tests.simulation.database.server import Server, Weather
 from tests.simulation.machine.strands import current
 from tests.simulation.service.house import House
+from tests.simulation.service.workers import LEASE_SECONDS
 from tests.simulation.service.network import Network, Roads
 
 Tell = Callable[[str, str], None]
@@ -40,6 +41,7 @@ class Misfortune:
         self._server.weather = Weather()
         self._network.roads = Roads()
         self._server.cut_off.clear()
+        self._server.held_up.clear()
         self._server.come_back()
         for name in self._house.names:
             self._house.process(name).stopped_until = 0.0
@@ -76,6 +78,12 @@ class Misfortune:
 
     def stop(self) -> None:
         self._house.stop(self._somebody(), self._seconds(2000))
+
+    def hold_up(self) -> None:
+        """A scheduler is stopped between a decision and its append, until another has the lease."""
+        name = self._dice.choice([each.process.name for each in self._house.schedulers()])
+        self._tell(name, "is to be stopped in its next append")
+        self._server.held_up[name] = LEASE_SECONDS + self._seconds(2000)
 
     def database_killed(self) -> None:
         self._tell("database", "is killed")
@@ -130,6 +138,7 @@ FAULTS: dict[str, Fault] = {
     "kill-often": Misfortune.kill_often,
     "restart": Misfortune.restart,
     "stop": Misfortune.stop,
+    "hold-up": Misfortune.hold_up,
     "database": Misfortune.database_killed,
     "cut-off": Misfortune.cut_off,
     "weather": Misfortune.bad_weather,
