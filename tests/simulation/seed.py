@@ -78,6 +78,7 @@ class Seed:
         self.story = Story(self.loop)
         self.scene = scene_of(self.chance, asked.hours)
         self.server = Server(self.loop, self.chance.stream("database"))
+        self.server.pace = self.scene.pace
         self.house = House(self.loop, self.chance, self.story.tell, self._failed)
         self.network = Network(self.chance.stream("network"), self.house.serving)
         self.ledger = Ledger()

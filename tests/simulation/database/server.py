@@ -51,6 +51,8 @@ class Server:
         self.dice = dice
         self.weather = Weather()
         self.told = Told()
+        # How much longer than a millisecond everything takes.
+        self.pace = 1.0
         self.away = False
         # Clients that the network keeps from the server, by the names of their processes.
         self.cut_off: set[str] = set()
@@ -132,7 +134,7 @@ class Server:
 
     def _travel(self, session: Session) -> None:
         """Less than a millisecond, mostly."""
-        seconds = 0.0002 + self.dice.random() * 0.0015
+        seconds = (0.0002 + self.dice.random() * 0.0015) * self.pace
         if self.weather.slow and self.dice.random() < self.weather.slow:
             seconds += self.dice.random() * self.weather.slow_seconds
         current().wait(seconds)

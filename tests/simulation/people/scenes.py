@@ -38,6 +38,8 @@ class Scene:
     jobs_per_hour: float
     acts_per_hour: float
     faults_per_hour: float
+    # How slow the database is all the time: the slower, the more comes in between.
+    pace: float
 
 
 def scene_of(chance: Chance, hours: float) -> Scene:
@@ -67,6 +69,7 @@ def scene_of(chance: Chance, hours: float) -> Scene:
         jobs_per_hour=dice.choice((0.5, 1.0, 2.0)) * systems / 4,
         acts_per_hour=dice.choice((0.0, 0.5, 2.0)),
         faults_per_hour=dice.choice((0.0, 0.5, 1.0, 3.0)),
+        pace=dice.choice((1.0, 1.0, 20.0, 500.0)),
     )
 
 

@@ -45,7 +45,7 @@ class Submitter:
             if self.leaving:
                 return
             self._submit(job)
-            if self._jobs and self._dice.random() < SECOND_THOUGHTS:
+            while self._jobs and self._dice.random() < SECOND_THOUGHTS:
                 self._think_again()
 
     def _submit(self, job: dict[str, Any]) -> None:
@@ -65,7 +65,8 @@ class Submitter:
             self._jobs.append(answer)
 
     def _think_again(self) -> None:
-        job = self._dice.choice(self._jobs)
+        # Mostly of what they have just done, while the scheduler is busy with it.
+        job = self._jobs[-1] if self._dice.random() < 0.6 else self._dice.choice(self._jobs)
         act = self._dice.choice((self._cancel, self._cancel_set, self._reprioritise, self._rename, self._return))
         act(job)
 
