@@ -97,13 +97,17 @@ class LogTables:
         pairs = zip(subjects, after, strict=True)
         return [row for subject, seen in pairs for row in self._of_subject.get(subject, ()) if row[4] > seen]
 
-    def between(self, after: int, upto: int, limit: int, size_bytes: int) -> list[tuple[Any, ...]]:
-        """With how many there are: no more bytes than asked for, but at least one row."""
-        rows = self.events[after : min(upto, after + limit)]
-        return self.bounded(rows, size_bytes)
+    def page(self, asked: Mapping[str, Any]) -> list[tuple[Any, ...]]:
+        return self.bounded(self.events[asked["after"] : asked["after"] + asked["limit"]], asked["bytes"])
+
+    def all_between(self, asked: Mapping[str, Any]) -> list[tuple[Any, ...]]:
+        hidden = frozenset(asked["hidden"])
+        rows = [row for row in self.events[asked["after"] : asked["upto"]] if row[5] not in hidden]
+        return self.bounded(rows[: asked["limit"]], asked["bytes"])
 
     @staticmethod
     def bounded(rows: Sequence[Row], size_bytes: int) -> list[tuple[Any, ...]]:
+        """With how many there are: no more bytes than asked for, but at least one row."""
         kept: list[tuple[Any, ...]] = []
         so_far = 0
         for row in rows:

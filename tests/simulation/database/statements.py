@@ -23,12 +23,8 @@ ANSWERS: dict[bytes, Answer] = {
     LOG["commits_of"]: lambda server, _, params: server.log.commits_of(*params),
     LOG["take_ids"]: lambda server, _, params: server.log.take_ids(*params),
     LOG["rest_of_commit"]: lambda server, _, params: server.log.events[params[0] : params[1]],
-    BOUNDED["page"]: lambda server, _, asked: server.log.between(
-        asked["after"], server.log.end, asked["limit"], asked["bytes"]
-    ),
-    BOUNDED["all_between"]: lambda server, _, asked: server.log.between(
-        asked["after"], min(asked["upto"], server.log.end), asked["limit"], asked["bytes"]
-    ),
+    BOUNDED["page"]: lambda server, _, asked: server.log.page(asked),
+    BOUNDED["all_between"]: lambda server, _, asked: server.log.all_between(asked),
     BOUNDED["selected"]: lambda server, _, asked: server.log.selected(asked),
     LOG["take_lease"]: lambda server, session, params: server.live.take_lease(session, params),
     LOG["renew_lease"]: lambda server, session, params: server.live.renew_lease(session, params),
