@@ -8,7 +8,6 @@ from typing import Any
 
 import httpx
 
-from tests.harness.running import Running
 from tests.line.agreeing import pages
 
 # What is refused because something else has happened meanwhile is not done.
@@ -27,22 +26,27 @@ class Chores:
 
     _client: httpx.Client
 
-    def __init__(self, line: Running, seed: int) -> None:
-        self._line = line
+    def __init__(self, client: Callable[[], httpx.Client], seed: float) -> None:
+        self._new_client = client
         self._chance = Random(seed)
         self._undo: Undo | None = None
         self._seen = 0
 
     def do(self) -> None:
-        with self._line.client() as self._client:
-            self._return_what_is_kept()
-            self._repair_what_is_forgotten()
+        with self._new_client() as self._client:
+            self._tidy()
             if not self._taken_back():
                 self._undo = self._chance.choice(CHORES)(self)
 
     def end(self) -> None:
-        with self._line.client() as self._client:
+        """Nothing new is begun; may be called again and again, for what others leave behind."""
+        with self._new_client() as self._client:
+            self._tidy()
             self._taken_back()
+
+    def _tidy(self) -> None:
+        self._return_what_is_kept()
+        self._repair_what_is_forgotten()
 
     def _taken_back(self) -> bool:
         undo, self._undo = self._undo, None
