@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from random import Random
 from typing import Any
 
@@ -19,14 +19,15 @@ Undo = Callable[[], object]
 
 
 class Chores:
-    """One at a time, out of a seed; most are taken back before the next one.
+    """One at a time, out of a seed; most are taken back before the next one. Some machines and labs are spared.
 
     Each with a client of its own, since the service may have been killed meanwhile.
     """
 
     _client: httpx.Client
 
-    def __init__(self, client: Callable[[], httpx.Client], seed: float) -> None:
+    def __init__(self, client: Callable[[], httpx.Client], seed: float, spared: Sequence[str] = ()) -> None:
+        self._spared = spared
         self._new_client = client
         self._chance = Random(seed)
         self._undo: Undo | None = None
@@ -78,6 +79,7 @@ class Chores:
 
     def _some(self, path: str, name: str, **like: Any) -> dict[str, Any] | None:
         rows = [row for row in pages(self._client, path, name) if like.items() <= row.items()]
+        rows = [row for row in rows if row.get("fqdn") not in self._spared]
         return self._chance.choice(rows) if rows else None
 
     def drain(self) -> Undo | None:

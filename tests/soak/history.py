@@ -42,7 +42,7 @@ class History:
         self._journal = journal
         self._of_subject: defaultdict[str, list[Record]] = defaultdict(list)
         self._whiteboards: Counter[str] = Counter()
-        self._allocations: list[float] = []
+        self._scheduled: dict[str, float] = {}
         self._wrong: list[str] = []
 
     @property
@@ -68,9 +68,10 @@ class History:
         found = [place_of(one) for one in self._events(0, self.end)]
         return [] if found == self.places else ["the log has changed since it was read"]
 
-    def first_allocation(self, after: float) -> float | None:
-        """When a recipe first got a system after that moment."""
-        return next((moment for moment in self._allocations if moment > after), None)
+    def scheduled(self, recipe_id: int) -> float | None:
+        """When a recipe first got a system."""
+        self.read_on()
+        return self._scheduled.get(f"recipe/{recipe_id}")
 
     def read_on(self) -> None:
         """What is wrong with it, `check` will say."""
@@ -97,7 +98,7 @@ class History:
         if record.topic == "job.submitted":
             self._whiteboards[record.data["whiteboard"]] += 1
         if record.topic == "recipe.scheduled":
-            self._allocations.append(one.recorded_at.timestamp())
+            self._scheduled.setdefault(one.subject, one.recorded_at.timestamp())
 
     def _missing(self, answered: list[Acknowledged]) -> Iterator[str]:
         for fact in answered:

@@ -87,7 +87,8 @@ class Person:
             return None
         if not answer.is_success:
             raise AssertionError(f"{method} {path}: {answer.status_code} {answer.text}")
-        if key:
+        # What changed nothing is looked at anew each time.
+        if key and answer.json().get("cancelled", True):
             self._said.append((method, path, body, key, answer.json()))
         return answer.json(), int(answer.headers["labledger-position"])
 
@@ -107,12 +108,12 @@ def submitting(jobs: Iterator[dict[str, Any]], wanted: Callable[[], bool]) -> Er
 
     def errand(person: Person) -> None:
         if wanted():
-            sets.append(_submit(person, next(jobs)))
+            sets.append(submit(person, next(jobs)))
         chance = person.chance
         if sets and chance.random() < CHANGES:
             _prioritise(person, *chance.choice(sets[-LATELY:]))
         if sets and chance.random() < CANCELS:
-            _cancel(person, *chance.choice(sets[-LATELY:]))
+            cancel(person, *chance.choice(sets[-LATELY:]))
         if chance.random() < REPEATS:
             person.repeat()
         person.pause()
@@ -120,7 +121,7 @@ def submitting(jobs: Iterator[dict[str, Any]], wanted: Callable[[], bool]) -> Er
     return errand
 
 
-def _submit(person: Person, job: dict[str, Any]) -> SetOf:
+def submit(person: Person, job: dict[str, Any]) -> SetOf:
     """Of one recipe set."""
     whiteboard = f"{person.name}: {job['whiteboard']}"
     person.book.asked.add(whiteboard)
@@ -138,15 +139,15 @@ def _prioritise(person: Person, number: int, _: Sequence[int]) -> None:
         person.book.note(Acknowledged(done[1], f"recipe-set/{number}", topics, data))
 
 
-def _cancel(person: Person, number: int, recipe_ids: Sequence[int]) -> None:
+def cancel(person: Person, number: int, recipe_ids: Sequence[int]) -> None:
     done = person.write("POST", f"/recipe-sets/{number}/cancel", {"reason": "not needed any more"})
     for recipe_id in recipe_ids if done is not None and done[0]["cancelled"] else ():
         person.book.note(Acknowledged(done[1], f"recipe/{recipe_id}", ENDED))
 
 
-def operating(person: Person, over: threading.Event) -> Errand:
+def operating(person: Person, over: threading.Event, spared: Sequence[str]) -> Errand:
     """Chores of the lab; when it is over only what has to be done for everything to come to rest."""
-    chores = Chores(person.client, person.chance.random())
+    chores = Chores(person.client, person.chance.random(), spared)
 
     def errand(person: Person) -> None:
         if over.is_set():

@@ -19,10 +19,11 @@ from urllib.parse import urlsplit
 
 from api.embedded.cluster import HOST, Cluster
 from api.embedded.service_login import service_url
+from tests.harness.disk import SmallDisk, small_disk
 from tests.harness.relay import Relay
 from tests.line.faults import FAULTS
 from tests.line.up import Up, up
-from tests.soak.disk import SmallDisk, small_disk
+from tests.soak.book import Book
 from tests.soak.machine import DatabaseMachine, Machine
 
 # The least that can be set: a hung scheduler is replaced after so long.
@@ -45,6 +46,9 @@ class Site:
     to_database: Relay
     doors: tuple[Relay, Relay]
     disk: SmallDisk | None
+    book: Book = field(default_factory=Book)
+    # The lab controllers that the lab agent stands for.
+    labs: tuple[str, ...] = ()
     lab: subprocess.Popen[bytes] | None = None
     lab_starts: int = field(default=0)
 
@@ -75,6 +79,7 @@ class Site:
         """What systemd would do in the lab. Its machines are those of the same seed, also after a crash."""
         self.lab_starts += 1
         percentages = (word for name, percent in FAULTS.items() for word in (f"--{name}", str(percent)))
+        named = (word for fqdn in self.labs for word in ("--lab-controller", fqdn))
         how = ("--seed", str(self.seed), "--speed", SPEED, "--watchdog", WATCHDOG_SECONDS, *percentages)
         command = [
             sys.executable,
@@ -83,7 +88,7 @@ class Site:
             str(self.journal),
             "lab",
             "simulate",
-            "--all",
+            *named,
             *how,
         ]
         told = {"LABLEDGER_URL": self.urls[self.lab_starts % 2], "LABLEDGER_TOKEN": self.token}

@@ -8,6 +8,7 @@ import threading
 import time
 from collections import defaultdict
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass, field
 from random import Random
@@ -18,10 +19,11 @@ from api.store.event_log import EventLog
 from replay.generated_jobs import generate_jobs
 from replay.generated_lab import generate_lab
 from tests.harness.waiting import until
-from tests.soak.book import Book, LabJournal
+from tests.soak.book import LabJournal
 from tests.soak.faults import FAULTS, Fault, Struck, fill_disk
 from tests.soak.history import History
 from tests.soak.people import Errand, Person, at_work, operating, submitting, watching
+from tests.soak.probe import LAB, SYSTEM, Probe, with_probe
 from tests.soak.site import Site
 
 LABS, SYSTEMS, SUBMITTERS = 2, 24, 3
@@ -54,7 +56,6 @@ class Happened:
 class Soak:
     site: Site
     faults: int
-    book: Book = field(default_factory=Book)
     timeline: list[Happened] = field(default_factory=list)
     seen: dict[int, tuple[str, str]] = field(default_factory=dict)
     _began: float = field(default_factory=time.monotonic)
@@ -65,14 +66,15 @@ class Soak:
         print(f"LABLEDGER_SEED={site.seed} LABLEDGER_FAULTS={self.faults}; logs in {site.logs}", flush=True)
         lab = generate_lab(site.seed, labs=LABS, systems=SYSTEMS)
         file = site.folder / "lab.json"
-        file.write_text(json.dumps(lab))
+        file.write_text(json.dumps(with_probe(lab)))
         loaded = site.labledger("lab", "load", str(file))
         assert loaded.returncode == 0, loaded.stderr
+        site.labs = tuple(each["fqdn"] for each in lab["lab_controllers"])
         site.start_lab()
         with closing(EventLog(site.owner_url)) as log:
-            history = History(log, self.book, LabJournal(site.journal))
+            history = History(log, self.site.book, LabJournal(site.journal))
             over, operator = threading.Event(), self._person("operator")
-            with at_work({operator: operating(operator, over)}):
+            with at_work({operator: operating(operator, over, (SYSTEM, LAB))}):
                 with at_work(self._others(lab, history)):
                     self._strike(history)
                 over.set()
@@ -88,11 +90,12 @@ class Soak:
         return found
 
     def _person(self, name: str) -> Person:
-        return Person(name, self.book, self.site.urls, self.site.token, self.site.seed)
+        return Person(name, self.site.book, self.site.urls, self.site.token, self.site.seed)
 
     def _strike(self, history: History) -> None:
         chance = Random(f"faults/{self.site.seed}")
-        until(lambda: self._allocated(history, 0.0), "work to begin")
+        probe = Probe(self._person("prober"))
+        self._placed(probe, *probe.submit(), history)
         for fault in itertools.islice(_dealt(chance, self._possible()), self.faults):
             time.sleep(chance.uniform(*QUIET_SECONDS))
             happened = Happened(fault.__name__, fault.__name__, time.monotonic() - self._began)
@@ -100,37 +103,40 @@ class Soak:
             struck = fault(self.site, chance)
             happened.what = struck.what
             try:
-                self._come_back(happened, struck, history)
+                self._come_back(happened, struck, probe, history)
             finally:
                 print(happened, flush=True)
-            right([*history.check(), *self.book.wrong])
+            right([*history.check(), *self.site.book.wrong])
 
     def _possible(self) -> list[Fault]:
         return [fault for fault in FAULTS if fault is not fill_disk or self.site.disk is not None]
 
-    def _come_back(self, happened: Happened, struck: Struck, history: History) -> None:
+    def _come_back(self, happened: Happened, struck: Struck, probe: Probe, history: History) -> None:
         """Nobody helps: it is only waited for."""
 
         def ready() -> bool:
             alive = {machine.pid(role) for machine in self.site.machines for role in ROLES}
+            alive.add(self.site.first.postmaster)
             return alive.isdisjoint(struck.gone) and self.site.is_ready()
 
-        until(ready, f"both machines to be ready after {struck.what}", BACK_SECONDS)
-        happened.ready_seconds = time.time() - struck.at
-        moment = until(
-            lambda: self._allocated(history, struck.at), f"an allocation after {struck.what}", BACK_SECONDS
-        )
-        happened.allocation_seconds = moment - struck.at
+        with ThreadPoolExecutor(1) as beside:
+            asked = beside.submit(probe.submit)
+            until(ready, f"both machines to be ready after {struck.what}", BACK_SECONDS)
+            happened.ready_seconds = time.time() - struck.at
+            placed = asked.result(BACK_SECONDS)
+        happened.allocation_seconds = self._placed(probe, *placed, history) - struck.at
 
-    def _allocated(self, history: History, after: float) -> float | None:
-        history.read_on()
-        return history.first_allocation(after)
+    def _placed(self, probe: Probe, set_id: int, recipe_id: int, history: History) -> float:
+        """When it got its system, which is given back."""
+        moment = until(lambda: history.scheduled(recipe_id), "the probe to get its system", BACK_SECONDS)
+        probe.cancel(set_id, recipe_id)
+        return moment
 
     def _come_to_rest(self, history: History) -> None:
         """The faults are over, nobody submits: every recipe ends, or waits for a stated reason."""
 
         def at_rest() -> bool:
-            right([*history.check(), *self.book.wrong])
+            right([*history.check(), *self.site.book.wrong])
             systems = history.audit.world.systems.values()
             return not any(system.recipe_id or system.usage == "pending" for system in systems)
 

@@ -47,7 +47,7 @@ def test_two_machines__faults_at_random_moments__come_back_and_lose_nothing(fold
     (folder / "failed").unlink()
     print(
         f"{history.end} events, {history.acknowledged} acknowledged facts found in them,"
-        f" {len(soak.book.jobs)} jobs each once, {soak.book.repeated} requests repeated under their keys,"
+        f" {len(there.book.jobs)} jobs each once, {there.book.repeated} requests repeated under their keys,"
         f" epoch {history.epoch} at last"
     )
 

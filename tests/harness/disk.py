@@ -37,7 +37,7 @@ class SmallDisk:
 
 @contextmanager
 def small_disk(folder: Path) -> Iterator[SmallDisk | None]:
-    """A file system in memory, mounted on a new folder, and gone afterwards; None where none may be mounted."""
+    """A file system in memory on a new folder, gone afterwards; None where nothing may be mounted."""
     folder.mkdir()
     if not may_mount():
         yield None
