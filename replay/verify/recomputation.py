@@ -104,7 +104,7 @@ class Recomputation:
             triggers.answered_before(int(position))
             return self._answered(made)
         finally:
-            triggers.refused()
+            self._partition.refused()
 
     def _answered(self, made: DecidedCommit) -> list[Decided]:
         """Of several quiet questions of one event the first may have been asked by the commit before."""
@@ -119,7 +119,7 @@ class Recomputation:
     def _skip(self, made: DecidedCommit, quiet: int) -> bool:
         """Ask again, without so many of the first questions; False when the cause raised no more."""
         triggers = self._partition.triggers
-        triggers.refused()
+        self._partition.refused()
         for _ in range(quiet):
             trigger = triggers.first()
             if trigger is None or not trigger.quiet or trigger.cause != made.cause:
