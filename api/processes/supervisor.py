@@ -89,13 +89,17 @@ def _log_death(child: _Child, delay_seconds: float) -> None:
     log.warning("%s %s; starting it again in %.1f s", child.program.name, how, delay_seconds)
 
 
-def spawn(program: Program) -> subprocess.Popen[bytes]:
-    """A session of its own: Ctrl-C reaches this process alone, which then stops the others in order."""
+def spawn(program: Program, *, quiet: bool = False) -> subprocess.Popen[bytes]:
+    """A session of its own: Ctrl-C reaches this process alone, which then stops the others in order.
+
+    Of a quiet one nobody hears but what goes to standard error.
+    """
     parent = os.getpid()
     return subprocess.Popen(
         list(program.argv),
         env=dict(program.env),
         stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL if quiet else None,
         start_new_session=True,
         preexec_fn=lambda: die_with(parent, signal.SIGTERM),  # noqa: PLW1509  (one system call, in a process of one thread)
     )
