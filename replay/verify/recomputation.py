@@ -21,7 +21,7 @@ from domain.scheduling.timers import SILENT_AFTER_SECONDS, Clock, Findings, corr
 from replay.verify.decided import Decided, DecidedCommit, commits, decided
 
 # So many events may come between a basis and its commit; a scheduler reads them in seconds.
-MOST_AHEAD = 200_000
+MOST_AHEAD = 50_000
 CONSISTENCY = "timer/consistency"
 CONTACT = "timer/contact/"
 

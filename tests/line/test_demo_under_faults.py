@@ -45,7 +45,7 @@ def test_demo__every_fault_for_a_moment__every_job_finishes(line: Running, tmp_p
         kill_every_seconds=2.5,
     )
     demo = json.loads((SAMPLES / "lab.json").read_text("utf-8"))
-    faulty = FaultyLab(line, plan, tmp_path, Chores(line, plan.seed))
+    faulty = FaultyLab(line, plan, tmp_path, Chores(line.client, plan.seed))
     faulty.load(demo)
     for name in SAMPLE_JOBS:
         line.labledger("submit", str(SAMPLES / name))
@@ -68,7 +68,7 @@ def test_generated_lab__every_fault_for_a_while__every_job_finishes(
         kill_every_seconds=8,
     )
     lab = generate_lab(seed, labs=3, systems=40)
-    faulty = FaultyLab(line, plan, tmp_path, Chores(line, seed))
+    faulty = FaultyLab(line, plan, tmp_path, Chores(line.client, seed))
     faulty.load(lab)
     faulty.run(generate_jobs(lab, seed, MANY_JOBS))
     events = _is_done(faulty, jobs=faulty.submitted)
