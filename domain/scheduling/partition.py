@@ -158,16 +158,17 @@ class Partition:
         assert not self._supposed, "nothing is supposed yet"
         self._supposed = Supposed(self.position, now)
 
-    def suppose(self, subject: str, event: Event) -> None:
-        """Let an event have happened, until all that is supposed is `committed` or `refused`."""
+    def suppose(self, subject: str, event: Event) -> State:
+        """Let an event have happened, until all is `committed` or `refused`; what its subject was before."""
         before = self.state_of(subject)
-        moment = self._supposed.next_moment(before)
+        moment = self._supposed.next_moment(subject, before)
         after = evolve(subject, before, event, moment)
         self._put(after, forget=False)
         for question in self._raising.questions(Happened(subject, event, before, after), self):
             self._supposed.raised.append((moment.position, question))
             if question[0] == WAKE_UP:
                 self.triggers.suppose_raised(question[1])
+        return before
 
     def committed(self, first_position: int, last_position: int) -> None:
         """What was decided is in the log, at these positions.

@@ -26,9 +26,9 @@ class Supposed:
     def __bool__(self) -> bool:
         return bool(self.before)
 
-    def next_moment(self, state: State) -> Moment:
-        """That of one event more, of something that is like this before it."""
-        self.before.setdefault(state.subject, state)
+    def next_moment(self, subject: str, state: State) -> Moment:
+        """That of one event more, of a subject that is like this before it."""
+        self.before.setdefault(subject, state)
         self.last_position += 1
         return Moment(state.version + 1, self.last_position, self._at)
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from domain.directory import events as directory
 from domain.events import Event
@@ -27,8 +27,7 @@ if TYPE_CHECKING:
     from domain.scheduling.partition import Partition
 
 
-@dataclass(frozen=True)
-class Happened:
+class Happened(NamedTuple):
     """An event, and what its recipe, set or system was before and is after; None for other subjects."""
 
     subject: str
