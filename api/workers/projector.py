@@ -14,8 +14,8 @@ from projections.database import AWAY
 from projections.projector import OutOfStep, Projector
 
 RETRY_SECONDS = 0.5
-# A page costs some twenty statements, whatever is on it: while the log moves, pages come no faster than that. What
-# comes after a pause shows at once.
+# A page costs some twenty statements, whatever is on it: while the log moves, pages come no faster than that.
+# What comes after a pause shows at once.
 SECONDS_EACH = 0.03
 
 logger = logging.getLogger(__name__)
