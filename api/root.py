@@ -17,9 +17,11 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from api.feed import Feed
+from api.garbage import keep_for_good
 from api.metrics import counted
 from api.metrics.writer import CounterWriter
 from api.opening import Opening
+from api.processes.garbage import spare_what_lasts
 from api.processes.stop_request import listening
 from api.services import Bounds, Services
 from api.settings import BadSettings, Settings, variable
@@ -31,6 +33,7 @@ from api.store.datastore import SERVICE_ROLE, probe, with_liveness
 from api.store.event_log import EventLog
 from api.store.group_commit import GroupCommit
 from api.store.lease import SCHEDULER
+from api.store.numbers import Numbers
 from api.store.snapshots import Snapshots
 from api.store.tailer import Tailer, TailerCounters
 from api.use_cases.first_token import make_first_token
@@ -75,12 +78,13 @@ def http_application(settings: Settings) -> InFlight:
         reader=Reader(with_liveness(url), SERVICE_ROLE),
         aggregates=Aggregates(log),
         contacts=Contacts(log),
+        numbers=Numbers(log),
         bounds=Bounds(settings.position_wait_seconds, settings.long_poll_seconds),
     )
     counters = Counters(log, partial(_counted, services), lambda: services.feed.broadcast.watchers)
     writer = CounterWriter(counters)
 
-    opening = Opening(services.reader.open, services.feed.open)
+    opening = Opening(services.reader.open, services.feed.open, keep_for_good)
 
     async def start() -> None:
         await opening.begin()
@@ -114,6 +118,7 @@ def run_scheduler(settings: Settings) -> None:
     snapshots = Snapshots(log, SCHEDULER)
     partition = _patiently_now(snapshots.load, stop.made)
     if partition is not None:
+        spare_what_lasts()
         tailer = Tailer(url, after=partition.position)
         consistency = ConsistencyLoop(Contacts(log), settings.consistency_seconds)
         scheduler = Scheduler(

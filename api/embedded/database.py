@@ -47,6 +47,10 @@ class EmbeddedDatabase:
     def stop(self) -> None:
         self._cluster.stop()
 
+    def remove(self) -> None:
+        """Stop, and delete what it wrote, wherever that lies."""
+        self._cluster.remove()
+
     def _start_again(self) -> None:
         try:
             self._cluster.start(self._started.port)

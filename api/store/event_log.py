@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Any
 
 from eventsourcing.persistence import EventStore, InterfaceError, OperationalError, StoredEvent
@@ -17,11 +18,12 @@ from api.store.selection import EVERYTHING, Selection
 from api.store.sql import BOUNDED, PAGE_BYTES, SQL
 from domain.directory.state import DIRECTORY_TOPICS
 from domain.events import Recorded
-from domain.job.submission import Ids
+from domain.job.submission import Counts, Ids
 from domain.scheduling.installable import FOLLOWED
 from projections.database import DatabaseFull, away
 
-FOLDED_TOPICS = sorted({*DIRECTORY_TOPICS, *(followed.TOPIC for followed in FOLLOWED)})
+FOLDED_TOPICS = frozenset((*DIRECTORY_TOPICS, *(followed.TOPIC for followed in FOLLOWED)))
+"""Of what a process that serves folds."""
 
 
 class EventLog(EventStore[str]):
@@ -72,7 +74,7 @@ class EventLog(EventStore[str]):
 
     def directory(self, upto: int) -> Iterable[Recorded]:
         """The events of the directory, and of who may have which system, up to a position."""
-        return self._recorded(SQL["directory"], (FOLDED_TOPICS, upto))
+        return self._recorded(SQL["directory"], (sorted(FOLDED_TOPICS), upto))
 
     def select(
         self,
@@ -118,10 +120,15 @@ class EventLog(EventStore[str]):
             )
         }
 
-    def take_ids(self, recipe_sets: int, recipes: int, tasks: int) -> Ids:
-        """Numbers for one job; each kind ascends, and one that is not used leaves a gap."""
-        ((job, set_ids, recipe_ids, task_ids),) = self.rows(SQL["take_ids"], (recipe_sets, recipes, tasks))
-        return Ids(job, tuple(set_ids), tuple(recipe_ids), tuple(task_ids))
+    def take_ids(self, jobs: Sequence[Counts]) -> list[Ids]:
+        """Numbers for jobs, in one query; each kind ascends, and one that is not used leaves a gap."""
+        wanted = [len(jobs), *map(sum, zip(*jobs, strict=True))]
+        (found,) = self.rows(SQL["take_ids"], wanted)
+        job_ids, *parts = map(iter, found)
+        return [
+            Ids(next(job_ids), *(tuple(islice(*part)) for part in zip(parts, job, strict=True)))
+            for job in jobs
+        ]
 
     def close(self) -> None:
         self.datastore.close()

@@ -72,7 +72,7 @@ FROM (
 WHERE bytes_before < %(bytes)s ORDER BY notification_id
 
 -- name: take_ids
-SELECT nextval('log.job_ids'),
+SELECT ARRAY(SELECT nextval('log.job_ids') FROM generate_series(1, %s)),
        ARRAY(SELECT nextval('log.recipe_set_ids') FROM generate_series(1, %s)),
        ARRAY(SELECT nextval('log.recipe_ids') FROM generate_series(1, %s)),
        ARRAY(SELECT nextval('log.task_ids') FROM generate_series(1, %s))

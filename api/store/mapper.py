@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
 
 import orjson
 from eventsourcing.persistence import Mapper, StoredEvent, Transcoder
 
 import domain.all_events  # noqa: F401  (so that every topic in the log is known)
-from domain.events import Basis, Change, Event, Recorded, Stamp, data_of, from_data
+from domain.events import TOPICS, Basis, Change, Event, Recorded, Stamp, data_of, from_data
 
 Row = tuple[int, int, datetime, str, int, str, bytes]
 """position, commit end, recorded at, subject, version, topic, state: as `log.sql` selects them."""
 
+
+# As `_state` begins.
+_VERSION: Final = re.compile(rb'\{"version":([0-9]{1,9}),')
 
 NUL = b"\\u0000"
 
@@ -65,6 +69,13 @@ class EventMapper(Mapper[str]):
     def read(self, topic: str, state: bytes) -> tuple[Event, Stamp]:
         stored = self.transcoder.decode(state)
         return from_data(topic, stored["version"], stored["data"]), _stamp(stored)
+
+    def require_readable(self, row: Row) -> None:
+        """Raises what `recorded` would for an event that is not understood, without reading one that is."""
+        topic, state = row[5], row[6]
+        cls, version = TOPICS.get(topic), _VERSION.match(state)
+        if cls is None or version is None or int(version[1]) != cls.VERSION:
+            self.read(topic, state)
 
     def recorded(self, row: Row) -> Recorded:
         position, commit_end, recorded_at, subject, version, topic, state = row

@@ -177,12 +177,3 @@ LET_GOES: tuple[Row, ...] = (
     Row("lab disabled", (directory.LabControllerDisabled,), _lab_itself),
     Row("system withdrawn", (recipe.RecipeAssigned,), _still_holding),
 )
-
-
-def by_event(rows: Iterable[Row]) -> dict[type[Event], tuple[Row, ...]]:
-    """The rows that an event may be the cause of."""
-    index: dict[type[Event], tuple[Row, ...]] = {}
-    for row in rows:
-        for event in row.events:
-            index[event] = (*index.get(event, ()), row)
-    return index

@@ -22,6 +22,7 @@ def contents(partition: Partition) -> dict[str, Any]:
     for part in ("effort", "directory", "labs", "filters", "sets", "triggers", "available", "hopeless"):
         del held[part]
     raising = vars(held.pop("_raising"))
+    assert not held.pop("_supposed"), "what is supposed is no content"
     return {
         **{name: _plain(value) for name, value in {**held, **raising}.items()},
         "triggers": (partition.triggers.waiting(), sorted(partition.triggers.to_be_asked())),

@@ -1,0 +1,39 @@
+-- What the log itself says of the time things took: by `recorded_at`, the clock of the database.
+
+-- name: seconds_to_next
+-- From each end of a usage to the next recipe that the system is scheduled for.
+SELECT extract(epoch FROM next.recorded_at - ended.recorded_at)::float8
+FROM log.events AS ended
+JOIN LATERAL (
+    SELECT e.recorded_at FROM log.events AS e
+    WHERE e.originator_id = ended.originator_id AND e.originator_version > ended.originator_version
+      AND e.topic = 'system.scheduled'
+    ORDER BY e.originator_version LIMIT 1
+) AS next ON true
+WHERE ended.topic = 'system.pending' AND ended.notification_id > %s;
+
+-- name: span
+-- How many events of a topic there are, of how many subjects, and the seconds from the first event of any
+-- kind, which set it off, to the last of them.
+SELECT count(*), count(DISTINCT e.originator_id),
+       coalesce(extract(epoch FROM max(e.recorded_at) - (
+           SELECT f.recorded_at FROM log.events AS f
+           WHERE f.notification_id > %(after)s ORDER BY f.notification_id LIMIT 1)), 0)::float8
+FROM log.events AS e
+WHERE e.topic = %(topic)s AND e.notification_id > %(after)s;
+
+-- name: waiting
+-- Recipes that were started, as long as nobody ended them.
+SELECT split_part(originator_id, '/', 2)::integer FROM log.events
+WHERE topic = 'recipe.waiting' AND notification_id > %s ORDER BY notification_id LIMIT %s;
+
+-- name: others_after
+-- How many events there are that are not of these subjects.
+SELECT count(*) FROM log.events WHERE notification_id > %s AND NOT originator_id = ANY (%s);
+
+-- name: lives
+-- From the submission of a recipe to its completion.
+SELECT extract(epoch FROM ended.recorded_at - new.recorded_at)::float8
+FROM log.events AS ended
+JOIN log.events AS new ON new.originator_id = ended.originator_id AND new.originator_version = 1
+WHERE ended.topic = 'recipe.completed' AND ended.notification_id > %s;
