@@ -54,7 +54,7 @@ class Supervisor:
         self._checks.append(check)
 
     def run(self, until: Callable[[], bool]) -> None:
-        """Look after the children until the given question, asked about twenty times a second, is answered."""
+        """Look after the children until the given question, asked at every tick, is answered."""
         while not until():
             for check in self._checks:
                 check()
