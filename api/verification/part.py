@@ -23,7 +23,7 @@ from api.verification.reading import pages
 
 PARTS: dict[str, Callable[[], Part]] = {DECISIONS: MadeAgain, AUDIT: AgainstRules}
 
-# So many new objects are worth a look for garbage: nearly all stay.
+# So many new objects are worth a look for garbage: nearly all stay. Nobody waits for an answer meanwhile.
 YOUNG = 100_000
 
 

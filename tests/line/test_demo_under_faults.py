@@ -64,6 +64,7 @@ def _is_done(faulty: FaultyLab, jobs: int) -> list[dict[str, Any]]:
     records = list(from_json(events))
     assert_sound(records)
     assert_at_rest(records)
+    line.labledger("replay", "verify")
     world = assert_shown_as_logged(line, records)
     assert not world.recipes, "nobody is on a system or in the queue any more"
     faulty.nothing_that_never_happens()

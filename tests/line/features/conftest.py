@@ -36,6 +36,7 @@ def line(servers: ServerPool) -> Iterator[Running]:
         urls = {fqdn: [f"http://{fqdn}/linux/"] for fqdn in LABS.values()}
         assert admin.put("/distro-trees/1", json={**TREE, "urls": urls}).is_success
         yield started
+        started.labledger("replay", "verify")
 
 
 @pytest.fixture(scope="package")

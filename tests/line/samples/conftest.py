@@ -19,6 +19,7 @@ def line(servers: ServerPool) -> Iterator[Running]:
     with servers.databases("embedded").fresh() as database, running(database) as started:
         started.labledger("lab", "load", str(SAMPLES / "lab.json"))
         yield started
+        started.labledger("replay", "verify")
 
 
 @pytest.fixture
