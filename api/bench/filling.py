@@ -56,7 +56,7 @@ class Filling:
     def submit(self, sets: Sequence[dict[str, Any]]) -> int:
         """A job of these recipe sets; how many recipes it has."""
         spec = self.reader.job(sets)
-        ids = self._stand.log.take_ids(*counts(spec))
+        (ids,) = self._stand.log.take_ids([counts(spec)])
         trees = [tree for each in spec.recipe_sets for tree in self._trees.choose(each).tree_ids]
         self._append(submit(spec, ids, ACTOR, trees))
         return len(trees)
