@@ -49,7 +49,7 @@ class Filling:
         """Submit so many recipes at least; the position of the last event."""
         done = 0
         while done < recipes:
-            done += self.submit(list(islice(sets, SETS_IN_A_JOB)))
+            done += self.submit(list(islice(sets, min(SETS_IN_A_JOB, recipes - done))))
             self._told("recipes", min(done, recipes), recipes)
         return self._stand.log.end()
 

@@ -46,8 +46,8 @@ def measure(stand: Stand, sizes: Sizes, told: Told) -> Figures:
 
 
 def _killed(stand: Whole, part: str) -> tuple[float, float]:
-    """What the allocation must be, so that it is none of those that were under way: of another epoch where the
-    scheduler has died or has lost its session, else of something that was said after the answer.
+    """No allocation counts that was under way: where the scheduler has died, or has lost its session, only
+    one of another epoch, else only one after the answer.
     """
     ((epoch,),) = stand.log.rows(SQL["epoch"], ())
     before = stand.log.end()

@@ -17,16 +17,18 @@ def prepare(stand: Stand, sizes: Sizes, told: Told) -> None:
 
 
 def measure(stand: Stand, sizes: Sizes, told: Told) -> Figures:
-    """The whole command: each decision made again twice, by two processes side by side; nothing else runs."""
+    """The whole command: each decision made again twice, and the audit, side by side; nothing else runs."""
     stand.stop_all()
     began = time.monotonic()
-    answers = stand.command("replay", "verify")["hash_seeds"].values()
+    found = stand.command("replay", "verify")
     seconds = time.monotonic() - began
+    answers = found["hash_seeds"].values()
     decisions = [answer["decisions"] for answer in answers]
     return {
         "events": stand.log.end(),
         "decisions": min(decisions),
         "different": sum(answer["different"] + answer["unchecked"] + answer["mended"] for answer in answers),
+        "rules_broken": int(found["audit"]["broken"]),
         "decisions_per_second": round(min(decisions) / seconds),
         "events_per_second": round(stand.log.end() / seconds),
         "seconds": round(seconds, 2),

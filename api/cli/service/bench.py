@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 if TYPE_CHECKING:
-    from api.bench.outcome import Figures, Outcome
+    from api.bench.outcome import Outcome, Sizes
     from api.bench.told import Told
 
 
@@ -19,10 +20,11 @@ CASES = (
     *("pending", "saturated", "submit", "lifecycle", "multihost"),
     *("start", "rebuild", "verify", "query", "recovery"),
 )
+ALL = "all"
 
 
 @click.command
-@click.argument("case", type=click.Choice(CASES))
+@click.argument("case", type=click.Choice([*CASES, ALL]))
 @click.option("--systems", type=click.IntRange(1), default=10_000, show_default=True)
 @click.option(
     "--queued", type=click.IntRange(1), default=100_000, show_default=True, help="Recipes that wait."
@@ -45,36 +47,45 @@ CASES = (
     help="Length of the log that is read from its beginning.",
 )
 @click.option("--seed", type=int, default=1, show_default=True, help="What lab and queue are made from.")
+@click.option(
+    "--report",
+    "folder",
+    type=click.Path(file_okay=False, path_type=Path),
+    default="bench-report",
+    show_default=True,
+    help="Folder for the report of `all`.",
+)
 @click.option("--json", "as_json", is_flag=True, help="For machines: JSON instead of text.")
-def bench(case: str, as_json: bool, **sizes: Any) -> None:
-    """Measure CASE on a made-up lab: real processes, on a PostgreSQL of its own that is gone afterwards."""
+def bench(case: str, as_json: bool, folder: Path, **sizes: Any) -> None:
+    """Measure CASE on a made-up lab: real processes, on a PostgreSQL of its own that is gone afterwards.
+
+    `all` measures every case, at three depths of the queue where that matters, and writes a report.
+    """
     from api.bench.outcome import Sizes
-    from api.bench.run import run
 
     with _bars() as told:
-        outcome = run(case, Sizes(**sizes), told)
+        outcomes = _measured(case, Sizes(**sizes), folder, told)
     if as_json:
-        click.echo(json.dumps(outcome.document()))
-    else:
+        click.echo("\n".join(json.dumps(outcome.document()) for outcome in outcomes))
+        return
+    from api.cli.service.bench_table import show
+
+    for outcome in outcomes:
         show(outcome)
+    if case == ALL:
+        click.echo(f"the report is in {folder}")
 
 
-def show(outcome: Outcome) -> None:
-    from rich.console import Console
-    from rich.table import Table
+def _measured(case: str, sizes: Sizes, folder: Path, told: Told) -> list[Outcome]:
+    if case == ALL:
+        from api.bench.all_cases import run_all
 
-    table = Table("", "", title=f"bench {outcome.case}", title_justify="left", show_header=False, box=None)
-    sections: dict[str, Figures] = {
-        "sizes": {name: size for name, size in outcome.document()["sizes"].items() if size is not None},
-        "figures": outcome.figures,
-        "limits of this machine": outcome.limits,
-        "ratios": outcome.ratios,
-    }
-    for name, figures in sections.items():
-        table.add_row(f"[bold]{name}[/]", "")
-        for figure, value in figures.items():
-            table.add_row(f"  {figure}", f"{value:,}")
-    Console().print(table)
+        return run_all(sizes, folder, told)
+    from api.bench.room import require_room
+    from api.bench.run import run
+
+    require_room(sizes)
+    return [run(case, sizes, told)]
 
 
 @contextmanager
@@ -93,6 +104,6 @@ def _bars() -> Iterator[Told]:
         def told(what: str, done: int, of: int) -> None:
             if what not in tasks:
                 tasks[what] = progress.add_task(what, total=of)
-            progress.update(tasks[what], completed=done)
+            progress.update(tasks[what], completed=done, total=of)
 
         yield told

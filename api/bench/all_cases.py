@@ -1,0 +1,58 @@
+"""`labledger bench all`: every case, at several depths of the queue where that matters, and a report."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from api.bench.outcome import Outcome, Sizes
+from api.bench.picture import require_matplotlib
+from api.bench.report import write_report
+from api.bench.room import require_room
+from api.bench.run import run_together
+from api.bench.told import Told, nobody
+
+DEPTHS = (100, 10, 1)
+"""The queue is so many times less deep than the deepest."""
+
+
+@dataclass(frozen=True)
+class Together:
+    """Cases on one database, each where the one before has left it. `grows`: once for each depth."""
+
+    cases: tuple[str, ...]
+    grows: bool = False
+
+
+# In the order of the report.
+RUNS = (
+    Together(("pending",), grows=True),
+    Together(("saturated", "verify"), grows=True),
+    Together(("multihost",), grows=True),
+    Together(("query",), grows=True),
+    Together(("submit",)),
+    Together(("lifecycle",)),
+    Together(("start", "rebuild")),
+    Together(("recovery",)),
+)
+
+
+def run_all(
+    sizes: Sizes, folder: Path, told: Told = nobody, runs: Sequence[Together] = RUNS
+) -> list[Outcome]:
+    """The report is there after each case, as far as it goes: who interrupts this keeps what is measured."""
+    require_matplotlib()
+    require_room(sizes)
+    outcomes: list[Outcome] = []
+    planned = [(run, queued) for run in runs for queued in (_depths(sizes) if run.grows else (sizes.queued,))]
+    for number, (run, queued) in enumerate(planned):
+        told("all cases", number, len(planned))
+        for outcome in run_together(run.cases, replace(sizes, queued=queued), told):
+            outcomes.append(outcome)
+            write_report(outcomes, folder)
+    return outcomes
+
+
+def _depths(sizes: Sizes) -> list[int]:
+    return sorted({max(1, sizes.queued // depth) for depth in DEPTHS})

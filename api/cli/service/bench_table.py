@@ -1,0 +1,37 @@
+"""An outcome of the benchmark, as a table for people."""
+
+from __future__ import annotations
+
+from rich.console import Console
+from rich.table import Table
+
+from api.bench.outcome import Figures, Outcome
+from api.bench.targets import EVENTS, FILTERS, QUEUED, SYSTEMS, TARGETS
+
+OF_THE_TARGETS = (SYSTEMS, QUEUED, FILTERS, EVENTS)
+
+
+def show(outcome: Outcome) -> None:
+    """With what is to be reached, where the sizes are those it is said of."""
+    table = Table(
+        "", "", "", title=f"bench {outcome.case}", title_justify="left", show_header=False, box=None
+    )
+    sizes = outcome.document()["sizes"]
+    sections: dict[str, Figures] = {
+        "sizes": {name: size for name, size in sizes.items() if size is not None},
+        "figures": outcome.figures,
+        "limits of this machine": outcome.limits,
+        "ratios": outcome.ratios,
+    }
+    for name, figures in sections.items():
+        table.add_row(f"[bold]{name}[/]", "")
+        for figure, value in figures.items():
+            table.add_row(f"  {figure}", f"{value:,}", _target(outcome, figure, value))
+    Console().print(table)
+
+
+def _target(outcome: Outcome, figure: str, value: float) -> str:
+    sizes, target = outcome.sizes, TARGETS.get((outcome.case, figure))
+    if target is None or (sizes.systems, sizes.queued, sizes.filters, sizes.events) != OF_THE_TARGETS:
+        return ""
+    return f"[dim]{target}[/]" if target.is_met(value) else f"[red]{target}: missed[/]"

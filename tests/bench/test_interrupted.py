@@ -1,0 +1,50 @@
+"""A benchmark that is interrupted leaves neither folders nor processes."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+PATIENCE_SECONDS = 120
+
+
+def begun(folder: Path) -> list[int]:
+    """The processes that know of a database in this folder, once the API is among them."""
+    found = []
+    for entry in Path("/proc").iterdir():
+        try:
+            environment = (entry / "environ").read_bytes() if entry.name.isdigit() else b""
+        except OSError:
+            continue
+        if f"LABLEDGER_DATA={folder}".encode() in environment:
+            found.append(int(entry.name))
+    return found
+
+
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
+def test_bench__interrupted__nothing_is_left(tmp_path: Path, how: signal.Signals) -> None:
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("LABLEDGER_")}
+    command = [sys.executable, "-m", "api.cli", "bench", "saturated", "--systems", "40"]
+    process = subprocess.Popen(command, env={**kept, "TMPDIR": str(tmp_path)}, stderr=subprocess.DEVNULL)
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    while not (processes := begun(tmp_path)):
+        assert process.poll() is None
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    pointer = next(tmp_path.glob("labledger-bench-*/data/postgresql/cluster.path"), None)
+    elsewhere = None if pointer is None else Path(pointer.read_text().strip())
+    process.send_signal(how)
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    assert process.wait(PATIENCE_SECONDS) != 0
+    assert list(tmp_path.iterdir()) == []
+    assert elsewhere is None or not elsewhere.exists()
+    # A worker whose master has just ended is killed by the kernel, in its time.
+    while any(Path(f"/proc/{pid}").exists() for pid in processes):
+        assert time.monotonic() < deadline
+        time.sleep(0.05)

@@ -1,0 +1,97 @@
+"""What is shown of outcomes, and what is not begun."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from api.bench.all_cases import RUNS, Together, run_all
+from api.bench.holding import holding_of
+from api.bench.outcome import Outcome, Sizes
+from api.bench.picture import SHOWN
+from api.bench.report import MISSED, page
+from api.bench.room import NoRoom, require_room
+from api.bench.run import CASES
+from api.bench.targets import EVENTS, FILTERS, QUEUED, SYSTEMS
+from api.cli.service.bench import CASES as OFFERED
+from api.cli.service.bench_table import show
+
+FULL = Sizes(SYSTEMS, QUEUED, FILTERS, None, 50, 20, 1, EVENTS)
+
+
+def pending(queued: int, p99_ms: float) -> Outcome:
+    figures = {"p50_ms": 2.0, "p99_ms": p99_ms}
+    return Outcome("pending", Sizes(SYSTEMS, queued, FILTERS, None, 50, 20, 1, EVENTS), figures)
+
+
+def test_page__a_figure_short_of_its_target__is_marked() -> None:
+    lines = list(page([pending(1_000, 15.0), pending(QUEUED, 21.0)]))
+    (p50,) = (line for line in lines if line.startswith("| `pending` | p50_ms"))
+    (p99,) = (line for line in lines if line.startswith("| `pending` | p99_ms"))
+    (grown,) = (line for line in lines if "times that at" in line)
+    assert MISSED not in p50
+    assert MISSED in p99
+    assert "1.4" in grown
+    assert MISSED not in grown
+
+
+def test_page__deepest_queue_in_target__grown_too_much_is_marked() -> None:
+    lines = list(page([pending(1_000, 5.0), pending(QUEUED, 15.0)]))
+    assert MISSED in next(line for line in lines if "times that at" in line)
+
+
+def test_table__full_size__says_what_is_missed(capsys: pytest.CaptureFixture[str]) -> None:
+    show(pending(QUEUED, 21.0))
+    text = capsys.readouterr().out
+    assert "at most 20: missed" in text
+    assert "at most 5: missed" not in text
+
+
+def test_table__other_sizes__no_target_is_spoken_of(capsys: pytest.CaptureFixture[str]) -> None:
+    show(pending(200, 21.0))
+    assert "at most" not in capsys.readouterr().out
+
+
+def test_room__more_than_any_machine_has__says_what_is_missing() -> None:
+    with pytest.raises(NoRoom, match=r"MB of memory are needed, .* MB are available; .*of disk.*--queued"):
+        require_room(Sizes(10, 10**12, 10, None, 1, 1, 1, 10**12))
+
+
+def test_room__of_the_smallest__is_there() -> None:
+    require_room(Sizes(10, 10, 10, None, 1, 1, 1, 10))
+
+
+def test_holding__set_of_two__held_from_its_first_grant_to_its_start() -> None:
+    happened = [
+        (1, "recipe/1", "recipe.scheduled", 1.0),
+        (2, "recipe/3", "recipe.scheduled", 2.0),
+        (1, "recipe/2", "recipe.scheduled", 4.0),
+        (1, "recipe/1", "recipe.waiting", 4.0),
+        (1, "recipe/2", "recipe.waiting", 4.0),
+    ]
+    found = holding_of(happened)
+    assert found.held_seconds == [3.0, 0.0]
+    assert found.late_seconds == [0.0]
+    assert found.most_held == 2
+    assert list(found.held) == ["recipe/3"]
+
+
+def test_holding__start_after_the_last_grant__is_late() -> None:
+    happened = [(1, "recipe/1", "recipe.scheduled", 1.0), (1, "recipe/1", "recipe.waiting", 1.5)]
+    assert holding_of(happened).late_seconds == [0.5]
+
+
+def test_all__one_case__report_with_a_picture(tmp_path: Path) -> None:
+    # Of a queue this shallow all depths are one.
+    sizes = Sizes(40, 1, 60, None, 10, 1, 1, 100)
+    (outcome,) = run_all(sizes, tmp_path, runs=[Together(("saturated",), grows=True)])
+    assert outcome.figures["allocations"] == 1
+    assert "1 queued" in (tmp_path / "report.md").read_text()
+    assert ElementTree.parse(tmp_path / "growth.svg").getroot().tag.endswith("svg")
+
+
+def test_all__every_case_has_its_place__and_those_that_grow_are_in_the_picture() -> None:
+    assert sorted(case for run in RUNS for case in run.cases) == sorted(CASES) == sorted(OFFERED)
+    assert {case for run in RUNS if run.grows for case in run.cases} == set(SHOWN)
