@@ -22,5 +22,7 @@ class DatabaseFull(DatabaseAway):
 def away(error: Exception) -> DatabaseAway:
     """What is told of an error of psycopg, or of one that was raised from it."""
     cause = error.__cause__ or error
-    kind = DatabaseFull if isinstance(cause, psycopg.errors.DiskFull) else DatabaseAway
-    return kind(str(error).strip())
+    if isinstance(cause, psycopg.errors.DiskFull):
+        # What follows on the first line is of the statement that happened to need the room.
+        return DatabaseFull(str(error).partition("\n")[0])
+    return DatabaseAway(str(error).strip())

@@ -40,10 +40,10 @@ class Filling:
         with self._stand.client() as client:
             load(client, {**document, "systems": []})
         for number, some in enumerate(_batches(systems, SYSTEMS_AT_ONCE)):
-            self._catch_up()
+            self.catch_up()
             self._append([decided for system in some for decided in register(system)])
             self._told("systems", min(len(systems), (number + 1) * SYSTEMS_AT_ONCE), len(systems))
-        self._catch_up()
+        self.catch_up()
 
     def queue(self, sets: Iterator[dict[str, Any]], recipes: int) -> int:
         """Submit so many recipes at least; the position of the last event."""
@@ -68,7 +68,7 @@ class Filling:
         (outcome,) = self._stand.log.append([Append(new_command_id(), changes, expected)])
         committed(outcome)
 
-    def _catch_up(self) -> None:
+    def catch_up(self) -> None:
         """What the log says of the directory."""
         end = self._stand.log.end()
         for recorded in self._stand.log.directory(end):

@@ -3,15 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 
 from api.bench import history
-from api.bench.cases import full_lab, lifecycle, pending, rebuild, saturated, start, submit, verify
+from api.bench.cases import (
+    full_lab,
+    lifecycle,
+    multihost,
+    pending,
+    query,
+    rebuild,
+    recovery,
+    saturated,
+    start,
+    submit,
+    verify,
+)
 from api.bench.limits.database import of_the_database
 from api.bench.limits.http import of_http
 from api.bench.outcome import Figures, Outcome, Sizes
 from api.bench.stand import Stand, stand
 from api.bench.told import Told, nobody
+from api.bench.whole import whole
 
 # For each of the limits, at most.
 LIMIT_SECONDS = 2.5
@@ -29,6 +43,7 @@ class Case:
     prepare: Callable[[Stand, Sizes, Told], None]
     measure: Callable[[Stand, Sizes, Told], Figures]
     ratios: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    place: Callable[[], AbstractContextManager[Stand]] = stand
 
 
 CASES: Mapping[str, Case] = {
@@ -71,6 +86,22 @@ CASES: Mapping[str, Case] = {
         verify.prepare,
         verify.measure,
     ),
+    "multihost": Case(
+        "sets of two to eight recipes on half a lab, beside single ones",
+        multihost.prepare,
+        multihost.measure,
+    ),
+    "query": Case(
+        "every read resource while all systems are given away",
+        full_lab.fill,
+        query.measure,
+    ),
+    "recovery": Case(
+        "from kill -9 to the next answer and the next allocation, under `labledger up`",
+        full_lab.fill,
+        recovery.measure,
+        place=whole,
+    ),
 }
 
 
@@ -82,7 +113,7 @@ def run(name: str, sizes: Sizes, told: Told = nobody) -> Outcome:
 
 def run_together(names: Sequence[str], sizes: Sizes, told: Told = nobody) -> Iterator[Outcome]:
     """Several cases on one database: each goes on where the one before has left it."""
-    with stand() as made:
+    with CASES[names[0]].place() as made:
         found = limits(made, min(LIMIT_SECONDS, sizes.seconds))
         CASES[names[0]].prepare(made, sizes, told)
         for name in names:

@@ -54,7 +54,7 @@ class Supervisor:
         self._checks.append(check)
 
     def run(self, until: Callable[[], bool]) -> None:
-        """Look after the children until the given question, asked about twenty times a second, is answered."""
+        """Look after the children until the given question, asked at every tick, is answered."""
         while not until():
             for check in self._checks:
                 check()
@@ -89,13 +89,17 @@ def _log_death(child: _Child, delay_seconds: float) -> None:
     log.warning("%s %s; starting it again in %.1f s", child.program.name, how, delay_seconds)
 
 
-def spawn(program: Program) -> subprocess.Popen[bytes]:
-    """A session of its own: Ctrl-C reaches this process alone, which then stops the others in order."""
+def spawn(program: Program, *, quiet: bool = False) -> subprocess.Popen[bytes]:
+    """A session of its own: Ctrl-C reaches this process alone, which then stops the others in order.
+
+    Of a quiet one nobody hears but what goes to standard error.
+    """
     parent = os.getpid()
     return subprocess.Popen(
         list(program.argv),
         env=dict(program.env),
         stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL if quiet else None,
         start_new_session=True,
         preexec_fn=lambda: die_with(parent, signal.SIGTERM),  # noqa: PLW1509  (one system call, in a process of one thread)
     )

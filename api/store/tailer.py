@@ -58,7 +58,7 @@ class Tailer:
         self.read_at = time.monotonic()
         self.counters = TailerCounters() if counters is None else counters
         self._url = url
-        self._page_size = page_size
+        self.page_size = page_size
         self._poll_seconds = poll_seconds
         self._connection: psycopg.Connection[Any] | None = None
         self._closed = False
@@ -110,7 +110,7 @@ class Tailer:
     def _read(self, connection: psycopg.Connection[Any]) -> list[Row]:
         looked_at = time.monotonic()
         cursor = connection.cursor(row_factory=tuple_row, binary=True)
-        asked = {"after": self.position, "limit": self._page_size, "bytes": PAGE_BYTES}
+        asked = {"after": self.position, "limit": self.page_size, "bytes": PAGE_BYTES}
         found = cursor.execute(BOUNDED["page"], asked, prepare=True).fetchall()
         page: list[Row] = [row[:-1] for row in found]
         if page and page[-1][0] != page[-1][1]:

@@ -69,9 +69,7 @@ class Line:
         if before <= asked.bit_count():
             return [need for _, need in self._firsts[:before] if asked >> need.wants.number & 1]
         ranks = self._ranks
-        return [
-            need for number in numbers_in(asked) for need in self._needs[number] if ranks[need][0] < end
-        ]
+        return [need for number in numbers_in(asked) for need in self._needs[number] if ranks[need][0] < end]
 
     def add(self, need: Need, rank: Rank) -> None:
         ranks = self._ranks[need]

@@ -10,6 +10,7 @@ from pathlib import Path
 
 SIZE_MB = 768
 FILLER = "filler"
+PAGE_BYTES = 4096
 
 
 class SmallDisk:
@@ -24,12 +25,14 @@ class SmallDisk:
     def fill(self) -> None:
         """Nothing is left; to be done again, since a server also gives room back."""
         with self._filler.open("ab") as file:
-            while (free := self.free_bytes()) > 0:
+            asked = self.free_bytes()
+            while asked >= PAGE_BYTES:
+                end = os.fstat(file.fileno()).st_size
                 try:
-                    os.posix_fallocate(file.fileno(), file.tell(), free)
+                    os.posix_fallocate(file.fileno(), end, asked)
                 except OSError:
-                    return
-                file.seek(0, os.SEEK_END)
+                    # All of it or none: somebody else has taken a page meanwhile.
+                    asked //= 2
 
     def make_room(self) -> None:
         self._filler.unlink(missing_ok=True)

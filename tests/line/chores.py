@@ -19,7 +19,7 @@ Undo = Callable[[], object]
 
 
 class Chores:
-    """One at a time, out of a seed; most are taken back before the next one. Some machines and labs are spared.
+    """One at a time, out of a seed; most are taken back before the next one. `spared` are left alone.
 
     Each with a client of its own, since the service may have been killed meanwhile.
     """

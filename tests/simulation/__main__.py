@@ -69,7 +69,8 @@ def summary(outcome: Outcome) -> str:
     """What a seed came to; what is wrong, and how to see it again."""
     lines = [
         f"seed {outcome.asked.seed}: {outcome.seconds / 3600:.0f} hours of lab time, {outcome.jobs} jobs,"
-        f" {outcome.events} events, {outcome.decisions} decisions, {outcome.acknowledged} commits acknowledged"
+        f" {outcome.events} events, {outcome.decisions} decisions, {outcome.acknowledged} commits acknowledged,"
+        f" digest {outcome.digest[:16]}"
     ]
     if not outcome.findings:
         return "\n".join([*lines, "nothing is wrong"])

@@ -15,7 +15,7 @@ from domain.scheduling.availability import Availability
 from projections.folding import fold
 from projections.projector import CHANNEL, Projector
 from projections.sql import SQL
-from tests.histories.faults import everything_is_safe, nobody_lets_go, nobody_wakes_up
+from tests.histories.faults import everything_is_safe, nobody_wakes_up
 from tests.simulation.database.log_tables import LogTables
 
 Plant = Callable[[pytest.MonkeyPatch], None]
@@ -105,8 +105,9 @@ PLANTED: Mapping[str, Planted] = {
     "fencing": Planted(no_fence, "nobody_fenced_writes"),
     "versions": Planted(no_versions, "audit|nobody caught"),
     "command ids": Planted(no_command_ids, "is in the log 2 times|audit|nobody caught"),
-    "wake-ups": Planted(nobody_wakes_up, "never happens|no_idle_system_wanted|nobody_jumped|mended"),
-    "let-go": Planted(nobody_lets_go, "no_holder_stuck|no_unsafe_grant"),
+    "wake-ups": Planted(
+        nobody_wakes_up, "never happens|no_idle_system_wanted|nobody_jumped|mended", seeds=30
+    ),
     "safety": Planted(everything_is_safe, "no_unsafe_grant|no_holder_stuck|no_deadlock"),
     "tracking": Planted(tracking_apart, "read model|UniqueViolation"),
     "wall clock": Planted(wall_clock, "another decision is demanded"),

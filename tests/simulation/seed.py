@@ -199,6 +199,11 @@ class Seed:
 
 def run_seed(asked: Asked, told: bool = False) -> Outcome:
     """Everything that a seed comes to; with its story if it is to be told."""
+    return _outcome(run(asked), told)
+
+
+def run(asked: Asked) -> Seed:
+    """The seed when it is over."""
     logging.disable(logging.CRITICAL)
     seed = Seed(asked)
     try:
@@ -208,7 +213,7 @@ def run_seed(asked: Asked, told: bool = False) -> Outcome:
     finally:
         logging.disable(logging.NOTSET)
         seed.loop.close()
-    return _outcome(seed, told)
+    return seed
 
 
 def _outcome(seed: Seed, told: bool) -> Outcome:

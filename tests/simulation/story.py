@@ -41,7 +41,9 @@ def moment(seconds: float) -> str:
 
 def _events(commit: Sequence[Recorded]) -> Iterator[str]:
     first = commit[0]
-    epoch = f" epoch {first.stamp.basis.epoch} basis {first.stamp.basis.position}" if first.stamp.basis else ""
+    epoch = (
+        f" epoch {first.stamp.basis.epoch} basis {first.stamp.basis.position}" if first.stamp.basis else ""
+    )
     yield f"{first.position}-{first.commit_end} by {first.stamp.actor}, {first.stamp.cause}{epoch}"
     for recorded in commit[:MOST_EVENTS]:
         fields = vars(recorded.event)

@@ -188,5 +188,3 @@ def _append(fence: Fence | None) -> Any:
 
 def _wait(seconds: float) -> None:
     current().wait(seconds)
-
-

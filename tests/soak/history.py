@@ -21,6 +21,7 @@ from tests.soak.book import Acknowledged, Book, LabJournal
 
 T = TypeVar("T")
 
+FAILURES = ("watchdog expired", "simulated machine failed", "simulated machine broke")
 PATIENCE_SECONDS = 60.0
 PAGE = 5_000
 # So many events are read a second time after each fault: what was there once is there as it was.
@@ -52,6 +53,15 @@ class History:
     @property
     def unfinished(self) -> int:
         return len(self.audit.world.recipes)
+
+    @property
+    def machines_failed(self) -> int:
+        """How many recipes were aborted for what a machine did, or did not do any more."""
+        return sum(
+            record.topic == "recipe.aborted" and any(why in record.data["reason"] for why in FAILURES)
+            for records in self._of_subject.values()
+            for record in records
+        )
 
     def check(self) -> list[str]:
         """What is wrong with what is new in the log, or with what was answered since."""

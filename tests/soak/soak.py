@@ -19,6 +19,7 @@ from api.store.event_log import EventLog
 from replay.generated_jobs import generate_jobs
 from replay.generated_lab import generate_lab
 from tests.harness.waiting import until
+from tests.line.metrics import never_happened
 from tests.soak.book import LabJournal
 from tests.soak.faults import FAULTS, Fault, Struck, fill_disk
 from tests.soak.history import History
@@ -80,6 +81,7 @@ class Soak:
                 over.set()
                 self._come_to_rest(history)
             right(history.check_again())
+        assert history.machines_failed, "nothing ever went wrong with a machine"
         return history
 
     def _others(self, lab: dict[str, Any], history: History) -> dict[Person, Errand]:
@@ -106,7 +108,7 @@ class Soak:
                 self._come_back(happened, struck, probe, history)
             finally:
                 print(happened, flush=True)
-            right([*history.check(), *self.site.book.wrong])
+            right([*history.check(), *self.site.book.wrong, *never_happened(self._person("auditor"))])
 
     def _possible(self) -> list[Fault]:
         return [fault for fault in FAULTS if fault is not fill_disk or self.site.disk is not None]

@@ -23,13 +23,25 @@ def made_up(sizes: Sizes) -> dict[str, Any]:
 
 def fill(stand: Stand, sizes: Sizes, told: Told) -> None:
     """Everybody waits in front of labs that are disabled; all processes run."""
+    fill_with(stand, sizes, told, range(1, (sizes.sets or 1) + 1), sizes.queued)
+
+
+def fill_with(
+    stand: Stand,
+    sizes: Sizes,
+    told: Told,
+    in_a_set: Sequence[int],
+    recipes: int,
+    priority: str | None = None,
+) -> None:
+    """The same with another queue."""
     lab = made_up(sizes)
     controllers = [{**each, "enabled": False} for each in lab["lab_controllers"]]
     # They take in what comes while more is made.
     stand.start("serve", "scheduler", "projector")
     filling = Filling(stand, told)
     filling.lab({**lab, "lab_controllers": controllers})
-    queue(filling, lab, sizes, range(1, (sizes.sets or 1) + 1), sizes.queued)
+    queue(filling, lab, sizes, in_a_set, recipes, priority)
     settle(stand)
     wait_for_projectors(stand)
 

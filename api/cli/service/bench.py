@@ -15,7 +15,10 @@ if TYPE_CHECKING:
 
 
 # Named here too, so that nothing of the benchmark is loaded for the help of other commands.
-CASES = ("pending", "saturated", "submit", "lifecycle", "start", "rebuild", "verify")
+CASES = (
+    *("pending", "saturated", "submit", "lifecycle", "multihost"),
+    *("start", "rebuild", "verify", "query", "recovery"),
+)
 
 
 @click.command

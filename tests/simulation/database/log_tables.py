@@ -50,9 +50,7 @@ class LogTables:
         """As log.append: each request stands or falls alone and whole, judged by what was there before."""
         requests = _requests(*arrays)
         outcomes = [self._outcome(request) for request in requests]
-        done = [
-            request for request, outcome in zip(requests, outcomes, strict=True) if outcome == "done"
-        ]
+        done = [request for request, outcome in zip(requests, outcomes, strict=True) if outcome == "done"]
         self._require_new(done)
         moment = max(self._now(), self.events[-1][2]) if self.events else self._now()
         for request in done:

@@ -24,7 +24,9 @@ PAGE = 37
 SHOWN = 300
 
 
-def knowledge(schedulers: Iterable[SchedulerProcess], server: Server, log: Sequence[Recorded]) -> Iterator[str]:
+def knowledge(
+    schedulers: Iterable[SchedulerProcess], server: Server, log: Sequence[Recorded]
+) -> Iterator[str]:
     """All schedulers, one that begins with the log, and one that begins with a snapshot, know the same."""
     known = _answered(_folded(Partition(), log))
     if known is None:
@@ -59,7 +61,7 @@ def read_models(server: Server, log: Sequence[Recorded]) -> Iterator[str]:
     server.read = ReadTables(server)
     try:
         projector = Projector(Session(server))  # type: ignore[arg-type]
-        for page in _pages(log):
+        for page in pages(log):
             projector.project(page)
         fresh, shown = dict(server.read.dump()), dict(live.dump())
     finally:
@@ -72,7 +74,7 @@ def read_models(server: Server, log: Sequence[Recorded]) -> Iterator[str]:
             yield f"read model {table}: missing {missing[:1]}, wrong {wrong[:1]}"[: 3 * SHOWN]
 
 
-def _pages(log: Sequence[Recorded]) -> Iterator[list[Recorded]]:
+def pages(log: Sequence[Recorded]) -> Iterator[list[Recorded]]:
     """Of whole commits."""
     page: list[Recorded] = []
     for recorded in log:
@@ -100,5 +102,3 @@ def _answered(partition: Partition) -> bytes | None:
 def _reason(recipe: Recipe, log: Sequence[Recorded]) -> Any:
     own = (each.event for each in reversed(log) if each.subject == recipe.subject)
     return next((getattr(event, "reason", None) for event in own if getattr(event, "STATE", None)), None)
-
-

@@ -144,4 +144,3 @@ FAULTS: dict[str, Fault] = {
     "weather": Misfortune.bad_weather,
     "roads": Misfortune.bad_roads,
 }
-

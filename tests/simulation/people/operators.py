@@ -27,7 +27,12 @@ class Operator:
     """`run` in a strand of its own. What they undo they mostly undo soon."""
 
     def __init__(
-        self, asker: Asker, ledger: Ledger, dice: Random, lab: dict[str, Any], tell: Callable[[str, str], None]
+        self,
+        asker: Asker,
+        ledger: Ledger,
+        dice: Random,
+        lab: dict[str, Any],
+        tell: Callable[[str, str], None],
     ) -> None:
         self.leaving = False
         self._asker = asker
@@ -65,7 +70,10 @@ class Operator:
 
     def _condition(self) -> Iterator[tuple[float, Act]]:
         fqdn, condition = self._dice.choice(self._systems), self._dice.choice(CONDITIONS)
-        yield 0.0, (f"makes {fqdn} {condition}", _changing(fqdn, SystemChange(condition=condition, reason="")))
+        yield (
+            0.0,
+            (f"makes {fqdn} {condition}", _changing(fqdn, SystemChange(condition=condition, reason=""))),
+        )
         if self._dice.random() < 0.8:
             again = SystemChange(condition="Automated", reason="mended")
             yield self._later(), (f"makes {fqdn} Automated", _changing(fqdn, again))
@@ -77,7 +85,10 @@ class Operator:
 
     def _describe(self) -> Iterator[tuple[float, Act]]:
         fqdn, memory = self._dice.choice(self._systems), 1024 * self._dice.choice((4, 64, 256))
-        yield 0.0, (f"gives {fqdn} {memory} MB", _changing(fqdn, SystemChange(properties={"memory_mb": memory})))
+        yield (
+            0.0,
+            (f"gives {fqdn} {memory} MB", _changing(fqdn, SystemChange(properties={"memory_mb": memory}))),
+        )
 
     def _move(self) -> Iterator[tuple[float, Act]]:
         fqdn, lab = self._dice.choice(self._systems), self._dice.choice(self._labs)

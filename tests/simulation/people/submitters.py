@@ -67,7 +67,9 @@ class Submitter:
     def _think_again(self) -> None:
         # Mostly of what they have just done, while the scheduler is busy with it.
         job = self._jobs[-1] if self._dice.random() < 0.6 else self._dice.choice(self._jobs)
-        act = self._dice.choice((self._cancel, self._cancel_set, self._reprioritise, self._rename, self._return))
+        act = self._dice.choice(
+            (self._cancel, self._cancel_set, self._reprioritise, self._rename, self._return)
+        )
         act(job)
 
     def _cancel(self, job: dict[str, Any]) -> None:

@@ -43,9 +43,7 @@ class House:
             self.add(
                 f"scheduler-{number}", lambda process: SchedulerProcess(process, self._clock(process.name))
             )
-            self.add(
-                f"serve-{number}", lambda process: Serving(process, server, self._clock(process.name))
-            )
+            self.add(f"serve-{number}", lambda process: Serving(process, server, self._clock(process.name)))
             self.add(f"projector-{number}", ProjectorProcess)
 
     def add(self, name: str, begin: Begin) -> None:

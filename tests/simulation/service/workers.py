@@ -61,5 +61,3 @@ class ProjectorProcess:
         self.process = process
         counters = projector.ProjectorCounters()
         process.strand(lambda: projector.run(URL, lambda: process.stopping, counters, TailerCounters()))
-
-
