@@ -69,7 +69,8 @@ class Columns:
         bit = 1 << number
         changed = [name for name, values in new.items() if values != old.get(name)]
         for name in changed:
-            self._columns[name].drop(bit, old.get(name, ()))
+            if old:
+                self._columns[name].drop(bit, old[name])
             self._columns[name].add(bit, new[name])
             self.kept[name].clear()
         self._values[number] = new

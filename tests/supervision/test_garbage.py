@@ -13,8 +13,9 @@ from api.processes.garbage import spare_what_lasts
 
 @pytest.fixture(autouse=True)
 def as_before() -> Iterator[None]:
-    callbacks = list(gc.callbacks)
+    callbacks, threshold = list(gc.callbacks), gc.get_threshold()
     yield
+    gc.set_threshold(*threshold)
     gc.callbacks[:] = callbacks
     gc.unfreeze()
 
