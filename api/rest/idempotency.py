@@ -15,9 +15,9 @@ from api.headers import IDEMPOTENCY_KEY
 from api.rest.contract.parameters import MAX_KEY_LENGTH
 from api.rest.middleware.principal import request_of
 from api.services import Request, Services
-from api.store.requests import Committed, Conflict
-from api.use_cases.keyed import done_before, require_same
-from domain.errors import Fault, FaultyInput, Refused
+from api.store.requests import Committed
+from api.use_cases.keyed import written_once
+from domain.errors import Fault, FaultyInput
 
 
 async def once(
@@ -30,23 +30,7 @@ async def once(
 
     Raises FaultyInput when the key came with another request.
     """
-    request = keyed_request(req, body)
-    done = await done_before(services, request)
-    if done is None:
-        try:
-            # Of two with one key at once, the second finds the first's commit instead of making its own,
-            done = await write(request)
-        except (Refused, Conflict):
-            # or is refused because of what the first has just done.
-            done = await done_before(services, request)
-            if done is None:
-                raise
-        if done is None:
-            # Or there was nothing left to do, because the first has just done it.
-            done = await done_before(services, request)
-    if done is not None and done.repeated:
-        require_same(request, done)
-    return done
+    return await written_once(services, keyed_request(req, body), write)
 
 
 def keyed_request(req: HttpRequest, body: bytes) -> Request:

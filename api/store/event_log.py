@@ -20,7 +20,7 @@ from domain.directory.state import DIRECTORY_TOPICS
 from domain.events import Recorded
 from domain.job.submission import Counts, Ids
 from domain.scheduling.installable import FOLLOWED
-from projections.database import DatabaseAway
+from projections.database import DatabaseFull, away
 
 FOLDED_TOPICS = frozenset((*DIRECTORY_TOPICS, *(followed.TOPIC for followed in FOLLOWED)))
 """Of what a process that serves folds."""
@@ -35,14 +35,24 @@ class EventLog(EventStore[str]):
     def __init__(self, url: str, pool_size: int = 2) -> None:
         self.datastore = Datastore(url, pool_size)
         self._pool_size = pool_size
+        self._was_full = False
         super().__init__(EventMapper(), Recorder(self.datastore))
 
     def append(self, requests: Sequence[Append]) -> list[Outcome]:
         """Append in one statement. Requests of one call must not share a subject or a command id."""
+        stored = [self._stored(request) for request in requests]
         try:
-            return self.recorder.append([self._stored(request) for request in requests])
+            outcomes = self.recorder.append(stored)
         except (OperationalError, InterfaceError) as error:
-            raise DatabaseAway(str(error)) from error
+            told = away(error)
+            self._was_full = self._was_full or isinstance(told, DatabaseFull)
+            raise told from error
+        self._was_full = False
+        return outcomes
+
+    def is_full(self) -> bool:
+        """Whether an append was refused for want of room, none was taken since, and there still is none."""
+        return self._was_full and not self.rows(SQL["has_room"], ())[0][0]
 
     def _stored(self, request: Append) -> StoredAppend:
         versions = dict(request.expected)
@@ -135,7 +145,7 @@ class EventLog(EventStore[str]):
                 return self._ask(query, params)
             except (OperationalError, InterfaceError) as error:
                 if attempt == self._pool_size or isinstance(error.__cause__, PoolTimeout):
-                    raise DatabaseAway(str(error)) from error
+                    raise away(error) from error
         raise AssertionError("the last attempt returns or raises")
 
     def _ask(self, query: bytes, params: Any) -> list[tuple[Any, ...]]:

@@ -24,6 +24,9 @@ SELECT notification_id, commit_end, recorded_at, originator_id, originator_versi
 FROM log.events WHERE topic = ANY (%s::text[]) AND notification_id <= %s
 ORDER BY notification_id
 
+-- name: has_room
+SELECT live.has_room()
+
 -- name: end
 SELECT coalesce(max(notification_id), 0) FROM log.events
 

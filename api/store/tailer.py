@@ -88,6 +88,10 @@ class Tailer:
             time.sleep(min(0.1, timeout_seconds))
             return []
 
+    def skip_to(self, position: int) -> None:
+        """The reader knows what is up to there; a position that was read already changes nothing."""
+        self.position = max(self.position, position)
+
     def close(self) -> None:
         self._closed = True
         self._disconnect()

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection
+from collections.abc import Awaitable, Callable, Collection
 from dataclasses import replace
 
 from api.headers import IDEMPOTENCY_KEY
 from api.services import Request, Services
-from api.store.requests import Committed
-from domain.errors import Fault, FaultyInput
+from api.store.requests import Committed, Conflict
+from domain.errors import Fault, FaultyInput, Refused
 
 
 async def done_before(services: Services, request: Request) -> Committed | None:
@@ -18,6 +18,31 @@ async def done_before(services: Services, request: Request) -> Committed | None:
         return None
     done = await asyncio.to_thread(services.log.commit_of, request.command_id)
     if done is not None:
+        require_same(request, done)
+    return done
+
+
+async def written_once(
+    services: Services, request: Request, write: Callable[[Request], Awaitable[Committed | None]]
+) -> Committed | None:
+    """The commit that this request makes, or made when it came before with the same key.
+
+    Raises FaultyInput as `require_same` does, and what `write` raises.
+    """
+    done = await done_before(services, request)
+    if done is None:
+        try:
+            # Of two with one key at once, the second finds the first's commit instead of making its own,
+            done = await write(request)
+        except (Refused, Conflict):
+            # or is refused because of what the first has just done.
+            done = await done_before(services, request)
+            if done is None:
+                raise
+        if done is None:
+            # Or there was nothing left to do, because the first has just done it.
+            done = await done_before(services, request)
+    if done is not None and done.repeated:
         require_same(request, done)
     return done
 

@@ -1,0 +1,84 @@
+"""Run seeds: `python -m tests.simulation --seed 7` tells the story of one, `--seeds 1000` looks through many.
+
+A seed in which something is wrong is shown with what was found and the command that repeats it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import time
+
+from tests.simulation.many import many, shrunk
+from tests.simulation.people.faults import FAULTS
+from tests.simulation.seed import HOURS, Asked, Outcome, run_seed
+
+SHOWN = 3
+
+
+def main(arguments: list[str]) -> int:
+    asked = _parser().parse_args(arguments)
+    without = frozenset(asked.without)
+    if asked.seed is not None:
+        return _one(Asked(asked.seed, asked.hours, without), asked.shrink)
+    return _many(range(asked.first, asked.first + asked.seeds), asked, without)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m tests.simulation", description=__doc__)
+    which = parser.add_mutually_exclusive_group(required=True)
+    which.add_argument("--seed", type=int, help="one, with its story")
+    which.add_argument("--seeds", type=int, help="so many, from --first on")
+    parser.add_argument("--first", type=int, default=1)
+    parser.add_argument("--hours", type=float, default=HOURS, help="of misfortune (default: %(default)g)")
+    parser.add_argument("--without", action="append", default=[], choices=list(FAULTS), help="of the faults")
+    parser.add_argument("--shrink", action="store_true", help="look for less that fails as well")
+    parser.add_argument("--processes", type=int, default=os.cpu_count() or 1)
+    return parser
+
+
+def _one(asked: Asked, shrink: bool) -> int:
+    outcome = run_seed(asked, told=True)
+    print("\n".join(outcome.story))
+    print(summary(outcome))
+    if outcome.findings and shrink:
+        less = shrunk(outcome)
+        print(f"fails as well: {less.asked.command}\n{summary(less)}")
+    return 1 if outcome.findings else 0
+
+
+def _many(seeds: range, asked: argparse.Namespace, without: frozenset[str]) -> int:
+    began, failed, simulated, events, decisions = time.monotonic(), 0, 0.0, 0, 0
+    for outcome in many([Asked(seed, asked.hours, without) for seed in seeds], asked.processes):
+        simulated += outcome.seconds
+        events += outcome.events
+        decisions += outcome.decisions
+        if outcome.findings:
+            failed += 1
+            print(summary(outcome), flush=True)
+    took = time.monotonic() - began
+    print(
+        f"{len(seeds)} seeds, {failed or 'none'} failed: {simulated / 86_400:.0f} days of lab time in {took:.0f} s,"
+        f" {events} events, {decisions} decisions"
+    )
+    return 1 if failed else 0
+
+
+def summary(outcome: Outcome) -> str:
+    """What a seed came to; what is wrong, and how to see it again."""
+    lines = [
+        f"seed {outcome.asked.seed}: {outcome.seconds / 3600:.0f} hours of lab time, {outcome.jobs} jobs,"
+        f" {outcome.events} events, {outcome.decisions} decisions, {outcome.acknowledged} commits acknowledged,"
+        f" digest {outcome.digest[:16]}"
+    ]
+    if not outcome.findings:
+        return "\n".join([*lines, "nothing is wrong"])
+    lines += outcome.findings[:SHOWN]
+    if more := len(outcome.findings) - SHOWN:
+        lines += [f"and {more} more findings"] if more > 0 else []
+    return "\n".join([*lines, f"to see it again: {outcome.asked.command}"])
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

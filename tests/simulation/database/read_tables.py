@@ -1,0 +1,220 @@
+"""The schema `read`: tables of intervals and facts, and the statements that `projections/` has for them."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+import psycopg
+from psycopg.types.json import Jsonb
+
+from domain.recipe.lifecycle import FINISHED
+from projections.intervals import OPEN, Intervals
+from projections.read_models import ReadModels
+from tests.simulation.machine.strands import Strand, current
+
+if TYPE_CHECKING:
+    from tests.simulation.database.server import Rows, Server, Statement
+    from tests.simulation.database.session import Session
+
+Row = dict[str, Any]
+LOAD = re.compile(r"SELECT (?P<shown>.+) FROM unnest\(.+\) AS wanted \((?P<keys>.+)\) JOIN (?P<table>\w+) t ")
+CLOSE = re.compile(
+    r"UPDATE (?P<table>\w+) t SET until_position = wanted.position, until = wanted.moment"
+    r" FROM .+ AS wanted \((?P<keys>.+), position, moment\)"
+)
+COPY = re.compile(r"COPY (?P<table>\w+) \((?P<columns>.+)\) FROM STDIN")
+
+
+class ReadTables:
+    def __init__(self, server: Server) -> None:
+        self.position, self.whole_from = 0, 0
+        self.recorded_at: datetime | None = None
+        # Every row there ever was, in the order of its writing, and those that are open, by key.
+        self.rows: dict[str, list[Row]] = defaultdict(list)
+        self.open: dict[str, dict[tuple[Any, ...], Row]] = defaultdict(dict)
+        self._server = server
+        # In the place of indexes.
+        self._primary: set[tuple[Any, ...]] = set()
+        self.details: dict[int, Row] = {}
+        self._recipes_of: dict[tuple[str, int], list[int]] = defaultdict(list)
+        self._history: dict[int, list[Row]] = defaultdict(list)
+        self._tasks_of: dict[int, dict[int, None]] = defaultdict(dict)
+        self._keys: dict[str, tuple[str, ...]] = {}
+        self._statements: dict[bytes, Statement | None] = {}
+        # Whoever moves the position has its row until it commits.
+        self._mover: Session | None = None
+        self._waiting: list[Strand] = []
+        for table in vars(ReadModels()).values():
+            if isinstance(table, Intervals):
+                # Its keys stand in the statement that loads it.
+                self.statement(table._load)
+
+    # How far they are
+
+    def begin(self) -> Rows:
+        if self.position == 0:
+            self.whole_from = self._server.log.end
+        return []
+
+    def stored_position(self) -> Rows:
+        return [(self.position,)]
+
+    def move(self, session: Session, params: Any) -> Rows:
+        """A row is returned if one was changed; a second projector waits for the first one's commit."""
+        position, recorded_at, before = params
+        while self._mover not in (None, session):
+            self._waiting.append(current())
+            current().wait(None)
+            if session.dead:
+                session.lost = True
+                raise psycopg.OperationalError("terminating connection")
+        if self.position != before:
+            return []
+        if session.in_transaction:
+            self._mover = session
+            session.unwritten.append(lambda: self._moved(position, recorded_at))
+        else:
+            self._moved(position, recorded_at)
+        return [(1,)]
+
+    def _moved(self, position: int, recorded_at: datetime) -> None:
+        self.position, self.recorded_at = position, recorded_at
+
+    def release(self, session: Session) -> None:
+        if self._mover is session:
+            self._mover = None
+            waiting, self._waiting = self._waiting, []
+            for strand in waiting:
+                strand.wake()
+
+    def tell(self, session: Session, params: Any) -> Rows:
+        session.unwritten.append(lambda: self._server.notify(params[0]))
+        return []
+
+    # Statements of `Intervals` and `Facts`
+
+    def statement(self, query: bytes) -> Statement | None:
+        if query not in self._statements:
+            self._statements[query] = self._made(query.decode())
+        return self._statements[query]
+
+    def _made(self, query: str) -> Statement | None:
+        if found := LOAD.match(query):
+            keys = tuple(found["keys"].split(", "))
+            shown = tuple(name.removeprefix("t.") for name in found["shown"].split(", "))
+            self._keys[found["table"]] = keys
+            return lambda session, params: self._load(session, found["table"], shown, params)
+        if found := CLOSE.match(query):
+            return lambda session, params: self._close(session, found["table"], params)
+        if found := COPY.match(query):
+            columns = tuple(found["columns"].split(", "))
+            return lambda session, params: self._copy(session, found["table"], columns, params)
+        return None
+
+    def _load(self, session: Session, table: str, shown: Sequence[str], params: Any) -> Rows:
+        open_ = self.open[table]
+        found = (open_.get(key) for key in zip(*params, strict=True))
+        return [tuple(row[name] for name in shown) for row in found if row is not None]
+
+    def _close(self, session: Session, table: str, params: Any) -> Rows:
+        session.unwritten.append(lambda: self._closed(table, params))
+        return []
+
+    def _closed(self, table: str, params: Any) -> None:
+        for *key, position, moment in zip(*params, strict=True):
+            row = self.open[table].pop(tuple(key))
+            row["until_position"], row["until"] = position, moment
+
+    def _copy(self, session: Session, table: str, columns: Sequence[str], params: Any) -> Rows:
+        session.unwritten.append(lambda: self._copied(table, columns, params))
+        return []
+
+    def _copied(self, table: str, columns: Sequence[str], params: Any) -> None:
+        for values in params:
+            row = {name: _plain(value) for name, value in zip(columns, values, strict=True)}
+            self._require_new(table, row)
+            self.rows[table].append(row)
+            self._index(table, row)
+            if row.get("until_position") == OPEN:
+                key = tuple(row[name] for name in self._keys[table])
+                if key in self.open[table]:
+                    raise psycopg.errors.UniqueViolation(f"{table} {key} is open already")
+                self.open[table][key] = row
+
+    def _require_new(self, table: str, row: Row) -> None:
+        """Its primary key. A fact is one by its first column, the result of a task by its position."""
+        names = self._keys.get(table) or (() if table == "task_results" else (next(iter(row)),))
+        number = row["since_position"] if table in self._keys or not names else 0
+        key = (table, number, *(row[name] for name in names))
+        if key in self._primary:
+            raise psycopg.errors.UniqueViolation(f"{table} has {key} already")
+        self._primary.add(key)
+
+    def _index(self, table: str, row: Row) -> None:
+        if table == "recipe_details":
+            self.details[row["recipe_id"]] = row
+            for column in ("recipe_set_id", "job_id", "host_recipe_id"):
+                self._recipes_of[column, row[column]].append(row["recipe_id"])
+        elif table == "recipes":
+            self._history[row["recipe_id"]].append(row)
+        elif table == "tasks":
+            self._tasks_of[row["recipe_id"]][row["task_id"]] = None
+
+    # Queries of `folding.sql`
+
+    def members(self, params: Mapping[str, Any]) -> Rows:
+        wanted = set(params["recipes"])
+        wanted.update(each for number in params["sets"] for each in self._recipes_of["recipe_set_id", number])
+        hosts = [self.details[each]["host_recipe_id"] for each in params["recipes"] if each in self.details]
+        wanted.update(host for host in hosts if host is not None)
+        return [self._member(self.details[number]) for number in sorted(wanted) if number in self.details]
+
+    def _member(self, detail: Row) -> tuple[Any, ...]:
+        recipe_id = detail["recipe_id"]
+        named = ("job_id", "recipe_set_id", "since_position", "distro_tree_id", "host_recipe_id")
+        began = (self._began(recipe_id, "waiting"), self._began(recipe_id, "running"))
+        state = self.open["recipes"][(recipe_id,)]["state"]
+        tasks = sorted(self._tasks_of[recipe_id])
+        return (recipe_id, state, tasks, detail["since"], *began, *(detail[name] for name in named))
+
+    def _began(self, recipe_id: int, state: str) -> datetime | None:
+        found = (row["since"] for row in self._history[recipe_id] if row["state"] == state)
+        return max(found, default=None)
+
+    def states_of_jobs(self, job_ids: Sequence[int]) -> Rows:
+        counts = Counter[tuple[Any, ...]]()
+        for job_id in job_ids:
+            for recipe_id in self._recipes_of["job_id", job_id]:
+                state = self.open["recipes"][(recipe_id,)]["state"]
+                counts[job_id, self.details[recipe_id]["recipe_set_id"], state] += 1
+        return [(*key, count) for key, count in counts.items()]
+
+    def guests_at(self, host_recipe_id: int, position: int) -> list[Row]:
+        """Those that had not finished then."""
+        guests = sorted(self._recipes_of["host_recipe_id", host_recipe_id])
+        return [self.details[each] for each in guests if self._was_open(each, position)]
+
+    def _was_open(self, recipe_id: int, position: int) -> bool:
+        then = (row for row in self._history[recipe_id] if row["since_position"] <= position)
+        return any(row["until_position"] > position and row["state"] not in FINISHED for row in then)
+
+    def idle_of_labs(self, labs: Sequence[str]) -> Rows:
+        usage = self.open["system_usage"]
+        return [
+            key
+            for key, row in self.open["systems"].items()
+            if row["lab_controller"] in labs and usage[key]["usage"] == "idle"
+        ]
+
+    def dump(self) -> Iterator[tuple[str, list[str]]]:
+        """Every row of every table, in an order of their own."""
+        for table in sorted(self.rows):
+            yield table, sorted(repr(sorted(row.items())) for row in self.rows[table])
+
+
+def _plain(value: Any) -> Any:
+    return value.obj if isinstance(value, Jsonb) else value

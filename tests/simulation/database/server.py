@@ -1,0 +1,165 @@
+"""The server: who is connected, what each statement does, who is told of what, and how it fails."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from random import Random
+from typing import TYPE_CHECKING, Any
+
+import psycopg
+
+from tests.simulation.database.live_tables import LiveTables
+from tests.simulation.database.log_tables import LogTables
+from tests.simulation.database.read_tables import ReadTables
+from tests.simulation.machine.loop import SimulatedLoop
+from tests.simulation.machine.strands import Killed, current
+
+if TYPE_CHECKING:
+    from tests.simulation.database.session import Session
+
+Rows = Sequence[tuple[Any, ...]]
+Statement = Callable[["Session", Any], Rows]
+
+# How long a client waits for a server that says nothing (tcp_user_timeout), and the server for a client.
+SILENCE_SECONDS = 10.0
+CONNECT_SECONDS = 5.0
+
+
+@dataclass
+class Weather:
+    """What is likely to go wrong with a statement, in fractions; `slow_seconds` is how long one may take."""
+
+    lost_before: float = 0.0
+    lost_after: float = 0.0
+    slow: float = 0.0
+    slow_seconds: float = 30.0
+    notification_lost: float = 0.0
+
+
+@dataclass
+class Told:
+    """Who follows the log from outside the simulated processes: commits as they are made."""
+
+    commit: list[Callable[[Rows], None]] = field(default_factory=list)
+
+
+class Server:
+    def __init__(self, loop: SimulatedLoop, dice: Random) -> None:
+        self.loop = loop
+        self.dice = dice
+        self.weather = Weather()
+        self.told = Told()
+        # How much longer than a millisecond everything takes.
+        self.pace = 1.0
+        self.away = False
+        # Clients that the network keeps from the server, by the names of their processes.
+        self.cut_off: set[str] = set()
+        # Who is to be stopped in its next append, before it gets here, and for how long.
+        self.held_up: dict[str, float] = {}
+        self.sessions: dict[Session, None] = {}
+        self.locks: dict[str, Session] = {}
+        self.log = LogTables(loop.now)
+        self.live = LiveTables(self)
+        self.read = ReadTables(self)
+        self._listening: dict[str, dict[Callable[[], None], None]] = defaultdict(dict)
+
+    # Connections
+
+    def connect(self, session: Session) -> None:
+        """Raises OperationalError while it cannot be reached."""
+        self._travel(session)
+        if self.away:
+            current().wait(CONNECT_SECONDS)
+            raise psycopg.OperationalError("connection refused")
+        self.sessions[session] = None
+
+    def forget(self, session: Session) -> None:
+        """The session is over: what it held is free, what it had not committed never was."""
+        session.dead = True
+        session.unwritten.clear()
+        self.sessions.pop(session, None)
+        for name in [name for name, holder in self.locks.items() if holder is session]:
+            del self.locks[name]
+        self.read.release(session)
+
+    def go_away(self) -> None:
+        """As PostgreSQL does that is killed: what is committed stays, nobody's session does."""
+        self.away = True
+        for session in list(self.sessions):
+            self.forget(session)
+        for listening in self._listening.values():
+            for wake in list(listening):
+                wake()
+
+    def come_back(self) -> None:
+        self.away = False
+
+    def cut(self, process: str) -> None:
+        """Nothing passes between a process and the server; the server notices some time later."""
+        self.cut_off.add(process)
+        sessions = [session for session in self.sessions if session.process.name == process]
+        for session in sessions:
+            self.loop.call_later(SILENCE_SECONDS, self._gone, session)
+
+    def _gone(self, session: Session) -> None:
+        if session.process.name in self.cut_off:
+            self.forget(session)
+
+    # Statements
+
+    def answer(self, session: Session, statement: Statement, params: Any, *, writes: bool) -> Rows:
+        """A question goes there, an answer comes back; either may be lost. Raises OperationalError."""
+        self._travel(session)
+        if writes and session.process.name in self.held_up:
+            session.process.stopped_until = self.loop.seconds + self.held_up.pop(session.process.name)
+            current().wait(0.0)
+        if self.away or session.dead:
+            self._lose(session)
+        if self.dice.random() < self.weather.lost_before:
+            self._lose(session)
+        rows = statement(session, params)
+        if writes:
+            self._travel(session)
+            if self.dice.random() < self.weather.lost_after:
+                self._lose(session)
+        return rows
+
+    def at_once(self, session: Session, statement: Statement, params: Any) -> Rows:
+        """Without the way there and back, where nobody could tell the difference."""
+        if session.dead:
+            self._lose(session)
+        return statement(session, params)
+
+    def _travel(self, session: Session) -> None:
+        """Less than a millisecond, mostly."""
+        seconds = (0.0002 + self.dice.random() * 0.0015) * self.pace
+        if self.weather.slow and self.dice.random() < self.weather.slow:
+            seconds += self.dice.random() * self.weather.slow_seconds
+        current().wait(seconds)
+        if session.process.name in self.cut_off:
+            current().wait(SILENCE_SECONDS)
+            self._lose(session, at_server=False)
+
+    def _lose(self, session: Session, *, at_server: bool = True) -> None:
+        session.lost = True
+        if at_server:
+            self.forget(session)
+        if not session.process.alive:
+            raise Killed
+        raise psycopg.OperationalError("server closed the connection unexpectedly")
+
+    # LISTEN and NOTIFY
+
+    def listen(self, channel: str, wake: Callable[[], None]) -> None:
+        self._listening[channel][wake] = None
+
+    def unlisten(self, wake: Callable[[], None]) -> None:
+        for listening in self._listening.values():
+            listening.pop(wake, None)
+
+    def notify(self, channel: str) -> None:
+        for wake in list(self._listening[channel]):
+            if self.dice.random() >= self.weather.notification_lost:
+                self.loop.call_later(0.0003 + self.dice.random() * 0.002, wake)

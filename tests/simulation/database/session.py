@@ -1,0 +1,182 @@
+"""A connection, with as much of psycopg's manner as the service uses."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import psycopg
+from eventsourcing.persistence import InterfaceError, OperationalError
+
+from tests.simulation.database.server import Rows, Server
+from tests.simulation.database.statements import WRITING, statement_of
+from tests.simulation.machine.strands import RUNNING, current
+
+# A process that has nothing to do may be given the processor late: so a day of idling is soon over.
+IDLE_SECONDS = 1.0
+IDLE_STRETCH = 600.0
+
+
+class Session:
+    """Autocommit. Within `transaction` what is written waits for the commit; nobody reads it back before."""
+
+    def __init__(self, server: Server) -> None:
+        self.process = RUNNING.get()
+        self.dead = False
+        # Noticed on this side, too.
+        self.lost = False
+        self.unwritten: list[Callable[[], None]] = []
+        self.in_transaction = False
+        self._server = server
+        self._notified = False
+        self._waiting: Any = None
+        server.connect(self)
+        self.process.at_death(lambda: server.forget(self))
+
+    @property
+    def closed(self) -> bool:
+        return self.lost
+
+    def execute(self, query: Any, params: Any = (), **_: Any) -> Cursor:
+        return Cursor(self).execute(query, params)
+
+    def cursor(self, **_: Any) -> Cursor:
+        return Cursor(self)
+
+    def ask(self, query: bytes, params: Any) -> Rows:
+        if self.lost:
+            raise psycopg.OperationalError("the connection is closed")
+        if query.startswith(b"LISTEN "):
+            channel = query.split()[1].decode()
+            self._server.listen(channel, self._notify)
+            return []
+        statement = statement_of(self._server, query)
+        if self.in_transaction and self.unwritten:
+            # The position is moved, and its row held: what comes between that and the commit nobody sees.
+            return self._server.at_once(self, statement, params)
+        return self._server.answer(self, statement, params, writes=query in WRITING)
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        self.in_transaction = True
+        try:
+            yield
+            self._server.answer(self, _commit, (), writes=True)
+        except BaseException:
+            self.unwritten.clear()
+            self._server.read.release(self)
+            raise
+        finally:
+            self.in_transaction = False
+
+    def notifies(self, *, timeout: float, stop_after: int) -> Iterator[bool]:
+        assert stop_after == 1
+        if self.lost:
+            raise psycopg.OperationalError("the connection is closed")
+        if not self._notified:
+            stretch = self._server.dice.random() * IDLE_STRETCH if timeout >= IDLE_SECONDS else 0.0
+            self._waiting = current()
+            current().wait(timeout + stretch)
+            self._waiting = None
+        if self.dead:
+            self.lost = True
+            raise psycopg.OperationalError("terminating connection")
+        if self._notified:
+            self._notified = False
+            yield True
+
+    def _notify(self) -> None:
+        self._notified = True
+        if self._waiting is not None:
+            self._waiting.wake()
+
+    def close(self) -> None:
+        self.lost = True
+        self._server.unlisten(self._notify)
+        self._server.forget(self)
+
+    def __enter__(self) -> Session:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def _commit(session: Session, _: Any) -> Rows:
+    for write in session.unwritten:
+        write()
+    session.unwritten.clear()
+    session._server.read.release(session)
+    return []
+
+
+class Cursor:
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._rows: Rows = []
+
+    def __enter__(self) -> Cursor:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Nothing is held."""
+
+    def execute(self, query: Any, params: Any = (), **_: Any) -> Cursor:
+        self._rows = self._session.ask(query if isinstance(query, bytes) else query.encode(), params)
+        return self
+
+    @property
+    def rowcount(self) -> int:
+        return len(self._rows)
+
+    def fetchall(self) -> list[tuple[Any, ...]]:
+        return list(self._rows)
+
+    def fetchone(self) -> tuple[Any, ...] | None:
+        return self._rows[0] if self._rows else None
+
+    @contextmanager
+    def copy(self, query: bytes) -> Iterator[Copy]:
+        copy = Copy()
+        yield copy
+        self._session.ask(query, copy.rows)
+
+
+class Copy:
+    def __init__(self) -> None:
+        self.rows: list[Any] = []
+
+    def write_row(self, row: Any) -> None:
+        self.rows.append(tuple(row))
+
+
+class Datastore:
+    """In the place of `api.store.datastore.Datastore`: a pool that hands out dead sessions, too."""
+
+    schema, originator_id_type, lock_timeout = "log", "text", 0
+
+    def __init__(self, server: Server, url: str, pool_size: int = 2) -> None:
+        self.url = url
+        self.db_type_names: set[str] = set()
+        self._server = server
+        self._free: list[Session] = []
+
+    def register_type_adapters(self) -> None:
+        """There are none."""
+
+    @contextmanager
+    def get_connection(self) -> Iterator[Session]:
+        try:
+            session = self._free.pop() if self._free else Session(self._server)
+            yield session
+        except psycopg.OperationalError as error:
+            raise OperationalError(error) from error
+        except psycopg.InterfaceError as error:
+            raise InterfaceError(error) from error
+        if not session.lost:
+            self._free.append(session)
+
+    def close(self) -> None:
+        for session in self._free:
+            session.close()

@@ -1,0 +1,70 @@
+"""Each statement of the service, by its text, and what answers it here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from api.store.sql import BOUNDED
+from api.store.sql import SQL as LOG
+from projections.sql import SQL as READ
+
+if TYPE_CHECKING:
+    from tests.simulation.database.server import Rows, Server, Statement
+    from tests.simulation.database.session import Session
+
+Answer = Callable[["Server", "Session", Any], "Rows"]
+
+ANSWERS: dict[bytes, Answer] = {
+    LOG["append"]: lambda server, _, params: _append(server, params),
+    LOG["load"]: lambda server, _, params: server.log.load(*params),
+    LOG["directory"]: lambda server, _, params: server.log.directory(*params),
+    LOG["end"]: lambda server, _, params: [(server.log.end,)],
+    LOG["commits_of"]: lambda server, _, params: server.log.commits_of(*params),
+    LOG["take_ids"]: lambda server, _, params: server.log.take_ids(*params),
+    LOG["rest_of_commit"]: lambda server, _, params: server.log.events[params[0] : params[1]],
+    BOUNDED["page"]: lambda server, _, asked: server.log.page(asked),
+    BOUNDED["all_between"]: lambda server, _, asked: server.log.all_between(asked),
+    BOUNDED["selected"]: lambda server, _, asked: server.log.selected(asked),
+    LOG["take_lease"]: lambda server, session, params: server.live.take_lease(session, params),
+    LOG["renew_lease"]: lambda server, session, params: server.live.renew_lease(session, params),
+    LOG["end_hung_holder"]: lambda server, session, params: server.live.end_hung_holder(session, params),
+    LOG["snapshot"]: lambda server, session, params: server.live.snapshot(session, params),
+    LOG["save_snapshot"]: lambda server, session, params: server.live.save_snapshot(session, params),
+    LOG["heard"]: lambda server, session, params: server.live.heard(session, params),
+    LOG["last_heard"]: lambda server, session, params: server.live.last_heard(),
+    READ["begin"]: lambda server, _, params: server.read.begin(),
+    READ["stored_position"]: lambda server, _, params: server.read.stored_position(),
+    READ["move"]: lambda server, session, params: server.read.move(session, params),
+    READ["tell"]: lambda server, session, params: server.read.tell(session, params),
+    READ["members"]: lambda server, _, params: server.read.members(params),
+    READ["states_of_jobs"]: lambda server, _, params: server.read.states_of_jobs(*params),
+    READ["idle_of_labs"]: lambda server, _, params: server.read.idle_of_labs(*params),
+    b"SELECT 1": lambda server, _, params: [(1,)],
+    b"SELECT set_config('search_path', %s, false)": lambda server, _, params: [(params[0],)],
+}
+
+# Whose answer may be lost after it has had its effect.
+WRITING = frozenset({LOG["append"], LOG["take_lease"], LOG["save_snapshot"]})
+
+
+def statement_of(server: Server, query: bytes) -> Statement:
+    """Raises AssertionError for one that is new: then its answer must be written here."""
+    answer = ANSWERS.get(query)
+    if answer is not None:
+        known = answer
+        return lambda session, params: known(server, session, params)
+    of_table = server.read.statement(query)
+    assert of_table is not None, f"the simulated database does not know this statement:\n{query.decode()}"
+    return of_table
+
+
+def _append(server: Server, params: Any) -> Rows:
+    before = server.log.end
+    rows = server.log.append(*params)
+    if server.log.end > before:
+        server.notify("labledger_log")
+        written = server.log.events[before:]
+        for told in server.told.commit:
+            told(written)
+    return rows

@@ -1,0 +1,104 @@
+"""What must hold when nothing more happens: whoever begins anew knows the same, and nobody waits in vain."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+import orjson
+
+from api.store.lease import SCHEDULER
+from domain.events import Recorded
+from domain.recipe.lifecycle import FINISHED, UNPLACED
+from domain.recipe.state import Recipe
+from domain.scheduling.decide import decide
+from domain.scheduling.partition import Partition
+from domain.scheduling.snapshot import plain, restored
+from projections.projector import Projector
+from tests.simulation.database.read_tables import ReadTables
+from tests.simulation.database.server import Server
+from tests.simulation.database.session import Session
+from tests.simulation.service.workers import SchedulerProcess
+
+PAGE = 37
+SHOWN = 300
+
+
+def knowledge(
+    schedulers: Iterable[SchedulerProcess], server: Server, log: Sequence[Recorded]
+) -> Iterator[str]:
+    """All schedulers, one that begins with the log, and one that begins with a snapshot, know the same."""
+    known = _answered(_folded(Partition(), log))
+    if known is None:
+        yield "who reads the log anew finds something to decide"
+    for each in schedulers:
+        if each.scheduler is None or _answered(each.scheduler.partition) != known:
+            yield f"{each.process.name} knows otherwise than the log says"
+        elif each.consistency.findings.never_happen:
+            yield f"the consistency loop found what never happens: {each.consistency.findings}"
+    if kept := server.live.snapshots.get(SCHEDULER):
+        begun = restored(orjson.loads(kept[2]))
+        if _answered(_folded(begun, log[begun.position :])) != known:
+            yield f"who begins with the snapshot at {kept[1]} knows otherwise than the log says"
+
+
+def rest(log: Sequence[Recorded]) -> Iterator[str]:
+    """Every recipe has ended, or waits for what it has been told."""
+    partition = _folded(Partition(), log)
+    for recipe in partition.sets.recipes.values():
+        if recipe.state not in (*FINISHED, *UNPLACED):
+            yield f"recipe {recipe.recipe_id} is {recipe.state} for ever, on {recipe.system}"
+        elif recipe.state in UNPLACED and not _reason(recipe, log):
+            yield f"recipe {recipe.recipe_id} is {recipe.state}, and nobody says why"
+
+
+def read_models(server: Server, log: Sequence[Recorded]) -> Iterator[str]:
+    """They are at the end, and what folding the log in other pages makes of it. In a strand."""
+    live = server.read
+    if live.position != len(log):
+        yield f"the read models are at {live.position}, the log at {len(log)}"
+        return
+    server.read = ReadTables(server)
+    try:
+        projector = Projector(Session(server))  # type: ignore[arg-type]
+        for page in pages(log):
+            projector.project(page)
+        fresh, shown = dict(server.read.dump()), dict(live.dump())
+    finally:
+        server.read = live
+    for table in sorted({*fresh, *shown}):
+        of_log, of_live = fresh.get(table, []), shown.get(table, [])
+        if of_log != of_live:
+            missing = [row for row in of_log if row not in of_live]
+            wrong = [row for row in of_live if row not in of_log]
+            yield f"read model {table}: missing {missing[:1]}, wrong {wrong[:1]}"[: 3 * SHOWN]
+
+
+def pages(log: Sequence[Recorded]) -> Iterator[list[Recorded]]:
+    """Of whole commits."""
+    page: list[Recorded] = []
+    for recorded in log:
+        page.append(recorded)
+        if recorded.position == recorded.commit_end and len(page) >= PAGE:
+            yield page
+            page = []
+    if page:
+        yield page
+
+
+def _folded(partition: Partition, log: Iterable[Recorded]) -> Partition:
+    for recorded in log:
+        partition.apply(recorded)
+    return partition
+
+
+def _answered(partition: Partition) -> bytes | None:
+    """What it knows once it has asked what leaves no trace, as one does that waits for the lease never does;
+    None where something is left to decide.
+    """
+    return None if decide(partition, limit=1) else orjson.dumps(plain(partition))
+
+
+def _reason(recipe: Recipe, log: Sequence[Recorded]) -> Any:
+    own = (each.event for each in reversed(log) if each.subject == recipe.subject)
+    return next((getattr(event, "reason", None) for event in own if getattr(event, "STATE", None)), None)

@@ -1,0 +1,48 @@
+"""The log as it grows, judged commit by commit by the audit, and made again by verify."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from api.store.mapper import EventMapper
+from domain.events import Recorded
+from replay.audit import Audit
+from replay.verify.decided import commits
+from replay.verify.recomputation import Recomputation
+
+
+class Watching:
+    """`found` hears of each finding as soon as there is one."""
+
+    def __init__(
+        self,
+        mapper: EventMapper,
+        found: Callable[[str], None],
+        heard: Callable[[Sequence[Recorded]], None],
+    ) -> None:
+        self.log: list[Recorded] = []
+        self._found = found
+        self._heard = heard
+        self._mapper = mapper
+        self._audit = Audit()
+        self._again = Recomputation()
+
+    def take(self, rows: Sequence[Any]) -> None:
+        news = [self._mapper.recorded(row) for row in rows]
+        self.log += news
+        for commit in commits(news):
+            self._heard(commit)
+            for violation in self._audit.take(commit):
+                self._found(f"audit: {violation}")
+            for difference in self._again.take(commit):
+                self._found(f"verify: another decision is demanded: {difference}")
+
+    def at_rest(self) -> Iterator[str]:
+        for violation in self._audit.at_rest():
+            yield f"audit, at rest: {violation}"
+        counts = self._again.counts
+        if counts.mended:
+            yield f"verify: {counts.mended} decisions mended what never happens"
+        if counts.unchecked:
+            yield f"verify: {counts.unchecked} decisions could not be checked"

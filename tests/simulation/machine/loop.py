@@ -1,0 +1,63 @@
+"""asyncio's own event loop, but for the time: it jumps to whatever is due next, and nobody waits for it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+BEGINNING = datetime(2026, 1, 1, tzinfo=UTC)
+
+
+class Stuck(AssertionError):
+    """Nothing will ever happen any more."""
+
+
+class _Jump:
+    """In the place of a selector: there are no files, so waiting is only moving the clock."""
+
+    def __init__(self, loop: SimulatedLoop) -> None:
+        self._loop = loop
+
+    def select(self, timeout: float | None) -> list[Any]:
+        if timeout is None:
+            raise Stuck("nothing is due, and nobody can wake anybody")
+        if timeout > 0:
+            self._loop.seconds = max(self._loop.seconds, self._loop.next_due())
+        return []
+
+    def close(self) -> None:
+        """Nothing is open."""
+
+
+class SimulatedLoop(asyncio.BaseEventLoop):
+    """`in_strand` runs what asyncio would give to a thread, and says so by a future."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.seconds = 0.0
+        self.in_strand: Callable[[Callable[[], Any]], asyncio.Future[Any]] | None = None
+        self._selector = _Jump(self)
+        # What is left of a process that was killed is nobody's loss.
+        self.set_exception_handler(lambda loop, context: None)
+
+    def time(self) -> float:
+        return self.seconds
+
+    def now(self) -> datetime:
+        return BEGINNING + timedelta(seconds=self.seconds)
+
+    def next_due(self) -> float:
+        handle: asyncio.TimerHandle = self._scheduled[0]  # type: ignore[attr-defined]
+        return handle.when()
+
+    def run_in_executor(self, executor: Any, func: Callable[..., Any], *args: Any) -> Any:
+        assert self.in_strand is not None
+        return self.in_strand(lambda: func(*args))
+
+    def _process_events(self, event_list: list[Any]) -> None:
+        """There are none."""
+
+    def _write_to_self(self) -> None:
+        """Nobody sleeps who would have to be woken up."""

@@ -1,0 +1,168 @@
+"""What modules of production code import of the machine, and what they find instead while a seed runs.
+
+A row for each: whoever adds a clock, a thread or dice to the service adds a row here, and is found out by the
+test that runs a seed twice.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import queue
+from collections import deque
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from importlib import import_module
+from types import SimpleNamespace
+from typing import Any
+
+from tests.simulation.machine.loop import SimulatedLoop
+from tests.simulation.machine.strands import RUNNING, Strand, current
+
+TIMED = (
+    "api.feed",
+    "api.store.group_commit",
+    "api.store.tailer",
+    "api.use_cases.commit",
+    "api.use_cases.report_progress",
+    "api.workers.heartbeat",
+    "api.workers.keeping",
+    "api.workers.projector",
+    "api.workers.scheduler",
+    "api.cli.lab.agent",
+    "api.cli.lab.teller",
+    "projections.advancing",
+)
+THREADED = ("api.feed", "api.store.group_commit", "api.workers.heartbeat")
+MAPPED = ("api.store.event_log", "api.workers.projector")
+CONNECTED = ("api.store.lease", "api.store.tailer", "api.workers.projector")
+
+
+class Event:
+    """In the place of `threading.Event`."""
+
+    def __init__(self) -> None:
+        self._set = False
+        self._waiting: list[Strand] = []
+
+    def set(self) -> None:
+        self._set = True
+        for strand in self._waiting:
+            strand.wake()
+
+    def is_set(self) -> bool:
+        return self._set
+
+    def wait(self, timeout: float | None = None) -> bool:
+        if not self._set:
+            self._waiting.append(current())
+            current().wait(timeout)
+            self._waiting.remove(current())
+        return self._set
+
+
+class Thread:
+    """In the place of `threading.Thread`: of the process that starts it."""
+
+    def __init__(self, target: Callable[..., Any], args: tuple[Any, ...] = (), **_: Any) -> None:
+        self._work = lambda: target(*args)
+        self._strand: Strand | None = None
+
+    def start(self) -> None:
+        self._strand = RUNNING.get().strand(self._work)
+
+    def join(self) -> None:
+        assert self._strand is not None
+        self._strand.join()
+
+
+class SimpleQueue:
+    """In the place of `queue.SimpleQueue`, for one reader."""
+
+    def __init__(self) -> None:
+        self._items: deque[Any] = deque()
+        self._reader: Strand | None = None
+
+    def put(self, item: Any) -> None:
+        self._items.append(item)
+        if self._reader is not None:
+            self._reader.wake()
+
+    def get(self, block: bool = True) -> Any:
+        while not self._items:
+            if not block:
+                raise queue.Empty
+            self._reader = current()
+            self._reader.wait(None)
+            self._reader = None
+        return self._items.popleft()
+
+    def get_nowait(self) -> Any:
+        return self.get(block=False)
+
+
+class Threadsafe:
+    """asyncio, but that a strand waits for what it hands to the event loop."""
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(asyncio, name)
+
+    def run_coroutine_threadsafe(self, coroutine: Any, _: Any) -> Any:
+        task = RUNNING.get().task(coroutine)
+        waiting = current()
+        task.add_done_callback(lambda _: waiting.wake())
+
+        def result() -> Any:
+            while not task.done():
+                waiting.wait(None)
+            return task.result()
+
+        return SimpleNamespace(result=result)
+
+
+class Numbers:
+    """In the place of `uuid`: each is another one."""
+
+    def __init__(self) -> None:
+        self._last = 0
+
+    def uuid4(self) -> Any:
+        self._last += 1
+        return SimpleNamespace(hex=f"{self._last:032x}")
+
+
+def _table(loop: SimulatedLoop, connect: Any, datastore: Any, mapper: Any) -> dict[tuple[str, str], Any]:
+    clock = SimpleNamespace(monotonic=loop.time, sleep=lambda seconds: current().wait(seconds))
+    threading = SimpleNamespace(Thread=Thread, Event=Event, get_ident=lambda: 0)
+    own_end = SimpleNamespace(getpid=lambda: 0, kill=lambda *_: _ended_itself())
+    return {
+        **{(module, "time"): clock for module in TIMED},
+        **{(module, "threading"): threading for module in THREADED},
+        **{(module, "connect"): connect for module in CONNECTED},
+        ("api.store.event_log", "Datastore"): datastore,
+        ("api.store.group_commit", "queue"): SimpleNamespace(SimpleQueue=SimpleQueue, Empty=queue.Empty),
+        ("api.store.requests", "uuid"): Numbers(),
+        ("api.feed", "asyncio"): Threadsafe(),
+        # So that snapshots are made in a log of some hundred events.
+        ("api.workers.keeping", "SNAPSHOT_EVENTS"): 100,
+        **{(module, "EventMapper"): mapper for module in MAPPED},
+        ("api.feed", "os"): own_end,
+    }
+
+
+def _ended_itself() -> None:
+    raise AssertionError("a process that serves does not understand its log any more")
+
+
+@contextmanager
+def stand_ins(loop: SimulatedLoop, connect: Any, datastore: Any, mapper: Any) -> Iterator[None]:
+    """Only here, and only for so long, production code stands on simulated ground."""
+    before: dict[tuple[str, str], Any] = {}
+    try:
+        for (module, name), instead in _table(loop, connect, datastore, mapper).items():
+            found = import_module(module)
+            before[module, name] = getattr(found, name)
+            setattr(found, name, instead)
+        yield
+    finally:
+        for (module, name), was in before.items():
+            setattr(import_module(module), name, was)

@@ -1,0 +1,1 @@
+"""Who uses the service, and what befalls it: submitters, operators, lab controllers, and faults."""

@@ -1,0 +1,91 @@
+"""How one seed is set: the lab, who works in it, what its machines do, and how bad it gets."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from api.store.event_log import EventLog
+from api.store.requests import Append, committed
+from domain.directory.changes import put
+from domain.events import Change, Decided, Stamp
+from domain.upkeep.registration import register
+from replay.behaviour import Behaviour
+from replay.generated_lab import generate_lab
+from tests.simulation.machine.chance import Chance
+from tests.simulation.machine.loop import BEGINNING
+from tests.simulation.service.serving import URL
+
+HOUR = 3600.0
+# What there is, by kind: where it stands in the document of a lab, and the field that names it.
+NAMED = (
+    ("user", "users", "name"),
+    ("group", "groups", "name"),
+    ("lab-controller", "lab_controllers", "fqdn"),
+    ("pool", "pools", "name"),
+    ("distro-tree", "distro_trees", "id"),
+)
+
+
+@dataclass(frozen=True)
+class Scene:
+    """Everything that differs from seed to seed, but for what happens when."""
+
+    lab: dict[str, Any]
+    behaviour: Behaviour
+    hours: float
+    submitters: int
+    jobs_per_hour: float
+    acts_per_hour: float
+    faults_per_hour: float
+    # How slow the database is all the time: the slower, the more comes in between.
+    pace: float
+
+
+def scene_of(chance: Chance, hours: float) -> Scene:
+    dice = chance.stream("scene")
+    labs = dice.choice((1, 1, 2, 2, 3))
+    systems = dice.randint(max(2, labs), 9)
+    seed = dice.randrange(1_000_000)
+
+    def at_times(percent: float) -> float:
+        return dice.choice((0.0, percent / 3, percent))
+
+    behaviour = Behaviour(
+        seed=seed,
+        trouble_percent=20,
+        stall_percent=at_times(8),
+        fail_percent=at_times(8),
+        break_percent=at_times(8),
+        vanish_percent=at_times(6),
+        repeat_percent=at_times(25),
+        reorder_percent=at_times(25),
+    )
+    return Scene(
+        lab=generate_lab(seed, labs, systems),
+        behaviour=behaviour,
+        hours=hours,
+        submitters=dice.randint(1, 3),
+        jobs_per_hour=dice.choice((0.5, 1.0, 2.0)) * systems / 4,
+        acts_per_hour=dice.choice((0.0, 0.5, 2.0)),
+        faults_per_hour=dice.choice((0.0, 0.5, 1.0, 3.0)),
+        pace=dice.choice((1.0, 1.0, 20.0, 500.0)),
+    )
+
+
+def begin_log(lab: dict[str, Any]) -> None:
+    """The lab as one commit, so that every seed begins with a whole one."""
+    decided: Decided = []
+    for kind, section, key in NAMED:
+        for each in lab[section]:
+            document = {name: each[name] for name in each if name not in (key, "access_policy")}
+            event = put(kind, None, document)
+            assert event is not None
+            decided.append((f"{kind}/{each[key]}", event))
+    for system in lab["systems"]:
+        decided += register(system)
+    stamp = Stamp(BEGINNING, "admin", "request/beginning")
+    changes = tuple(Change(subject, event, stamp) for subject, event in decided)
+    expected = dict.fromkeys((subject for subject, _ in decided), 0)
+    (outcome,) = EventLog(URL).append([Append("beginning", changes, expected)])
+    committed(outcome)

@@ -1,0 +1,134 @@
+"""Submitters: jobs as they come, and second thoughts about them. What they are told stands in the ledger."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from random import Random
+from typing import Any
+
+import orjson
+
+from api.client.problems import Problem, Unreachable
+from api.intake import read_job
+from api.services import Request, Services
+from api.use_cases.cancel import cancel_job, cancel_recipe_set
+from api.use_cases.change_job import change_job
+from api.use_cases.change_priority import change_priority
+from api.use_cases.end_recipe import return_recipe
+from api.use_cases.keyed import written_once
+from api.use_cases.submit_job import submit_job
+from domain.priority import Priority
+from replay.generated_jobs import generate_jobs
+from tests.simulation.judged.ledger import Ledger
+from tests.simulation.machine.strands import current
+from tests.simulation.service.network import Asker
+
+JSON = "application/json"
+SECOND_THOUGHTS = 0.35
+
+
+class Submitter:
+    """`run` in a strand of their own, until `leave`."""
+
+    def __init__(self, asker: Asker, ledger: Ledger, dice: Random, tell: Callable[[str, str], None]) -> None:
+        self.leaving = False
+        self._asker = asker
+        self._ledger = ledger
+        self._dice = dice
+        self._tell = tell
+        self._jobs: list[dict[str, Any]] = []
+        self._keys = 0
+
+    def run(self, lab: dict[str, Any], per_hour: float) -> None:
+        for job in generate_jobs(lab, self._dice.randrange(1 << 30), 1 << 30):
+            current().wait(self._dice.expovariate(per_hour / 3600))
+            if self.leaving:
+                return
+            self._submit(job)
+            while self._jobs and self._dice.random() < SECOND_THOUGHTS:
+                self._think_again()
+
+    def _submit(self, job: dict[str, Any]) -> None:
+        marker = f"{self._asker.actor} {len(self._ledger.asked)}"
+        body = orjson.dumps({**job, "whiteboard": marker})
+
+        async def submit(services: Services, request: Request) -> Any:
+            known = services.feed.directory.known_names()
+            spec = read_job(body, JSON, known, request.actor, is_admin=True)
+            return await written_once(services, request, lambda again: submit_job(services, again, spec))
+
+        self._ledger.asked.append(marker)
+        done = self._ask(f"submits {marker!r}", submit, marker)
+        if done is not None:
+            answer = orjson.loads(done.answer)
+            self._ledger.submitted(marker, answer, done)
+            self._jobs.append(answer)
+
+    def _think_again(self) -> None:
+        # Mostly of what they have just done, while the scheduler is busy with it.
+        job = self._jobs[-1] if self._dice.random() < 0.6 else self._dice.choice(self._jobs)
+        act = self._dice.choice(
+            (self._cancel, self._cancel_set, self._reprioritise, self._rename, self._return)
+        )
+        act(job)
+
+    def _cancel(self, job: dict[str, Any]) -> None:
+        number = job["job_id"]
+        self._ask_once(
+            f"cancels job {number}",
+            lambda services, request: cancel_job(services, request, number, "not needed"),
+            lambda: self._ledger.cancelled(job["recipe_ids"]),
+        )
+
+    def _cancel_set(self, job: dict[str, Any]) -> None:
+        number = self._dice.choice(job["recipe_set_ids"])
+        self._ask_once(
+            f"cancels recipe set {number}",
+            lambda services, request: cancel_recipe_set(services, request, number, "not needed"),
+            lambda: self._ledger.cancelled_sets.append(number),
+        )
+
+    def _reprioritise(self, job: dict[str, Any]) -> None:
+        number, priority = self._dice.choice(job["recipe_set_ids"]), self._dice.choice(list(Priority))
+        self._ask_once(
+            f"gives recipe set {number} the priority {priority.name}",
+            lambda services, request: change_priority(services, request, number, priority),
+        )
+
+    def _rename(self, job: dict[str, Any]) -> None:
+        number, changes = job["job_id"], {"retention_tag": self._dice.choice(("scratch", "60days"))}
+        self._ask_once(
+            f"changes job {number}", lambda services, request: change_job(services, request, number, changes)
+        )
+
+    def _return(self, job: dict[str, Any]) -> None:
+        number = self._dice.choice(job["recipe_ids"])
+        self._ask_once(
+            f"returns recipe {number}", lambda services, request: return_recipe(services, request, number)
+        )
+
+    def _ask_once(
+        self, what: str, use_case: Callable[..., Any], acknowledged: Callable[[], None] = lambda: None
+    ) -> None:
+        """Under a key of its own; what is acknowledged must be so."""
+        self._keys += 1
+        refused = len(self._ledger.refusals)
+
+        async def once(services: Services, request: Request) -> Any:
+            return await written_once(services, request, lambda again: use_case(services, again))
+
+        done = self._ask(what, once, f"{self._asker.actor}/{self._keys}")
+        if len(self._ledger.refusals) == refused:
+            self._ledger.committed(what, done)
+            acknowledged()
+
+    def _ask(self, what: str, operation: Callable[..., Any], key: str) -> Any:
+        """None also when it was refused, or nobody knows what became of it: that stands in the ledger."""
+        try:
+            done = self._asker.ask(operation, key)
+        except (Problem, Unreachable) as error:
+            self._ledger.refusals.append(f"{what}: {error}")
+            self._tell(self._asker.actor, f"{what}: {error}")
+            return None
+        self._tell(self._asker.actor, what if done is None else f"{what}: at {done.position}")
+        return done

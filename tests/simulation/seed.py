@@ -1,0 +1,241 @@
+"""One seed from its beginning to its end: the service, its people, its misfortunes, and what is found."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from hashlib import sha256
+from typing import Any
+
+from api.cli.lab.agent import LabAgent
+from domain.events import Recorded
+from tests.simulation.database.mapping import SharedMapper
+from tests.simulation.database.server import Server
+from tests.simulation.database.session import Datastore, Session
+from tests.simulation.judged import end
+from tests.simulation.judged.ledger import Ledger
+from tests.simulation.judged.watching import Watching
+from tests.simulation.machine.chance import Chance
+from tests.simulation.machine.loop import SimulatedLoop
+from tests.simulation.machine.stand_ins import Event, stand_ins
+from tests.simulation.machine.strands import RUNNING, Process, in_strand
+from tests.simulation.people.faults import Misfortune
+from tests.simulation.people.operators import Operator
+from tests.simulation.people.scenes import HOUR, begin_log, scene_of
+from tests.simulation.people.submitters import Submitter
+from tests.simulation.service.house import House
+from tests.simulation.service.lab_client import LabClient
+from tests.simulation.service.network import Asker, Network
+from tests.simulation.story import Story
+
+HOURS = 12.0
+# When nothing has happened for so long, nothing will: no watchdog and no reservation is longer.
+QUIET_HOURS = 7
+# After the last misfortune everything must have come to rest by then.
+MOST_DAYS = 30
+
+
+@dataclass(frozen=True)
+class Asked:
+    """`without`: faults that do not befall it."""
+
+    seed: int
+    hours: float = HOURS
+    without: frozenset[str] = frozenset()
+
+    @property
+    def command(self) -> str:
+        more = [f"--hours {self.hours:g}"] if self.hours != HOURS else []
+        more += [f"--without {name}" for name in sorted(self.without)]
+        return " ".join(["python -m tests.simulation --seed", str(self.seed), *more])
+
+
+@dataclass
+class Outcome:
+    """`findings` are empty for a seed in which nothing is wrong."""
+
+    asked: Asked
+    findings: list[str] = field(default_factory=list)
+    seconds: float = 0.0
+    acknowledged: int = 0
+    decisions: int = 0
+    jobs: int = 0
+    events: int = 0
+    # Of everything that the database holds in the end.
+    digest: str = ""
+    story: list[str] = field(default_factory=list)
+
+
+class Seed:
+    def __init__(self, asked: Asked) -> None:
+        self.asked = asked
+        self.chance = Chance(asked.seed)
+        self.loop = SimulatedLoop()
+        self.loop.in_strand = in_strand
+        self.story = Story(self.loop)
+        self.scene = scene_of(self.chance, asked.hours)
+        self.server = Server(self.loop, self.chance.stream("database"))
+        self.server.pace = self.scene.pace
+        self.house = House(self.loop, self.chance, self.story.tell, self._failed)
+        self.network = Network(self.chance.stream("network"), self.house.serving)
+        self.ledger = Ledger()
+        self.mapper = SharedMapper()
+        self.watching = Watching(self.mapper, self._found, self.story.commit)
+        self.server.told.commit.append(self.watching.take)
+        self.findings: list[str] = []
+        self._over: asyncio.Event | None = None
+
+    # What is found
+
+    def _found(self, finding: str) -> None:
+        """The first finding ends it: what comes after rests on it."""
+        self.story.tell("FOUND", finding)
+        self.findings.append(finding)
+        if self._over is not None:
+            self._over.set()
+
+    def _failed(self, process: Process, trace: str) -> None:
+        self._found(f"{process.name} ended by an error that nobody caught:\n{trace}")
+
+    # From the beginning to the end
+
+    async def run(self) -> None:
+        self._over = asyncio.Event()
+        beginning = self.house.outsider("beginning")
+        RUNNING.set(beginning)
+        await asyncio.to_thread(begin_log, self.scene.lab)
+        self.house.furnish(self.server)
+        for each in self.scene.lab["lab_controllers"]:
+            self.house.add(each["fqdn"], partial(self._lab_controller, each["fqdn"]))
+        people, misfortune = self._people(), self._misfortune()
+        if await self._lasts(self.scene.hours * HOUR):
+            return
+        misfortune.calm()
+        for each in people:
+            each.leaving = True
+        if await self._lasts(HOUR):
+            return
+        RUNNING.set(beginning)
+        for each in people:
+            if isinstance(each, Operator):
+                await asyncio.to_thread(each.tidy_up)
+        if not await self._comes_to_rest():
+            await self._judge()
+
+    async def _lasts(self, seconds: float) -> bool:
+        """Whether something was found meanwhile."""
+        assert self._over is not None
+        try:
+            await asyncio.wait_for(self._over.wait(), seconds)
+        except TimeoutError:
+            return False
+        return True
+
+    async def _comes_to_rest(self) -> bool:
+        """Whether something was found instead."""
+        quiet, length = 0, -1
+        for _ in range(MOST_DAYS * 24):
+            if await self._lasts(HOUR):
+                return True
+            quiet = quiet + 1 if len(self.watching.log) == length else 0
+            length = len(self.watching.log)
+            if quiet >= QUIET_HOURS:
+                return False
+        self._found(f"after {MOST_DAYS} days without misfortune it has not come to rest")
+        return True
+
+    async def _judge(self) -> None:
+        log = self.watching.log
+        checks: tuple[Callable[[], Iterator[str]], ...] = (
+            self.watching.at_rest,
+            lambda: self.mapper.spoilt(self.server.log.events),
+            lambda: end.rest(log),
+            lambda: self.ledger.missing(log),
+            lambda: end.knowledge(self.house.schedulers(), self.server, log),
+            lambda: end.read_models(self.server, log),
+        )
+        for check in checks:
+            for finding in await asyncio.to_thread(lambda check=check: list(check())):  # type: ignore[misc]
+                self._found(finding)
+
+    # Who takes part
+
+    def _lab_controller(self, fqdn: str, process: Process) -> LabAgent:
+        client: Any = LabClient(self.network, fqdn)
+        stop: Any = Event()
+        agent = LabAgent(client, fqdn, self.scene.behaviour, say=self._said, stop=stop)
+        process.strand(agent.run)
+        return agent
+
+    def _said(self, doing: dict[str, Any]) -> None:
+        more = " ".join(f"{name}={doing[name]}" for name in doing if name not in ("lab_controller", "what"))
+        self.story.tell(doing["lab_controller"], f"{doing['what']} {more}")
+
+    def _people(self) -> list[Submitter | Operator]:
+        people: list[Submitter | Operator] = []
+        names = [each["name"] for each in self.scene.lab["users"]]
+        own = self.house.outsider("people")
+        for name in names[: self.scene.submitters]:
+            asker, dice = Asker(self.network, name, "admin"), self.chance.stream("submitter", name)
+            submitter = Submitter(asker, self.ledger, dice, self.story.tell)
+            per_hour = self.scene.jobs_per_hour / self.scene.submitters
+            own.strand(lambda who=submitter, rate=per_hour: who.run(self.scene.lab, rate))  # type: ignore[misc]
+            people.append(submitter)
+        asker, dice = Asker(self.network, names[-1], "admin"), self.chance.stream("operator")
+        operator = Operator(asker, self.ledger, dice, self.scene.lab, self.story.tell)
+        own.strand(lambda: operator.run(self.scene.acts_per_hour))
+        return [*people, operator]
+
+    def _misfortune(self) -> Misfortune:
+        dice = self.chance.stream("misfortune")
+        misfortune = Misfortune(self.house, self.server, self.network, dice, self.story.tell)
+        own = self.house.outsider("misfortune")
+        own.strand(lambda: misfortune.run(self.scene.faults_per_hour, self.asked.without))
+        return misfortune
+
+
+def run_seed(asked: Asked, told: bool = False) -> Outcome:
+    """Everything that a seed comes to; with its story if it is to be told."""
+    return _outcome(run(asked), told)
+
+
+def run(asked: Asked) -> Seed:
+    """The seed when it is over."""
+    logging.disable(logging.CRITICAL)
+    seed = Seed(asked)
+    try:
+        stands = (lambda _: Session(seed.server), partial(Datastore, seed.server), lambda: seed.mapper)
+        with stand_ins(seed.loop, *stands):
+            seed.loop.run_until_complete(seed.run())
+    finally:
+        logging.disable(logging.NOTSET)
+        seed.loop.close()
+    return seed
+
+
+def _outcome(seed: Seed, told: bool) -> Outcome:
+    log: Sequence[Recorded] = seed.watching.log
+    decided = {(each.commit_end, each.stamp.number) for each in log if each.stamp.basis is not None}
+    return Outcome(
+        seed.asked,
+        seed.findings,
+        seed.loop.seconds,
+        seed.ledger.acknowledged,
+        len(decided),
+        len(seed.ledger.asked),
+        len(log),
+        _digest(seed.server),
+        list(seed.story.lines()) if told else [],
+    )
+
+
+def _digest(server: Server) -> str:
+    held = sha256()
+    for row in server.log.events:
+        held.update(repr(row).encode())
+    held.update(repr(list(server.log.commits.items())).encode())
+    held.update(repr(list(server.read.dump())).encode())
+    return held.hexdigest()

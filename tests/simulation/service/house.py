@@ -1,0 +1,103 @@
+"""All processes by name: begun, killed, stopped for a while, told to end, and begun again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from tests.simulation.database.server import Server
+from tests.simulation.machine.chance import Chance
+from tests.simulation.machine.loop import SimulatedLoop
+from tests.simulation.machine.strands import RUNNING, Process
+from tests.simulation.service.serving import Serving
+from tests.simulation.service.workers import ProjectorProcess, SchedulerProcess
+
+Tell = Callable[[str, str], None]
+Begin = Callable[[Process], Any]
+MOST_SKEW_SECONDS = 2.0
+
+
+@dataclass
+class _Room:
+    begin: Begin
+    process: Process
+    lives: Any
+
+
+class House:
+    """Two of each kind that may be several. `failed` hears of what nobody caught."""
+
+    def __init__(
+        self, loop: SimulatedLoop, chance: Chance, tell: Tell, failed: Callable[[Process, str], None]
+    ) -> None:
+        self._loop = loop
+        self._chance = chance
+        self._tell = tell
+        self._failed = failed
+        self._rooms: dict[str, _Room] = {}
+
+    def furnish(self, server: Server) -> None:
+        for number in (1, 2):
+            self.add(
+                f"scheduler-{number}", lambda process: SchedulerProcess(process, self._clock(process.name))
+            )
+            self.add(f"serve-{number}", lambda process: Serving(process, server, self._clock(process.name)))
+            self.add(f"projector-{number}", ProjectorProcess)
+
+    def add(self, name: str, begin: Begin) -> None:
+        self._rooms[name] = _Room(begin, self._process(name), None)
+        self.begin(name)
+
+    def outsider(self, name: str) -> Process:
+        """A process that nothing happens to: of a person, or of the beginning."""
+        return self._process(name)
+
+    @property
+    def names(self) -> list[str]:
+        return list(self._rooms)
+
+    def serving(self) -> list[Serving]:
+        return [room.lives for room in self._rooms.values() if isinstance(room.lives, Serving)]
+
+    def schedulers(self) -> list[SchedulerProcess]:
+        return [room.lives for room in self._rooms.values() if isinstance(room.lives, SchedulerProcess)]
+
+    def process(self, name: str) -> Process:
+        return self._rooms[name].process
+
+    def begin(self, name: str) -> None:
+        """Unless it is up."""
+        room = self._rooms[name]
+        if room.lives is not None and room.process.alive:
+            return
+        if room.lives is not None:
+            room.process.kill()
+            room.process = self._process(name)
+            self._tell(name, "begins again")
+        RUNNING.set(room.process)
+        room.lives = room.begin(room.process)
+
+    def kill(self, name: str) -> None:
+        self._tell(name, "is killed")
+        self._rooms[name].process.kill()
+
+    def stop(self, name: str, seconds: float) -> None:
+        """As by SIGSTOP: it wakes up later, and knows nothing of that."""
+        self._tell(name, f"is stopped for {seconds:.0f} s")
+        self._rooms[name].process.stopped_until = self._loop.seconds + seconds
+
+    def tell_to_end(self, name: str) -> None:
+        self._tell(name, "is told to end")
+        self._rooms[name].process.stopping = True
+
+    def _process(self, name: str) -> Process:
+        return Process(name, self._loop, self._failed)
+
+    def _clock(self, name: str) -> Callable[[], datetime]:
+        """No two machines have quite the same time."""
+        skew = timedelta(
+            seconds=self._chance.stream("skew", name).uniform(-MOST_SKEW_SECONDS, MOST_SKEW_SECONDS)
+        )
+        return lambda: self._loop.now() + skew

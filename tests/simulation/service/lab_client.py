@@ -1,0 +1,97 @@
+"""The server as a lab controller's `LabLink` asks it: `api.client.Client`, but for HTTP."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+from api.client import Client
+from api.rest.problems import problem_of
+from api.rest.resources.updates import LabUpdates
+from api.services import Request, Services
+from api.use_cases.known import known
+from api.use_cases.lab_updates import take_updates
+from api.use_cases.report_command import report_command
+from domain.errors import LabledgerError, Unknown
+from tests.simulation.service.network import ANSWER_SECONDS, Asker, Network
+
+# Who has nothing to do is asked again late: so a day of idling is soon over.
+POLL_STRETCH = 8
+
+
+class LabClient:
+    """Each request of a lab controller, by its path."""
+
+    def __init__(self, network: Network, fqdn: str) -> None:
+        self.position: int | None = None
+        self._asker = Asker(network, fqdn, "lab_controller")
+        self._fqdn = fqdn
+        self._keys = 0
+
+    path = staticmethod(Client.path)
+
+    def get(self, path: str, *, min_position: int | None = None, wait_seconds: int = 0, **asked: Any) -> Any:
+        kind, name, *_ = path.strip("/").split("/")
+        if kind == "lab-controllers":
+            return self._commands(asked["after"], wait_seconds * POLL_STRETCH)
+        query, params = {
+            "recipes": ("recipe", {"recipe_id": int(name)} if kind == "recipes" else {}),
+            "systems": ("system", {"fqdn": name}),
+        }[kind]
+
+        async def read(services: Services, _: Request) -> Any:
+            await services.reader.reach(min_position or 0, services.bounds.position_wait_seconds)
+            row = await services.reader.row(query, params)
+            if row is None:
+                raise Unknown(path)
+            return row
+
+        return self._asker.ask(read)
+
+    def _commands(self, after: int, wait_seconds: float) -> Any:
+        asked = {"lab_controller": self._fqdn, "after": after}
+
+        async def read(services: Services, _: Request) -> Any:
+            await known(services, "lab-controller", self._fqdn)
+            loop = asyncio.get_running_loop()
+            deadline, reader = loop.time() + wait_seconds, services.reader
+            at = reader.position
+            rows = await reader.rows("commands", asked)
+            while not rows and loop.time() < deadline:
+                await reader.changed(at, deadline - loop.time())
+                at = reader.position
+                rows = await reader.rows("commands", asked)
+            return {"commands": rows}
+
+        return self._asker.ask(read, answer_seconds=ANSWER_SECONDS + wait_seconds)
+
+    def patch(self, path: str, body: Any) -> Any:
+        command_id = int(path.rpartition("/")[2])
+
+        async def report(services: Services, request: Request) -> int:
+            state, reason = body["state"], body.get("reason", "")
+            done = await report_command(services, request, self._fqdn, command_id, state, reason)
+            return done.position if done else await asyncio.to_thread(services.log.end)
+
+        self.position = max(self.position or 0, self._asker.ask(report))
+
+    def post(self, path: str, body: Any) -> Any:
+        """The items of one message, each taken and answered as `/updates` does."""
+        self._keys += 1
+
+        async def update(services: Services, request: Request) -> Any:
+            resource = LabUpdates(services)
+            items = {
+                number: resource._read(item, self._fqdn, request) for number, item in enumerate(body["items"])
+            }
+            answers = await take_updates(services, request, self._fqdn, items)
+            end = await asyncio.to_thread(services.log.end)
+            return end, [_shown(answers[number]) for number in items]
+
+        end, shown = self._asker.ask(update, key=f"{self._fqdn}/{self._keys}")
+        self.position = max(self.position or 0, end)
+        return {"items": shown}
+
+
+def _shown(answer: Any) -> dict[str, Any]:
+    return problem_of(answer) if isinstance(answer, LabledgerError) else {"status": 200}

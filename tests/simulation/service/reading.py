@@ -1,0 +1,104 @@
+"""The read models as a serving process asks them: production's `Reader`, but for the SQL of its queries."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from typing import Any
+
+from projections.advancing import Advancing
+from projections.database import DatabaseAway
+from projections.projector import CHANNEL
+from projections.reader import Reader, Row
+from tests.simulation.database.read_tables import ReadTables
+from tests.simulation.database.server import Server
+from tests.simulation.machine.strands import RUNNING
+
+LOOK_SECONDS = 600.0
+
+
+class SimulatedReader(Reader):
+    """How far the read models are, and who waits for it, is production's to say."""
+
+    def __init__(self, server: Server) -> None:
+        self._server = server
+        self._progress = Advancing()
+        self._whole_from = 0
+
+    async def open(self) -> None:
+        process = RUNNING.get()
+        self._server.listen(CHANNEL, self._look)
+        process.at_death(lambda: self._server.unlisten(self._look))
+        process.task(self._look_again())
+        (row,) = await self.rows("progress")
+        self._stand(row["position"], row["whole_from"])
+
+    async def rows(self, query: str, params: Mapping[str, Any] | tuple[Any, ...] = ()) -> list[Row]:
+        await asyncio.sleep(0.0005 + self._server.dice.random() * 0.002)
+        if self._server.away or RUNNING.get().name in self._server.cut_off:
+            raise DatabaseAway("connection refused")
+        return QUERIES[query](self._server.read, params)
+
+    def _look(self) -> None:
+        self._stand(self._server.read.position, self._server.read.whole_from)
+
+    async def _look_again(self) -> None:
+        while True:
+            await asyncio.sleep(LOOK_SECONDS)
+            if not self._server.away:
+                self._look()
+
+
+def _progress(tables: ReadTables, _: Any) -> list[Row]:
+    return [{"position": tables.position, "whole_from": tables.whole_from}]
+
+
+def _command(tables: ReadTables, asked: Any) -> list[Row]:
+    row = tables.open["commands"].get((asked["command_id"],))
+    return [] if row is None else [row]
+
+
+def _commands(tables: ReadTables, asked: Any) -> list[Row]:
+    """What a lab controller has to do after a command that it has seen."""
+    found = [
+        row
+        for (command_id,), row in tables.open["commands"].items()
+        if row["lab_controller"] == asked["lab_controller"] and command_id > asked["after"]
+    ]
+    return [_with_recipe(tables, row) for row in sorted(found, key=lambda row: row["command_id"])]
+
+
+def _with_recipe(tables: ReadTables, row: Row) -> Row:
+    detail = tables.details.get(row["recipe_id"], {})
+    guests = tables.guests_at(row["recipe_id"], row["command_id"]) if row["kind"] == "provision" else []
+    shown = {name: row[name] for name in ("kind", "system", "recipe_id", "state", "distro_tree_id")}
+    tasks = [{"id": task["task_id"]} for task in detail.get("tasks", ())]
+    return {**shown, "id": row["command_id"], "tasks": tasks, "guests": [_guest(each) for each in guests]}
+
+
+def _guest(detail: Row) -> Row:
+    return {"recipe_id": detail["recipe_id"], "tasks": [{"id": one["task_id"]} for one in detail["tasks"]]}
+
+
+def _recipe(tables: ReadTables, asked: Any) -> list[Row]:
+    recipe_id = asked["recipe_id"]
+    row = tables.open["recipes"].get((recipe_id,))
+    if row is None:
+        return []
+    numbers = [task["task_id"] for task in tables.details[recipe_id]["tasks"]]
+    tasks = [{"task_id": each, "state": tables.open["tasks"][(each,)]["state"]} for each in numbers]
+    return [{"recipe_id": recipe_id, "state": row["state"], "system": row["system"], "tasks": tasks}]
+
+
+def _system(tables: ReadTables, asked: Any) -> list[Row]:
+    row = tables.open["systems"].get((asked["fqdn"],))
+    return [] if row is None else [{"fqdn": asked["fqdn"], "condition": row["condition"]}]
+
+
+QUERIES = {
+    "progress": _progress,
+    "command": _command,
+    "commands": _commands,
+    "recipe": _recipe,
+    "system": _system,
+}

@@ -1,0 +1,76 @@
+"""A process that serves: production's use cases behind no HTTP. What a request does is a function of it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from datetime import datetime
+from typing import Any
+
+from api.feed import Feed
+from api.services import Request, Services
+from api.store.aggregates import Aggregates
+from api.store.contacts import Contacts
+from api.store.event_log import EventLog
+from api.store.group_commit import GroupCommit
+from projections.database import DatabaseAway
+from tests.simulation.database.server import Server
+from tests.simulation.machine.strands import Process
+from tests.simulation.service.reading import SimulatedReader
+
+Operation = Callable[[Services, Request], Awaitable[Any]]
+
+URL = "simulated"
+# As `api.opening` does.
+RETRY_SECONDS = 0.5
+
+
+class Serving:
+    """Ready once it has opened; before that it refuses every connection."""
+
+    def __init__(self, process: Process, server: Server, clock: Callable[[], datetime]) -> None:
+        self.process = process
+        self.ready = False
+        self._server = server
+        self._clock = clock
+        process.task(self._open())
+
+    async def _open(self) -> None:
+        log = EventLog(URL, pool_size=4)
+        self.services = Services(
+            log=log,
+            commits=GroupCommit(EventLog(URL, pool_size=1)),
+            feed=Feed(log, URL),
+            reader=SimulatedReader(self._server),
+            aggregates=Aggregates(log),
+            contacts=Contacts(log),
+            hashing=None,  # type: ignore[arg-type]  # nobody logs in here
+            clock=self._clock,
+        )
+        await self._patiently(self.services.reader.open)
+        await self._patiently(self.services.feed.open)
+        self.ready = True
+
+    async def _patiently(self, open_: Callable[[], Awaitable[None]]) -> None:
+        while True:
+            try:
+                return await open_()
+            except DatabaseAway:
+                await asyncio.sleep(RETRY_SECONDS)
+
+    def take(self, operation: Operation, request: Request) -> asyncio.Task[Any]:
+        """One request: it may still be under way when the process is killed."""
+        return self.process.task(self._answer(operation, request))
+
+    async def _answer(self, operation: Operation, request: Request) -> Any:
+        if request.role == "lab_controller":
+            await self._heard(request.actor)
+        return await operation(self.services, request)
+
+    async def _heard(self, lab_controller: str) -> None:
+        """As the gate does it for whoever comes with a lab controller's token."""
+        contacts, now = self.services.contacts, self.services.clock()
+        if contacts.is_news(lab_controller, now):
+            with suppress(DatabaseAway):
+                await asyncio.to_thread(contacts.heard, lab_controller, now)

@@ -1,0 +1,63 @@
+"""The scheduler and the projector as processes: production's loops, begun as `api/root.py` begins them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime
+
+from api.store.contacts import Contacts
+from api.store.event_log import EventLog
+from api.store.lease import SCHEDULER
+from api.store.snapshots import Snapshots
+from api.store.tailer import Tailer, TailerCounters
+from api.workers import projector
+from api.workers.consistency import ConsistencyLoop
+from api.workers.scheduler import Scheduler, lease_for
+from domain.scheduling.partition import Partition
+from projections.database import DatabaseAway
+from tests.simulation.machine.strands import Process, current
+from tests.simulation.service.serving import URL
+
+# A scheduler that idles comes round once in some minutes here, so it must be given longer than in production.
+LEASE_SECONDS = 3000.0
+CONSISTENCY_SECONDS = 30.0
+RETRY_SECONDS = 0.5
+
+
+class SchedulerProcess:
+    def __init__(self, process: Process, clock: Callable[[], datetime]) -> None:
+        self.process = process
+        self.scheduler: Scheduler | None = None
+        self._clock = clock
+        process.strand(self._run)
+
+    def _run(self) -> None:
+        log = EventLog(URL)
+        snapshots = Snapshots(log, SCHEDULER)
+        partition = self._patiently(snapshots.load)
+        self.consistency = ConsistencyLoop(Contacts(log), CONSISTENCY_SECONDS)
+        self.scheduler = Scheduler(
+            log,
+            Tailer(URL, after=partition.position),
+            lease_for(URL, self.process.name, LEASE_SECONDS),
+            self._clock,
+            partition,
+            self.consistency,
+            snapshots,
+        )
+        self.scheduler.run(lambda: self.process.stopping)
+        self.process.alive = False
+
+    def _patiently(self, load: Callable[[], Partition]) -> Partition:
+        while True:
+            try:
+                return load()
+            except DatabaseAway:
+                current().wait(RETRY_SECONDS)
+
+
+class ProjectorProcess:
+    def __init__(self, process: Process) -> None:
+        self.process = process
+        counters = projector.ProjectorCounters()
+        process.strand(lambda: projector.run(URL, lambda: process.stopping, counters, TailerCounters()))

@@ -1,0 +1,190 @@
+"""The simulated database keeps the promises of the real one: tests of the real log, run on it; and its leases."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator
+from functools import partial
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from api.store.event_log import EventLog
+from api.store.lease import Lease
+from api.store.requests import Committed, Fence, Fenced
+from projections.database import DatabaseAway
+from tests.harness.bulk import Busy
+from tests.harness.making import append_to
+from tests.simulation.database.server import SILENCE_SECONDS, Weather
+from tests.simulation.ground import Ground, ground
+from tests.simulation.machine.strands import current
+from tests.store import test_append as append
+from tests.store import test_fencing as fencing
+from tests.store import test_selection as selection
+from tests.store import test_tailer as tailer
+
+# Each as the real log has it, with whatever rows of parameters it has there.
+PROMISES: tuple[Callable[..., None], ...] = (
+    append.test_append__commits_and_conflicts_in_turn__positions_ascend_without_gaps,
+    append.test_append__several_requests__each_told_its_own_positions,
+    append.test_append__changed_subject_at_another_version__conflict,
+    append.test_append__unchanged_subject_at_another_version__conflict,
+    append.test_append__unchanged_subject_at_its_version__written,
+    append.test_append__command_id_known__first_answer_and_nothing_written,
+    append.test_append__refused_command_id__free_for_another_attempt,
+    append.test_commit_of__known_and_unknown_command__commit_or_none,
+    fencing.test_append__lease_nobody_ever_took__fenced,
+    selection.test_select__anything_asked_for__pages_are_what_the_selection_has,
+    selection.test_select__topics_that_are_hidden__are_in_no_page_and_end_none_early,
+    tailer.test_next_page__commit_longer_than_a_page__delivered_whole,
+    tailer.test_next_page__every_size_of_page__each_ends_where_a_commit_ends,
+    tailer.test_next_page__position_given__goes_on_after_it,
+)
+URL = "simulated"
+NAME = "scheduler/test"
+
+
+def _cases() -> Iterator[Any]:
+    """A promise once for each combination of its parameters."""
+    for promise in PROMISES:
+        cases: list[dict[str, Any]] = [{}]
+        for mark in getattr(promise, "pytestmark", []):
+            names, rows = [name.strip() for name in _names(mark.args[0])], mark.args[1]
+            cases = [
+                {**case, **dict(zip(names, row if len(names) > 1 else (row,), strict=True))}
+                for case in cases
+                for row in rows
+            ]
+        for number, case in enumerate(cases):
+            yield pytest.param(promise, case, id=f"{promise.__name__.removeprefix('test_')}-{number}")
+
+
+def _names(names: str | tuple[str, ...]) -> list[str]:
+    return names.split(",") if isinstance(names, str) else list(names)
+
+
+@pytest.fixture
+def simulated() -> Iterator[Ground]:
+    with ground() as made:
+        yield made
+
+
+@pytest.mark.parametrize(("promise", "case"), list(_cases()))
+def test_simulated_database__promise_of_the_real_one__kept(
+    simulated: Ground, promise: Callable[..., None], case: dict[str, Any]
+) -> None:
+    simulated.run(lambda: promise(**case, **_fixtures(promise)))
+
+
+def _fixtures(promise: Callable[..., None]) -> dict[str, Any]:
+    asked = inspect.signature(promise).parameters
+    found: dict[str, Any] = {}
+    if "log" in asked:
+        found["log"] = EventLog(URL)
+    if "database" in asked:
+        found["database"] = SimpleNamespace(service_url=URL)
+    if "busy_log" in asked:
+        found["busy_log"] = EventLog(URL)
+        Busy(found["busy_log"], subjects=30).append(selection.EVENTS)
+    return found
+
+
+# Leases: as tests/store/test_fencing.py and tests/workers/test_lease.py have it of the real ones.
+
+
+def test_lease__held_by_another__not_given_until_that_one_is_gone(simulated: Ground) -> None:
+    holder, waiting = simulated.process("holder"), Lease(URL, NAME, "waiting")
+    first = Lease(URL, NAME, "holder")
+    assert simulated.run(first.try_take, holder) == Fence(NAME, 1)
+    assert simulated.run(waiting.try_take) is None
+
+    holder.kill()
+
+    assert simulated.run(waiting.try_take) == Fence(NAME, 2)
+
+
+def test_lease__not_renewed_in_time__given_to_the_next_and_the_holder_fenced(simulated: Ground) -> None:
+    hung, following = Lease(URL, NAME, "hung", 10.0), Lease(URL, NAME, "following", 10.0)
+    old = simulated.run(hung.try_take)
+    simulated.run(partial(_wait, 9.0))
+    assert simulated.run(following.try_take) is None
+    simulated.run(partial(_wait, 2.0))
+
+    assert simulated.run(following.try_take) == Fence(NAME, 2)
+    assert not simulated.run(hung.held)
+    assert isinstance(simulated.run(partial(_append, old)), Fenced)
+
+
+def test_lease__renewed__stays(simulated: Ground) -> None:
+    holder, following = Lease(URL, NAME, "holder", 10.0), Lease(URL, NAME, "following", 10.0)
+    fence = simulated.run(holder.try_take)
+    simulated.run(partial(_wait, 9.0))
+    simulated.run(holder.renew)
+    simulated.run(partial(_wait, 9.0))
+
+    assert simulated.run(following.try_take) is None
+    assert isinstance(simulated.run(partial(_append, fence)), Committed)
+
+
+@pytest.mark.parametrize(
+    ("weather", "written"),
+    [(Weather(lost_before=1.0), 0), (Weather(lost_after=1.0), 1)],
+    ids=["request lost", "answer lost"],
+)
+def test_append__connection_lost__away_and_found_by_its_command_id(
+    simulated: Ground, weather: Weather, written: int
+) -> None:
+    simulated.server.weather = weather
+    with pytest.raises(DatabaseAway):
+        simulated.run(partial(_append, None))
+    simulated.server.weather = Weather()
+
+    assert simulated.server.log.end == written
+    again = simulated.run(partial(_append, None))
+    assert isinstance(again, Committed)
+    assert again.repeated == bool(written)
+    assert simulated.server.log.end == 1
+
+
+def test_session__process_is_cut_off__lease_is_free_when_the_server_has_noticed(simulated: Ground) -> None:
+    alone, following = simulated.process("alone"), Lease(URL, NAME, "following")
+    simulated.run(Lease(URL, NAME, "alone").try_take, alone)
+    simulated.server.cut("alone")
+    assert simulated.run(following.try_take) is None
+
+    simulated.run(partial(_wait, SILENCE_SECONDS))
+
+    assert simulated.run(following.try_take) == Fence(NAME, 2)
+
+
+def test_strand__killed_while_it_waits__does_nothing_any_more(simulated: Ground) -> None:
+    process, done = simulated.process("worker"), list[str]()
+
+    def work() -> None:
+        _append(None)
+        done.append("appended")
+
+    process.strand(work)
+    simulated.run(partial(_wait, 0.0))
+    process.kill()
+    simulated.run(partial(_wait, 60.0))
+
+    assert not done
+    assert simulated.server.log.end == 0
+    assert not simulated.failures
+
+
+def test_statement__unknown__says_where_to_answer_it(simulated: Ground) -> None:
+    log = EventLog(URL)
+    with pytest.raises(AssertionError, match="does not know this statement"):
+        simulated.run(lambda: log.rows(b"SELECT something_new()", ()))
+
+
+def _append(fence: Fence | None) -> Any:
+    (outcome,) = EventLog(URL).append([append_to("a", command_id="once", fence=fence)])
+    return outcome
+
+
+def _wait(seconds: float) -> None:
+    current().wait(seconds)

@@ -1,0 +1,92 @@
+"""Seeds of the whole service: nothing is wrong in any, and each is the same whenever it is run."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import subprocess
+import sys
+
+import pytest
+
+from tests.simulation.__main__ import summary
+from tests.simulation.many import many, shrunk
+from tests.simulation.people.faults import FAULTS
+from tests.simulation.planted import PLANTED
+from tests.simulation.seed import Asked, Outcome, run_seed
+
+HOURS = 3.0
+SEED = "LABLEDGER_SOAK_SEED"
+SEEDS = "LABLEDGER_SIMULATED_SEEDS"
+PROCESSES = 2
+
+
+def fail_on(outcomes: list[Outcome]) -> None:
+    wrong = [outcome for outcome in outcomes if outcome.findings]
+    assert not wrong, "\n\n".join(map(summary, wrong[:3]))
+
+
+def test_seeds__nothing_planted__nothing_wrong() -> None:
+    outcomes = list(many([Asked(seed, HOURS) for seed in range(1, 121)], PROCESSES))
+
+    fail_on(outcomes)
+    # And there was something to go wrong.
+    assert sum(outcome.decisions for outcome in outcomes) > 1_000
+    assert sum(outcome.acknowledged for outcome in outcomes) > 500
+
+
+@pytest.mark.soak
+def test_seeds__thousands_never_seen_before__nothing_wrong() -> None:
+    """The first is shown with the failure; each that fails says how to see it again."""
+    first = int(os.environ.get(SEED, secrets.randbelow(2**32)))
+    print(f"{SEED}={first}")
+    seeds = range(first, first + int(os.environ.get(SEEDS, "1500")))
+
+    fail_on([outcome for outcome in many([Asked(seed, HOURS) for seed in seeds], PROCESSES)])
+
+
+def test_seed__texts_hash_otherwise__the_same_story_to_the_last_bit() -> None:
+    stories = [_told(hash_seed) for hash_seed in ("1", "2")]
+
+    assert stories[0] == stories[1]
+    assert "is killed" in stories[0]
+    assert "nothing is wrong" in stories[0]
+
+
+def _told(hash_seed: str) -> str:
+    command = [sys.executable, "-m", "tests.simulation", "--seed", "4", "--hours", "4"]
+    environment = {**os.environ, "PYTHONHASHSEED": hash_seed}
+    return subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout
+
+
+def test_seed__run_again__the_same_database_in_the_end() -> None:
+    first, again = run_seed(Asked(5, 2.0)), run_seed(Asked(5, 2.0))
+
+    assert first.digest == again.digest
+
+
+def test_seed__domain_reads_the_wall_clock__another_database_in_the_end(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    PLANTED["wall clock"].plant(monkeypatch)
+    digests = {run_seed(Asked(5, 2.0)).digest for _ in range(4)}
+
+    assert len(digests) > 1
+
+
+def test_summary__something_is_wrong__says_how_to_see_it_again() -> None:
+    asked = Asked(7, 2.5, frozenset({"stop"}))
+    told = summary(Outcome(asked, ["a", "b", "c", "d"]))
+
+    assert "to see it again: python -m tests.simulation --seed 7 --hours 2.5 --without stop" in told
+    assert "and 1 more findings" in told
+
+
+def test_shrunk__one_kind_of_fault_is_to_blame__is_what_is_left() -> None:
+    def run(asked: Asked) -> Outcome:
+        return Outcome(asked, [] if "database" in asked.without or asked.hours < 3 else ["lost"])
+
+    least = shrunk(run(Asked(1, 12.0)), run).asked
+
+    assert least.hours == 3.0
+    assert least.without == frozenset(FAULTS) - {"database"}
