@@ -9,9 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import orjson
 from psycopg import Connection, Cursor
-from psycopg.types.json import set_json_dumps, set_json_loads
 
 from domain.errors import LabledgerError
 from domain.events import Recorded
@@ -29,8 +27,6 @@ class Projector:
     def __init__(self, connection: Connection[Any], schema: str = SCHEMA) -> None:
         self._connection = connection
         connection.execute("SELECT set_config('search_path', %s, false)", (schema,))
-        set_json_loads(orjson.loads, connection)
-        set_json_dumps(orjson.dumps, connection)
         self._models = ReadModels()
         self._table: int | None = None
         connection.execute(SQL["begin"])

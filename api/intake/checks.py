@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import lru_cache
 from typing import Any, Final
 
 from pydantic import ValidationError
@@ -20,12 +22,14 @@ from domain.job.names import check_names, objects, recipes_of
 from domain.job.spec import DEFAULT_RETENTION_TAG, RETENTION_TAGS
 from domain.requirements.distro import DISTRO
 from domain.requirements.findings import Finding
-from domain.requirements.forms import to_form
 from domain.requirements.host import HOST
 from domain.requirements.language import Language
 from domain.requirements.nodes import Forced
 
 LANGUAGES: Final[Mapping[str, Language]] = {"distro_requires": DISTRO, "host_requires": HOST}
+
+# Longer texts are rare, and hardly come twice.
+KEPT_TEXT_LENGTH: Final = 4_096
 
 # Kind of error -> what it means in a job; what it means anywhere where there is no row.
 _WORDS: Final[Mapping[str, Callable[[ErrorDetails], str]]] = {
@@ -116,8 +120,16 @@ def _judged(form: dict[str, Any], language: Language) -> Iterable[Finding]:
     reading = language.examine(form)
     if reading.findings or isinstance(reading.node, Forced):
         return reading.findings
-    deeper = {"and": [{"and": [to_form(reading.node)]}]}
-    return [Finding((), finding.message) for finding in language.examine(deeper).findings[:1]]
+    text = reading.text
+    return _known_deeper(language, text) if len(text) <= KEPT_TEXT_LENGTH else _deeper(language, text)
+
+
+def _deeper(language: Language, text: str) -> tuple[Finding, ...]:
+    form = {"and": [{"and": [json.loads(text)]}]}
+    return tuple(Finding((), finding.message) for finding in language.examine(form).findings[:1])
+
+
+_known_deeper = lru_cache(4_096)(_deeper)
 
 
 def _product(document: Mapping[str, Any]) -> Iterator[Finding]:

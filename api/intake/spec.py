@@ -13,7 +13,6 @@ from domain.job.names import recipes_of
 from domain.job.spec import JobSpec, RecipeSetSpec, RecipeSpec, TaskSpec
 from domain.priority import Priority
 from domain.requirements.distro import DISTRO
-from domain.requirements.forms import to_form
 from domain.requirements.host import HOST
 
 
@@ -75,5 +74,5 @@ def _kept(job: Job) -> dict[str, Any]:
         assert isinstance(recipe, dict)
         for field, language in LANGUAGES.items():
             if field in recipe:
-                recipe[field] = to_form(language.examine(recipe[field]).node)
+                recipe[field] = language.examine(recipe[field]).form
     return document

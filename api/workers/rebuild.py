@@ -12,7 +12,10 @@ from projections.database import AWAY, DatabaseAway
 from projections.rebuild.differences import Difference
 from projections.rebuild.rebuild import Pages, Rebuild
 
-PAGE_SIZE = 2_000
+# A page costs some twenty statements, and what begins and ends within it is written once.
+PAGE_SIZE = 10_000
+# So many keep the projector waiting for no time.
+LAST_EVENTS = 2_000
 WAIT_SECONDS = 0.1
 
 Told = Callable[[int, int], None]
@@ -25,8 +28,8 @@ def rebuild(owner_url: str, told: Told) -> int:
         end = fresh.log_end()
         while fresh.position < end:
             _follow(fresh, rest, told, end)
-            # What came meanwhile: a page of it keeps the projector waiting for no time.
-            if fresh.log_end() - end > PAGE_SIZE:
+            # What came meanwhile.
+            if fresh.log_end() - end > LAST_EVENTS:
                 end = fresh.log_end()
         fresh.swap(rest)
         return fresh.position

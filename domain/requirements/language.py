@@ -9,7 +9,7 @@ from functools import cached_property, lru_cache
 from typing import Any, Final
 
 from domain.requirements.findings import Finding, Report
-from domain.requirements.forms import to_text
+from domain.requirements.forms import to_form, to_text
 from domain.requirements.leaves import Mention, Notes
 from domain.requirements.nodes import All, Node
 
@@ -24,6 +24,11 @@ class Reading:
     node: Node
     findings: tuple[Finding, ...]
     mentions: tuple[Mention, ...]
+
+    @cached_property
+    def form(self) -> dict[str, Any]:
+        """The one spelling of what was understood, shared by all who ask: not to be changed."""
+        return to_form(self.node)
 
     @cached_property
     def text(self) -> str:
