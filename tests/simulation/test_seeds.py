@@ -42,7 +42,7 @@ def test_seeds__thousands_never_seen_before__nothing_wrong() -> None:
     print(f"{SEED}={first}")
     seeds = range(first, first + int(os.environ.get(SEEDS, "1500")))
 
-    fail_on([outcome for outcome in many([Asked(seed, HOURS) for seed in seeds], PROCESSES)])
+    fail_on(list(many([Asked(seed, HOURS) for seed in seeds], PROCESSES)))
 
 
 def test_seed__texts_hash_otherwise__the_same_story_to_the_last_bit() -> None:
