@@ -13,10 +13,13 @@ import signal
 import threading
 import time
 from collections.abc import Sequence
+from functools import partial
 
-from api.store.event_log import EventLog
+from api.store.event_log import FOLDED_TOPICS, EventLog
+from api.store.mapper import Row
 from api.store.tailer import Tailer
 from api.watching.broadcast import Broadcast
+from api.watching.message import Message
 from domain.directory.state import Directory
 from domain.errors import LabledgerError
 from domain.events import Recorded
@@ -102,20 +105,34 @@ class Feed:
                 if self._stop.is_set():
                     tailer.close()
                 elif page:
-                    recorded = [self._log.mapper.recorded(row) for row in page]
-                    sizes = [len(row[-1]) for row in page]
-                    asyncio.run_coroutine_threadsafe(self._take(recorded, sizes), loop).result()
+                    asyncio.run_coroutine_threadsafe(self._take(*self._read(page)), loop).result()
         except Exception:
             if not self._stop.is_set():
                 # A process that does not understand its log any more must not go on answering from it.
                 logger.exception("feed: stopped at position %d; this process ends", self.position)
                 os.kill(os.getpid(), signal.SIGTERM)
 
-    async def _take(self, page: Sequence[Recorded], sizes: Sequence[int]) -> None:
-        for recorded in page:
+    def _read(self, page: Sequence[Row]) -> tuple[list[Recorded], list[Message], list[int]]:
+        """What is folded of a page; all of it for who may want it; and its sizes.
+
+        Nearly everything that happens in a busy lab is neither folded nor watched.
+        """
+        mapper = self._log.mapper
+        messages = []
+        for row in page:
+            mapper.require_readable(row)
+            position, _, _, subject, _, topic, _ = row
+            messages.append(Message(position, topic, subject, partial(mapper.recorded, row)))
+        folded = [mapper.recorded(row) for row in page if row[5] in FOLDED_TOPICS]
+        return folded, messages, [len(row[-1]) for row in page]
+
+    async def _take(
+        self, folded: Sequence[Recorded], messages: Sequence[Message], sizes: Sequence[int]
+    ) -> None:
+        for recorded in folded:
             self._fold(recorded)
-        self.broadcast.take(page, sizes)
-        self._progress.advance(page[-1].position)
+        self.broadcast.take(messages, sizes)
+        self._progress.advance(messages[-1].position)
 
     def _fold(self, recorded: Recorded) -> None:
         self.directory.apply(recorded)

@@ -14,14 +14,15 @@ import time
 from collections.abc import Callable
 from datetime import UTC, datetime
 from functools import partial
+from typing import TYPE_CHECKING
 
 from api.feed import Feed
+from api.garbage import keep_for_good
 from api.metrics import counted
 from api.metrics.writer import CounterWriter
 from api.opening import Opening
+from api.processes.garbage import spare_what_lasts
 from api.processes.stop_request import listening
-from api.rest.app import Allowed, Lifespan, application
-from api.rest.serving.in_flight import InFlight
 from api.services import Bounds, Services
 from api.settings import BadSettings, Settings, variable
 from api.store import migrate as migrations
@@ -32,6 +33,7 @@ from api.store.datastore import SERVICE_ROLE, probe, with_liveness
 from api.store.event_log import EventLog
 from api.store.group_commit import GroupCommit
 from api.store.lease import SCHEDULER
+from api.store.numbers import Numbers
 from api.store.snapshots import Snapshots
 from api.store.tailer import Tailer, TailerCounters
 from api.use_cases.first_token import make_first_token
@@ -42,6 +44,9 @@ from domain.errors import Fault
 from domain.scheduling.partition import Partition
 from projections.database import DatabaseAway
 from projections.reader import Reader
+
+if TYPE_CHECKING:
+    from api.rest.serving.in_flight import InFlight
 
 
 def needed(database_url: str | None) -> str:
@@ -58,6 +63,10 @@ def migrate(settings: Settings) -> list[str]:
 
 def http_application(settings: Settings) -> InFlight:
     """The ASGI application of `labledger serve`, made anew in each worker process."""
+    # Only here: a scheduler that is started again while everybody waits for it needs nothing of HTTP.
+    from api.rest.app import Allowed, Lifespan, application
+    from api.rest.serving.in_flight import InFlight
+
     url = needed(settings.database_url)
     log = EventLog(url, pool_size=4)
     # With a session of its own, so that no read makes an append wait.
@@ -69,12 +78,13 @@ def http_application(settings: Settings) -> InFlight:
         reader=Reader(with_liveness(url), SERVICE_ROLE),
         aggregates=Aggregates(log),
         contacts=Contacts(log),
+        numbers=Numbers(log),
         bounds=Bounds(settings.position_wait_seconds, settings.long_poll_seconds),
     )
     counters = Counters(log, partial(_counted, services), lambda: services.feed.broadcast.watchers)
     writer = CounterWriter(counters)
 
-    opening = Opening(services.reader.open, services.feed.open)
+    opening = Opening(services.reader.open, services.feed.open, keep_for_good)
 
     async def start() -> None:
         await opening.begin()
@@ -108,6 +118,7 @@ def run_scheduler(settings: Settings) -> None:
     snapshots = Snapshots(log, SCHEDULER)
     partition = _patiently_now(snapshots.load, stop.made)
     if partition is not None:
+        spare_what_lasts()
         tailer = Tailer(url, after=partition.position)
         consistency = ConsistencyLoop(Contacts(log), settings.consistency_seconds)
         scheduler = Scheduler(

@@ -14,6 +14,7 @@ from api.store.aggregates import Aggregates
 from api.store.contacts import Contacts
 from api.store.event_log import EventLog
 from api.store.group_commit import GroupCommit
+from api.store.numbers import Numbers
 from api.store.requests import Append, Outcome
 from domain.events import Stamp
 from projections.reader import Reader
@@ -54,6 +55,7 @@ class Services:
     reader: Reader
     aggregates: Aggregates
     contacts: Contacts
+    numbers: Numbers
     requests: RequestCounters = field(default_factory=RequestCounters)
     hashing: Hashing = field(default_factory=Hashing)
     attempts: Attempts = field(default_factory=Attempts)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from datetime import datetime
-from typing import Any, ClassVar, TypeVar, dataclass_transform
+from typing import Any, ClassVar, NamedTuple, TypeVar, dataclass_transform
 
 
 class Event:
@@ -68,10 +68,7 @@ def from_data(topic: str, version: int, data: Mapping[str, Any]) -> Event:
     cls = TOPICS.get(topic)
     if cls is None:
         raise UnknownTopic(topic)
-    values = dict(data)
-    if version != cls.VERSION:
-        values = cls.upcast(values, version)
-    return cls(**values)
+    return cls(**(data if version == cls.VERSION else cls.upcast(dict(data), version)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,8 +121,7 @@ class Recorded:
     stamp: Stamp
 
 
-@dataclass(frozen=True, slots=True)
-class Moment:
+class Moment(NamedTuple):
     """Where in its subject's history an event stands, and by what clock.
 
     `at` is None for an event that is only supposed: it has no time yet, and sets no deadline.

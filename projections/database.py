@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import psycopg
+import psycopg.errors
 
 from domain.errors import LabledgerError
 
@@ -12,3 +13,16 @@ AWAY = (psycopg.OperationalError, psycopg.InterfaceError)
 
 class DatabaseAway(LabledgerError):
     """The database cannot be reached."""
+
+
+class DatabaseFull(DatabaseAway):
+    """The database's disk is full."""
+
+
+def away(error: Exception) -> DatabaseAway:
+    """What is told of an error of psycopg, or of one that was raised from it."""
+    cause = error.__cause__ or error
+    if isinstance(cause, psycopg.errors.DiskFull):
+        # What follows on the first line is of the statement that happened to need the room.
+        return DatabaseFull(str(error).partition("\n")[0])
+    return DatabaseAway(str(error).strip())

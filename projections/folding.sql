@@ -11,7 +11,8 @@ UPDATE progress SET whole_from = (SELECT coalesce(max(notification_id), 0) FROM 
 WHERE name = 'all' AND position = 0
 
 -- name: move
-UPDATE progress SET position = %s, recorded_at = %s WHERE name = 'all' AND position = %s
+-- Which table it was says whether these are still the read models of the page before.
+UPDATE progress SET position = %s, recorded_at = %s WHERE name = 'all' AND position = %s RETURNING tableoid::bigint
 
 -- name: tell
 SELECT pg_notify(%s, %s)

@@ -1,7 +1,8 @@
 """Tables of intervals: what was true of a key, from which position to before which, and the same in time.
 
 A page of events is folded in memory over the open rows of the keys it touches; then closings and new rows are
-written with one statement each, however many events the page has.
+written with one statement each, however many events the page has. What was folded or fetched once stays known
+for the pages to come: nobody else writes these tables.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ OPEN = 2**63 - 1
 NEVER = "infinity"
 
 
-@dataclass
+@dataclass(slots=True)
 class _Interval(Generic[R]):
     key: Key
     row: R
@@ -32,24 +33,31 @@ class _Interval(Generic[R]):
 
 
 class Intervals(Generic[R]):
-    """One interval table during one page. `keys` are its key columns with their PostgreSQL types."""
+    """One interval table. `keys` are its key columns with their PostgreSQL types."""
 
     def __init__(self, table: str, keys: dict[str, str], row: type[R], json: Iterable[str] = ()) -> None:
         self._row = row
-        self._json = frozenset(json)
+        self._json = _places(row, json)
         self._load, self._close, self._copy = _statements(table, keys, row._fields)
+        self._open: dict[Key, R] = {}
+        # The keys whose open row is known, or that they have none.
+        self._known: set[Key] = set()
         self._start()
 
+    def __len__(self) -> int:
+        """Of how many keys it is known what is true."""
+        return len(self._known)
+
     def _start(self) -> None:
-        self._open: dict[Key, R] = {}
         self._fresh: dict[Key, _Interval[R]] = {}
         self._closed: dict[Key, Now] = {}
         self._begun: list[_Interval[R]] = []
 
     def load(self, cursor: Cursor[Any], keys: Iterable[Key]) -> None:
-        """Begin a page: fetch the open rows of the keys it touches."""
+        """Begin a page: fetch the open rows of those keys it touches that are not known."""
         self._start()
-        wanted = list(dict.fromkeys(keys))
+        wanted = [key for key in dict.fromkeys(keys) if key not in self._known]
+        self._known.update(wanted)
         if wanted:
             width = len(wanted[0])
             for row in cursor.execute(self._load, _by_column(wanted)).fetchall():
@@ -66,7 +74,7 @@ class Intervals(Generic[R]):
         return row
 
     def items(self) -> ItemsView[Key, R]:
-        """What is true now of all keys that the page touches."""
+        """What is true now of all keys that are known, those that the page touches among them."""
         return self._open.items()
 
     def put(self, key: Key, row: R, now: Now) -> None:
@@ -74,6 +82,7 @@ class Intervals(Generic[R]):
         if self._open.get(key) == row:
             return
         self.end(key, now)
+        self._known.add(key)
         self._open[key] = row
         begun = self._fresh[key] = _Interval(key, row, now)
         self._begun.append(begun)
@@ -105,7 +114,7 @@ class Facts(Generic[R]):
     """A table of what is true for ever once it happened."""
 
     def __init__(self, table: str, row: type[R], json: Iterable[str] = ()) -> None:
-        self._json = frozenset(json)
+        self._json = _places(row, json)
         names = ", ".join((*row._fields, "since_position", "since"))
         self._copy = f"COPY {table} ({names}) FROM STDIN".encode()
         self.start()
@@ -123,12 +132,19 @@ class Facts(Generic[R]):
                     copy.write_row(row)
 
 
-def _written(row: NamedTuple, json: frozenset[str]) -> list[Any]:
+def _places(row: type[NamedTuple], columns: Iterable[str]) -> tuple[int, ...]:
+    return tuple(row._fields.index(column) for column in columns)
+
+
+def _written(row: tuple[Any, ...], json: Sequence[int]) -> Sequence[Any]:
     """The values of a row as PostgreSQL takes them: a JSON document that is not there is NULL, not `null`."""
-    return [
-        Jsonb(value) if column in json and value is not None else value
-        for column, value in zip(row._fields, row, strict=True)
-    ]
+    if not json:
+        return row
+    values = list(row)
+    for place in json:
+        if values[place] is not None:
+            values[place] = Jsonb(values[place])
+    return values
 
 
 def _by_column(rows: Sequence[tuple[Any, ...]]) -> list[list[Any]]:

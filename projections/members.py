@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 
@@ -25,8 +26,10 @@ class Member(NamedTuple):
 class States:
     """How many recipes of a set or job are in each state, so that one's move costs the same among many."""
 
+    __slots__ = ("_counts",)
+
     def __init__(self) -> None:
-        self._counts = Counter[str]()
+        self._counts: dict[str, int] = {}
 
     @property
     def together(self) -> str:
@@ -34,10 +37,10 @@ class States:
         return state_of(self._counts)
 
     def add(self, state: str, count: int) -> None:
-        self._counts[state] += count
+        self._counts[state] = self._counts.get(state, 0) + count
 
     def move(self, before: str | None, after: str) -> None:
-        self._counts[after] += 1
+        self.add(after, 1)
         if before is not None:
             self._counts[before] -= 1
             if not self._counts[before]:
@@ -45,15 +48,13 @@ class States:
 
 
 class Members:
-    """The recipes that a page touches, by id, and the states of their sets and jobs.
+    """The recipes that pages touch, by id, and the states of their sets and jobs.
 
-    `began` is when a recipe last came into a state, where anybody asks.
+    What is known stays known for the pages to come. `began` is when a recipe last came into a state, where
+    anybody asks.
     """
 
     def __init__(self) -> None:
-        self._start()
-
-    def _start(self) -> None:
         self.recipes: dict[int, Member] = {}
         self.state: dict[int, str] = {}
         self.began: dict[int, dict[str, datetime]] = {}
@@ -61,20 +62,38 @@ class Members:
         self.of_set: dict[int, list[int]] = defaultdict(list)
         self.sets: dict[int, States] = defaultdict(States)
         self.jobs: dict[int, States] = defaultdict(States)
+        # The sets all of whose recipes are known.
+        self._whole: set[int] = set()
 
-    def load(self, cursor: Cursor[Any], recipe_ids: list[int], set_ids: list[int]) -> None:
-        self._start()
-        if not recipe_ids and not set_ids:
+    def load(self, cursor: Cursor[Any], recipe_ids: Sequence[int], set_ids: Sequence[int]) -> None:
+        """Begin a page: fetch what is not known yet of the recipes and sets that it touches."""
+        recipes = [recipe_id for recipe_id in recipe_ids if recipe_id not in self.recipes]
+        sets = [set_id for set_id in set_ids if set_id not in self._whole]
+        self._whole.update(sets)
+        if not recipes and not sets:
             return
-        found = cursor.execute(SQL["members"], {"recipes": recipe_ids, "sets": set_ids}).fetchall()
-        for recipe_id, state, task_ids, new, waiting, running, *member in found:
-            self.add(recipe_id, Member._make(member), task_ids)
+        jobs: dict[int, None] = {}
+        found = cursor.execute(SQL["members"], {"recipes": recipes, "sets": sets}).fetchall()
+        for recipe_id, state, task_ids, new, waiting, running, *fields in found:
+            if recipe_id in self.recipes:
+                continue
+            member = Member._make(fields)
+            if member.job_id not in self.jobs:
+                jobs[member.job_id] = None
+            self.add(recipe_id, member, task_ids)
             self.state[recipe_id] = state
             self.began[recipe_id] = {"new": new, "waiting": waiting, "running": running}
-        jobs = list({member.job_id: None for member in self.recipes.values()})
+        if jobs:
+            self._count(cursor, list(jobs))
+
+    def _count(self, cursor: Cursor[Any], jobs: list[int]) -> None:
         for job_id, set_id, state, count in cursor.execute(SQL["states_of_jobs"], (jobs,)).fetchall():
             self.sets[set_id].add(state, count)
             self.jobs[job_id].add(state, count)
+
+    def of_sets(self, set_ids: Iterable[int]) -> list[int]:
+        """The recipes of sets that were loaded."""
+        return [recipe_id for set_id in set_ids for recipe_id in self.of_set[set_id]]
 
     def add(self, recipe_id: int, member: Member, task_ids: list[int]) -> None:
         """A recipe; which state it is in has to be said by `move`."""

@@ -9,7 +9,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import orjson
 from psycopg import Connection, Cursor
+from psycopg.types.json import set_json_dumps, set_json_loads
 
 from domain.errors import LabledgerError
 from domain.events import Recorded
@@ -27,7 +29,10 @@ class Projector:
     def __init__(self, connection: Connection[Any], schema: str = SCHEMA) -> None:
         self._connection = connection
         connection.execute("SELECT set_config('search_path', %s, false)", (schema,))
+        set_json_loads(orjson.loads, connection)
+        set_json_dumps(orjson.dumps, connection)
         self._models = ReadModels()
+        self._table: int | None = None
         connection.execute(SQL["begin"])
         self.position = self._stored_position()
 
@@ -38,6 +43,15 @@ class Projector:
 
     def project(self, page: Sequence[Recorded]) -> None:
         """Fold a page that follows the position. Raises OutOfStep when another projector moved it."""
+        try:
+            self._project(page)
+        except BaseException:
+            # What was folded is not what is stored.
+            self._models = ReadModels()
+            raise
+        self.position = page[-1].position
+
+    def _project(self, page: Sequence[Recorded]) -> None:
         last = page[-1]
         with self._connection.transaction(), self._connection.cursor() as cursor:
             self._move(cursor, last)
@@ -46,13 +60,17 @@ class Projector:
                 fold(self._models, recorded)
             self._models.flush(cursor)
             cursor.execute(SQL["tell"], (CHANNEL, str(last.position)))
-        self.position = last.position
 
     def _move(self, cursor: Cursor[Any], last: Recorded) -> None:
         """First of all, so that a second projector waits here, and folds nothing over another's rows."""
-        moved = cursor.execute(SQL["move"], (last.position, last.recorded_at, self.position))
-        if moved.rowcount != 1:
+        moved = cursor.execute(SQL["move"], (last.position, last.recorded_at, self.position)).fetchone()
+        if moved is None:
             raise OutOfStep(f"the read models are not at position {self.position}")
+        table = int(moved[0])
+        if self._table not in (None, table):
+            # They were made anew, and stand where the old ones stood: what these said does not count.
+            self._models = ReadModels()
+        self._table = table
 
 
 class OutOfStep(LabledgerError):

@@ -18,10 +18,17 @@ from projections.touched import Touched
 _BUCKETS = [(measure, bucket) for measure, bounds in BOUNDS.items() for bucket in range(len(bounds) + 1)]
 
 
+# Keys of all tables, some 300 bytes each. Then everything is forgotten, and fetched when it is touched again.
+MOST_KEPT = 500_000
+
+
 class ReadModels:
-    """All read models during one page: `begin`, fold each event in order (`folding`), `flush`."""
+    """All read models, page by page: `begin`, fold each event in order (`folding`), `flush`."""
 
     def __init__(self) -> None:
+        self._know_nothing()
+
+    def _know_nothing(self) -> None:
         self.job_documents = Facts("job_documents", rows.JobDocumentRow, json=("document",))
         self.recipe_details = Facts(
             "recipe_details", rows.RecipeDetailsRow, json=("distro", "tasks", "reservesys")
@@ -44,7 +51,9 @@ class ReadModels:
         self.members = Members()
 
     def begin(self, cursor: Cursor[Any], page: Sequence[Recorded]) -> None:
-        """Fetch what the page stands on, with one query per table."""
+        """Fetch what the page stands on and is not known, with one query per table."""
+        if sum(map(len, self._intervals)) > MOST_KEPT:
+            self._know_nothing()
         touched = Touched(page)
         for facts in (self.job_documents, self.recipe_details, self.task_results):
             facts.start()
@@ -56,14 +65,14 @@ class ReadModels:
         recipe_ids, sets = touched.numbers("recipe"), touched.numbers("recipe-set")
         members = self.members
         members.load(cursor, recipe_ids, sets)
-        self.jobs.load(cursor, _keys((*members.jobs, *touched.numbers("job"))))
-        self.recipe_sets.load(cursor, _keys(members.sets))
-        self.recipes.load(cursor, _keys(recipe_ids))
         known = [recipe_id for recipe_id in recipe_ids if recipe_id in members.recipes]
+        of_known = [members.recipes[recipe_id] for recipe_id in known]
+        self.jobs.load(cursor, _keys((*(one.job_id for one in of_known), *touched.numbers("job"))))
+        self.recipe_sets.load(cursor, _keys((*(one.recipe_set_id for one in of_known), *sets)))
+        self.recipes.load(cursor, _keys(recipe_ids))
         self.tasks.load(cursor, _keys(task for recipe_id in known for task in members.tasks[recipe_id]))
         # The priority of a set is that of all its recipes.
-        moved = [recipe_id for set_id in sets for recipe_id in members.of_set[set_id]]
-        self.queue.load(cursor, _keys((*recipe_ids, *moved)))
+        self.queue.load(cursor, _keys((*recipe_ids, *members.of_sets(sets))))
         self.durations.load(cursor, _BUCKETS if recipe_ids else ())
 
     def _begin_systems(self, cursor: Cursor[Any], touched: Touched) -> None:
@@ -73,16 +82,22 @@ class ReadModels:
             fqdns += [fqdn for (fqdn,) in found]
         for table in (self.idle_pool, self.system_usage, self.systems):
             table.load(cursor, _keys(fqdns))
-        labs = (("lab-controller", row.lab_controller) for _, row in self.systems.items())
+        systems = (self.systems.get((fqdn,)) for fqdn in fqdns)
+        labs = (("lab-controller", row.lab_controller) for row in systems if row is not None)
         self.documents.load(cursor, (*touched.documents(), *labs))
 
     def flush(self, cursor: Cursor[Any]) -> None:
-        for table in (
-            *(self.job_documents, self.recipe_details, self.task_results),
+        for facts in (self.job_documents, self.recipe_details, self.task_results):
+            facts.flush(cursor)
+        for table in self._intervals:
+            table.flush(cursor)
+
+    @property
+    def _intervals(self) -> tuple[Intervals[Any], ...]:
+        return (
             *(self.jobs, self.recipe_sets, self.recipes, self.tasks, self.queue, self.durations),
             *(self.idle_pool, self.system_usage, self.systems, self.documents, self.commands),
-        ):
-            table.flush(cursor)
+        )
 
 
 def _keys(names: Iterable[Any]) -> list[tuple[Any]]:

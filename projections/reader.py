@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Mapping
 from contextlib import suppress
 from datetime import datetime
@@ -13,7 +14,7 @@ import orjson
 from psycopg import AsyncConnection
 from psycopg.rows import dict_row
 from psycopg.types.json import set_json_loads
-from psycopg_pool import AsyncConnectionPool, PoolTimeout
+from psycopg_pool import AsyncConnectionPool, PoolClosed, PoolTimeout
 
 from domain.errors import LabledgerError
 from projections.advancing import Advancing
@@ -31,6 +32,10 @@ Row = dict[str, Any]
 
 # How long after the database is back it may take to notice.
 RETRY_SECONDS = 0.2
+# How long after any other fault it is looked again.
+FAULT_SECONDS = 1.0
+
+logger = logging.getLogger(__name__)
 
 
 class NotThereYet(LabledgerError):
@@ -110,7 +115,7 @@ class Reader:
                     return await cursor.fetchall()
                 except AWAY as error:
                     raise (_SessionDied if connection.closed else DatabaseAway)(str(error)) from error
-        except PoolTimeout as error:
+        except (PoolTimeout, PoolClosed) as error:
             raise DatabaseAway(str(error)) from error
 
     async def row(self, query: str, params: Mapping[str, Any] | tuple[Any, ...] = ()) -> Row | None:
@@ -163,7 +168,10 @@ class Reader:
         await self._progress.reach(since + 1, timeout_seconds)
 
     async def _follow(self) -> None:
-        """Keep `position` true: told by notifications, and by a look once a second in case one was lost."""
+        """Keep `position` true: told by notifications, and by a look once a second in case one was lost.
+
+        Whatever happens it goes on: nobody would notice that it has ended but those who wait for a position.
+        """
         while True:
             try:
                 async with await AsyncConnection.connect(self._url, autocommit=True) as connection:
@@ -177,6 +185,9 @@ class Reader:
                             pass
             except AWAY:
                 await asyncio.sleep(RETRY_SECONDS)
+            except Exception:
+                logger.exception("read models: cannot tell how far they are, of %d", self.position)
+                await asyncio.sleep(FAULT_SECONDS)
 
     async def _look(self, connection: AsyncConnection[Any]) -> None:
         cursor = await connection.execute(QUERIES["progress"])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from random import Random
 from typing import Any
 
@@ -23,7 +24,7 @@ class Filter:
     distro_requires: Document
     lab_controller: str
 
-    @property
+    @cached_property
     def recipe(self) -> Document:
         return {
             "host_requires": self.host_requires,
@@ -57,8 +58,13 @@ def generate_filters(lab: Document, seed: int, count: int) -> list[Filter]:
     return list(found.values())
 
 
-def generate_sets(filters: Sequence[Filter], seed: int, sizes: Sequence[int]) -> Iterator[Document]:
-    """Recipe sets without end, each of a size drawn from `sizes`, its recipes from one lab."""
+def generate_sets(
+    filters: Sequence[Filter], seed: int, sizes: Sequence[int], priority: str | None = None
+) -> Iterator[Document]:
+    """Recipe sets without end, each of a size drawn from `sizes`, its recipes from one lab.
+
+    Their priorities are as people choose them, unless one is given.
+    """
     chance = Random(f"queue/{seed}")
     by_lab: dict[str, list[Filter]] = {}
     for each in filters:
@@ -66,4 +72,5 @@ def generate_sets(filters: Sequence[Filter], seed: int, sizes: Sequence[int]) ->
     while True:
         asked = by_lab[chance.choice(filters).lab_controller]
         recipes = [chance.choice(asked).recipe for _ in range(chance.choice(sizes))]
-        yield {"priority": chance.choices(PRIORITIES, PRIORITY_SHARES)[0], "recipes": recipes}
+        chosen = priority or chance.choices(PRIORITIES, PRIORITY_SHARES)[0]
+        yield {"priority": chosen, "recipes": recipes}

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from itertools import islice
 from typing import Any
 
-import orjson
-
+from api.bench.jobs import JobReader
 from api.bench.stand import Stand
-from api.cli.lab.file import load
-from api.intake import read_job
+from api.bench.told import Told, nobody
+from api.client.lab_file import load
 from api.store.requests import Append, committed, new_command_id
 from domain.directory.state import Directory
 from domain.events import Change, Decided, Stamp
-from domain.job.spec import JobSpec
 from domain.job.submission import counts, submit
 from domain.scheduling.distro_trees import DistroTrees
 from domain.upkeep.registration import register
@@ -23,13 +21,6 @@ from domain.upkeep.registration import register
 ACTOR = "admin"
 SYSTEMS_AT_ONCE = 500
 SETS_IN_A_JOB = 200
-
-Told = Callable[[str, int, int], None]
-"""Told of progress: what is done, how much of it, and how much there is to do."""
-
-
-def nobody(what: str, done: int, of: int) -> None:
-    """For who does not look on."""
 
 
 class Filling:
@@ -41,6 +32,7 @@ class Filling:
         self._directory = Directory()
         self._trees = DistroTrees(self._directory)
         self._position = 0
+        self.reader = JobReader(self._directory, ACTOR)
 
     def lab(self, document: dict[str, Any]) -> None:
         """People, labs, pools and trees through the API; the many systems straight into the log."""
@@ -48,27 +40,26 @@ class Filling:
         with self._stand.client() as client:
             load(client, {**document, "systems": []})
         for number, some in enumerate(_batches(systems, SYSTEMS_AT_ONCE)):
-            self._catch_up()
+            self.catch_up()
             self._append([decided for system in some for decided in register(system)])
             self._told("systems", min(len(systems), (number + 1) * SYSTEMS_AT_ONCE), len(systems))
-        self._catch_up()
+        self.catch_up()
 
     def queue(self, sets: Iterator[dict[str, Any]], recipes: int) -> int:
         """Submit so many recipes at least; the position of the last event."""
         done = 0
         while done < recipes:
-            spec = self.job(list(islice(sets, SETS_IN_A_JOB)))
-            ids = self._stand.log.take_ids(*counts(spec))
-            trees = [tree for each in spec.recipe_sets for tree in self._trees.choose(each).tree_ids]
-            self._append(submit(spec, ids, ACTOR, trees))
-            done += len(trees)
+            done += self.submit(list(islice(sets, SETS_IN_A_JOB)))
             self._told("recipes", min(done, recipes), recipes)
         return self._stand.log.end()
 
-    def job(self, sets: Sequence[dict[str, Any]]) -> JobSpec:
-        """One of these recipe sets, as it is read at the door."""
-        body = orjson.dumps({"whiteboard": "bench", "recipe_sets": sets})
-        return read_job(body, "application/json", self._directory.known_names(), ACTOR, is_admin=True)
+    def submit(self, sets: Sequence[dict[str, Any]]) -> int:
+        """A job of these recipe sets; how many recipes it has."""
+        spec = self.reader.job(sets)
+        (ids,) = self._stand.log.take_ids([counts(spec)])
+        trees = [tree for each in spec.recipe_sets for tree in self._trees.choose(each).tree_ids]
+        self._append(submit(spec, ids, ACTOR, trees))
+        return len(trees)
 
     def _append(self, decided: Decided) -> None:
         stamp = Stamp(datetime.now(UTC), ACTOR, f"request/{new_command_id()}")
@@ -77,7 +68,7 @@ class Filling:
         (outcome,) = self._stand.log.append([Append(new_command_id(), changes, expected)])
         committed(outcome)
 
-    def _catch_up(self) -> None:
+    def catch_up(self) -> None:
         """What the log says of the directory."""
         end = self._stand.log.end()
         for recorded in self._stand.log.directory(end):

@@ -12,15 +12,18 @@ Figures = Mapping[str, float]
 
 @dataclass(frozen=True)
 class Sizes:
-    """`sets` is how many recipes a recipe set has at most, `rate` how many recipes end each second."""
+    """`sets` is how many recipes a recipe set has at most (None: as the case has it), `rate` how many recipes
+    end each second, `events` how long a log is that is read from its beginning.
+    """
 
     systems: int
     queued: int
     filters: int
-    sets: int
+    sets: int | None
     rate: float
     seconds: float
     seed: int
+    events: int = 0
 
 
 @dataclass(frozen=True)

@@ -2,16 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
 
-from api.bench import limits
-from api.bench.cases import pending, saturated, submit
-from api.bench.filling import Told, nobody
+from api.bench import history
+from api.bench.cases import (
+    full_lab,
+    lifecycle,
+    multihost,
+    pending,
+    query,
+    rebuild,
+    recovery,
+    saturated,
+    start,
+    submit,
+    verify,
+)
+from api.bench.limits.database import of_the_database
+from api.bench.limits.http import of_http
 from api.bench.outcome import Figures, Outcome, Sizes
 from api.bench.stand import Stand, stand
+from api.bench.told import Told, nobody
+from api.bench.whole import whole
 
-Measure = Callable[[Stand, Sizes, Told], Figures]
+# For each of the limits, at most.
+LIMIT_SECONDS = 2.5
+
+
+def nothing(made: Stand, sizes: Sizes, told: Told) -> None:
+    """A case that needs no more than it makes itself."""
 
 
 @dataclass(frozen=True)
@@ -19,36 +40,91 @@ class Case:
     """`ratios` are of a figure to a limit, by the name they are shown under."""
 
     about: str
-    measure: Measure
-    ratios: Mapping[str, tuple[str, str]]
+    prepare: Callable[[Stand, Sizes, Told], None]
+    measure: Callable[[Stand, Sizes, Told], Figures]
+    ratios: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    place: Callable[[], AbstractContextManager[Stand]] = stand
 
 
 CASES: Mapping[str, Case] = {
     "pending": Case(
         "from the end of a recipe to the next allocation of its system",
-        pending.run,
+        full_lab.fill,
+        pending.measure,
         {"p50_in_durable_inserts": ("p50_ms", "durable_insert_and_notify_ms")},
-    ),
-    "submit": Case(
-        "jobs over HTTP from sixteen clients, as XML",
-        submit.run,
-        {},
     ),
     "saturated": Case(
         "a deep queue in front of systems that are all idle",
-        saturated.run,
+        full_lab.fill,
+        saturated.measure,
         {"of_raw_insert": ("events_per_second", "raw_insert_events_per_second")},
+    ),
+    "submit": Case(
+        "jobs over HTTP from sixteen clients, as XML",
+        nothing,
+        submit.measure,
+        {"of_bare_falcon": ("jobs_per_second", "bare_falcon_requests_per_second")},
+    ),
+    "lifecycle": Case(
+        "recipes from submission to completed over HTTP, in a lab whose machines take no time",
+        nothing,
+        lifecycle.measure,
+    ),
+    "start": Case(
+        "the start of a scheduler on a long log, without and with a snapshot",
+        history.grow,
+        start.measure,
+    ),
+    "rebuild": Case(
+        "the read models made anew from a long log",
+        history.grow,
+        rebuild.measure,
+        {"of_raw_insert": ("events_per_second", "raw_insert_events_per_second")},
+    ),
+    "verify": Case(
+        "every decision of a saturated run made again, twice",
+        verify.prepare,
+        verify.measure,
+    ),
+    "multihost": Case(
+        "sets of two to eight recipes on half a lab, beside single ones",
+        multihost.prepare,
+        multihost.measure,
+    ),
+    "query": Case(
+        "every read resource while all systems are given away",
+        full_lab.fill,
+        query.measure,
+    ),
+    "recovery": Case(
+        "from kill -9 to the next answer and the next allocation, under `labledger up`",
+        full_lab.fill,
+        recovery.measure,
+        place=whole,
     ),
 }
 
 
 def run(name: str, sizes: Sizes, told: Told = nobody) -> Outcome:
     """On a database of its own, which is gone afterwards."""
-    case = CASES[name]
-    with stand() as made:
-        found = limits.of_the_database(made.owner_url)
-        figures = case.measure(made, sizes, told)
-    ratios = {
-        shown: round(figures[figure] / found[limit], 3) for shown, (figure, limit) in case.ratios.items()
-    }
-    return Outcome(name, sizes, figures, found, ratios)
+    (outcome,) = run_together([name], sizes, told)
+    return outcome
+
+
+def run_together(names: Sequence[str], sizes: Sizes, told: Told = nobody) -> Iterator[Outcome]:
+    """Several cases on one database: each goes on where the one before has left it."""
+    with CASES[names[0]].place() as made:
+        found = limits(made, min(LIMIT_SECONDS, sizes.seconds))
+        CASES[names[0]].prepare(made, sizes, told)
+        for name in names:
+            figures = CASES[name].measure(made, sizes, told)
+            yield Outcome(name, sizes, figures, found, _ratios(CASES[name], figures, found))
+
+
+def limits(made: Stand, seconds: float) -> Figures:
+    """While nothing else runs."""
+    return {**of_the_database(made.owner_url, seconds), **of_http(made.settings, seconds)}
+
+
+def _ratios(case: Case, figures: Figures, found: Figures) -> Figures:
+    return {shown: round(figures[figure] / found[limit], 3) for shown, (figure, limit) in case.ratios.items()}

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import httpx
 
 from api import root
+from api.bench.interruption import ended_cleanly, undisturbed
 from api.client import Client
 from api.embedded.database import EmbeddedDatabase
 from api.embedded.environment import forget_libpq
@@ -21,6 +25,7 @@ from api.processes.programs import program
 from api.processes.supervisor import end, spawn
 from api.settings import Settings
 from api.store.event_log import EventLog
+from domain.errors import LabledgerError
 
 READY_SECONDS = 120.0
 STOP_SECONDS = 30.0
@@ -52,6 +57,25 @@ class Stand:
         if "serve" in self._processes:
             self.wait_ready()
 
+    def start_module(self, module: str, *arguments: str) -> None:
+        """A program of the benchmark, which asks the API as the admin."""
+        told = program(module, replace(self.settings, token=self.token))
+        self._processes[module] = spawn(replace(told, argv=[sys.executable, "-m", module, *arguments]))
+
+    def command(self, *words: str) -> Any:
+        """What a command of ours that works on the database as its owner answers, as JSON."""
+        told = program(" ".join([*words, "--json"]), replace(self.settings, database_url=self.owner_url))
+        done = subprocess.run(told.argv, env=told.env, capture_output=True, text=True, check=False)
+        if done.returncode:
+            raise CommandFailed(f"labledger {' '.join(words)}: {done.stderr or done.stdout}")
+        return json.loads(done.stdout)
+
+    def peak_mb(self, service: str) -> float:
+        """The most memory a process ever had."""
+        status = Path(f"/proc/{self._processes[service].pid}/status").read_text(encoding="utf-8")
+        (line,) = (line for line in status.splitlines() if line.startswith("VmHWM:"))
+        return int(line.split()[1]) / 1024
+
     def stop(self, *services: str) -> None:
         for name in services:
             end(self._processes.pop(name), STOP_SECONDS, name)
@@ -78,12 +102,13 @@ class Stand:
 
 @contextmanager
 def stand() -> Iterator[Stand]:
-    """Nothing runs yet but the database."""
+    """Nothing runs yet but the database. Whatever ends this, nothing of it is left."""
     forget_libpq()
-    with TemporaryDirectory(prefix="labledger-bench-") as folder, ExitStack() as stack:
+    with ended_cleanly(), TemporaryDirectory(prefix="labledger-bench-") as folder, ExitStack() as stack:
         settings = Settings(data=Path(folder) / "data", log_level="warning", access_log=False)
         database = EmbeddedDatabase(settings.data)
-        stack.callback(database.stop)
+        stack.callback(database.remove)
+        stack.callback(undisturbed)
         owner = database.start(settings)
         root.migrate(owner)
         token = root.first_admin_token(owner)
@@ -101,3 +126,7 @@ def stand() -> Iterator[Stand]:
         made = Stand(of_services, root.needed(owner.database_url), token, log)
         stack.callback(made.stop_all)
         yield made
+
+
+class CommandFailed(LabledgerError):
+    """A command that is measured has failed."""

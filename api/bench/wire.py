@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from urllib.parse import urlsplit
 
 
@@ -44,9 +44,7 @@ def request(method: str, path: str, token: str, body: bytes = b"", content_type:
     return "\r\n".join([*head, "", ""]).encode() + body
 
 
-async def asked_for(
-    url: str, clients: int, seconds: float, requests: Iterator[bytes], told: Callable[[int], None]
-) -> list[float]:
+async def asked_for(url: str, clients: int, seconds: float, requests: Iterator[bytes]) -> list[float]:
     """So many clients ask one after the other for a time; how long each answer took, in seconds."""
     wires = [await Wire.connected(url) for _ in range(clients)]
     until, took = time.monotonic() + seconds, list[float]()
@@ -55,7 +53,6 @@ async def asked_for(
         while (began := time.monotonic()) < until:
             await wire.ask(next(requests))
             took.append(time.monotonic() - began)
-            told(len(took))
 
     try:
         await asyncio.gather(*map(keep_asking, wires))

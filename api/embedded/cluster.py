@@ -14,7 +14,7 @@ import psycopg
 
 from api.embedded.account import postgres_account
 from api.embedded.binaries import Binaries, packaged_binaries
-from api.embedded.errors import EmbeddedPostgresError
+from api.embedded.errors import EmbeddedPostgresError, PortTaken
 from api.embedded.home import home_of, make_folder, secret
 from api.embedded.initialise import initialise
 from api.embedded.locks import exclusive
@@ -40,9 +40,10 @@ DEFAULTS: Mapping[str, str] = {
 }
 
 # What PostgreSQL says when a little later, or on another port, it would have started.
+_TAKEN = "Address already in use"
 _PASSING = (
     "pre-existing shared memory block",  # children of a killed server are still on their way out
-    "Address already in use",
+    _TAKEN,  # also by a client that tries to reach the server, and for a moment reaches itself
 )
 
 
@@ -72,12 +73,15 @@ class Cluster:
         self._account = postgres_account()
         self._given_binaries = binaries
 
-    def start(self) -> Server:
-        """Start the server, or take over the one that runs; returns once it answers."""
+    def start(self, port: int | None = None) -> Server:
+        """Start the server, or take over the one that runs; returns once it answers.
+
+        On this port or on none: others know it by that. Raises PortTaken while somebody else has it.
+        """
         make_folder(self.folder)
         with exclusive(self.folder / "lock"):
             self._initialise_once()
-            server = Server(self._running_port(), self._owner_password())
+            server = Server(self._running_port(port), self._owner_password())
             _create_database(server)
             return server
 
@@ -137,26 +141,27 @@ class Cluster:
                 self._data, self._binaries, self._account, OWNER, self._owner_password(), durable=durable
             )
 
-    def _running_port(self) -> int:
+    def _running_port(self, port: int | None) -> int:
         deadline = time.monotonic() + START_SECONDS
         complaint = "the server does not answer"
         while time.monotonic() < deadline:
             running = self._postmaster()
             if running is None:
-                complaint = self._launch()
+                complaint = self._launch(port)
             elif running.is_ready:
                 return running.port
             time.sleep(0.05)
-        raise EmbeddedPostgresError(f"no start within {START_SECONDS:.0f} s: {complaint}")
+        failed = PortTaken if _TAKEN in complaint else EmbeddedPostgresError
+        raise failed(f"no start within {START_SECONDS:.0f} s: {complaint}")
 
-    def _launch(self) -> str:
+    def _launch(self, port: int | None) -> str:
         """Try once. A failure that passes is returned as text, any other raises."""
         # Nobody serves this folder, so this names a process long gone, or another one with the same number.
         (self._data / "postmaster.pid").unlink(missing_ok=True)
         log = self._log
         log.rotate()
         already_said = log.size()
-        options = shlex.join(f"--{name}={value}" for name, value in self._options().items())
+        options = shlex.join(f"--{name}={value}" for name, value in self._options(port).items())
         tried = self._pg_ctl("start", "-l", log.path, "-o", options, "-t", f"{START_SECONDS:.0f}")
         if tried.returncode == 0:
             return ""
@@ -165,8 +170,8 @@ class Cluster:
             return said
         raise EmbeddedPostgresError(f"PostgreSQL did not start: {said}")
 
-    def _options(self) -> dict[str, str]:
-        return {**self._settings, "port": str(kept_port(self.folder / "port"))}
+    def _options(self, port: int | None) -> dict[str, str]:
+        return {**self._settings, "port": str(port or kept_port(self.folder / "port"))}
 
     def _pg_ctl(self, action: str, *arguments: str | Path) -> subprocess.CompletedProcess[str]:
         argv = [self._binaries.program("pg_ctl"), action, "-D", self._data, "-w", *arguments]

@@ -10,13 +10,13 @@ from pathlib import Path
 import psycopg
 
 from api.embedded.cluster import Cluster, Server
-from api.embedded.errors import EmbeddedPostgresError
+from api.embedded.errors import EmbeddedPostgresError, PortTaken
 from api.embedded.service_login import service_url
 from api.settings import Settings
 
 log = logging.getLogger(__name__)
 
-CHECK_SECONDS = 1.0
+CHECK_SECONDS = 0.2
 
 
 class EmbeddedDatabase:
@@ -47,16 +47,20 @@ class EmbeddedDatabase:
     def stop(self) -> None:
         self._cluster.stop()
 
+    def remove(self) -> None:
+        """Stop, and delete what it wrote, wherever that lies."""
+        self._cluster.remove()
+
     def _start_again(self) -> None:
         try:
-            server = self._cluster.start()
-        except (EmbeddedPostgresError, psycopg.OperationalError) as error:
-            log.error("PostgreSQL: %s", error)
-            return
-        if server != self._started:
+            self._cluster.start(self._started.port)
+        except PortTaken:
             raise EmbeddedPostgresError(
-                "its port was taken by another process, and the services know it by the old one: start anew"
-            )
+                "its port was taken by another process, and the services know it by that: start anew"
+            ) from None
+        except (EmbeddedPostgresError, psycopg.OperationalError, OSError) as error:
+            # OSError: on a full disk not even the little files beside the data can be written.
+            log.error("PostgreSQL: %s", error)
 
     @property
     def _started(self) -> Server:

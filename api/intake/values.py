@@ -8,7 +8,7 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints
 
 from api.intake import limits
-from api.intake.words import one_line, printable
+from api.intake.words import number, one_line, printable
 from api.intake.xml_record import foreign_text
 from api.intake.xml_text import parse_xml
 from api.intake.xml_walk import is_foreign
@@ -56,13 +56,6 @@ def _unless_blank(text: str | None) -> str | None:
     return text if text and text.strip() else None
 
 
-def _whole(written: Any) -> Any:
-    """Text and true are none, though both could be read as one. 12.0 is: JSON has one kind of number."""
-    if isinstance(written, bool | str):
-        raise ValueError("must be a whole number")
-    return written
-
-
 def no_repeats(names: list[str]) -> list[str]:
     if len(set(names)) < len(names):
         raise ValueError("names one of them twice")
@@ -81,7 +74,7 @@ Whiteboard = Annotated[
 ]
 Url = Annotated[Line, Field(min_length=1)]
 # Bounds stand before it; behind it they would hold, but be described in words that are not of JSON schema.
-IS_WHOLE = BeforeValidator(_whole)
+IS_WHOLE = BeforeValidator(number("a whole number"))
 Kickstart = Annotated[Text | None, AfterValidator(_unless_blank)]
 Foreign = Annotated[Text, AfterValidator(_foreign)]
 Options = Annotated[Line, AfterValidator(_options)]

@@ -18,7 +18,7 @@ FIRST_BACKOFF_SECONDS = 0.1
 MOST_BACKOFF_SECONDS = 2.0
 # Whoever ran this long did not die of starting, and is started again at once.
 SETTLED_SECONDS = 10.0
-TICK_SECONDS = 0.1
+TICK_SECONDS = 0.05
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class Supervisor:
         self._checks.append(check)
 
     def run(self, until: Callable[[], bool]) -> None:
-        """Look after the children until the given question, asked about ten times a second, is answered."""
+        """Look after the children until the given question, asked at every tick, is answered."""
         while not until():
             for check in self._checks:
                 check()
@@ -74,26 +74,32 @@ class Supervisor:
             if now >= child.restart_at:
                 child.process, child.started, child.restart_at = spawn(child.program), now, None
         elif child.process.poll() is not None:
-            if now - child.started > SETTLED_SECONDS:
-                child.backoff_seconds = FIRST_BACKOFF_SECONDS
-            child.restart_at = now + child.backoff_seconds
-            _log_death(child)
-            child.backoff_seconds = min(child.backoff_seconds * 2, MOST_BACKOFF_SECONDS)
+            settled = now - child.started > SETTLED_SECONDS
+            delay_seconds = 0.0 if settled else child.backoff_seconds
+            child.backoff_seconds = (
+                FIRST_BACKOFF_SECONDS if settled else min(delay_seconds * 2, MOST_BACKOFF_SECONDS)
+            )
+            child.restart_at = now + delay_seconds
+            _log_death(child, delay_seconds)
 
 
-def _log_death(child: _Child) -> None:
+def _log_death(child: _Child, delay_seconds: float) -> None:
     status = child.process.returncode
     how = f"was killed by signal {-status}" if status < 0 else f"ended with exit status {status}"
-    log.warning("%s %s; starting it again in %.1f s", child.program.name, how, child.backoff_seconds)
+    log.warning("%s %s; starting it again in %.1f s", child.program.name, how, delay_seconds)
 
 
-def spawn(program: Program) -> subprocess.Popen[bytes]:
-    """A session of its own: Ctrl-C reaches this process alone, which then stops the others in order."""
+def spawn(program: Program, *, quiet: bool = False) -> subprocess.Popen[bytes]:
+    """A session of its own: Ctrl-C reaches this process alone, which then stops the others in order.
+
+    Of a quiet one nobody hears but what goes to standard error.
+    """
     parent = os.getpid()
     return subprocess.Popen(
         list(program.argv),
         env=dict(program.env),
         stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL if quiet else None,
         start_new_session=True,
         preexec_fn=lambda: die_with(parent, signal.SIGTERM),  # noqa: PLW1509  (one system call, in a process of one thread)
     )

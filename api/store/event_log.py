@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Any
 
 from eventsourcing.persistence import EventStore, InterfaceError, OperationalError, StoredEvent
@@ -17,11 +18,12 @@ from api.store.selection import EVERYTHING, Selection
 from api.store.sql import BOUNDED, PAGE_BYTES, SQL
 from domain.directory.state import DIRECTORY_TOPICS
 from domain.events import Recorded
-from domain.job.submission import Ids
+from domain.job.submission import Counts, Ids
 from domain.scheduling.installable import FOLLOWED
-from projections.database import DatabaseAway
+from projections.database import DatabaseFull, away
 
-FOLDED_TOPICS = sorted({*DIRECTORY_TOPICS, *(followed.TOPIC for followed in FOLLOWED)})
+FOLDED_TOPICS = frozenset((*DIRECTORY_TOPICS, *(followed.TOPIC for followed in FOLLOWED)))
+"""Of what a process that serves folds."""
 
 
 class EventLog(EventStore[str]):
@@ -33,14 +35,24 @@ class EventLog(EventStore[str]):
     def __init__(self, url: str, pool_size: int = 2) -> None:
         self.datastore = Datastore(url, pool_size)
         self._pool_size = pool_size
+        self._was_full = False
         super().__init__(EventMapper(), Recorder(self.datastore))
 
     def append(self, requests: Sequence[Append]) -> list[Outcome]:
         """Append in one statement. Requests of one call must not share a subject or a command id."""
+        stored = [self._stored(request) for request in requests]
         try:
-            return self.recorder.append([self._stored(request) for request in requests])
+            outcomes = self.recorder.append(stored)
         except (OperationalError, InterfaceError) as error:
-            raise DatabaseAway(str(error)) from error
+            told = away(error)
+            self._was_full = self._was_full or isinstance(told, DatabaseFull)
+            raise told from error
+        self._was_full = False
+        return outcomes
+
+    def is_full(self) -> bool:
+        """Whether an append was refused for want of room, none was taken since, and there still is none."""
+        return self._was_full and not self.rows(SQL["has_room"], ())[0][0]
 
     def _stored(self, request: Append) -> StoredAppend:
         versions = dict(request.expected)
@@ -62,7 +74,7 @@ class EventLog(EventStore[str]):
 
     def directory(self, upto: int) -> Iterable[Recorded]:
         """The events of the directory, and of who may have which system, up to a position."""
-        return self._recorded(SQL["directory"], (FOLDED_TOPICS, upto))
+        return self._recorded(SQL["directory"], (sorted(FOLDED_TOPICS), upto))
 
     def select(
         self,
@@ -108,10 +120,15 @@ class EventLog(EventStore[str]):
             )
         }
 
-    def take_ids(self, recipe_sets: int, recipes: int, tasks: int) -> Ids:
-        """Numbers for one job; each kind ascends, and one that is not used leaves a gap."""
-        ((job, set_ids, recipe_ids, task_ids),) = self.rows(SQL["take_ids"], (recipe_sets, recipes, tasks))
-        return Ids(job, tuple(set_ids), tuple(recipe_ids), tuple(task_ids))
+    def take_ids(self, jobs: Sequence[Counts]) -> list[Ids]:
+        """Numbers for jobs, in one query; each kind ascends, and one that is not used leaves a gap."""
+        wanted = [len(jobs), *map(sum, zip(*jobs, strict=True))]
+        (found,) = self.rows(SQL["take_ids"], wanted)
+        job_ids, *parts = map(iter, found)
+        return [
+            Ids(next(job_ids), *(tuple(islice(*part)) for part in zip(parts, job, strict=True)))
+            for job in jobs
+        ]
 
     def close(self) -> None:
         self.datastore.close()
@@ -128,7 +145,7 @@ class EventLog(EventStore[str]):
                 return self._ask(query, params)
             except (OperationalError, InterfaceError) as error:
                 if attempt == self._pool_size or isinstance(error.__cause__, PoolTimeout):
-                    raise DatabaseAway(str(error)) from error
+                    raise away(error) from error
         raise AssertionError("the last attempt returns or raises")
 
     def _ask(self, query: bytes, params: Any) -> list[tuple[Any, ...]]:

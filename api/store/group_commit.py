@@ -57,6 +57,10 @@ class GroupCommit:
         self._inbox.put(_Waiting(request, future, time.monotonic() + self._patience_seconds))
         return future
 
+    def is_full(self) -> bool:
+        """Blocking; raises DatabaseAway."""
+        return self._log.is_full()
+
     def close(self) -> None:
         """Commit what was handed in, then stop."""
         self._inbox.put(None)

@@ -24,6 +24,9 @@ SELECT notification_id, commit_end, recorded_at, originator_id, originator_versi
 FROM log.events WHERE topic = ANY (%s::text[]) AND notification_id <= %s
 ORDER BY notification_id
 
+-- name: has_room
+SELECT live.has_room()
+
 -- name: end
 SELECT coalesce(max(notification_id), 0) FROM log.events
 
@@ -69,7 +72,7 @@ FROM (
 WHERE bytes_before < %(bytes)s ORDER BY notification_id
 
 -- name: take_ids
-SELECT nextval('log.job_ids'),
+SELECT ARRAY(SELECT nextval('log.job_ids') FROM generate_series(1, %s)),
        ARRAY(SELECT nextval('log.recipe_set_ids') FROM generate_series(1, %s)),
        ARRAY(SELECT nextval('log.recipe_ids') FROM generate_series(1, %s)),
        ARRAY(SELECT nextval('log.task_ids') FROM generate_series(1, %s))

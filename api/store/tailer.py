@@ -58,7 +58,7 @@ class Tailer:
         self.read_at = time.monotonic()
         self.counters = TailerCounters() if counters is None else counters
         self._url = url
-        self._page_size = page_size
+        self.page_size = page_size
         self._poll_seconds = poll_seconds
         self._connection: psycopg.Connection[Any] | None = None
         self._closed = False
@@ -88,6 +88,10 @@ class Tailer:
             time.sleep(min(0.1, timeout_seconds))
             return []
 
+    def skip_to(self, position: int) -> None:
+        """The reader knows what is up to there; a position that was read already changes nothing."""
+        self.position = max(self.position, position)
+
     def close(self) -> None:
         self._closed = True
         self._disconnect()
@@ -106,7 +110,7 @@ class Tailer:
     def _read(self, connection: psycopg.Connection[Any]) -> list[Row]:
         looked_at = time.monotonic()
         cursor = connection.cursor(row_factory=tuple_row, binary=True)
-        asked = {"after": self.position, "limit": self._page_size, "bytes": PAGE_BYTES}
+        asked = {"after": self.position, "limit": self.page_size, "bytes": PAGE_BYTES}
         found = cursor.execute(BOUNDED["page"], asked, prepare=True).fetchall()
         page: list[Row] = [row[:-1] for row in found]
         if page and page[-1][0] != page[-1][1]:

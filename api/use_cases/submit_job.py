@@ -17,7 +17,7 @@ from domain.scheduling.distro_trees import Chosen
 
 async def submit_job(services: Services, request: Request, spec: JobSpec) -> Committed:
     """Put an accepted job into the log; the commit's answer is {"job_id", "recipe_set_ids", "recipe_ids"}."""
-    ids = await asyncio.to_thread(services.log.take_ids, *counts(spec))
+    ids = await services.numbers.take(counts(spec))
     decided = submit(spec, ids, request.actor, await _distro_trees(services, spec))
     answer: dict[str, Any] = {
         "job_id": ids.job,

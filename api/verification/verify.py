@@ -1,4 +1,4 @@
-"""Every decision made again twice, by two processes in which texts hash otherwise."""
+"""Every decision made again twice, by two processes in which texts hash otherwise; beside them, the audit."""
 
 from __future__ import annotations
 
@@ -9,76 +9,91 @@ from collections.abc import Callable, Mapping
 from contextlib import ExitStack, closing
 from queue import SimpleQueue
 from threading import Thread
-from typing import Any
+from typing import Any, NamedTuple
 
 import orjson
 
 from api.settings import variable
 from api.store.event_log import EventLog
+from api.verification.kind import AUDIT, DECISIONS
 from domain.errors import LabledgerError
 
-HASH_SEEDS = ("1", "2")
+
+class Asked(NamedTuple):
+    """A part by its name, and how texts hash in its process."""
+
+    name: str
+    hash_seed: str
+
+
+AGAIN = (Asked(DECISIONS, "1"), Asked(DECISIONS, "2"))
+AUDITED = Asked(AUDIT, "1")
+ASKED = (*AGAIN, AUDITED)
 
 Told = Callable[[int, int], None]
 """Told of progress: which position the slowest has reached, and which one is to be."""
 
-Said = SimpleQueue[tuple[str, dict[str, Any] | None]]
-"""What the processes say, by hash seed; None when one has said all."""
+Said = SimpleQueue[tuple[Asked, dict[str, Any] | None]]
+"""What the processes say; None when one has said all."""
 
 
 class PartFailed(LabledgerError):
     """A part of the verification ended without an answer."""
 
 
-def verify(url: str, told: Told) -> dict[str, dict[str, Any]]:
-    """What each process found, by its hash seed, as `report.of_decisions` has it.
+def verify(url: str, told: Told, until: int | None = None) -> dict[str, Any]:
+    """What was found: by the hash seed of a process (`hash_seeds`) as `made_again` has it, and by the `audit`
+    as `against_rules` does.
 
-    Up to the present end of the log. Raises DatabaseAway and PartFailed.
+    Up to the present end of the log, or the last commit that ends at `until` or before. A part that cannot
+    read the log answers only why (`failed`). Raises DatabaseAway and PartFailed.
     """
     with closing(EventLog(url, pool_size=1)) as log:
-        end = log.end()
+        end = log.end() if until is None else min(until, log.end())
     with ExitStack() as stack:
         said: Said = SimpleQueue()
-        for hash_seed in HASH_SEEDS:
-            process = stack.enter_context(_started(url, end, hash_seed))
+        for asked in ASKED:
+            process = stack.enter_context(_started(url, end, asked))
             stack.callback(process.terminate)
-            Thread(target=_listen, args=(hash_seed, process, said), daemon=True).start()
-        return _answers(said, told)
+            Thread(target=_listen, args=(asked, process, said), daemon=True).start()
+        answers = _answers(said, told)
+    by_hash_seed = {asked.hash_seed: answers[asked] for asked in AGAIN}
+    return {"hash_seeds": by_hash_seed, "audit": answers[AUDITED]}
 
 
-def _started(url: str, end: int, hash_seed: str) -> subprocess.Popen[bytes]:
+def _started(url: str, end: int, asked: Asked) -> subprocess.Popen[bytes]:
     """It ends with its standard output: nobody has to look after it."""
-    environment = {**os.environ, variable("database_url"): url, "PYTHONHASHSEED": hash_seed}
-    command = [sys.executable, "-m", "api.verification.part", str(end)]
+    environment = {**os.environ, variable("database_url"): url, "PYTHONHASHSEED": asked.hash_seed}
+    command = [sys.executable, "-m", "api.verification.part", asked.name, str(end)]
     return subprocess.Popen(command, env=environment, stdout=subprocess.PIPE)
 
 
-def _listen(hash_seed: str, process: subprocess.Popen[bytes], said: Said) -> None:
+def _listen(asked: Asked, process: subprocess.Popen[bytes], said: Said) -> None:
     assert process.stdout is not None, "it was asked for"
     try:
         for line in process.stdout:
-            said.put((hash_seed, orjson.loads(line)))
+            said.put((asked, orjson.loads(line)))
     except orjson.JSONDecodeError:
         # It was ended in the middle of a line: it has said nothing more.
         pass
     finally:
-        said.put((hash_seed, None))
+        said.put((asked, None))
 
 
-def _answers(said: Said, told: Told) -> dict[str, dict[str, Any]]:
-    reached: dict[str, Mapping[str, Any]] = {}
-    answers: dict[str, dict[str, Any]] = {}
-    speaking = set(HASH_SEEDS)
+def _answers(said: Said, told: Told) -> dict[Asked, dict[str, Any]]:
+    reached: dict[Asked, Mapping[str, Any]] = {}
+    answers: dict[Asked, dict[str, Any]] = {}
+    speaking = set(ASKED)
     while speaking:
-        hash_seed, document = said.get()
+        asked, document = said.get()
         if document is None:
-            if hash_seed not in answers:
-                raise PartFailed("a process that makes the decisions again ended before it was done")
-            speaking.remove(hash_seed)
-        elif "end" in document:
-            reached[hash_seed] = document
-            if len(reached) == len(HASH_SEEDS):
-                told(min(each["position"] for each in reached.values()), document["end"])
+            if asked not in answers:
+                raise PartFailed(f"the process of the {asked.name} ended before it was done")
+            speaking.remove(asked)
+        elif "found" in document:
+            answers[asked] = document["found"]
         else:
-            answers[hash_seed] = document
-    return {hash_seed: answers[hash_seed] for hash_seed in HASH_SEEDS}
+            reached[asked] = document
+            if len(reached) == len(ASKED):
+                told(min(each["position"] for each in reached.values()), document["end"])
+    return answers

@@ -14,7 +14,6 @@ from api.watching.groups import Groups
 from api.watching.message import Message
 from api.watching.recent import Recent
 from api.watching.watcher import Line, Watcher
-from domain.events import Recorded
 
 LOOK_SECONDS = 1.0
 # About what writing takes for each watcher; after a wave of it as long is left for everything else.
@@ -70,10 +69,9 @@ class Broadcast:
         self.position = position
         self.recent.begin(position)
 
-    def take(self, page: Sequence[Recorded], sizes: Sequence[int]) -> None:
+    def take(self, messages: Sequence[Message], sizes: Sequence[int]) -> None:
         """The next whole commits of the log, with the size of each event."""
         told: dict[Watcher, None] = {}
-        messages = [Message(recorded) for recorded in page]
         self.recent.add(messages, sizes)
         self.position = messages[-1].position
         for group, wanted in self._groups.wanted(messages):
@@ -140,7 +138,7 @@ class Broadcast:
 
     def _read(self, after: int, upto: int, selection: Selection) -> tuple[Sequence[Message], int]:
         found, through = self._log.select(after, upto, PAGE_EVENTS, selection, PAGE_BYTES)
-        messages = [Message(recorded) for recorded in found]
+        messages = [Message.of(recorded) for recorded in found]
         for message in messages:
             # Made here, beside the event loop.
             message.text  # noqa: B018

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import orjson
@@ -10,21 +11,27 @@ from domain.events import Recorded, shown_of
 
 
 class Message:
-    """An event on its way. It becomes text once, for the first who wants it, and the same for all others."""
+    """An event on its way. It is read and becomes text once, for the first who wants it, and the same for all
+    others: most of what comes nobody watches.
+    """
 
-    __slots__ = ("_recorded", "_text", "position", "subject", "topic")
+    __slots__ = ("_read", "_text", "position", "subject", "topic")
 
-    def __init__(self, recorded: Recorded) -> None:
-        self.position = recorded.position
-        self.topic = recorded.event.TOPIC
-        self.subject = recorded.subject
-        self._recorded: Recorded | None = recorded
+    def __init__(self, position: int, topic: str, subject: str, read: Callable[[], Recorded]) -> None:
+        self.position = position
+        self.topic = topic
+        self.subject = subject
+        self._read: Callable[[], Recorded] | None = read
         self._text = b""
+
+    @classmethod
+    def of(cls, recorded: Recorded) -> Message:
+        return cls(recorded.position, recorded.event.TOPIC, recorded.subject, lambda: recorded)
 
     @property
     def text(self) -> bytes:
-        if self._recorded is not None:
-            self._text, self._recorded = server_sent(self._recorded), None
+        if self._read is not None:
+            self._text, self._read = server_sent(self._read()), None
         return self._text
 
 

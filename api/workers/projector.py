@@ -14,6 +14,9 @@ from projections.database import AWAY
 from projections.projector import OutOfStep, Projector
 
 RETRY_SECONDS = 0.5
+# A page costs some twenty statements, whatever is on it: while the log moves, pages come no faster than that.
+# What comes after a pause shows at once.
+SECONDS_EACH = 0.03
 
 logger = logging.getLogger(__name__)
 
@@ -46,9 +49,12 @@ def _project(
         try:
             for page in tailer:
                 if page:
+                    began = time.monotonic()
                     projector.project([mapper.recorded(row) for row in page])
                     counters.pages += 1
                     counters.events += len(page)
+                    if len(page) < tailer.page_size:
+                        time.sleep(max(0.0, began + SECONDS_EACH - time.monotonic()))
                 if stopping():
                     return
         finally:

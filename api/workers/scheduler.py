@@ -1,4 +1,4 @@
-"""The scheduler process: fold the log, decide, append what was decided, read it back, decide again.
+"""The scheduler process: fold the log, decide, append what was decided, decide again.
 
 It remembers nothing that is not in the log: what waits for an answer follows from the state of recipes and
 systems, and from what was raised since the last answer. A new holder of the lease goes on where the last one
@@ -132,7 +132,8 @@ class Scheduler:
 
     def _decide(self) -> None:
         if self.partition.triggers.first() is not None:
-            self._commit(self._clock(), decide(self.partition, DECISIONS_PER_COMMIT))
+            now = self._clock()
+            self._commit(now, decide(self.partition, DECISIONS_PER_COMMIT, now))
         if self._fence is None or self._stopping():
             return
         # Also while more triggers wait: under load there may always be some.
@@ -172,16 +173,17 @@ class Scheduler:
         try:
             (outcome,) = self._log.append([append_of(decisions, basis, self._fence)])
         except DatabaseAway:
-            self.partition.triggers.refused()
+            self.partition.refused()
             raise
         if isinstance(outcome, Committed):
-            self.partition.triggers.committed()
+            self.partition.committed(outcome.first_position, outcome.position)
+            self._tailer.skip_to(self.partition.position)
             self.counters.commits += 1
             self.counters.events += sum(len(decision.events) for decision in decisions)
             self.counters.decisions.update(decision.trigger.kind for decision in decisions)
             self._read_through(outcome.position)
             return
-        self.partition.triggers.refused()
+        self.partition.refused()
         if isinstance(outcome, Fenced):
             logger.warning("%s", outcome)
             self._fence = None

@@ -23,7 +23,11 @@ class Ids:
     tasks: tuple[int, ...]
 
 
-def counts(spec: JobSpec) -> tuple[int, int, int]:
+Counts = tuple[int, int, int]
+"""How many recipe sets, recipes and tasks a job has."""
+
+
+def counts(spec: JobSpec) -> Counts:
     """How many recipe sets, recipes and tasks need a number; guests are recipes."""
     hosts = [recipe for recipe_set in spec.recipe_sets for recipe in recipe_set.recipes]
     recipes = [recipe for host in hosts for recipe in (host, *host.guests)]

@@ -17,21 +17,26 @@ class Availability:
         self._open = 0
         self._automated = 0
         self._enabled: dict[str, None] = {}
-        self._lab_of: dict[str, str] = {}
+        self._known: dict[str, tuple[bool, bool, bool, str]] = {}
         self._in_enabled_labs: int | None = 0
 
     def put(self, system: System) -> bool:
         """Take in a new state of a system; whether it changed who may have it, whenever it comes free."""
-        before = (self._open, self._automated, self._lab_of.get(system.fqdn))
-        bit = 1 << self._labs.number(system.fqdn)
-        self._idle = _with(self._idle, bit, system.usage == "idle")
+        before = self._known.get(system.fqdn)
         # Whether the lab is enabled is asked when it matters: it changes for all of them at once.
-        self._open = _with(self._open, bit, is_open(system, lab_enabled=True))
-        self._automated = _with(self._automated, bit, is_automated(system.condition))
-        if self._lab_of.get(system.fqdn) != system.lab_controller:
-            self._lab_of[system.fqdn] = system.lab_controller
-            self._in_enabled_labs = None
-        return before != (self._open, self._automated, system.lab_controller)
+        is_open_now, automated = is_open(system, lab_enabled=True), is_automated(system.condition)
+        known = (system.usage == "idle", is_open_now, automated, system.lab_controller)
+        if known == before:
+            return False
+        self._known[system.fqdn] = known
+        bit = 1 << self._labs.number(system.fqdn)
+        self._idle = _with(self._idle, bit, known[0])
+        if before is not None and before[1:] == known[1:]:
+            return False
+        self._open = _with(self._open, bit, is_open_now)
+        self._automated = _with(self._automated, bit, automated)
+        self._in_enabled_labs = None
+        return True
 
     def enable(self, lab_controller: str, enabled: bool) -> None:
         if enabled:

@@ -6,6 +6,7 @@ A decision is a value; the scheduler process commits it, and says afterwards whe
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from datetime import datetime
 
 from domain.scheduling.draft import Decision
 from domain.scheduling.let_go import let_go
@@ -25,18 +26,16 @@ ANSWERS: dict[str, Callable[[Partition, Trigger], Iterator[Decision]]] = {
 }
 
 
-def decide(partition: Partition, limit: int) -> list[Decision]:
+def decide(partition: Partition, limit: int, now: datetime | None = None) -> list[Decision]:
     """Answer triggers in log order, each seeing the decisions before it, until there are `limit` or more.
 
-    Tell `partition.triggers` afterwards whether they were `committed` or `refused`. Without any there is
-    nothing to commit, and what was asked is answered.
+    Tell the partition afterwards whether they were `committed` or `refused`. Without any there is nothing to
+    commit, and what was asked is answered. They happen `now`; without that, nobody means to commit them.
     """
     decisions: list[Decision] = []
-    try:
-        while len(decisions) < limit and (trigger := partition.triggers.first()):
-            decisions.extend(ANSWERS[trigger.kind](partition, trigger))
-    finally:
-        partition.take_back()
+    partition.suppose_at(now)
+    while len(decisions) < limit and (trigger := partition.triggers.first()):
+        decisions.extend(ANSWERS[trigger.kind](partition, trigger))
     if not decisions:
         partition.triggers.committed()
     return decisions

@@ -31,9 +31,9 @@ class Draft:
     def happen(self, events: Iterable[tuple[str, Event]]) -> None:
         """Events of recipes and systems, in log order."""
         for subject, event in events:
-            self._expected.setdefault(subject, self.partition.state_of(subject).version)
+            before = self.partition.suppose(subject, event)
+            self._expected.setdefault(subject, before.version)
             self._events.append((subject, event))
-            self.partition.suppose(subject, event)
 
     def __bool__(self) -> bool:
         return bool(self._events)

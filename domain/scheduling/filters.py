@@ -35,12 +35,16 @@ class Effort:
 
 @dataclass
 class Entry:
-    """All unplaced recipes of one filter. `viable` is None until somebody asks; `lines` are by lab."""
+    """All unplaced recipes of one filter. `viable` is None until somebody asks; `lines` are by lab.
+
+    `counted` are those recipes that its systems count as takers.
+    """
 
     key: FilterKey
     number: int
     viable: int | None = None
     unplaced: int = 0
+    counted: int = 0
     lines: dict[str, Ranked[Rank]] = field(default_factory=dict)
 
 
@@ -63,8 +67,10 @@ class Filters:
         self._populated = 0
         self._forcing = 0
         self._signatures = defaultdict[int, int](int)
-        # How many unplaced recipes could use a system, of the evaluated entries.
+        # How many unplaced recipes could use a system, of the evaluated entries; and those entries of which
+        # not as many are counted as there are: they come and go far more often than somebody asks.
         self._takers = Planes()
+        self._miscounted: dict[int, None] = {}
 
     # Recipes in and out
 
@@ -73,16 +79,14 @@ class Filters:
         entry = self._entry(key)
         entry.unplaced += 1
         self._populated |= 1 << entry.number
-        if entry.viable is not None:
-            self._takers.add(entry.viable, 1)
+        self._miscounted[entry.number] = None
 
     def remove(self, key: FilterKey) -> None:
         entry = self._entry(key)
         entry.unplaced -= 1
         if not entry.unplaced:
             self._populated &= ~(1 << entry.number)
-        if entry.viable is not None:
-            self._takers.subtract(entry.viable, 1)
+        self._miscounted[entry.number] = None
 
     def enqueue(self, key: FilterKey, line: str, rank: Rank) -> None:
         entry = self._entry(key)
@@ -116,6 +120,7 @@ class Filters:
         for entry in [entry for entry in self._entries.values() if not entry.unplaced]:
             self._forget(entry)
             self._forcing &= ~(1 << entry.number)
+            self._miscounted.pop(entry.number, None)
             del self._entries[entry.key], self._by_number[entry.number]
             self._free_numbers.append(entry.number)
         self._most = max(self.SPARE, 2 * len(self._entries))
@@ -138,7 +143,7 @@ class Filters:
             if viable(alone, entry.key):
                 entry.viable |= 1 << number
                 signature |= 1 << entry.number
-                takers += entry.unplaced
+                takers += entry.counted
             else:
                 entry.viable &= ~(1 << number)
         self._signatures[number] = signature
@@ -159,7 +164,14 @@ class Filters:
     def fewest_takers(self, among: int) -> int:
         """Those systems that the fewest unplaced recipes could use."""
         self._evaluate_all(self._populated)
-        return self._takers.least(among)
+        return self.takers_counted().least(among)
+
+    def takers_counted(self) -> Planes:
+        """By system, how many unplaced recipes of evaluated filters could use it."""
+        for number in self._miscounted:
+            self._count(self._by_number[number], self._by_number[number].unplaced)
+        self._miscounted.clear()
+        return self._takers
 
     def in_use(self) -> Iterator[Entry]:
         """The filters of unplaced recipes, whether evaluated or not."""
@@ -197,7 +209,7 @@ class Filters:
         if entry.viable is None:
             self._effort.evaluations += 1
             entry.viable = viable(self._labs, entry.key)
-            self._takers.add(entry.viable, entry.unplaced)
+            self._miscounted[entry.number] = None
             self._known |= 1 << entry.number
             for number in numbers_in(entry.viable):
                 self._signatures[number] |= 1 << entry.number
@@ -207,11 +219,17 @@ class Filters:
         """What was found of it is not so any more."""
         if entry.viable is None:
             return
-        self._takers.subtract(entry.viable, entry.unplaced)
+        self._count(entry, 0)
         self._known &= ~(1 << entry.number)
         for number in numbers_in(entry.viable):
             self._signatures[number] &= ~(1 << entry.number)
         entry.viable = None
+
+    def _count(self, entry: Entry, takers: int) -> None:
+        """Its systems count so many recipes of it."""
+        if entry.viable is not None:
+            more, entry.counted = takers - entry.counted, takers
+            (self._takers.add if more > 0 else self._takers.subtract)(entry.viable, abs(more))
 
     def _evaluated(self) -> Iterator[Entry]:
         return (self._by_number[number] for number in numbers_in(self._known))

@@ -3,46 +3,50 @@
 from __future__ import annotations
 
 import heapq
-from bisect import bisect_left, insort
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 
+from domain.priority import Priority
 from domain.scheduling.bitmaps import numbers_in
+from domain.scheduling.planes import Planes
 from domain.scheduling.ranked import Ranked
 
 Rank = tuple[int, ...]
+"""Negative priority, submission, and what decides between recipes of one set."""
 
 Head = tuple[Rank, int]
 """The first recipe of a filter, and the number of the filter."""
 
-# So many are put in order for a question; of more, the list of all has one of them soon.
-FEW = 256
-
 
 class Heads:
-    """Mutable; filters go by the numbers of their entries. `numbers` is the bitmap of them."""
+    """Mutable; filters go by the numbers of their entries. `numbers` is the bitmap of them.
+
+    Whoever asks has some of them in mind, of which mostly the first will do: it is found by the digits of all
+    ranks at once, however many stand before it.
+    """
 
     def __init__(self) -> None:
         self.numbers = 0
         self._first: dict[int, Rank] = {}
-        self._sorted: list[Head] = []
+        self._urgency = Planes()
+        self._submission = Planes()
 
     def put(self, number: int, first: Rank | None) -> None:
         """Its first recipe is this one now; None: it has none any more."""
-        before = self._first.pop(number, None)
-        if before is not None:
-            del self._sorted[bisect_left(self._sorted, (before, number))]
+        if first is None:
+            del self._first[number]
             self.numbers &= ~(1 << number)
-        if first is not None:
-            self._first[number] = first
-            insort(self._sorted, (first, number))
-            self.numbers |= 1 << number
+            return
+        self._first[number] = first
+        self._urgency.put(number, first[0] + max(Priority))
+        self._submission.put(number, first[1])
+        self.numbers |= 1 << number
 
     def first(self, number: int) -> Rank | None:
         return self._first.get(number)
 
     def __iter__(self) -> Iterator[int]:
-        """Their numbers, while nothing changes."""
-        return (number for _, number in self._sorted)
+        """Their numbers, in no order that means anything."""
+        return iter(self._first)
 
     def merged(self, among: int, recipes: Callable[[int], Ranked[Rank]]) -> Iterator[Rank]:
         """The recipes of those filters that are in a bitmap, in one order, while nothing changes."""
@@ -55,10 +59,12 @@ class Heads:
         while begun:
             yield _next(begun)
 
-    def _in_order(self, among: int) -> Iterable[Head]:
-        if among.bit_count() > FEW:
-            return (head for head in self._sorted if among >> head[1] & 1)
-        return sorted((self._first[number], number) for number in numbers_in(among))
+    def _in_order(self, among: int) -> Iterator[Head]:
+        while among:
+            together = self._submission.least(self._urgency.least(among))
+            among &= ~together
+            # More than one where recipes of one set have several filters.
+            yield from sorted((self._first[number], number) for number in numbers_in(together))
 
 
 def _next(begun: list[tuple[Rank, Iterator[Rank]]]) -> Rank:

@@ -1,12 +1,14 @@
 """The world of one scheduler, folded from the log (design section 4).
 
-`apply` takes events in log order. `suppose` takes a decision that is not in the log yet, so that the next one
-of the same commit sees it; `take_back` undoes all supposing: what stays is only what the log says.
+`apply` takes events in log order. `suppose` takes one that was decided and is not in the log yet, as if it
+stood right behind what is known, so that the next decision of the same commit sees it. If the log then has
+just that (`committed`), it is known already; otherwise all of it is undone: what stays is what the log says.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from datetime import datetime
 from typing import Any
 
 from domain.directory import events as directory
@@ -19,11 +21,12 @@ from domain.scheduling.availability import Availability
 from domain.scheduling.bitmaps import union
 from domain.scheduling.filters import Effort, Filters
 from domain.scheduling.labs import Labs
-from domain.scheduling.raising import Raising
+from domain.scheduling.raising import Question, Raising
 from domain.scheduling.recipe_sets import RecipeSets
-from domain.scheduling.triggers import PENDING_SYSTEM, Trigger, Triggers
+from domain.scheduling.supposed import Supposed
+from domain.scheduling.triggers import PENDING_SYSTEM, WAKE_UP, Trigger, Triggers
 from domain.scheduling.wake_ups import WAKE_UPS, Happened, Row
-from domain.subjects import State, evolve, supposed
+from domain.subjects import State, evolve
 from domain.system.state import System
 
 # The subjects whose states it holds.
@@ -50,7 +53,7 @@ class Partition:
         self.reserved: dict[str, None] = {}
         # What `wanted.hopeless` found, until what is usable changes.
         self.hopeless: dict[tuple[object, ...], bool] = {}
-        self._supposed: dict[str, State] = {}
+        self._supposed = Supposed(0, None)
         self._raising = Raising(wake_ups)
 
     # The log
@@ -62,8 +65,13 @@ class Partition:
         # Policy 1 answered no wake-ups: its decisions say nothing of those before them.
         if stamp.basis is not None and stamp.basis.policy_version > 1 and stamp.cause.startswith("event/"):
             self.triggers.answered_before(int(stamp.cause.removeprefix("event/")))
-        for trigger in self._raising.triggers(recorded, self._take_in(recorded), self):
-            self.triggers.push(trigger)
+        happened = self._take_in(recorded)
+        for question in self._raising.questions(happened, self):
+            self._raise(recorded.position, recorded.commit_end, question)
+
+    def _raise(self, position: int, commit_end: int, question: Question) -> None:
+        if self._raising.is_new(commit_end, question):
+            self.triggers.push(Trigger(position, *question))
 
     def _take_in(self, recorded: Recorded) -> Happened:
         subject, event = recorded.subject, recorded.event
@@ -142,18 +150,59 @@ class Partition:
 
     # Supposing
 
-    def suppose(self, subject: str, event: Event) -> None:
-        """Let an event have happened, until `take_back`."""
-        before = self.state_of(subject)
-        after = supposed(subject, before, event)
-        self._supposed.setdefault(subject, before)
-        self._put(after, forget=False)
-        for name in self._raising.wake_ups(Happened(subject, event, before, after), self):
-            self.triggers.suppose_raised(name)
+    def suppose_at(self, now: datetime | None) -> None:
+        """What is supposed from here on happens at this time.
 
-    def take_back(self) -> None:
-        states, self._supposed = self._supposed, {}
-        for before in states.values():
+        Without one it cannot be `committed`, but only `refused`, or read back from the log.
+        """
+        assert not self._supposed, "nothing is supposed yet"
+        self._supposed = Supposed(self.position, now)
+
+    def suppose(self, subject: str, event: Event) -> State:
+        """Let an event have happened, until all is `committed` or `refused`; what its subject was before."""
+        before = self.state_of(subject)
+        moment = self._supposed.next_moment(subject, before)
+        after = evolve(subject, before, event, moment)
+        self._put(after, forget=False)
+        for question in self._raising.questions(Happened(subject, event, before, after), self):
+            self._supposed.raised.append((moment.position, question))
+            if question[0] == WAKE_UP:
+                self.triggers.suppose_raised(question[1])
+        return before
+
+    def committed(self, first_position: int, last_position: int) -> None:
+        """What was decided is in the log, at these positions.
+
+        It is yet to be read from there if anything came in between, or is more than what was supposed.
+        """
+        supposed = self._end_supposing()
+        self.triggers.committed()
+        if supposed.is_at(first_position, last_position):
+            self._know(supposed)
+        else:
+            self._take_back(supposed)
+
+    def refused(self) -> None:
+        """What was decided is not in the log, and what was asked is to be asked again."""
+        self._take_back(self._end_supposing())
+        self.triggers.refused()
+
+    def _end_supposing(self) -> Supposed:
+        supposed, self._supposed = self._supposed, Supposed(0, None)
+        return supposed
+
+    def _know(self, supposed: Supposed) -> None:
+        """What is left to do is what `apply` does beside taking in."""
+        self.position = supposed.last_position
+        for subject in supposed.before:
+            state = self._known(subject)
+            if isinstance(state, Recipe) and state.finished:
+                self.sets.forget(state)
+        for position, question in supposed.raised:
+            self._raise(position, supposed.last_position, question)
+
+    def _take_back(self, supposed: Supposed) -> None:
+        for before in supposed.before.values():
             self._put(before)
 
     # Triggers

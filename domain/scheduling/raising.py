@@ -2,57 +2,55 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from domain.events import Event, Recorded, split_subject
+from domain.events import Event, split_subject
 from domain.recipe_set.events import RecipeSetSubmitted
-from domain.scheduling.triggers import LET_GO, NEW_JOB, PENDING_SYSTEM, WAKE_UP, Trigger
-from domain.scheduling.wake_ups import LET_GOES, Happened, Row, by_event
+from domain.scheduling.triggers import LET_GO, NEW_JOB, PENDING_SYSTEM, QUIET, WAKE_UP
+from domain.scheduling.wake_ups import LET_GOES, Happened, Row
 from domain.system.events import SystemPending
 
 if TYPE_CHECKING:
     from domain.scheduling.partition import Partition
+
+Question = tuple[str, str]
+"""Kind and name of a trigger."""
+
+
+def _its_name(happened: Happened, _: Partition) -> Iterator[str]:
+    yield split_subject(happened.subject)[1]
+
+
+PENDING = (Row("system pending", (SystemPending,), _its_name),)
+SUBMITTED = (Row("set submitted", (RecipeSetSubmitted,), _its_name),)
 
 
 class Raising:
     """Mutable: it knows which commit is being read, and asks each quiet question once in it."""
 
     def __init__(self, wake_ups: Iterable[Row]) -> None:
-        self._wake_ups = by_event(wake_ups)
-        self._let_goes = by_event(LET_GOES)
+        tables = ((PENDING_SYSTEM, PENDING), (NEW_JOB, SUBMITTED), (LET_GO, LET_GOES), (WAKE_UP, wake_ups))
+        self._rows: dict[type[Event], tuple[tuple[str, Row], ...]] = {}
+        for kind, rows in tables:
+            for row in rows:
+                for event in row.events:
+                    self._rows[event] = (*self._rows.get(event, ()), (kind, row))
         self._commit_end = 0
-        self._asked: dict[tuple[str, str], None] = {}
+        self._asked: dict[Question, None] = {}
 
-    def triggers(self, recorded: Recorded, happened: Happened, partition: Partition) -> Iterator[Trigger]:
-        """Of an event in the log; the partition has taken it in."""
-        if recorded.commit_end != self._commit_end:
-            self._commit_end = recorded.commit_end
+    def questions(self, happened: Happened, partition: Partition) -> Iterator[Question]:
+        """Of an event that the partition has taken in, or supposes."""
+        for kind, row in self._rows.get(type(happened.event), ()):
+            for name in row.asks(happened, partition):
+                yield kind, name
+
+    def is_new(self, commit_end: int, question: Question) -> bool:
+        """Whether an event of this commit is to raise it: a quiet question is asked once in each."""
+        if commit_end != self._commit_end:
+            self._commit_end = commit_end
             self._asked.clear()
-        for kind, name in self._questions(happened, partition):
-            trigger = Trigger(recorded.position, kind, name)
-            if not trigger.quiet or (kind, name) not in self._asked:
-                self._asked[kind, name] = None
-                yield trigger
-
-    def wake_ups(self, happened: Happened, partition: Partition) -> Iterator[str]:
-        """Only the subjects of the wake-ups, of an event that may be supposed."""
-        return _by_rows(self._wake_ups, happened, partition)
-
-    def _questions(self, happened: Happened, partition: Partition) -> Iterator[tuple[str, str]]:
-        name = split_subject(happened.subject)[1]
-        if isinstance(happened.event, SystemPending):
-            yield PENDING_SYSTEM, name
-        elif isinstance(happened.event, RecipeSetSubmitted):
-            yield NEW_JOB, name
-        for lab_controller in _by_rows(self._let_goes, happened, partition):
-            yield LET_GO, lab_controller
-        for subject in self.wake_ups(happened, partition):
-            yield WAKE_UP, subject
-
-
-def _by_rows(
-    rows: Mapping[type[Event], tuple[Row, ...]], happened: Happened, partition: Partition
-) -> Iterator[str]:
-    for row in rows.get(type(happened.event), ()):
-        yield from row.asks(happened, partition)
+        if question[0] in QUIET and question in self._asked:
+            return False
+        self._asked[question] = None
+        return True

@@ -57,7 +57,7 @@ class RecipeSets:
         elif before is None and recipe.recipe_id == self.sets[recipe.recipe_set_id].recipe_ids[-1]:
             self._complete(recipe.recipe_set_id)
         if recipe.finished and forget:
-            self._forget(recipe)
+            self.forget(recipe)
 
     def restore(self, recipe_sets: Iterable[RecipeSet], recipes: Iterable[Recipe]) -> None:
         """Begin with these, of which some have lost finished recipes."""
@@ -80,7 +80,8 @@ class RecipeSets:
             self._keys[host.recipe_id] = filter_key(host, guests)
             self._index(host)
 
-    def _forget(self, recipe: Recipe) -> None:
+    def forget(self, recipe: Recipe) -> None:
+        """It has finished, and the log says so."""
         del self.recipes[recipe.recipe_id]
         self._keys.pop(recipe.recipe_id, None)
         if not self.members(recipe.recipe_set_id):

@@ -56,17 +56,12 @@ class Findings:
 
 
 def correct(partition: Partition, clock: Clock, findings: Findings) -> list[Decision]:
-    """Decisions for one commit, after which `partition.triggers` is told, as after `decide`.
+    """Decisions for one commit, after which the partition is told, as after `decide`.
 
     Triggers may wait for their answer meanwhile, and go on waiting: what runs out does so under any load.
     """
-    decisions: list[Decision] = []
-    try:
-        for check in CHECKS:
-            decisions.extend(check(partition, clock, findings))
-    finally:
-        partition.take_back()
-    return decisions
+    partition.suppose_at(clock.now)
+    return [decision for check in CHECKS for decision in check(partition, clock, findings)]
 
 
 def _watchdogs(partition: Partition, clock: Clock, findings: Findings) -> Iterator[Decision]:

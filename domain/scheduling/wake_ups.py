@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from domain.directory import events as directory
 from domain.events import Event
@@ -27,8 +27,7 @@ if TYPE_CHECKING:
     from domain.scheduling.partition import Partition
 
 
-@dataclass(frozen=True)
-class Happened:
+class Happened(NamedTuple):
     """An event, and what its recipe, set or system was before and is after; None for other subjects."""
 
     subject: str
@@ -177,12 +176,3 @@ LET_GOES: tuple[Row, ...] = (
     Row("lab disabled", (directory.LabControllerDisabled,), _lab_itself),
     Row("system withdrawn", (recipe.RecipeAssigned,), _still_holding),
 )
-
-
-def by_event(rows: Iterable[Row]) -> dict[type[Event], tuple[Row, ...]]:
-    """The rows that an event may be the cause of."""
-    index: dict[type[Event], tuple[Row, ...]] = {}
-    for row in rows:
-        for event in row.events:
-            index[event] = (*index.get(event, ()), row)
-    return index

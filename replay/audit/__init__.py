@@ -7,15 +7,18 @@ answers with violations; no violation is no proof.
 from replay.audit.audit import Audit, at_rest, check
 from replay.audit.invariant import Violation
 from replay.audit.leaves import UnknownLeaf
-from replay.audit.record import Record, from_json, from_recorded
+from replay.audit.record import Commit, Record, commits, from_json, from_recorded, from_row
 
 __all__ = [
     "Audit",
+    "Commit",
     "Record",
     "UnknownLeaf",
     "Violation",
     "at_rest",
     "check",
+    "commits",
     "from_json",
     "from_recorded",
+    "from_row",
 ]

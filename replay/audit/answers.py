@@ -14,7 +14,7 @@ from typing import Any
 from replay.audit.bitmaps import numbers_in
 from replay.audit.facts import Facts
 from replay.audit.leaves import Ask
-from replay.audit.requirement import parts
+from replay.audit.requirement import UNREADABLE, parts
 
 Value = tuple[Any, ...]
 
@@ -63,22 +63,26 @@ class Column:
 
 
 class Answers:
-    """Mutable: requirements are numbered as they come."""
+    """Mutable: requirements are numbered as they come. `unknown` are those that cannot be read."""
 
     def __init__(self) -> None:
         self.requirements = 0
+        self.unknown = 0
         self._columns: dict[tuple[str, ...], Column] = {}
 
     def know(self, host_requires: str) -> None:
-        """From now on it is asked, too. Raises UnknownLeaf."""
-        for about, ask in parts(json.loads(host_requires)):
-            names = tuple(sorted(about))
-            self._columns.setdefault(names, Column(names)).add(self.requirements, ask)
+        """From now on it is asked, too; one that cannot be read is refused by every system."""
+        try:
+            for about, ask in parts(json.loads(host_requires)):
+                names = tuple(sorted(about))
+                self._columns.setdefault(names, Column(names)).add(self.requirements, ask)
+        except UNREADABLE:
+            self.unknown |= 1 << self.requirements
         self.requirements += 1
 
     def refused(self, facts: Facts) -> int:
         """The known requirements that a system is not known to fulfil, as a bitmap."""
-        refused = 0
+        refused = self.unknown
         # Names come last: there is one for each system, and most of it is refused already.
         for column in sorted(self._columns.values(), key=lambda column: column.values):
             refused = column.refused(facts, refused)

@@ -5,10 +5,9 @@ Two worlds are kept: what the log says, and what the scheduler knew when it last
 
 from __future__ import annotations
 
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Sequence
 
-from domain.events import Recorded
 from replay.audit.booking import InStep, OneRecipePerSystem
 from replay.audit.decisions import Decisions, NobodyFencedWrites, WholeCommits
 from replay.audit.grants import (
@@ -23,20 +22,22 @@ from replay.audit.invariant import Found, Invariant, Violation
 from replay.audit.known import Known
 from replay.audit.pending import TheQueueIsAsked
 from replay.audit.reasons import EveryUnplacedRecipeHasAReason
-from replay.audit.record import Commit, Decision, Record, commits, record_of
+from replay.audit.record import Commit, Decision, Record, Recorded, commits, record_of
 from replay.audit.rest import at_rest_in
 from replay.audit.tables import UNPLACED
 from replay.audit.together import OneLabPerSet, StartsTogether
 from replay.audit.touched import Touched
 from replay.audit.transitions import LegalTransitions
+from replay.audit.understood import Understood
 from replay.audit.viable import Judge
-from replay.audit.world import FOLDS, World
+from replay.audit.world import World, folded, is_folded
 
 
 def of_the_log() -> tuple[Invariant, ...]:
     """What is judged by what the log says; fresh, for one log."""
     return (
         WholeCommits(),
+        Understood(),
         LegalTransitions(),
         OneRecipePerSystem(),
         InStep(),
@@ -59,11 +60,22 @@ def of_decisions(judge: Judge) -> tuple[OfDecisions, ...]:
     )
 
 
+# The policies whose grants must be as the rules written down here have it; who names none must, too.
+POLICIES = (2, 3)
+
+
 class Audit:
-    """Mutable; takes the commits of one log in order, from its first on. `world` is what they say."""
+    """Mutable; takes the commits of one log in order, from its first on. `world` is what they say.
+
+    `decisions` counts those whose grants were judged, `other_policies` those of policies with other rules:
+    of these is asked what holds for any event alone.
+    """
 
     def __init__(self) -> None:
         self.world = World()
+        self.commits = 0
+        self.decisions = 0
+        self.other_policies = Counter[int]()
         self._known = Known()
         self._judge = Judge(self._known)
         self._of_the_log = of_the_log()
@@ -82,6 +94,7 @@ class Audit:
         return at_rest_in(self._known, self._judge)
 
     def judge(self, commit: Commit) -> Found:
+        self.commits += 1
         if commit.decisions:
             self._learn(commit.decisions[0].basis)
             with self._known.supposing():
@@ -94,7 +107,7 @@ class Audit:
         touched = Touched(self.world, commit)
         for invariant in self._of_the_log:
             yield from invariant.commit(self.world, commit, touched)
-        self._unknown.append((commit.end, [record for record in commit.records if record.topic in FOLDS]))
+        self._unknown.append((commit.end, list(map(folded, filter(is_folded, commit.records)))))
 
     def _learn(self, basis: int | None) -> None:
         """All that was in the log at the basis, or is now."""
@@ -114,14 +127,25 @@ class Audit:
 
     def _decision(self, decision: Decision) -> Found:
         """Each is judged by what its basis says and those before it have decided."""
+        version = decision.policy_version
+        judged = version is None or version in POLICIES
+        if judged:
+            self.decisions += 1
+        else:
+            self.other_policies[version or 0] += 1
         for record in decision.records:
-            if record.topic == "recipe.scheduled":
-                yield from self._grant(record)
-            elif record.topic == "system.idle":
-                yield from self._idle(record)
+            if judged:
+                yield from self._given(record)
             self._known.apply(record)
-        for invariant in self._of_decisions:
-            yield from invariant.decided(self._known, decision)
+        if judged:
+            for invariant in self._of_decisions:
+                yield from invariant.decided(self._known, decision)
+
+    def _given(self, record: Record) -> Found:
+        if record.topic == "recipe.scheduled":
+            yield from self._grant(record)
+        elif record.topic == "system.idle":
+            yield from self._idle(record)
 
     def _grant(self, record: Record) -> Found:
         """A recipe that has no system gets one."""

@@ -85,7 +85,8 @@ class UsableGrant(OfDecisions):
         if system.usage not in FREE and system.recipe_id != recipe.recipe_id:
             what = f"{system.fqdn} was {system.usage} with recipe {system.recipe_id}"
             yield self.broken([record.position], subjects, what)
-        if not self._judge.could_take(recipe, system):
+        is_known = self._judge.is_known(known.need(recipe))
+        if is_known and not self._judge.could_take(recipe, system):
             yield self.broken([record.position], subjects, f"{system.fqdn} is not usable for it")
 
 

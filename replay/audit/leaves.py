@@ -109,7 +109,7 @@ def _number(fact: str, op: str, form: Form) -> Ask:
 def _day(fact: str, op: str, form: Form) -> Ask:
     """Nobody has looked at it yet: the empty day. Somebody has: not the empty day."""
     if form["value"] != "":
-        return _compared(fact, op, form["value"])
+        return _compared(fact, op, str(form["value"]))
     if op not in EQUALITY:
         raise UnknownLeaf(f"{dict(form)}")
     return lambda facts: (facts[fact] is None) is (op == "==")

@@ -51,27 +51,29 @@ class Line:
     """
 
     def __init__(self) -> None:
-        # By the priority of the first who needs it: its requirement, as a bitmap, and the needs with each.
-        self._first = [0] * len(PRIORITIES)
-        self._needs: list[defaultdict[int, list[Need]]] = [defaultdict(list) for _ in PRIORITIES]
+        # The first of each need, in order; by requirement, and which requirements those are (bitmap).
+        self._firsts: list[tuple[Rank, Need]] = []
+        self._needs: defaultdict[int, list[Need]] = defaultdict(list)
+        self._asked = 0
         self._ranks: defaultdict[Need, list[Rank]] = defaultdict(list)
 
     def of(self, need: Need) -> list[Rank]:
         """All who need the same, in order."""
         return self._ranks[need]
 
-    def needs(self, among: int, end: Rank) -> Iterator[Need]:
+    def needs(self, among: int, end: Rank) -> list[Need]:
         """Needs with a requirement of these (bitmap), whose first recipe stands before the end."""
-        for priority in range(min(end[0] + 1, len(PRIORITIES))):
-            needs, ranks = self._needs[priority], self._ranks
-            for number in numbers_in(self._first[priority] & among):
-                for need in needs[number]:
-                    if ranks[need][0] < end:
-                        yield need
+        before = bisect_left(self._firsts, (end,))
+        asked = self._asked & among
+        # Either may be few: who stands before the end, and what a system fulfils.
+        if before <= asked.bit_count():
+            return [need for _, need in self._firsts[:before] if asked >> need.wants.number & 1]
+        ranks = self._ranks
+        return [need for number in numbers_in(asked) for need in self._needs[number] if ranks[need][0] < end]
 
     def add(self, need: Need, rank: Rank) -> None:
         ranks = self._ranks[need]
-        before = ranks[0] if ranks else LAST
+        before = ranks[0] if ranks else None
         insort(ranks, rank)
         self._stand(need, before, ranks[0])
 
@@ -79,21 +81,29 @@ class Line:
         ranks = self._ranks[need]
         before = ranks[0]
         del ranks[bisect_left(ranks, rank)]
-        self._stand(need, before, ranks[0] if ranks else LAST)
+        self._stand(need, before, ranks[0] if ranks else None)
 
-    def _stand(self, need: Need, before: Rank, first: Rank) -> None:
-        """The first who needs it was this one, and is that one; LAST stands for nobody."""
-        number = need.wants.number
-        if first[0] == before[0]:
+    def _stand(self, need: Need, before: Rank | None, first: Rank | None) -> None:
+        """The first who needs it was this one, and is that one; None stands for nobody."""
+        if first == before:
             return
-        if before is not LAST:
-            needs = self._needs[before[0]][number]
+        if before is not None:
+            del self._firsts[bisect_left(self._firsts, (before,))]
+        if first is not None:
+            insort(self._firsts, (first, need))
+        if before is None or first is None:
+            self._is_needed(need, first is not None)
+
+    def _is_needed(self, need: Need, by_somebody: bool) -> None:
+        number = need.wants.number
+        needs = self._needs[number]
+        if by_somebody:
+            needs.append(need)
+        else:
             needs.remove(need)
-            if not needs:
-                self._first[before[0]] ^= 1 << number
-        if first is not LAST:
-            self._needs[first[0]][number].append(need)
-            self._first[first[0]] |= 1 << number
+        if len(needs) == by_somebody:
+            # It is the first, or was the last, with this requirement.
+            self._asked ^= 1 << number
 
 
 class Lines:

@@ -8,7 +8,12 @@ from functools import cached_property, lru_cache
 from itertools import groupby
 from typing import Any, NamedTuple
 
-from domain.events import Recorded
+import orjson
+
+Recorded = Any
+"""An event as the program has it in memory. It is no type of the program's: what writes logs is not imported
+by what checks them.
+"""
 
 
 class Record(NamedTuple):
@@ -28,6 +33,7 @@ class Record(NamedTuple):
     basis: int | None = None
     number: int | None = None
     epoch: int | None = None
+    policy_version: int | None = None
 
     @property
     def subject(self) -> str:
@@ -61,6 +67,32 @@ def record_of(recorded: Recorded) -> Record:
         None if basis is None else basis.position,
         stamp.number,
         None if basis is None else basis.epoch,
+        None if basis is None else basis.policy_version,
+    )
+
+
+def from_row(row: tuple[int, int, Any, str, int, str, bytes]) -> Record:
+    """From a row of the log: position, end of the commit, when, subject, version, topic, and the rest as
+    JSON.
+    """
+    position, commit_end, _, subject, version, topic, state = row
+    kind, _, name = subject.partition("/")
+    stored = orjson.loads(state)
+    get = stored.get
+    return Record(
+        position,
+        commit_end,
+        kind,
+        name,
+        version,
+        topic,
+        stored["data"],
+        stored["actor"],
+        stored["cause"],
+        get("basis"),
+        get("number"),
+        get("epoch"),
+        get("policy_version"),
     )
 
 
@@ -85,6 +117,7 @@ def from_json(events: Iterable[Mapping[str, Any]]) -> Iterator[Record]:
             basis=event.get("basis"),
             number=event.get("number"),
             epoch=event.get("epoch"),
+            policy_version=event.get("policy_version"),
         )
 
 
@@ -95,6 +128,10 @@ class Decision:
     number: int | None
     basis: int
     records: tuple[Record, ...]
+
+    @property
+    def policy_version(self) -> int | None:
+        return self.records[0].policy_version
 
 
 @dataclass(frozen=True)

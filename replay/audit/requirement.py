@@ -6,6 +6,7 @@ Three-valued: of what is not known of a system neither a question nor its negati
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
@@ -14,6 +15,18 @@ from replay.audit.leaves import Answer, Ask, Question, UnknownLeaf, read_disk_le
 
 Form = Mapping[str, Any]
 Read = Callable[[Form], Question | None]
+
+# What is raised where a form is none, or asks what is not known here.
+UNREADABLE = (UnknownLeaf, LookupError, TypeError, ValueError, AttributeError)
+
+
+def unreadable(host_requires: str) -> str | None:
+    """Why it cannot be said what this asks, None if it can."""
+    try:
+        parts(json.loads(host_requires))
+    except UNREADABLE as error:
+        return f"{type(error).__name__}: {error}"
+    return None
 
 
 def judge(form: Form, facts: Facts) -> Answer:

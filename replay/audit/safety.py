@@ -22,7 +22,8 @@ def stuck(world: Known, judge: Judge, lab: str) -> list[int]:
     To complete one never harms another, since all that it holds comes free: any order finds the same ones.
     Labs share no systems, so what is stuck in one does not make a grant in another unsafe.
     """
-    left = {number: rest for number in sorted(world.holding[lab]) if (rest := wanting(world, number))}
+    holders = ((number, wanting(world, number)) for number in sorted(world.holding[lab]))
+    left = {number: rest for number, rest in holders if rest and _is_known(world, judge, rest)}
     while left:
         held = {host.system for number in left for host in world.hosts(number) if host.state == "scheduled"}
         done = [number for number, rest in left.items() if matched(judge, rest, lab, held)]
@@ -31,6 +32,10 @@ def stuck(world: Known, judge: Judge, lab: str) -> list[int]:
         for number in done:
             del left[number]
     return list(left)
+
+
+def _is_known(world: Known, judge: Judge, hosts: list[Recipe]) -> bool:
+    return all(judge.is_known(world.need(host)) for host in hosts)
 
 
 def matched(judge: Judge, hosts: list[Recipe], lab: str, held: Set[str | None]) -> bool:

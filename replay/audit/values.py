@@ -34,8 +34,11 @@ class Wants:
     @cached_property
     def forced(self) -> str | None:
         """The system it names by force."""
-        form = json.loads(self.host_requires)
-        return form["force"].casefold() if "force" in form else None
+        try:
+            named = json.loads(self.host_requires)["force"]
+        except (LookupError, TypeError, ValueError):
+            return None
+        return named.casefold() if isinstance(named, str) else None
 
 
 class Recipe(NamedTuple):

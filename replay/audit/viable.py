@@ -79,6 +79,11 @@ class Judge:
             return False
         return _in_lab(self._world, need, system.lab) and _installs(self._world, need.wants.distro, system)
 
+    def is_known(self, need: Need) -> bool:
+        """Whether it can be said what it wants; if not nothing is usable, and nobody is to be blamed."""
+        self._keep_up()
+        return not self._answers.unknown >> need.wants.number & 1
+
     def usable(self, need: Need, system: System) -> bool:
         """Viable, and nobody's but a recipe's, now or when it comes free."""
         return self.viable(need, system) and may_be_had(self._world, need, system)
@@ -117,11 +122,14 @@ class Judge:
             about = About(system.described, facts_of(self._world.document(system)))
             self._systems[system.fqdn] = about
         if about.requirements < len(self._world.requirements):
-            for host_requires in self._world.requirements[self._answers.requirements :]:
-                self._answers.know(host_requires)
+            self._keep_up()
             about.refused = self._answers.refused(about.facts)
             about.requirements = self._answers.requirements
         return about.refused
+
+    def _keep_up(self) -> None:
+        for host_requires in self._world.requirements[self._answers.requirements :]:
+            self._answers.know(host_requires)
 
 
 def may_be_had(world: World, need: Need, system: System) -> bool:

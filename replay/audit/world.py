@@ -6,6 +6,7 @@ What makes no sense (an event of an unknown subject) is passed over: saying so i
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from sys import intern
 from typing import Any, TypeVar
 
 from replay.audit.record import Commit, Record
@@ -203,3 +204,19 @@ FOLDS: dict[str, Fold] = {
     **{f"pool.{what}": World._pool for what in ("system-added", "system-removed")},
 }
 """What an event does to the world; any other changes nothing here."""
+
+# Recipes say much that nobody asks here, and there may be many before somebody decides.
+ASKED = ("recipe_set_id", "host_recipe_id", "host_requires", "distro_tree_id", "distro")
+
+
+def is_folded(record: Record) -> bool:
+    return record.topic in FOLDS
+
+
+def folded(record: Record) -> Record:
+    """What a world needs of an event, in little space."""
+    if record.topic != "recipe.new":
+        return record
+    asked = {name: record.data[name] for name in ASKED if record.data.get(name) is not None}
+    asked["host_requires"] = intern(asked["host_requires"])
+    return record._replace(data=asked)

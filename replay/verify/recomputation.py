@@ -21,7 +21,7 @@ from domain.scheduling.timers import SILENT_AFTER_SECONDS, Clock, Findings, corr
 from replay.verify.decided import Decided, DecidedCommit, commits, decided
 
 # So many events may come between a basis and its commit; a scheduler reads them in seconds.
-MOST_AHEAD = 200_000
+MOST_AHEAD = 50_000
 CONSISTENCY = "timer/consistency"
 CONTACT = "timer/contact/"
 
@@ -104,7 +104,7 @@ class Recomputation:
             triggers.answered_before(int(position))
             return self._answered(made)
         finally:
-            triggers.refused()
+            self._partition.refused()
 
     def _answered(self, made: DecidedCommit) -> list[Decided]:
         """Of several quiet questions of one event the first may have been asked by the commit before."""
@@ -119,7 +119,7 @@ class Recomputation:
     def _skip(self, made: DecidedCommit, quiet: int) -> bool:
         """Ask again, without so many of the first questions; False when the cause raised no more."""
         triggers = self._partition.triggers
-        triggers.refused()
+        self._partition.refused()
         for _ in range(quiet):
             trigger = triggers.first()
             if trigger is None or not trigger.quiet or trigger.cause != made.cause:

@@ -31,5 +31,5 @@ def test_changed__copy__is_frozen_too() -> None:
 
 
 def test_changed__no_such_field__is_refused() -> None:
-    with pytest.raises(KeyError, match="colour"):
+    with pytest.raises(AttributeError, match="colour"):
         changed(BOX, colour="red")

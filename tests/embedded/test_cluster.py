@@ -6,6 +6,7 @@ import os
 import signal
 import socket
 import stat
+import threading
 from pathlib import Path
 
 import psycopg
@@ -13,7 +14,7 @@ import pytest
 
 from api.embedded import account
 from api.embedded.cluster import Cluster
-from api.embedded.errors import EmbeddedPostgresError
+from api.embedded.errors import EmbeddedPostgresError, PortTaken
 from api.embedded.ports import is_free
 from tests.embedded.conftest import MakeCluster
 
@@ -70,6 +71,23 @@ def test_start__port_taken_meanwhile__takes_another(cluster: Cluster) -> None:
         second = cluster.start()
     assert second.port != first.port
     assert ask(second.owner_url, "SELECT 1") == 1
+
+
+def test_start__known_port_taken_for_a_moment__waits_for_it(cluster: Cluster) -> None:
+    server = cluster.start()
+    cluster.stop()
+    taken = socket.create_server(("127.0.0.1", server.port))
+    threading.Timer(1.0, taken.close).start()
+    assert cluster.start(server.port) == server
+    assert ask(server.owner_url, "SELECT 1") == 1
+
+
+def test_start__known_port_taken_for_good__says_so(cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
+    server = cluster.start()
+    cluster.stop()
+    monkeypatch.setattr("api.embedded.cluster.START_SECONDS", 1.0)
+    with socket.create_server(("127.0.0.1", server.port)), pytest.raises(PortTaken):
+        cluster.start(server.port)
 
 
 def test_start__already_running__adopts_the_server(cluster: Cluster) -> None:

@@ -14,6 +14,7 @@ from api.store.contacts import Contacts
 from api.store.datastore import SERVICE_ROLE
 from api.store.event_log import EventLog
 from api.store.group_commit import GroupCommit
+from api.store.numbers import Numbers
 from api.store.tailer import CHANNEL
 from projections.reader import Reader
 from tests.inside.interposed import InterposedLog
@@ -40,6 +41,7 @@ class Door:
             reader=Reader(url, SERVICE_ROLE),
             aggregates=Aggregates(log),
             contacts=Contacts(log),
+            numbers=Numbers(log),
             clock=clock,
         )
         self._run(self.services.feed.open())

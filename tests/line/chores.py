@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from random import Random
 from typing import Any
 
 import httpx
 
-from tests.harness.running import Running
 from tests.line.agreeing import pages
 
 # What is refused because something else has happened meanwhile is not done.
@@ -20,29 +19,35 @@ Undo = Callable[[], object]
 
 
 class Chores:
-    """One at a time, out of a seed; most are taken back before the next one.
+    """One at a time, out of a seed; most are taken back before the next one. `spared` are left alone.
 
     Each with a client of its own, since the service may have been killed meanwhile.
     """
 
     _client: httpx.Client
 
-    def __init__(self, line: Running, seed: int) -> None:
-        self._line = line
+    def __init__(self, client: Callable[[], httpx.Client], seed: float, spared: Sequence[str] = ()) -> None:
+        self._spared = spared
+        self._new_client = client
         self._chance = Random(seed)
         self._undo: Undo | None = None
         self._seen = 0
 
     def do(self) -> None:
-        with self._line.client() as self._client:
-            self._return_what_is_kept()
-            self._repair_what_is_forgotten()
+        with self._new_client() as self._client:
+            self._tidy()
             if not self._taken_back():
                 self._undo = self._chance.choice(CHORES)(self)
 
     def end(self) -> None:
-        with self._line.client() as self._client:
+        """Nothing new is begun; may be called again and again, for what others leave behind."""
+        with self._new_client() as self._client:
+            self._tidy()
             self._taken_back()
+
+    def _tidy(self) -> None:
+        self._return_what_is_kept()
+        self._repair_what_is_forgotten()
 
     def _taken_back(self) -> bool:
         undo, self._undo = self._undo, None
@@ -74,6 +79,7 @@ class Chores:
 
     def _some(self, path: str, name: str, **like: Any) -> dict[str, Any] | None:
         rows = [row for row in pages(self._client, path, name) if like.items() <= row.items()]
+        rows = [row for row in rows if row.get("fqdn") not in self._spared]
         return self._chance.choice(rows) if rows else None
 
     def drain(self) -> Undo | None:

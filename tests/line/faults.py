@@ -13,7 +13,7 @@ from typing import Any
 from replay.audit.tables import FINISHED, RECIPE_MOVES
 from tests.harness.running import Running
 from tests.line.chores import Chores
-from tests.line.metrics import findings, scraped
+from tests.line.metrics import never_happened, scraped
 
 # A recipe that nothing happens to is done in some 3 s.
 SPEED = "600"
@@ -23,7 +23,6 @@ WATCHDOG_SECONDS = "5"
 FAULTS = {"stall": 4, "fail": 6, "break": 5, "vanish": 4, "repeat": 15, "reorder": 15, "trouble": 20}
 ENDED = tuple(f"recipe.{state}" for state in FINISHED)
 STATES = tuple(f"recipe.{state}" for state in RECIPE_MOVES)
-NEVER_HAPPEN = ("out_of_step", "idle_but_wanted")
 LOOK_SECONDS = 0.25
 
 
@@ -112,8 +111,8 @@ class FaultyLab:
 
     def nothing_that_never_happens(self) -> None:
         """Asked again and again, to be told at once."""
-        found = findings(self.line)
-        assert not any(found.get(name, 0) for name in NEVER_HAPPEN), found
+        found = never_happened(self.line)
+        assert not found, found
 
 
 def _every(seconds: float, acts: Iterator[Callable[[], None]]) -> Callable[[], None]:

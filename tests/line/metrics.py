@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+from typing import Protocol
+
+import httpx
 from prometheus_client.parser import text_string_to_metric_families
 
-from tests.harness.running import Running
+NEVER_HAPPEN = ("out_of_step", "idle_but_wanted")
 
 Sample = tuple[str, frozenset[tuple[str, str]]]
 
 
-def scraped(line: Running) -> dict[Sample, float]:
+class Served(Protocol):
+    """Something that is reached over HTTP."""
+
+    def client(self) -> httpx.Client: ...
+
+
+def scraped(line: Served) -> dict[Sample, float]:
     with line.client() as client:
         answer = client.get("/metrics")
     assert answer.status_code == 200, answer.text
@@ -20,10 +29,16 @@ def scraped(line: Running) -> dict[Sample, float]:
     }
 
 
-def findings(line: Running) -> dict[str, float]:
+def findings(line: Served) -> dict[str, float]:
     """What the consistency loop found, by name, whichever scheduler it was in."""
     return {
         dict(labels)["finding"]: value
         for (name, labels), value in scraped(line).items()
         if name == "labledger_consistency_findings_total"
     }
+
+
+def never_happened(line: Served) -> list[str]:
+    """What was found of that which never happens."""
+    found = findings(line)
+    return [f"the consistency loop found {name}" for name in NEVER_HAPPEN if found.get(name, 0)]

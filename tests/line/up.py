@@ -19,13 +19,18 @@ START_SECONDS = 60.0
 class Up:
     """One `labledger up` and what it has printed."""
 
-    def __init__(self, data: Path, *flags: str) -> None:
+    def __init__(self, data: Path, *flags: str, printed: Path | None = None, **settings: str) -> None:
+        """`settings` are LABLEDGER_*; what it prints goes beside the data unless it is to go elsewhere."""
         self.data = data
-        self.printed = data.with_suffix(".out")
+        self.printed = printed or data.with_suffix(".out")
         with self.printed.open("wb") as out:
             command = [*LABLEDGER, "up", "--data", str(data), "--port", "0", *flags]
             self.process = subprocess.Popen(
-                command, stdout=out, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, env=_environment()
+                command,
+                stdout=out,
+                stderr=subprocess.STDOUT,
+                stdin=subprocess.DEVNULL,
+                env={**_environment(), **settings},
             )
 
     def text(self) -> str:
@@ -52,8 +57,8 @@ class Up:
 
 
 @contextmanager
-def up(data: Path, *flags: str) -> Iterator[Up]:
-    started = Up(data, *flags)
+def up(data: Path, *flags: str, printed: Path | None = None, **settings: str) -> Iterator[Up]:
+    started = Up(data, *flags, printed=printed, **settings)
     try:
         started.wait_ready()
         yield started

@@ -59,6 +59,7 @@ class Unread:
 
     def __init__(self, partition: Any) -> None:
         self.partition = partition
+        self.position = partition.position
         self.rows: list[Recorded] = []
 
     def apply(self, recorded: Recorded) -> None:

@@ -99,16 +99,12 @@ def commit_next(world: Model, limit: int, meanwhile: Action | None = None) -> bo
 
     `meanwhile` is in the log before the decisions are: they are refused if it moved what they rest on.
     """
-    decided = decide(world.partition, limit)
+    decided = decide(world.partition, limit, world.now)
     if not decided:
         return False
     fail_on(judged.faults(world, decided), world)
-    basis, triggers = world.partition.position, world.partition.triggers
-    if meanwhile is None:
-        triggers.committed()
-        accepted = True
-    else:
-        accepted = _raced(world, decided, meanwhile)
+    basis = world.partition.position
+    accepted = meanwhile is None or _raced(world, decided, meanwhile)
     if accepted:
         world.commit_decisions(decided, basis)
     world.story += tuple(_said(decided)) if accepted else ("  refused",)
@@ -122,11 +118,11 @@ def _raced(world: Model, decided: Sequence[Decision], meanwhile: Action) -> bool
     unread = world.unread()
     act(world, meanwhile)
     accepted = _stands(world, decided)
-    triggers = unread.partition.triggers
     if accepted:
-        triggers.committed()
+        # Not right behind what it knows: it reads it.
+        unread.partition.committed(0, 0)
     else:
-        triggers.refused()
+        unread.partition.refused()
     world.read(unread)
     return accepted
 

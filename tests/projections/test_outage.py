@@ -14,6 +14,7 @@ from api import root
 from api.embedded.cluster import Cluster
 from api.settings import Settings
 from api.store.datastore import SERVICE_ROLE
+from projections import reader as reader_module
 from projections.database import DatabaseAway
 from projections.reader import Reader
 from tests.harness.databases import TestDatabase
@@ -90,3 +91,31 @@ def test_reader__asked_while_away_and_then_back__answered_all_the_same(database:
             assert await first
 
     asyncio.run(ask())
+
+
+def test_reader__a_look_fails_otherwise__goes_on_looking(
+    database: TestDatabase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reader_module, "FAULT_SECONDS", 0.05)
+
+    async def moved() -> int:
+        async with reading(database.service_url) as reader:
+            with owner_session(database.owner_url) as owner:
+                owner.execute("ALTER TABLE read.progress RENAME TO elsewhere")
+                await asyncio.sleep(1.5)
+                owner.execute("ALTER TABLE read.elsewhere RENAME TO progress")
+                owner.execute("UPDATE read.progress SET position = 7")
+            await reader.reach(7, 10)
+            return reader.position
+
+    assert asyncio.run(moved()) == 7
+
+
+def test_reader__closed__who_asks_hears_that_it_is_away(database: TestDatabase) -> None:
+    async def asked() -> None:
+        async with reading(database.service_url) as reader:
+            pass
+        await reader.rows("progress")
+
+    with pytest.raises(DatabaseAway):
+        asyncio.run(asked())

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from random import Random
 
 import pytest
 
+from domain.job.events import JobChanged
+from projections import read_models
+from tests.domain.recipe.made import recipe_new
 from tests.harness.databases import TestDatabase
 from tests.harness.sessions import owner_session
 from tests.projections.copies import copies
+from tests.projections.happened import assigned, queued, submitted
 from tests.projections.random_history import project_in_pages, write_history
 from tests.projections.recipe_lives import lives
 from tests.projections.stories import tell_a_story
@@ -47,3 +52,37 @@ def test_read_models__cut_anywhere__are_the_same_to_the_byte(
             told.begin_again()
         told.project(log)
         assert found == [copies(owner)] * 2
+
+
+def test_read_models__known_rows_forgotten_before_each_page__are_the_same_to_the_byte(
+    told: Told, database: TestDatabase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tell_a_story(told)
+    for commit in lives(Random(7), first=101, recipes=15):
+        told.tell(*commit)
+    with owner_session(database.owner_url) as owner:
+        remembered = copies(owner)
+        forget(owner)
+        monkeypatch.setattr(read_models, "MOST_KEPT", 0)
+        told.begin_again()
+        project_in_pages(told, list(told.unread()), Random(7))
+        assert copies(owner) == remembered
+
+
+def test_projector__a_page_failed__its_rows_are_not_taken_for_stored(
+    told: Told, database: TestDatabase
+) -> None:
+    told.tell(*submitted(recipe_new(1)))
+    told.write(*queued(1))
+    told.write(assigned(1))
+    log = list(told.unread())
+    with pytest.raises(AssertionError, match="unknown"):
+        told.project([log[0], replace(log[1], subject="job/77", event=JobChanged("", "scratch", None))])
+    told.project(log)
+
+    with owner_session(database.owner_url) as owner:
+        stored = copies(owner)
+        forget(owner)
+        told.begin_again()
+        told.project(told.unread())
+        assert copies(owner) == stored

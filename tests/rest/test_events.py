@@ -103,3 +103,10 @@ def _events(response: httpx.Response) -> Iterator[dict[str, Any]]:
     for text in response.iter_lines():
         if text.startswith("data:"):
             yield json.loads(text.removeprefix("data:"))
+
+
+def test_stream__asked_for_what_would_end_it__refused_by_name(client: httpx.Client) -> None:
+    refused = client.get("/events", params={"limit": 5, "as_of": 3}, headers=SSE)
+
+    assert refused.status_code == 422
+    assert [fault["where"] for fault in refused.json()["errors"]] == ["limit", "as_of"]

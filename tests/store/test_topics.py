@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from api.store.event_log import EventLog
+from api.store.mapper import EventMapper, Row
 from api.store.requests import Append
 from domain.events import TOPICS, Change, Event, UnknownTopic, UnknownVersion, event
 from tests.harness.making import STAMP, append_to
@@ -94,3 +96,28 @@ def store(owner: Owner, topic: str, version: int, data: dict[str, Any]) -> None:
         "data": data,
     }
     owner.execute(WRITE_AS_OWNER, (topic, json.dumps(state).encode()))
+
+
+def test_require_readable__written_as_the_log_writes__is_told_by_topic_and_version_alone(
+    renamed: type[Event],
+) -> None:
+    mapper = EventMapper()
+    now = datetime(2026, 1, 1, tzinfo=UTC)
+
+    def row(topic: str, state: bytes) -> Row:
+        return (1, 1, now, "old/1", 1, topic, state)
+
+    # Nothing behind the version is looked at, as long as it is the present one.
+    mapper.require_readable(row("test.renamed", b'{"version":2,"at":'))
+    mapper.require_readable(
+        row(
+            "test.renamed",
+            b'{"at":"2026-01-01T00:00:00Z","actor":"a","cause":"c","version":1,"data":{"color":"red"}}',
+        )
+    )
+    for topic, version, error in (
+        ("test.never-heard-of", 1, UnknownTopic),
+        ("test.renamed", 3, UnknownVersion),
+    ):
+        with pytest.raises(error):
+            mapper.require_readable(row(topic, b'{"version":%d,"data":{}}' % version))

@@ -10,6 +10,7 @@ from typing import cast
 from api.store.event_log import EventLog
 from api.store.selection import Selection
 from api.watching.broadcast import Broadcast
+from api.watching.message import Message
 from api.watching.watcher import Watcher
 from domain.events import Event, Recorded, Stamp
 from domain.recipe.events import RecipeQueued
@@ -63,7 +64,7 @@ class Audience:
         return self.broadcast.watch(selection, after, self.lines[-1], still_allowed)
 
     def append(self, *recorded: Recorded) -> None:
-        self.broadcast.take(recorded, [100 for _ in recorded])
+        self.broadcast.take([Message.of(one) for one in recorded], [100 for _ in recorded])
 
 
 async def read(watcher: Watcher, told: list[bytes]) -> None:

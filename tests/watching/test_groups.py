@@ -43,7 +43,7 @@ def test_groups__any_selections__each_gets_what_it_has_once_in_order(
     for one in gone:
         groups.remove(one)
         groups.remove(one)
-    messages = [Message(happened(number, subject)) for number, subject in enumerate(subjects, 1)]
+    messages = [Message.of(happened(number, subject)) for number, subject in enumerate(subjects, 1)]
     told: dict[Watcher, list[int]] = {one: [] for one in watchers}
     for group, wanted in groups.wanted(messages):
         for one in group.watchers:

@@ -6,7 +6,7 @@ from tests.watching.made import happened
 
 
 def _add(recent: Recent, first: int, last: int, size_bytes: int = 1) -> None:
-    messages = [Message(happened(position)) for position in range(first, last + 1)]
+    messages = [Message.of(happened(position)) for position in range(first, last + 1)]
     recent.add(messages, [size_bytes for _ in messages])
 
 

@@ -48,7 +48,7 @@ def submit_jobs(log: EventLog, jobs: int) -> list[int]:
 
 
 def _submit(log: EventLog) -> Iterator[int]:
-    ids = log.take_ids(*counts(JOB))
+    (ids,) = log.take_ids([counts(JOB)])
     put(log, submit(JOB, ids, "admin", [1] * len(ids.recipes)))
     yield from ids.recipes
 

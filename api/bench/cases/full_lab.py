@@ -2,71 +2,68 @@
 
 from __future__ import annotations
 
-import time
+from collections.abc import Sequence
+from typing import Any
 
-from api.bench.filling import Filling, Told
+from api.bench.filling import Filling
 from api.bench.outcome import Sizes
+from api.bench.settling import settle, wait_for_projectors
 from api.bench.stand import Stand
+from api.bench.told import Told
 from replay.generated_lab import generate_lab
 from replay.generated_queue import all_at_work, generate_filters, generate_sets
 
 LABS = 4
-SETTLED_SECONDS = 1.0
-# Longer nothing may take: then something is wrong.
-PATIENCE_SECONDS = 900.0
 
 
-def fill(stand: Stand, sizes: Sizes, told: Told) -> list[str]:
-    """Everybody waits in front of labs that are disabled, whose names are returned; all processes run."""
-    lab = all_at_work(generate_lab(sizes.seed, LABS, sizes.systems))
+def made_up(sizes: Sizes) -> dict[str, Any]:
+    """A lab in which every system works."""
+    return all_at_work(generate_lab(sizes.seed, LABS, sizes.systems))
+
+
+def fill(stand: Stand, sizes: Sizes, told: Told) -> None:
+    """Everybody waits in front of labs that are disabled; all processes run."""
+    fill_with(stand, sizes, told, range(1, (sizes.sets or 1) + 1), sizes.queued)
+
+
+def fill_with(
+    stand: Stand,
+    sizes: Sizes,
+    told: Told,
+    in_a_set: Sequence[int],
+    recipes: int,
+    priority: str | None = None,
+) -> None:
+    """The same with another queue."""
+    lab = made_up(sizes)
     controllers = [{**each, "enabled": False} for each in lab["lab_controllers"]]
-    stand.start("serve")
+    # They take in what comes while more is made.
+    stand.start("serve", "scheduler", "projector")
     filling = Filling(stand, told)
     filling.lab({**lab, "lab_controllers": controllers})
-    filters = generate_filters(lab, sizes.seed, sizes.filters)
-    sets = generate_sets(filters, sizes.seed, range(1, sizes.sets + 1))
-    filling.queue(sets, sizes.queued)
-    stand.start("scheduler", "projector")
+    queue(filling, lab, sizes, in_a_set, recipes, priority)
     settle(stand)
     wait_for_projectors(stand)
-    return [each["fqdn"] for each in controllers]
 
 
-def enable(stand: Stand, lab_controllers: list[str]) -> int:
+def queue(
+    filling: Filling,
+    lab: dict[str, Any],
+    sizes: Sizes,
+    in_a_set: Sequence[int],
+    recipes: int,
+    priority: str | None = None,
+) -> None:
+    """So many recipes, in sets of so many."""
+    filters = generate_filters(lab, sizes.seed, sizes.filters)
+    filling.queue(generate_sets(filters, sizes.seed, in_a_set, priority), recipes)
+
+
+def enable(stand: Stand) -> int:
     """All systems are to be had at once, and are given away; the position before."""
     before = stand.log.end()
     with stand.client() as client:
-        for name in lab_controllers:
-            client.patch(client.path("lab-controllers", name), {"enabled": True})
+        for each in client.pages("/lab-controllers", "lab_controllers")["lab_controllers"]:
+            client.patch(client.path("lab-controllers", each["fqdn"]), {"enabled": True})
     settle(stand)
     return before
-
-
-def settle(stand: Stand) -> None:
-    """Wait until nothing is decided any more."""
-    end, since, deadline = stand.log.end(), time.monotonic(), time.monotonic() + PATIENCE_SECONDS
-    while time.monotonic() - since < SETTLED_SECONDS or not _has_lease(stand):
-        if time.monotonic() > deadline:
-            raise TimeoutError("the scheduler does not come to rest")
-        time.sleep(0.05)
-        if stand.log.end() != end:
-            end, since = stand.log.end(), time.monotonic()
-
-
-def wait_for_projectors(stand: Stand) -> float:
-    """The seconds until the read models show the end of the log."""
-    began, end = time.monotonic(), stand.log.end()
-    with stand.client() as client:
-        while True:
-            answer = client.get("/queue", limit=1)
-            if answer["position"] >= end:
-                return time.monotonic() - began
-            if time.monotonic() - began > PATIENCE_SECONDS:
-                raise TimeoutError("the projector does not catch up")
-            time.sleep(0.05)
-
-
-def _has_lease(stand: Stand) -> bool:
-    """A scheduler that still folds the log has decided nothing yet."""
-    ((newest,),) = stand.log.rows(b"SELECT count(*) FROM log.leases", ())
-    return bool(newest)

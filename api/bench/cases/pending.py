@@ -9,24 +9,21 @@ from concurrent.futures import ThreadPoolExecutor
 
 import httpx
 
-from api.bench.cases.full_lab import enable, fill, settle
-from api.bench.filling import Told
+from api.bench.cases.full_lab import enable
 from api.bench.latencies import in_milliseconds
-from api.bench.measured import seconds_to_next
+from api.bench.measured import SQL, seconds_to_next
 from api.bench.outcome import Figures, Sizes
+from api.bench.settling import settle
 from api.bench.stand import Stand
+from api.bench.told import Told
 
 CLIENTS = 8
-_WAITING = b"""
-SELECT split_part(originator_id, '/', 2)::integer FROM log.events
-WHERE topic = 'recipe.waiting' AND notification_id > %s ORDER BY notification_id LIMIT %s
-"""
 
 
-def run(stand: Stand, sizes: Sizes, told: Told) -> Figures:
-    before = enable(stand, fill(stand, sizes, told))
+def measure(stand: Stand, sizes: Sizes, told: Told) -> Figures:
+    before = enable(stand)
     wanted = int(sizes.rate * sizes.seconds)
-    recipe_ids = [recipe_id for (recipe_id,) in stand.log.rows(_WAITING, (before, wanted))]
+    recipe_ids = [recipe_id for (recipe_id,) in stand.log.rows(SQL["waiting"], (before, wanted))]
     position = stand.log.end()
     late = _end_in_time(stand, recipe_ids, sizes.rate, told)
     settle(stand)

@@ -6,45 +6,40 @@ import asyncio
 import itertools
 from typing import Any
 
-from api.bench.cases.full_lab import LABS
-from api.bench.filling import Filling, Told
+from api.bench.cases.full_lab import made_up
+from api.bench.filling import Filling
 from api.bench.latencies import in_milliseconds
 from api.bench.outcome import Figures, Sizes
 from api.bench.stand import Stand
+from api.bench.told import Told
 from api.bench.wire import asked_for, request
 from api.intake.xml_writer import write_job
-from replay.generated_lab import generate_lab
-from replay.generated_queue import all_at_work, generate_filters, generate_sets
+from replay.generated_queue import generate_filters, generate_sets
 
 CLIENTS = 16
 # Made once, and sent in turn.
 BODIES = 2_000
 
 
-def run(stand: Stand, sizes: Sizes, told: Told) -> Figures:
-    lab = all_at_work(generate_lab(sizes.seed, LABS, sizes.systems))
+def measure(stand: Stand, sizes: Sizes, told: Told) -> Figures:
+    lab = made_up(sizes)
     stand.start("serve", "scheduler", "projector")
     filling = Filling(stand, told)
     filling.lab(lab)
-    bodies = _bodies(filling, lab, sizes)
-    requests = [request("POST", "/jobs", stand.token, body, "application/xml") for body in bodies]
-    took = asyncio.run(
-        asked_for(
-            stand.url,
-            CLIENTS,
-            sizes.seconds,
-            itertools.cycle(requests),
-            lambda done: None,
-        )
-    )
+    made = bodies(filling, lab, sizes)
+    requests = [request("POST", "/jobs", stand.token, body, "application/xml") for body in made]
+    took = asyncio.run(asked_for(stand.url, CLIENTS, sizes.seconds, itertools.cycle(requests)))
     return {
         "jobs": len(took),
         "jobs_per_second": round(len(took) / sizes.seconds),
         **in_milliseconds(took),
-        "largest_body_bytes": max(map(len, bodies)),
+        "largest_body_bytes": max(map(len, made)),
     }
 
 
-def _bodies(filling: Filling, lab: dict[str, Any], sizes: Sizes) -> list[bytes]:
+def bodies(filling: Filling, lab: dict[str, Any], sizes: Sizes) -> list[bytes]:
+    """Jobs of one recipe each, as XML."""
     sets = generate_sets(generate_filters(lab, sizes.seed, sizes.filters), sizes.seed, (1,))
-    return [write_job(filling.job([recipe_set]).document) for recipe_set in itertools.islice(sets, BODIES)]
+    return [
+        write_job(filling.reader.job([recipe_set]).document) for recipe_set in itertools.islice(sets, BODIES)
+    ]

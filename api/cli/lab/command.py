@@ -40,8 +40,9 @@ def load(client: Client, output: Output, file: IO[bytes]) -> None:
     What is there under the same name becomes as the file says, and is told as changed. Systems that are there
     are kept as they are. Loading a file again changes nothing.
     """
-    from api.cli.lab.file import left_out
-    from api.cli.lab.file import load as load_lab
+    from api.cli.terminal.progress import advancing
+    from api.client.lab_file import left_out
+    from api.client.lab_file import load as load_lab
     from domain.errors import Fault, Unreadable
 
     try:
@@ -50,7 +51,7 @@ def load(client: Client, output: Output, file: IO[bytes]) -> None:
         raise Unreadable([Fault(file.name, f"is not JSON: {error}")]) from None
     if not isinstance(document, dict):
         raise Unreadable([Fault(file.name, "must be an object")])
-    sections = [asdict(section) for section in load_lab(client, document)]
+    sections = [asdict(section) for section in load_lab(client, document, advancing)]
     not_loaded = left_out(document)
     output.rows({"sections": sections, "left_out": not_loaded}, "sections", LOADED_COLUMNS, empty="")
     for what in () if output.as_json else not_loaded:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 from importlib.resources import files
 
-from api.cli.lab.file import load as load_lab
+from api.cli.terminal.progress import advancing
 from api.client import Client
 from api.client.connection_file import Connection
+from api.client.lab_file import load as load_lab
 
 
 def load(connection: Connection) -> bool:
@@ -18,6 +19,7 @@ def load(connection: Connection) -> bool:
     with Client(connection.url, connection.token) as client:
         if client.get("/events", types="system.registered", limit=1)["events"]:
             return False
-        load_lab(client, json.loads((files("replay") / "samples" / "lab.json").read_text(encoding="utf-8")))
+        lab = json.loads((files("replay") / "samples" / "lab.json").read_text(encoding="utf-8"))
+        load_lab(client, lab, advancing)
         client.get("/systems", limit=1, min_position=client.position)
     return True

@@ -49,6 +49,8 @@ def migrate(**given: Any) -> None:
 @flags(SERVE)
 def serve(**given: Any) -> None:
     """Serve the HTTP API."""
+    # Both before workers are forked: one that is started again need not read the code again.
+    import api.rest.app  # noqa: F401
     from api.rest.serving.server import Server
 
     settings = Settings.read(**given)

@@ -19,7 +19,7 @@ from pydantic import (
 )
 from pydantic_core import CoreSchema, core_schema
 
-from api.intake.words import printable
+from api.intake.words import number, printable
 from domain.command.lifecycle import COMMAND
 from domain.directory import passwords
 from domain.directory.roles import ROLES
@@ -35,13 +35,6 @@ def _dated(value: Any) -> Any:
     """Seconds since 1970, which are read as a time otherwise, are none."""
     if not isinstance(value, str) or not _DATE.match(value):
         raise ValueError("must be an RFC 3339 time with a zone")
-    return value
-
-
-def _number(value: Any) -> Any:
-    """Text and true are none, though both could be read as one. 12.0 is: JSON has one kind of number."""
-    if isinstance(value, bool | str):
-        raise ValueError("must be a number")
     return value
 
 
@@ -90,7 +83,7 @@ Moment = Annotated[AwareDatetime, BeforeValidator(_dated), AfterValidator(_utc)]
 Time = Annotated[datetime, WithJsonSchema({"type": "string", "format": "date-time"})]
 Flag = Annotated[bool, Strict()]
 # Bounds stand before it; behind it they would hold, but be described in words that are not of JSON schema.
-IS_NUMBER = BeforeValidator(_number)
+IS_NUMBER = BeforeValidator(number("a number"))
 Real = Annotated[float, Field(allow_inf_nan=False), IS_NUMBER]
 Count = Annotated[int, Field(ge=0, le=2**31 - 1), IS_NUMBER]
 # An id in a path: the one way to write a number from 1 to 2^31 - 1.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 from collections.abc import Collection
+from functools import lru_cache
 from typing import Final
 
 from falcon.asgi import Request
@@ -30,6 +31,8 @@ def address_of(req: Request, proxies: Collection[Network]) -> str:
     return req.remote_addr if address is None else _counted(address)
 
 
+# Of the clients of a moment: the same ask again and again, and reading an address takes longer than a token.
+@lru_cache(1_024)
 def _read(text: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
     try:
         address = ipaddress.ip_address(text)

@@ -47,6 +47,7 @@ class Events:
         selection = _selection(query, principal_of(req))
         resp.append_header("Vary", "Accept")
         if req.client_prefers((JSON, EVENT_STREAM)) == EVENT_STREAM:
+            _check_stream(query)
             token_id = principal_of(req).token_id
             still_allowed = partial(token_counts, self._services, token_id)
             self._watchers.watch(req, resp, _resumed(req, query.after), selection, still_allowed)
@@ -73,6 +74,13 @@ class Events:
             await self._services.feed.reach(position, self._services.bounds.position_wait_seconds)
         except NotReady as error:
             raise NotThereYet(str(error)) from error
+
+
+def _check_stream(query: queries.EventQuery) -> None:
+    """Raises FaultyInput for what would end a stream, which never ends."""
+    asked = [name for name in ("limit", "as_of") if name in query.model_fields_set]
+    if asked:
+        raise FaultyInput([Fault(name, "is for pages: a stream goes on for ever") for name in asked])
 
 
 def _selection(query: queries.EventQuery, principal: Principal) -> Selection:

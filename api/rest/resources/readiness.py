@@ -24,6 +24,7 @@ class Look:
     """What is judged: what the database says, and how far this process has read."""
 
     standing: Standing
+    is_full: bool
     read_models: int
     whole_from: int
     directory: int | None
@@ -53,21 +54,26 @@ class Readiness:
         """By name."""
         services = self._services
         position = services.reader.position
-        asked = asyncio.to_thread(standing, services.log, SCHEDULER, position)
+
+        def ask() -> tuple[Standing, bool]:
+            return standing(services.log, SCHEDULER, position), services.commits.is_full()
+
         try:
-            said = await asyncio.wait_for(asked, ANSWER_SECONDS)
+            said, is_full = await asyncio.wait_for(asyncio.to_thread(ask), ANSWER_SECONDS)
         except DatabaseAway:
             return {"database": Finding("it cannot be reached", {"writable": False})}
         except TimeoutError:
             return {"database": Finding(f"no answer within {ANSWER_SECONDS:g} s", {"writable": False})}
         feed = services.feed
         reached = feed.position if feed.tailer is not None else None
-        look = Look(said, position, services.reader.whole_from, reached, feed.read_seconds_ago)
+        look = Look(said, is_full, position, services.reader.whole_from, reached, feed.read_seconds_ago)
         return {name: check(look) for name, check in CHECKS.items()}
 
 
 def _database(look: Look) -> Finding:
     """A standby in recovery answers, and takes nothing in."""
+    if look.is_full:
+        return Finding("its disk is full", {"writable": False})
     writable = look.standing.writable
     return Finding(None if writable else "it is read-only, perhaps a standby", {"writable": writable})
 

@@ -22,6 +22,7 @@ def contents(partition: Partition) -> dict[str, Any]:
     for part in ("effort", "directory", "labs", "filters", "sets", "triggers", "available", "hopeless"):
         del held[part]
     raising = vars(held.pop("_raising"))
+    assert not held.pop("_supposed"), "what is supposed is no content"
     return {
         **{name: _plain(value) for name, value in {**held, **raising}.items()},
         "triggers": (partition.triggers.waiting(), sorted(partition.triggers.to_be_asked())),
@@ -112,6 +113,6 @@ def _check_filters(partition: Partition) -> None:
     for number in range(len(partition.labs.names)):
         evaluated = [entry for entry in filters._by_number.values() if entry.viable is not None]
         takers = sum(entry.unplaced for entry in evaluated if number in numbers_in(entry.viable or 0))
-        assert filters._takers.value(number) == takers, f"takers of {partition.labs.names[number]}"
+        assert filters.takers_counted().value(number) == takers, f"takers of {partition.labs.names[number]}"
         signature = sum(1 << entry.number for entry in evaluated if (entry.viable or 0) >> number & 1)
         assert filters._signatures.get(number, 0) == signature, f"filters of {partition.labs.names[number]}"

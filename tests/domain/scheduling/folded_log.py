@@ -55,12 +55,15 @@ class FoldedLog:
                 (subject, event, Stamp(self.now, "scheduler", decision.trigger.cause, known, number))
                 for number, decision in enumerate(decisions)
                 for subject, event in decision.events
-            ]
+            ],
+            are_decisions=True,
         )
 
-    def append(self, rows: Sequence[tuple[str, Event, Stamp]]) -> None:
+    def append(self, rows: Sequence[tuple[str, Event, Stamp]], are_decisions: bool = False) -> None:
         # Positions have gaps, as those of the real log may have.
         first = self.position + 1 + len(self.log) % 3
+        if are_decisions:
+            self.partition.committed(first, first + len(rows) - 1)
         for offset, (subject, event, stamp) in enumerate(rows):
             version = self._versions[subject] = self._versions.get(subject, 0) + 1
             recorded = Recorded(
@@ -74,7 +77,8 @@ class FoldedLog:
             )
             self.log.append(recorded)
             self._fold(recorded)
-            self.partition.apply(recorded)
+            if recorded.position > self.partition.position:
+                self.partition.apply(recorded)
 
     def version(self, subject: str) -> int:
         return self._versions.get(subject, 0)

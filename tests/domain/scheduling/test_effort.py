@@ -122,7 +122,7 @@ def _least_by_scan(self: Planes, among: int) -> int:
 
 
 def _fewest_by_scan(self: Filters, among: int) -> int:
-    return _least_by_scan(self._takers, among)
+    return _least_by_scan(self.takers_counted(), among)
 
 
 def _takers_by_scan(self: Filters, fqdn: str, line: str, *, forced_only: bool) -> Iterator[Rank]:

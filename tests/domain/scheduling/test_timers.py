@@ -157,5 +157,5 @@ def test_loop__commit_refused__finds_the_same_again(world: World, running: int) 
     world.now += timedelta(seconds=20_000)
     clock = Clock(world.now, {})
     first = correct(world.partition, clock, Findings())
-    world.partition.triggers.refused()
+    world.partition.refused()
     assert correct(world.partition, clock, Findings()) == first != []

@@ -36,7 +36,6 @@ def run_loop(world: World, heard: Mapping[str, datetime] | None = None) -> Tick:
     """The loop alone, now, whatever waits for an answer."""
     findings = Findings()
     decisions = correct(world.partition, Clock(world.now, heard or {}), findings)
-    world.partition.triggers.committed()
     if decisions:
         world.commit_decisions(decisions, world.position)
     return Tick(findings, decisions)

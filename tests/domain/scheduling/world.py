@@ -191,16 +191,14 @@ class World(FoldedLog):
     def decide(self, limit: int = 1) -> list[Decision]:
         """Up to `limit` decisions (or one trigger's), which are not in the log yet and will not be."""
         decisions = decide(self.partition, limit)
-        self.partition.triggers.refused()
+        self.partition.refused()
         return decisions
 
     def settle(self, limit: int = 500) -> list[Decision]:
         """Decide and commit until nothing is left to decide."""
         answers: list[Decision] = []
-        while decisions := decide(self.partition, limit):
-            basis = self.partition.position
-            self.partition.triggers.committed()
-            self.commit_decisions(decisions, basis)
+        while decisions := decide(self.partition, limit, self.now):
+            self.commit_decisions(decisions, self.partition.position)
             answers += decisions
         return answers
 

@@ -10,14 +10,15 @@ import psycopg
 import pytest
 
 from api.store.migrate import LOCK, Migration, migrate, migrations
-from api.workers.rebuild import rebuild
+from api.workers.rebuild import check, rebuild
 from projections.rebuild.rebuild import AtWork, NotMigrated, Rebuild
+from tests.domain.recipe.made import recipe_new
 from tests.harness.databases import TestDatabase
 from tests.harness.making import whole_log
 from tests.harness.sessions import Owner, lock_waiters, owner_session
 from tests.harness.waiting import until
 from tests.projections.copies import copies, left_over, shape, unchanged
-from tests.projections.happened import registered
+from tests.projections.happened import assigned, queued, registered, submitted
 from tests.projections.rebuild.silent import silent
 from tests.projections.telling import Told
 from tests.workers.read_models import forget
@@ -154,3 +155,16 @@ def begun(database: TestDatabase) -> Iterator[Rebuild]:
     names = [migration.name for migration in migrations()]
     with closing(Rebuild(database.owner_url, LOCK, names)) as fresh:
         yield fresh
+
+
+def test_rebuild__projector_has_seen_what_is_wrong__goes_on_from_what_is_right(
+    told: Told, database: TestDatabase, owner: Owner
+) -> None:
+    told.tell(*submitted(recipe_new(1)))
+    owner.execute("UPDATE read.recipe_sets SET priority = 'Low'")
+    told.begin_again()
+    told.tell(*queued(1))
+    rebuild(database.owner_url, silent)
+    told.tell(assigned(1))
+
+    assert check(database.owner_url, silent, 10) == (told.log.end(), [])

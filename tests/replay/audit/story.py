@@ -37,10 +37,15 @@ class Story:
             self.log.append(Recorded(first + offset, end, AT, subject, version, event, stamp))
 
     def decide(
-        self, *decisions: list[Pair], basis: int | None = None, cause: str | None = None, epoch: int = 1
+        self,
+        *decisions: list[Pair],
+        basis: int | None = None,
+        cause: str | None = None,
+        epoch: int = 1,
+        policy: int = 3,
     ) -> None:
         """One commit of decisions, numbered, by the scheduler that has read everything."""
-        known = Basis(self.end if basis is None else basis, AT, epoch, policy_version=1)
+        known = Basis(self.end if basis is None else basis, AT, epoch, policy)
         why = cause or f"event/{known.position}"
         stamps = [
             Stamp(AT, "scheduler", why, known, number)

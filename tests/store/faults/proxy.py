@@ -21,7 +21,7 @@ class Proxy:
         self._held_word: bytes | None = None
         self.held = threading.Event()
         self._released = threading.Event()
-        self._losing = threading.Event()
+        self._word_to_lose: bytes | None = None
         self.lost = threading.Event()
         self._threads = [threading.Thread(target=self._accept, daemon=True)]
         self._threads[0].start()
@@ -33,9 +33,9 @@ class Proxy:
     def release(self) -> None:
         self._released.set()
 
-    def lose_next_answer(self) -> None:
-        """Cut the connection instead of passing on the next answer that something is committed."""
-        self._losing.set()
+    def lose_answer_to(self, word: bytes) -> None:
+        """Cut the connection that asks something with this word instead of passing on that it is done."""
+        self._word_to_lose = word
 
     def close(self) -> None:
         self.release()
@@ -55,30 +55,40 @@ class Proxy:
                 thread.start()
 
     def _pass(self, client: socket.socket, server: socket.socket) -> None:
+        losing = False
         with client, server, suppress(OSError):
             while True:
                 readable, _, _ = select.select([client, server], [], [])
                 if client in readable:
-                    server.sendall(self._asked(client.recv(65536)))
+                    asked = _received(client)
+                    losing = losing or self._is_to_be_lost(asked)
+                    server.sendall(self._kept_back(asked))
                 if server in readable:
-                    client.sendall(self._answered(server.recv(65536)))
+                    answer = _received(server)
+                    if losing and answer.endswith(IDLE):
+                        self.lost.set()
+                        return
+                    client.sendall(answer)
 
-    def _asked(self, data: bytes) -> bytes:
-        if not data:
-            raise ConnectionAbortedError
-        if self._held_word and self._held_word in data:
+    def _kept_back(self, asked: bytes) -> bytes:
+        if self._held_word and self._held_word in asked:
             self.held.set()
             self._released.wait(30)
-        return data
+        return asked
 
-    def _answered(self, data: bytes) -> bytes:
-        if data.endswith(IDLE) and self._losing.is_set():
-            self._losing.clear()
-            self.lost.set()
-            raise ConnectionAbortedError
-        if not data:
-            raise ConnectionAbortedError
-        return data
+    def _is_to_be_lost(self, asked: bytes) -> bool:
+        """Once: who asks again is heard."""
+        if self._word_to_lose is None or self._word_to_lose not in asked:
+            return False
+        self._word_to_lose = None
+        return True
+
+
+def _received(peer: socket.socket) -> bytes:
+    data = peer.recv(65536)
+    if not data:
+        raise ConnectionAbortedError
+    return data
 
 
 @contextmanager

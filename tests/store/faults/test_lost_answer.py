@@ -13,8 +13,8 @@ def test_insert_events__answer_lost_after_the_commit__taken_for_a_conflict_by_st
     far_store: Store, way: Proxy
 ) -> None:
     recorder = far_store.recorder
-    recorder.insert_events(stored("warm"))  # so that the next thing committed is what is meant
-    way.lose_next_answer()
+    recorder.insert_events(stored("warm"))
+    way.lose_answer_to(b"mine")
 
     if far_store.faulty:
         with pytest.raises(IntegrityError):

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from api.cli.terminal.progress import advancing
+from api.client.calls import Client
 from api.client.problems import Problem
 from domain.errors import Fault, Unreadable
 
-if TYPE_CHECKING:
-    from api.client import Client
+Along = Callable[[str, Sequence[Any]], Iterable[Any]]
+"""Goes along the items of a list and says how far it is: of what, and of which items."""
 
 
 @dataclass(frozen=True)
@@ -54,10 +54,18 @@ class Loaded:
         return cls(section, added, changed, len(answers) - added - changed)
 
 
-def load(client: Client, lab: Mapping[str, Any]) -> list[Loaded]:
+def in_silence(what: str, items: Sequence[Any]) -> Iterable[Any]:
+    """For who does not look on."""
+    return items
+
+
+def load(client: Client, lab: Mapping[str, Any], along: Along = in_silence) -> list[Loaded]:
     """Put and post everything in the file; stops at the first item that is refused."""
     _check(lab)
-    return [*(_put_all(client, section, lab) for section in SECTIONS), _post_systems(client, lab)]
+    return [
+        *(_put_all(client, section, lab, along) for section in SECTIONS),
+        _post_systems(client, lab, along),
+    ]
 
 
 def left_out(lab: Mapping[str, Any]) -> list[str]:
@@ -70,13 +78,13 @@ def left_out(lab: Mapping[str, Any]) -> list[str]:
     ]
 
 
-def _put_all(client: Client, section: Section, lab: Mapping[str, Any]) -> Loaded:
-    items = advancing(f"loading {section.name}", lab.get(section.name, []))
+def _put_all(client: Client, section: Section, lab: Mapping[str, Any], along: Along) -> Loaded:
+    items = along(f"loading {section.name}", lab.get(section.name, []))
     return Loaded.of(section.name, [_put(client, section, item) for item in items])
 
 
-def _post_systems(client: Client, lab: Mapping[str, Any]) -> Loaded:
-    items = advancing("loading systems", lab.get("systems", []))
+def _post_systems(client: Client, lab: Mapping[str, Any], along: Along) -> Loaded:
+    items = along("loading systems", lab.get("systems", []))
     return Loaded.of("systems", [{"added": _post(client, system)} for system in items])
 
 

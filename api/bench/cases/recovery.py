@@ -1,0 +1,121 @@
+"""Processes are killed while recipes end and systems are given away: how soon is everything as before?"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+import httpx
+
+from api.bench.cases.full_lab import enable
+from api.bench.ending import running
+from api.bench.measured import SQL
+from api.bench.outcome import Figures, Sizes
+from api.bench.settling import settle
+from api.bench.stand import Stand
+from api.bench.told import Told
+from api.bench.whole import API, API_WORKER, POSTGRESQL, SCHEDULER, Whole
+from projections.database import DatabaseAway
+
+KILLS = (SCHEDULER, API_WORKER, API, POSTGRESQL)
+# `up` holds it against a process when it dies again so soon.
+PAUSE_SECONDS = 11.0
+LOOK_SECONDS = 0.005
+PATIENCE_SECONDS = 60.0
+
+
+def measure(stand: Stand, sizes: Sizes, told: Told) -> Figures:
+    """From the kill to the next write that is answered, and to the commit of the next allocation."""
+    assert isinstance(stand, Whole), "somebody has to start again what was killed"
+    enable(stand)
+    found: dict[str, float] = {}
+    with _endings(stand, sizes.rate):
+        for number, part in enumerate(KILLS):
+            told("kills", number, len(KILLS))
+            time.sleep(min(PAUSE_SECONDS, sizes.seconds))
+            answered, allocated = _killed(stand, part)
+            found |= {
+                f"{part}_next_answer_seconds": round(answered, 3),
+                f"{part}_next_allocation_seconds": round(allocated, 3),
+            }
+    settle(stand)
+    ((held_twice,),) = stand.log.rows(SQL["held_twice"], ())
+    return {**found, "systems_with_two_recipes": held_twice}
+
+
+def _killed(stand: Whole, part: str) -> tuple[float, float]:
+    """What the allocation must be, so that it is none of those that were under way: of another epoch where the
+    scheduler has died or has lost its session, else of something that was said after the answer.
+    """
+    ((epoch,),) = stand.log.rows(SQL["epoch"], ())
+    before = stand.log.end()
+    began = time.time()
+    stand.kill(part)
+    _wait(lambda: _answers(stand), f"nobody answers after {part} was killed")
+    answered = time.time()
+    anew = part in (SCHEDULER, POSTGRESQL)
+    asked = {"after": before, "since": began if anew else answered, "epoch": epoch + anew}
+    _wait(lambda: bool(_allocations(stand, asked)), f"nothing is given away after {part} was killed")
+    return answered - began, _allocations(stand, asked)[0] - began
+
+
+def _wait(is_so: Callable[[], bool], otherwise: str) -> None:
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    while not is_so():
+        if time.monotonic() > deadline:
+            raise TimeoutError(otherwise)
+        time.sleep(LOOK_SECONDS)
+
+
+def _answers(stand: Stand) -> bool:
+    """A write that is durable once it is answered, on a connection of its own."""
+    try:
+        path, headers = f"{stand.url}/users/new-{time.time_ns()}", {"Authorization": f"Bearer {stand.token}"}
+        return httpx.put(path, json={}, headers=headers, timeout=5, trust_env=False).is_success
+    except httpx.TransportError:
+        return False
+
+
+def _allocations(stand: Stand, asked: dict[str, float]) -> list[float]:
+    """When the first was committed after the kill; none while there is none."""
+    try:
+        return [at for (at,) in stand.log.rows(SQL["first_allocation"], asked) if at is not None]
+    except DatabaseAway:
+        return []
+
+
+def _running(stand: Stand) -> Iterator[int]:
+    """One after the other, and then those that run instead."""
+    while True:
+        try:
+            yield from [recipe_id for recipe_id, _ in running(stand)]
+        except DatabaseAway:
+            time.sleep(LOOK_SECONDS)
+
+
+@contextmanager
+def _endings(stand: Stand, rate: float) -> Iterator[None]:
+    """Recipes end all the while, so that there is something to give away, whatever is answered."""
+    over = threading.Event()
+    recipes = _running(stand)
+    headers = {"Authorization": f"Bearer {stand.token}"}
+    said = {"state": "aborted", "reason": "ended by the benchmark"}
+
+    def keep_ending() -> None:
+        with httpx.Client(base_url=stand.url, headers=headers, timeout=5, trust_env=False) as client:
+            while not over.wait(1 / rate):
+                try:
+                    client.post(f"/recipes/{next(recipes)}/progress", json=said)
+                except httpx.TransportError:
+                    # Another one will end.
+                    continue
+
+    thread = threading.Thread(target=keep_ending, name="endings")
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join()

@@ -1,0 +1,78 @@
+-- What the log itself says of the time things took: by `recorded_at`, the clock of the database.
+
+-- name: seconds_to_next
+-- From each end of a usage to the next recipe that the system is scheduled for.
+SELECT extract(epoch FROM next.recorded_at - ended.recorded_at)::float8
+FROM log.events AS ended
+JOIN LATERAL (
+    SELECT e.recorded_at FROM log.events AS e
+    WHERE e.originator_id = ended.originator_id AND e.originator_version > ended.originator_version
+      AND e.topic = 'system.scheduled'
+    ORDER BY e.originator_version LIMIT 1
+) AS next ON true
+WHERE ended.topic = 'system.pending' AND ended.notification_id > %s;
+
+-- name: span
+-- How many events of a topic there are, of how many subjects, and the seconds from the first event of any
+-- kind, which set it off, to the last of them.
+SELECT count(*), count(DISTINCT e.originator_id),
+       coalesce(extract(epoch FROM max(e.recorded_at) - (
+           SELECT f.recorded_at FROM log.events AS f
+           WHERE f.notification_id > %(after)s ORDER BY f.notification_id LIMIT 1)), 0)::float8
+FROM log.events AS e
+WHERE e.topic = %(topic)s AND e.notification_id > %(after)s;
+
+-- name: waiting
+-- Recipes that were started, as long as nobody ended them.
+SELECT split_part(originator_id, '/', 2)::integer FROM log.events
+WHERE topic = 'recipe.waiting' AND notification_id > %s ORDER BY notification_id LIMIT %s;
+
+-- name: others_after
+-- How many events there are that are not of these subjects.
+SELECT count(*) FROM log.events WHERE notification_id > %s AND NOT originator_id = ANY (%s);
+
+-- name: lives
+-- From the submission of a recipe to its completion.
+SELECT extract(epoch FROM ended.recorded_at - new.recorded_at)::float8
+FROM log.events AS ended
+JOIN log.events AS new ON new.originator_id = ended.originator_id AND new.originator_version = 1
+WHERE ended.topic = 'recipe.completed' AND ended.notification_id > %s;
+
+-- name: running
+-- Recipes that have started and not ended, with their systems.
+SELECT split_part(e.originator_id, '/', 2)::integer, convert_from(e.state, 'UTF8')::jsonb -> 'data' ->> 'system'
+FROM log.events AS e
+WHERE e.topic = 'recipe.waiting' AND NOT EXISTS (
+    SELECT FROM log.events AS later
+    WHERE later.originator_id = e.originator_id AND later.originator_version > e.originator_version)
+ORDER BY e.notification_id;
+
+-- name: of_sets
+-- What happened to the recipes that were submitted after a position: of which set, to which recipe, what, when.
+WITH recipes AS (
+    SELECT originator_id, (convert_from(state, 'UTF8')::jsonb -> 'data' ->> 'recipe_set_id')::integer AS recipe_set
+    FROM log.events WHERE topic = 'recipe.new' AND notification_id > %s
+)
+SELECT r.recipe_set, e.originator_id, e.topic, extract(epoch FROM e.recorded_at)::float8
+FROM log.events AS e JOIN recipes AS r USING (originator_id)
+WHERE e.topic IN ('recipe.scheduled', 'recipe.waiting', 'recipe.assigned', 'recipe.queued', 'recipe.aborted')
+    AND e.notification_id > %s
+ORDER BY e.notification_id;
+
+-- name: epoch
+-- Of the scheduler that decides now.
+SELECT coalesce(max(epoch), 0) FROM log.leases;
+
+-- name: first_allocation
+-- When the first one was committed by this epoch, or a later one.
+SELECT extract(epoch FROM min(recorded_at))::float8 FROM log.events
+WHERE topic = 'system.scheduled' AND notification_id > %(after)s AND recorded_at > to_timestamp(%(since)s)
+    AND (convert_from(state, 'UTF8')::jsonb ->> 'epoch')::bigint >= %(epoch)s;
+
+-- name: held_twice
+-- Systems that were given away while they had a recipe.
+SELECT count(*) FROM (
+    SELECT topic, lag(topic) OVER (PARTITION BY originator_id ORDER BY originator_version) AS before
+    FROM log.events WHERE originator_id LIKE 'system/%%' AND topic LIKE 'system.%%'
+) AS happened
+WHERE topic = 'system.scheduled' AND before NOT IN ('system.pending', 'system.idle');

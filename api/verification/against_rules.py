@@ -1,0 +1,52 @@
+"""The part that holds the log against the rules, by code that shares nothing with what wrote it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+from api.store.mapper import Row
+from api.verification.kind import SHOWN
+from replay.audit import Audit, Commit, Violation, commits, from_row
+
+
+class AgainstRules:
+    """It reads the rows by itself, too."""
+
+    def __init__(self) -> None:
+        self._audit = Audit()
+        self._by_invariant = Counter[str]()
+        self._first: list[Violation] = []
+        self._position = 0
+
+    def take(self, rows: list[Row]) -> None:
+        self._position = rows[-1][0]
+        for commit in commits(map(from_row, rows)):
+            self._judge(commit)
+
+    def _judge(self, commit: Commit) -> None:
+        for violation in self._audit.judge(commit):
+            self._by_invariant[violation.invariant] += 1
+            if len(self._first) < SHOWN:
+                self._first.append(violation)
+
+    def found(self) -> dict[str, Any]:
+        others = self._audit.other_policies
+        return {
+            "position": self._position,
+            "commits": self._audit.commits,
+            "decisions": self._audit.decisions,
+            "broken": self._by_invariant.total(),
+            "by_invariant": dict(sorted(self._by_invariant.items())),
+            "other_policies": {str(version): count for version, count in sorted(others.items())},
+            "violations": [_violation(each) for each in self._first],
+        }
+
+
+def _violation(violation: Violation) -> dict[str, Any]:
+    return {
+        "invariant": violation.invariant,
+        "positions": list(violation.positions),
+        "subjects": list(violation.subjects),
+        "what": violation.what,
+    }

@@ -1,0 +1,63 @@
+"""The part that makes every decision again."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from api.store.mapper import EventMapper, Row
+from api.verification.kind import SHOWN
+from domain.events import Event, shown_of
+from replay.verify.decided import Decided
+from replay.verify.recomputation import Difference, Recomputation
+
+
+class MadeAgain:
+    """By the code that the scheduler runs."""
+
+    def __init__(self) -> None:
+        self._again = Recomputation()
+        self._mapper = EventMapper()
+        self._first: list[Difference] = []
+        self._position = 0
+
+    def take(self, rows: list[Row]) -> None:
+        self._position = rows[-1][0]
+        for difference in self._again.take_all(map(self._mapper.recorded, rows)):
+            if len(self._first) < SHOWN:
+                self._first.append(difference)
+
+    def found(self) -> dict[str, Any]:
+        counts, others = self._again.counts, self._again.other_policies
+        return {
+            "position": self._position,
+            "commits": counts.commits,
+            "decisions": counts.decisions,
+            "different": counts.differences,
+            "mended": counts.mended,
+            "unchecked": counts.unchecked,
+            "other_policies": {str(version): count for version, count in sorted(others.items())},
+            "differences": [_difference(each) for each in self._first],
+        }
+
+
+def _difference(difference: Difference) -> dict[str, Any]:
+    basis = difference.commit.basis
+    return {
+        "position": difference.commit.first_position,
+        "number": difference.number,
+        "basis": basis.position,
+        "now": basis.now.isoformat().replace("+00:00", "Z"),
+        "policy_version": basis.policy_version,
+        "recorded": _decided(difference.recorded),
+        "demanded": _decided(difference.again),
+    }
+
+
+def _decided(decision: Decided | None) -> dict[str, Any] | None:
+    if decision is None:
+        return None
+    return {"cause": decision.cause, "events": [_event(*happened) for happened in decision.events]}
+
+
+def _event(subject: str, event: Event) -> dict[str, Any]:
+    return {"subject": subject, "topic": event.TOPIC, "data": shown_of(event)}

@@ -1,0 +1,38 @@
+"""What was decided and is not in the log yet: as if it stood there right behind what is known."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from domain.events import Moment
+from domain.scheduling.raising import Question
+from domain.subjects import State
+
+
+class Supposed:
+    """Mutable. `after` is the last position that is known, `at` when it happens.
+
+    `before` are the states as the log has them, by subject; `raised` is what the events ask, each with its
+    position.
+    """
+
+    def __init__(self, after: int, at: datetime | None) -> None:
+        self.before: dict[str, State] = {}
+        self.raised: list[tuple[int, Question]] = []
+        self.last_position = after
+        self._after = after
+        self._at = at
+
+    def __bool__(self) -> bool:
+        return bool(self.before)
+
+    def next_moment(self, subject: str, state: State) -> Moment:
+        """That of one event more, of a subject that is like this before it."""
+        self.before.setdefault(subject, state)
+        self.last_position += 1
+        return Moment(state.version + 1, self.last_position, self._at)
+
+    def is_at(self, first_position: int, last_position: int) -> bool:
+        """Whether a commit is just this, and nothing came in between."""
+        place = (self._after + 1, self.last_position)
+        return self._at is not None and place == (first_position, last_position)

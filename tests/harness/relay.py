@@ -1,0 +1,121 @@
+"""A TCP connection with somebody in between, who can stop passing bytes on, be slow, or hang up."""
+
+from __future__ import annotations
+
+import socket
+import threading
+import time
+from contextlib import suppress
+
+CHUNK_BYTES = 65_536
+
+
+class Held:
+    """A message that the relay keeps to itself, with all that follows it on its connection."""
+
+    def __init__(self, marker: bytes) -> None:
+        self.marker = marker
+        self.caught = threading.Event()
+        self._released = threading.Event()
+
+    def release(self) -> None:
+        """Also before it was caught: then nothing is."""
+        self._released.set()
+
+    def look(self, data: bytes) -> None:
+        """In the thread that passes the data on; returns when it may."""
+        if self.marker in data and not self.caught.is_set() and not self._released.is_set():
+            self.caught.set()
+            self._released.wait()
+
+
+class Relay:
+    """Listens on a port of 127.0.0.1 and passes on to another one; each connection has two threads.
+
+    The kernel acknowledges what is kept here: to both ends a stalled connection looks alive.
+    """
+
+    def __init__(self, target_port: int) -> None:
+        self._target = ("127.0.0.1", target_port)
+        self._passing = threading.Event()
+        self._passing.set()
+        self._delay_seconds = 0.0
+        self._held: Held | None = None
+        self._pairs: dict[socket.socket, socket.socket] = {}
+        self._listener = socket.create_server(("127.0.0.1", 0), backlog=128)
+        self.port = int(self._listener.getsockname()[1])
+        threading.Thread(target=self._accept, daemon=True).start()
+
+    def stall(self) -> None:
+        """From now on no byte gets through, in no direction; who connects hears nothing."""
+        self._passing.clear()
+
+    def delay(self, seconds: float) -> None:
+        """Every message takes so much longer."""
+        self._delay_seconds = seconds
+
+    def hold(self, marker: bytes) -> Held:
+        """The first message from a client that has this in it is kept back until it is released."""
+        self._held = Held(marker)
+        return self._held
+
+    def heal(self) -> None:
+        self._delay_seconds = 0.0
+        self._passing.set()
+
+    def cut(self) -> int:
+        """All connections end at once, without a word; how many there were."""
+        pairs = list(self._pairs.items())
+        for pair in pairs:
+            for side in pair:
+                _hang_up(side)
+        return len(pairs)
+
+    def close(self) -> None:
+        self._listener.close()
+        if self._held is not None:
+            self._held.release()
+        self.heal()
+        self.cut()
+
+    def _accept(self) -> None:
+        while True:
+            try:
+                client, _ = self._listener.accept()
+            except OSError:
+                return
+            threading.Thread(target=self._relay, args=(client,), daemon=True).start()
+
+    def _relay(self, client: socket.socket) -> None:
+        try:
+            server = socket.create_connection(self._target, timeout=5)
+        except OSError:
+            client.close()
+            return
+        server.settimeout(None)
+        self._pairs[client] = server
+        back = threading.Thread(target=self._pump, args=(server, client, False), daemon=True)
+        back.start()
+        self._pump(client, server, True)
+        back.join()
+        self._pairs.pop(client, None)
+        client.close()
+        server.close()
+
+    def _pump(self, source: socket.socket, sink: socket.socket, from_client: bool) -> None:
+        """A connection that one side ends has ended: nobody here speaks with half of one."""
+        with suppress(OSError):
+            while data := source.recv(CHUNK_BYTES):
+                if self._delay_seconds:
+                    time.sleep(self._delay_seconds)
+                if from_client and self._held is not None:
+                    self._held.look(data)
+                self._passing.wait()
+                sink.sendall(data)
+        for side in (source, sink):
+            _hang_up(side)
+
+
+def _hang_up(side: socket.socket) -> None:
+    with suppress(OSError):
+        side.shutdown(socket.SHUT_RDWR)

@@ -1,0 +1,85 @@
+"""`labledger up` with its database on a disk that is full: it says so, and goes on when there is room."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import ExitStack, closing
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from api.embedded.cluster import Cluster
+from tests.harness.disk import SmallDisk, small_disk
+from tests.harness.running import SAMPLES
+from tests.harness.waiting import until
+from tests.line.up import Up, up
+
+
+@pytest.fixture
+def disk() -> Iterator[SmallDisk]:
+    folder = Path(tempfile.mkdtemp(prefix="labledger-tests-"))
+    folder.chmod(0o755)
+    with small_disk(folder / "disk") as made:
+        if made is None:
+            pytest.skip("only root may mount the small disk that is to be filled")
+        yield made
+        Cluster(made.folder / "data" / "postgresql").stop()
+    shutil.rmtree(folder)
+
+
+class Asking:
+    def __init__(self, running: Up) -> None:
+        kept = json.loads((running.data / "connection.json").read_text("utf-8"))
+        headers = {"Authorization": f"Bearer {kept['token']}"}
+        self.client = httpx.Client(base_url=kept["url"], headers=headers, timeout=30, trust_env=False)
+        self._job = (SAMPLES / "kernel-smoke.xml").read_bytes()
+
+    def close(self) -> None:
+        self.client.close()
+
+    def submit(self, key: str) -> httpx.Response:
+        headers = {"Content-Type": "application/xml", "Idempotency-Key": key}
+        return self.client.post("/jobs", content=self._job, headers=headers)
+
+    def readiness(self) -> tuple[int, dict[str, Any]]:
+        answer = self.client.get("/readyz")
+        return answer.status_code, answer.json()["checks"]["database"]
+
+
+def test_up__disk_full__says_so_and_goes_on_when_there_is_room(disk: SmallDisk) -> None:
+    with ExitStack() as stack:
+        running = stack.enter_context(
+            up(disk.folder / "data", "--demo", printed=disk.folder.parent / "up.out")
+        )
+        asking = stack.enter_context(closing(Asking(running)))
+        asking.client.get("/systems", params={"limit": 1}).raise_for_status()
+        taken = [asking.submit("before").json()["job_id"]]
+        disk.fill()
+
+        def refused() -> httpx.Response | None:
+            disk.fill()
+            answer = asking.submit(f"job {len(taken)}")
+            if answer.status_code == 201:
+                taken.append(answer.json()["job_id"])
+                return None
+            return answer
+
+        problem = until(refused, "the disk to be full", 120)
+        assert problem.status_code == 503
+        assert problem.json()["title"] == "The database's disk is full"
+        assert int(problem.headers["retry-after"]) > 0
+        assert asking.readiness() == (503, {"ok": False, "writable": False, "detail": "its disk is full"})
+        disk.make_room()
+        until(lambda: asking.readiness()[0] == 200, "it to be ready by itself")
+        # The one that was refused is taken now, and it is one job.
+        found = {asking.submit(f"job {len(taken)}").json()["job_id"] for _ in range(2)}
+        assert len(found) == 1
+        submitted = asking.client.get("/events", params={"types": "job.submitted", "limit": 1000}).json()
+        assert {event["subject"] for event in submitted["events"]} == {
+            f"job/{number}" for number in (*taken, *found)
+        }

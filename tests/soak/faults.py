@@ -1,0 +1,283 @@
+"""What goes wrong, one function for each: it returns when it is over, and the service is to come back."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, field
+from random import Random
+from signal import SIGCONT, SIGKILL, SIGSTOP
+
+import httpx
+
+from api.store.lease import SCHEDULER
+from tests.harness.relay import Relay
+from tests.harness.sessions import owner_session
+from tests.harness.waiting import until
+from tests.soak.machine import Machine, send
+from tests.soak.site import Site, either
+
+# A message with this in it is an append of decisions.
+OF_AN_APPEND = b"recipe.scheduled"
+PAUSE_SECONDS = (0.5, 4.0)
+DELAY_SECONDS = (0.02, 0.4)
+# The API tries for five by itself before it says so.
+FULL_SECONDS = 20.0
+# Half of the longest whiteboard: written in hex.
+SIZE_BYTES = 2_000
+NOWHERE = {"element": "hostname", "op": "=", "value": "nowhere.example.com"}
+FULL_DETAIL = "its disk is full"
+FULL_TITLE = "The database's disk is full"
+HOLDER = b"SELECT holder, epoch FROM log.leases WHERE name = %s"
+
+
+@dataclass(frozen=True)
+class Struck:
+    """What was done, for people; when it was over; the processes that are gone for good."""
+
+    what: str
+    at: float = field(default_factory=time.time)
+    gone: tuple[int, ...] = ()
+
+
+Fault = Callable[[Site, Random], Struck]
+
+
+def kill_scheduler(site: Site, chance: Random) -> Struck:
+    """The one that decides; the other takes over."""
+    name, pid = holder(site)
+    return _kill(f"kill -9 of the scheduler that decides ({name})", pid)
+
+
+def kill_both_schedulers(site: Site, chance: Random) -> Struck:
+    """Nobody is there to take over."""
+    return _kill("kill -9 of both schedulers", *(_pid(machine, "scheduler") for machine in site.machines))
+
+
+def kill_worker(site: Site, chance: Random) -> Struck:
+    return _kill_one(either(site, chance), "worker")
+
+
+def kill_master(site: Site, chance: Random) -> Struck:
+    return _kill_one(either(site, chance), "serve")
+
+
+def kill_both_masters(site: Site, chance: Random) -> Struck:
+    return _kill("kill -9 of both gunicorn masters", *(_pid(machine, "serve") for machine in site.machines))
+
+
+def kill_projectors(site: Site, chance: Random) -> Struck:
+    return _kill("kill -9 of both projectors", *(_pid(machine, "projector") for machine in site.machines))
+
+
+def kill_lab(site: Site, chance: Random) -> Struck:
+    site.kill_lab()
+    site.start_lab()
+    return Struck("kill -9 of the lab agent")
+
+
+def kill_postmaster(site: Site, chance: Random) -> Struck:
+    pid = until(lambda: site.first.postmaster, "PostgreSQL")
+    return _kill("kill -9 of the postmaster", pid)
+
+
+def kill_backend(site: Site, chance: Random) -> Struck:
+    """PostgreSQL then ends all sessions, and recovers."""
+    return _kill("kill -9 of a backend of PostgreSQL", chance.choice(site.first.backends()))
+
+
+def stall_database(site: Site, chance: Random) -> Struck:
+    return _stall(site.to_database, "the second machine and the database", chance)
+
+
+def cut_database(site: Site, chance: Random) -> Struck:
+    return Struck(f"{site.to_database.cut()} connections to the database cut")
+
+
+def delay_database(site: Site, chance: Random) -> Struck:
+    return _delay(site.to_database, "the second machine and the database", chance)
+
+
+def stall_api(site: Site, chance: Random) -> Struck:
+    return _stall(chance.choice(site.doors), "clients and an API", chance)
+
+
+def cut_api(site: Site, chance: Random) -> Struck:
+    return Struck(f"{sum(door.cut() for door in site.doors)} connections of clients cut")
+
+
+def delay_api(site: Site, chance: Random) -> Struck:
+    return _delay(chance.choice(site.doors), "clients and an API", chance)
+
+
+def pause_scheduler(site: Site, chance: Random) -> Struck:
+    """Until another has its lease; then it wakes up and believes that it has it still."""
+    name, pid = holder(site)
+    with _paused(pid):
+        until(lambda: holder(site)[1] != pid, "another scheduler to take over")
+    return Struck(f"SIGSTOP of the scheduler that decides ({name}), SIGCONT when another has its lease")
+
+
+def wake_zombie(site: Site, chance: Random) -> Struck:
+    """It is stopped with an append on its way, which arrives when another has decided for a while."""
+    machine, pid = _second_decides(site)
+    refused = machine.fenced()
+    held = site.to_database.hold(OF_AN_APPEND)
+    try:
+        until(held.caught.is_set, "an append of the second machine")
+        with _paused(pid):
+            until(lambda: holder(site)[1] != pid, "another scheduler to take over")
+            time.sleep(chance.uniform(0, 1))
+    finally:
+        held.release()
+    at = time.time()
+    until(lambda: machine.fenced() > refused, "the append of the zombie to be refused")
+    return Struck("SIGSTOP of a scheduler with an append on its way: it woke up, and was refused", at)
+
+
+def pause_worker(site: Site, chance: Random) -> Struck:
+    return _pause_one(either(site, chance), "worker", chance)
+
+
+def pause_projector(site: Site, chance: Random) -> Struck:
+    return _pause_one(either(site, chance), "projector", chance)
+
+
+def pause_lab(site: Site, chance: Random) -> Struck:
+    assert site.lab is not None
+    return _pause("the lab agent", site.lab.pid, chance)
+
+
+def fill_disk(site: Site, chance: Random) -> Struck:
+    """Until somebody was told so by the API; what was on its way is tried again when there is room."""
+    assert site.disk is not None
+    told: set[str] = set()
+    deadline = time.monotonic() + FULL_SECONDS
+    try:
+        while time.monotonic() < deadline and len(told) < 2:
+            site.disk.fill()
+            told |= _told_of_full_disk(site, f"full {chance.randbytes(SIZE_BYTES).hex()}")
+        time.sleep(chance.uniform(0, 1))
+    finally:
+        site.disk.make_room()
+    said = f"told {' and '.join(sorted(told))}" if told else "the database was down"
+    return Struck(f"a full disk, {said}")
+
+
+FAULTS: tuple[Fault, ...] = (
+    kill_scheduler,
+    kill_both_schedulers,
+    kill_worker,
+    kill_master,
+    kill_both_masters,
+    kill_projectors,
+    kill_lab,
+    kill_postmaster,
+    kill_backend,
+    stall_database,
+    cut_database,
+    delay_database,
+    stall_api,
+    cut_api,
+    delay_api,
+    pause_scheduler,
+    wake_zombie,
+    pause_worker,
+    pause_projector,
+    pause_lab,
+    fill_disk,
+)
+
+
+def holder(site: Site) -> tuple[str, int]:
+    """Who decides, as the log says: the machine and the pid."""
+    with owner_session(site.owner_url) as session:
+        row = session.execute(HOLDER, (SCHEDULER,)).fetchone()
+    assert row is not None, "nobody ever held the lease"
+    pid = int(row[0].rpartition("/")[2])
+    of = [machine.name for machine in site.machines if machine.pid("scheduler") == pid]
+    return (of[0] if of else "neither"), pid
+
+
+def _second_decides(site: Site) -> tuple[Machine, int]:
+    """The lease goes to whoever asks first after the first machine's scheduler was killed."""
+    while (found := holder(site))[0] != "second":
+        if found[0] == "first":
+            send(found[1], SIGKILL)
+        time.sleep(0.1)
+    return site.second, found[1]
+
+
+def _told_of_full_disk(site: Site, whiteboard: str) -> set[str]:
+    """A job of some size is submitted, which no system can run: if it is taken, it is given up."""
+    site.book.asked.add(whiteboard)
+    recipe = {"distro_requires": {}, "host_requires": NOWHERE, "tasks": [{"name": "/nowhere"}]}
+    told = set()
+    with suppress(httpx.HTTPError), httpx.Client(timeout=15, trust_env=False) as client:
+        headers = {"Authorization": f"Bearer {site.token}", "Idempotency-Key": whiteboard[:40]}
+        job = {"whiteboard": whiteboard, "recipe_sets": [{"priority": "Low", "recipes": [recipe]}]}
+        answer = client.post(f"{site.first.url}/jobs", json=job, headers=headers)
+        if answer.status_code == 201:
+            position = int(answer.headers["labledger-position"])
+            site.book.submitted(whiteboard, answer.json(), position)
+        else:
+            assert answer.status_code == 503, answer.text
+        if answer.status_code == 503 and answer.json()["title"] == FULL_TITLE:
+            told.add("by a problem")
+            checks = client.get(f"{site.first.url}/readyz").json()["checks"]
+            if checks["database"].get("detail") == FULL_DETAIL:
+                told.add("by readiness")
+    return told
+
+
+def _kill(what: str, *pids: int) -> Struck:
+    for pid in pids:
+        send(pid, SIGKILL)
+    return Struck(what, gone=pids)
+
+
+def _kill_one(machine: Machine, role: str) -> Struck:
+    return _kill(f"kill -9 of the {role} of {machine.name}", _pid(machine, role))
+
+
+def _pid(machine: Machine, role: str) -> int:
+    return until(lambda: machine.pid(role), f"a {role}")
+
+
+def _pause_one(machine: Machine, role: str, chance: Random) -> Struck:
+    return _pause(f"the {role} of {machine.name}", _pid(machine, role), chance)
+
+
+def _pause(whom: str, pid: int, chance: Random) -> Struck:
+    seconds = chance.uniform(*PAUSE_SECONDS)
+    with _paused(pid):
+        time.sleep(seconds)
+    return Struck(f"SIGSTOP of {whom} for {seconds:.1f} s")
+
+
+class _paused:  # noqa: N801  (reads as a verb)
+    def __init__(self, pid: int) -> None:
+        self._pid = pid
+
+    def __enter__(self) -> None:
+        send(self._pid, SIGSTOP)
+
+    def __exit__(self, *_: object) -> None:
+        send(self._pid, SIGCONT)
+
+
+def _stall(relay: Relay, between: str, chance: Random) -> Struck:
+    seconds = chance.uniform(*PAUSE_SECONDS) * 2
+    relay.stall()
+    time.sleep(seconds)
+    relay.heal()
+    return Struck(f"no byte between {between} for {seconds:.1f} s")
+
+
+def _delay(relay: Relay, between: str, chance: Random) -> Struck:
+    seconds, delay = chance.uniform(*PAUSE_SECONDS), chance.uniform(*DELAY_SECONDS)
+    relay.delay(delay)
+    time.sleep(seconds)
+    relay.heal()
+    return Struck(f"{delay * 1000:.0f} ms between {between} for {seconds:.1f} s")

@@ -1,0 +1,145 @@
+"""The log as it is read on after each fault, and what must hold of it whatever happened.
+
+It is read by a session of its own, past the service. Nobody here writes.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator
+from functools import partial
+from itertools import groupby
+from typing import TypeVar
+
+from api.store.event_log import EventLog
+from domain.events import Recorded
+from projections.database import DatabaseAway
+from replay.audit import Audit, Record
+from replay.audit.record import record_of
+from tests.soak.book import Acknowledged, Book, LabJournal
+
+T = TypeVar("T")
+
+FAILURES = ("watchdog expired", "simulated machine failed", "simulated machine broke")
+PATIENCE_SECONDS = 60.0
+PAGE = 5_000
+# So many events are read a second time after each fault: what was there once is there as it was.
+AGAIN = 2_000
+
+Place = tuple[str, int, str, int]
+"""What is at a position: the subject, its version, the topic, where its commit ends."""
+
+
+class History:
+    """Mutable; `check` after each fault, `check_again` once at the end."""
+
+    def __init__(self, log: EventLog, book: Book, journal: LabJournal) -> None:
+        self.audit = Audit()
+        self.places: list[Place] = []
+        self.epoch = self.acknowledged = 0
+        self._log = log
+        self._book = book
+        self._journal = journal
+        self._of_subject: defaultdict[str, list[Record]] = defaultdict(list)
+        self._whiteboards: Counter[str] = Counter()
+        self._scheduled: dict[str, float] = {}
+        self._wrong: list[str] = []
+
+    @property
+    def end(self) -> int:
+        return len(self.places)
+
+    @property
+    def unfinished(self) -> int:
+        return len(self.audit.world.recipes)
+
+    @property
+    def machines_failed(self) -> int:
+        """How many recipes were aborted for what a machine did, or did not do any more."""
+        return sum(
+            record.topic == "recipe.aborted" and any(why in record.data["reason"] for why in FAILURES)
+            for records in self._of_subject.values()
+            for record in records
+        )
+
+    def check(self) -> list[str]:
+        """What is wrong with what is new in the log, or with what was answered since."""
+        self._book.note(*self._journal.news())
+        answered = self._book.since(self.acknowledged)
+        self.acknowledged += len(answered)
+        self._wrong += self._reread()
+        self.read_on()
+        wrong, self._wrong = [*self._wrong, *self._missing(answered), *self._doubled()], []
+        return wrong
+
+    def check_again(self) -> list[str]:
+        """The whole log is still what was read of it, page by page, between faults."""
+        found = [place_of(one) for one in self._events(0, self.end)]
+        return [] if found == self.places else ["the log has changed since it was read"]
+
+    def scheduled(self, recipe_id: int) -> float | None:
+        """When a recipe first got a system."""
+        self.read_on()
+        return self._scheduled.get(f"recipe/{recipe_id}")
+
+    def read_on(self) -> None:
+        """What is wrong with it, `check` will say."""
+        for _, together in groupby(self._events(self.end), key=lambda one: one.commit_end):
+            commit = list(together)
+            for one in commit:
+                self._wrong += self._take(one)
+            self._wrong += map(str, self.audit.take(commit))
+
+    def _reread(self) -> Iterator[str]:
+        after = max(0, self.end - AGAIN)
+        if [place_of(one) for one in self._events(after, self.end)] != self.places[after:]:
+            yield f"the log between {after} and {self.end} is not what it was"
+
+    def _take(self, one: Recorded) -> Iterator[str]:
+        record = record_of(one)
+        if one.position != self.end + 1:
+            yield f"position {one.position} follows {self.end}"
+        if record.epoch is not None and record.epoch < self.epoch:
+            yield f"position {one.position}: written under epoch {record.epoch}, after {self.epoch}"
+        self.epoch = max(self.epoch, record.epoch or 0)
+        self.places.append(place_of(one))
+        self._of_subject[one.subject].append(record)
+        if record.topic == "job.submitted":
+            self._whiteboards[record.data["whiteboard"]] += 1
+        if record.topic == "recipe.scheduled":
+            self._scheduled.setdefault(one.subject, one.recorded_at.timestamp())
+
+    def _missing(self, answered: list[Acknowledged]) -> Iterator[str]:
+        for fact in answered:
+            if not any(map(fact.is_by, self._of_subject[fact.subject])):
+                yield f"acknowledged, and not in the log: {fact}"
+
+    def _doubled(self) -> Iterator[str]:
+        for whiteboard, times in self._whiteboards.items():
+            if times > 1:
+                yield f"{times} jobs for one submission: {whiteboard}"
+            if whiteboard not in self._book.asked:
+                yield f"a job that nobody submitted: {whiteboard}"
+
+    def _events(self, after: int, upto: int | None = None) -> Iterator[Recorded]:
+        end = upto if upto is not None else _patiently(self._log.end)
+        while after < end:
+            page, after = _patiently(partial(self._log.select, after, end, PAGE))
+            yield from page
+
+
+def _patiently(ask: Callable[[], T]) -> T:
+    """The database may be on its way up again."""
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    while True:
+        try:
+            return ask()
+        except DatabaseAway:
+            if time.monotonic() > deadline:
+                raise
+            time.sleep(0.05)
+
+
+def place_of(one: Recorded) -> Place:
+    return one.subject, one.version, one.event.TOPIC, one.commit_end

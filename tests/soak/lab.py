@@ -1,0 +1,38 @@
+"""`python -m tests.soak.lab JOURNAL …` is `labledger …`, and writes down each report that was taken."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+from api.cli import main
+from api.cli.lab import agent
+from api.cli.lab.link import LabLink
+from replay.steps import Step
+
+
+class NotingLink(LabLink):
+    """Written down when the answer is there, so that whoever is killed in between claims nothing."""
+
+    journal: str
+
+    def update(self, steps: Sequence[Step]) -> list[dict[str, Any]]:
+        answers = super().update(steps)
+        lines = [
+            json.dumps({"recipe_id": step.recipe_id, "body": dict(step.body), "position": answer["position"]})
+            for step, answer in zip(steps, answers, strict=True)
+            if step.kind == "progress" and answer["status"] == 200
+        ]
+        with Path(self.journal).open("a", encoding="utf-8") as file:
+            file.write("".join(f"{line}\n" for line in lines))
+        return answers
+
+
+if __name__ == "__main__":
+    NotingLink.journal = sys.argv.pop(1)
+    with patch.object(agent, "LabLink", NotingLink):
+        main(prog_name="labledger")

@@ -1,0 +1,87 @@
+"""A `labledger up` with its processes, each of which can be found and sent signals."""
+
+from __future__ import annotations
+
+import os
+import signal
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+from api.embedded.cluster import Cluster
+from tests.harness.processes import lives
+from tests.line.up import Up
+
+# Else each client reads the certificates of the whole world first.
+NO_TLS = False
+SERVICES = ("serve", "scheduler", "projector")
+
+
+class Machine:
+    def __init__(self, name: str, up: Up, url: str) -> None:
+        """`url` is where it answers, without anybody in between."""
+        self.name = name
+        self.up = up
+        self.url = url
+
+    def pid(self, role: str) -> int | None:
+        """Of a service; `worker` is the process that answers for `serve`."""
+        if role == "worker":
+            serve = self.pid("serve")
+            return next(iter(children(serve)), None) if serve else None
+        return next((pid for pid in children(self.up.process.pid) if role in command_line(pid)), None)
+
+    def ready(self) -> dict[str, Any] | None:
+        """Its checks, if it says that all is well; None else."""
+        with suppress(httpx.HTTPError):
+            answer = httpx.get(f"{self.url}/readyz", timeout=6, trust_env=False, verify=NO_TLS)
+            if answer.status_code == 200:
+                checks: dict[str, Any] = answer.json()["checks"]
+                return checks
+        return None
+
+    def is_whole(self) -> bool:
+        assert self.up.process.poll() is None, f"the `up` of {self.name} has ended"
+        return all(self.pid(role) for role in (*SERVICES, "worker"))
+
+    def fenced(self) -> int:
+        """How often an append of one of its schedulers was refused for an old epoch."""
+        return self.up.text().count("has a later epoch")
+
+
+class DatabaseMachine(Machine):
+    """The one that has PostgreSQL, too."""
+
+    @property
+    def postmaster(self) -> int | None:
+        return Cluster(self.up.data / "postgresql").pid
+
+    def backends(self) -> list[int]:
+        """Those who serve a session of ours."""
+        postmaster = self.postmaster
+        mine = children(postmaster) if postmaster else []
+        return [pid for pid in mine if "labledger_api" in " ".join(command_line(pid))]
+
+    def is_whole(self) -> bool:
+        return super().is_whole() and self.postmaster is not None
+
+
+def children(parent: int) -> list[int]:
+    with suppress(OSError):
+        text = Path(f"/proc/{parent}/task/{parent}/children").read_text()
+        return [pid for pid in map(int, text.split()) if lives(pid)]
+    return []
+
+
+def command_line(pid: int) -> list[str]:
+    with suppress(OSError):
+        return Path(f"/proc/{pid}/cmdline").read_bytes().decode("utf-8", "replace").split("\0")
+    return []
+
+
+def send(pid: int, number: signal.Signals) -> None:
+    """To a process that may have ended by itself."""
+    with suppress(ProcessLookupError):
+        os.kill(pid, number)

@@ -1,0 +1,195 @@
+"""People who submit, change and cancel jobs and read along, whatever becomes of the service meanwhile.
+
+Each says a request again, under its key, until it is answered; what is answered goes into the book.
+"""
+
+from __future__ import annotations
+
+import itertools
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from random import Random
+from typing import Any
+
+import httpx
+
+from tests.line.chores import Chores
+from tests.soak.book import Acknowledged, Book, of_a_change
+from tests.soak.enduring import ANSWER_SECONDS, Enduring, Stopped
+
+# What was asked for is overtaken by what happened meanwhile.
+OVERTAKEN = (404, 409, 412)
+PAUSE_SECONDS = 0.2
+PRIORITIES = ("Low", "Medium", "Normal", "High", "Urgent")
+# Of an errand.
+CHANGES, CANCELS, REPEATS = 0.3, 0.08, 0.15
+# So many recipe sets back.
+LATELY = 20
+ENDED = ("recipe.completed", "recipe.cancelled", "recipe.aborted")
+
+SetOf = tuple[int, tuple[int, ...]]
+"""A recipe set by its number, and its recipes."""
+
+Errand = Callable[["Person"], None]
+
+
+class Person:
+    """A thread that does one errand after the other."""
+
+    def __init__(self, name: str, book: Book, doors: Sequence[str], token: str, seed: int) -> None:
+        self.name = name
+        self.book = book
+        self.chance = Random(f"{name}/{seed}")
+        self._doors = doors
+        self._token = token
+        self._stop = threading.Event()
+        self._numbers = itertools.count(1)
+        self._said: list[tuple[str, str, Any, str, Any]] = []
+
+    def live(self, errand: Errand) -> None:
+        while not self._stop.is_set():
+            try:
+                errand(self)
+            except Stopped:
+                return
+            except Exception as error:  # whatever it was: the soak tells, and fails
+                self.book.wrong.append(f"{self.name}: {error!r}")
+                return
+
+    def stop(self) -> None:
+        self._stop.set()
+
+    def pause(self, seconds: float = PAUSE_SECONDS) -> None:
+        if self._stop.wait(seconds):
+            raise Stopped
+
+    def client(self) -> httpx.Client:
+        headers = {"Authorization": f"Bearer {self._token}"}
+        transport = Enduring(self._doors, self._stop)
+        noting = {"response": [self._note]}
+        return httpx.Client(base_url=self._doors[0], headers=headers, transport=transport, event_hooks=noting)
+
+    def _note(self, answer: httpx.Response) -> None:
+        answer.read()
+        self.book.note(*of_a_change(answer))
+
+    def ask(self, method: str, path: str, *, key: str = "", **more: Any) -> httpx.Response:
+        headers = {"Idempotency-Key": key} if key else {}
+        with self.client() as client:
+            return client.request(method, path, headers=headers, **more)
+
+    def write(self, method: str, path: str, body: Any, overtaken: Sequence[int] = OVERTAKEN) -> Any:
+        """The answer and its position; None when it is too late for that."""
+        key = f"{self.name}-{next(self._numbers)}" if method == "POST" else ""
+        answer = self.ask(method, path, key=key, json=body)
+        if answer.status_code in overtaken:
+            return None
+        if not answer.is_success:
+            raise AssertionError(f"{method} {path}: {answer.status_code} {answer.text}")
+        # What changed nothing is looked at anew each time.
+        if key and answer.json().get("cancelled", True):
+            self._said.append((method, path, body, key, answer.json()))
+        return answer.json(), int(answer.headers["labledger-position"])
+
+    def repeat(self) -> None:
+        """Something that was answered long ago, as a client does that never got to know."""
+        if self._said:
+            method, path, body, key, first = self.chance.choice(self._said)
+            answer = self.ask(method, path, key=key, json=body)
+            if not answer.is_success or answer.json() != first:
+                raise AssertionError(f"{key} again: {answer.status_code} {answer.text}, at first {first}")
+            self.book.repeated += 1
+
+
+def submitting(jobs: Iterator[dict[str, Any]], wanted: Callable[[], bool]) -> Errand:
+    """Jobs as long as there are too few; priorities are changed and sets cancelled in between."""
+    sets: list[SetOf] = []
+
+    def errand(person: Person) -> None:
+        if wanted():
+            sets.append(submit(person, next(jobs)))
+        chance = person.chance
+        if sets and chance.random() < CHANGES:
+            _prioritise(person, *chance.choice(sets[-LATELY:]))
+        if sets and chance.random() < CANCELS:
+            cancel(person, *chance.choice(sets[-LATELY:]))
+        if chance.random() < REPEATS:
+            person.repeat()
+        person.pause()
+
+    return errand
+
+
+def submit(person: Person, job: dict[str, Any]) -> SetOf:
+    """Of one recipe set."""
+    whiteboard = f"{person.name}: {job['whiteboard']}"
+    person.book.asked.add(whiteboard)
+    answer, position = person.write("POST", "/jobs", {**job, "whiteboard": whiteboard}, overtaken=())
+    person.book.submitted(whiteboard, answer, position)
+    (number,) = answer["recipe_set_ids"]
+    return number, tuple(answer["recipe_ids"])
+
+
+def _prioritise(person: Person, number: int, _: Sequence[int]) -> None:
+    priority = person.chance.choice(PRIORITIES)
+    done = person.write("PATCH", f"/recipe-sets/{number}", {"priority": priority})
+    if done is not None and done[0]["changed"]:
+        topics, data = ("recipe-set.priority-changed",), (("priority", priority),)
+        person.book.note(Acknowledged(done[1], f"recipe-set/{number}", topics, data))
+
+
+def cancel(person: Person, number: int, recipe_ids: Sequence[int]) -> None:
+    done = person.write("POST", f"/recipe-sets/{number}/cancel", {"reason": "not needed any more"})
+    for recipe_id in recipe_ids if done is not None and done[0]["cancelled"] else ():
+        person.book.note(Acknowledged(done[1], f"recipe/{recipe_id}", ENDED))
+
+
+def operating(person: Person, over: threading.Event, spared: Sequence[str]) -> Errand:
+    """Chores of the lab; when it is over only what has to be done for everything to come to rest."""
+    chores = Chores(person.client, person.chance.random(), spared)
+
+    def errand(person: Person) -> None:
+        if over.is_set():
+            chores.end()
+        else:
+            chores.do()
+        person.pause(1.0)
+
+    return errand
+
+
+def watching(seen: dict[int, tuple[str, str]]) -> Errand:
+    """Reads the log page by page, and in between what people look at."""
+    after = 0
+
+    def errand(person: Person) -> None:
+        nonlocal after
+        answer = person.ask("GET", "/events", params={"after": after, "limit": 1000})
+        for event in answer.json()["events"]:
+            if event["position"] != after + 1:
+                raise AssertionError(f"event {event['position']} came after {after}")
+            after = event["position"]
+            seen[after] = (event["subject"], event["topic"])
+        for path in ("/queue", "/systems", "/idle-pool", "/jobs"):
+            answer = person.ask("GET", path, params={"limit": 100})
+            assert answer.status_code == 200, f"{path}: {answer.status_code} {answer.text}"
+        person.pause(1.0)
+
+    return errand
+
+
+@contextmanager
+def at_work(people: dict[Person, Errand]) -> Iterator[None]:
+    threads = [
+        threading.Thread(target=who.live, args=(errand,), name=who.name) for who, errand in people.items()
+    ]
+    for thread in threads:
+        thread.start()
+    try:
+        yield
+    finally:
+        for who in people:
+            who.stop()
+        for thread in threads:
+            thread.join(2 * ANSWER_SECONDS)

@@ -1,0 +1,164 @@
+"""Two machines on one database: the first has PostgreSQL on a small disk, the second reaches it over a relay.
+
+Clients and lab controllers reach either of them over relays, too. Each machine is a `labledger up`, which
+starts again what dies on it; nobody else does.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import ExitStack, closing, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from random import Random
+from urllib.parse import urlsplit
+
+from api.embedded.cluster import HOST, Cluster
+from api.embedded.service_login import service_url
+from tests.harness.disk import SmallDisk, small_disk
+from tests.harness.relay import Relay
+from tests.line.faults import FAULTS
+from tests.line.up import Up, up
+from tests.soak.book import Book
+from tests.soak.machine import DatabaseMachine, Machine
+
+# The least that can be set: a hung scheduler is replaced after so long.
+LEASE_SECONDS = "3"
+# A recipe that nothing happens to is done in some 6 s.
+SPEED = "300"
+# Longer than a machine keeps still, also when its lab controller is cut off for a while.
+WATCHDOG_SECONDS = "20"
+STOP_SECONDS = 15.0
+
+
+@dataclass
+class Site:
+    folder: Path
+    seed: int
+    token: str
+    owner_url: str
+    first: DatabaseMachine
+    second: Machine
+    to_database: Relay
+    doors: tuple[Relay, Relay]
+    disk: SmallDisk | None
+    book: Book = field(default_factory=Book)
+    # The lab controllers that the lab agent stands for.
+    labs: tuple[str, ...] = ()
+    lab: subprocess.Popen[bytes] | None = None
+    lab_starts: int = field(default=0)
+
+    @property
+    def machines(self) -> tuple[Machine, Machine]:
+        return self.first, self.second
+
+    @property
+    def relays(self) -> tuple[Relay, ...]:
+        return self.to_database, *self.doors
+
+    @property
+    def urls(self) -> tuple[str, ...]:
+        return tuple(f"http://{HOST}:{door.port}" for door in self.doors)
+
+    @property
+    def journal(self) -> Path:
+        return self.folder / "progress.jsonl"
+
+    @property
+    def logs(self) -> Path:
+        return self.folder / "logs"
+
+    def is_ready(self) -> bool:
+        return all(machine.is_whole() and machine.ready() for machine in self.machines)
+
+    def start_lab(self) -> None:
+        """What systemd would do in the lab. Its machines are those of the same seed, also after a crash."""
+        self.lab_starts += 1
+        percentages = (word for name, percent in FAULTS.items() for word in (f"--{name}", str(percent)))
+        named = (word for fqdn in self.labs for word in ("--lab-controller", fqdn))
+        how = ("--seed", str(self.seed), "--speed", SPEED, "--watchdog", WATCHDOG_SECONDS, *percentages)
+        command = [
+            sys.executable,
+            "-m",
+            "tests.soak.lab",
+            str(self.journal),
+            "lab",
+            "simulate",
+            *named,
+            *how,
+        ]
+        told = {"LABLEDGER_URL": self.urls[self.lab_starts % 2], "LABLEDGER_TOKEN": self.token}
+        with (self.logs / "lab.out").open("ab") as out:
+            self.lab = subprocess.Popen(
+                command, env=environment(**told), stdin=subprocess.DEVNULL, stdout=out, stderr=out
+            )
+
+    def kill_lab(self) -> None:
+        if self.lab is not None:
+            self.lab.kill()
+            self.lab.wait(STOP_SECONDS)
+
+    def labledger(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+        """A command on the first machine, without anybody in between."""
+        command = [sys.executable, "-m", "api.cli", *arguments]
+        told = {"LABLEDGER_URL": self.first.url, "LABLEDGER_TOKEN": self.token}
+        told["LABLEDGER_OWNER_DATABASE_URL"] = self.owner_url
+        return subprocess.run(
+            command, env=environment(**told), capture_output=True, text=True, timeout=600, check=False
+        )
+
+
+@contextmanager
+def site(folder: Path, seed: int) -> Iterator[Site]:
+    logs = folder / "logs"
+    logs.mkdir()
+    settings = {"LABLEDGER_LEASE_SECONDS": LEASE_SECONDS, "LABLEDGER_CONSISTENCY_SECONDS": "1"}
+    with ExitStack() as stack:
+        disk = stack.enter_context(small_disk(folder / "disk"))
+        data = folder / "disk" / "data"
+        cluster = Cluster(data / "postgresql")
+        stack.callback(cluster.stop)
+        first = stack.enter_context(up(data, printed=logs / "first.out", **settings))
+        server = cluster.start()
+        to_database = stack.enter_context(closing(Relay(server.port)))
+        url = service_url(server, cluster.folder).replace(f":{server.port}/", f":{to_database.port}/")
+        told = {"LABLEDGER_DATABASE_URL": url, "LABLEDGER_OWNER_DATABASE_URL": server.owner_url}
+        second = stack.enter_context(up(folder / "second", printed=logs / "second.out", **settings, **told))
+        doors = tuple(stack.enter_context(closing(Relay(port_of(machine)))) for machine in (first, second))
+        made = Site(
+            folder,
+            seed,
+            connection(first)["token"],
+            server.owner_url,
+            DatabaseMachine("first", first, connection(first)["url"]),
+            Machine("second", second, connection(second)["url"]),
+            to_database,
+            (doors[0], doors[1]),
+            disk,
+        )
+        stack.callback(made.kill_lab)
+        yield made
+
+
+def connection(machine: Up) -> dict[str, str]:
+    found: dict[str, str] = json.loads((machine.data / "connection.json").read_text("utf-8"))
+    return found
+
+
+def port_of(machine: Up) -> int:
+    port = urlsplit(connection(machine)["url"]).port
+    assert port is not None
+    return port
+
+
+def environment(**told: str) -> dict[str, str]:
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("LABLEDGER_")}
+    return {**kept, **told}
+
+
+def either(site: Site, chance: Random) -> Machine:
+    return chance.choice(site.machines)

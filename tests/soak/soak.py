@@ -1,0 +1,178 @@
+"""One soak: work going on, faults at random moments, and questions asked of the log after each."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import threading
+import time
+from collections import defaultdict
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from dataclasses import dataclass, field
+from random import Random
+from statistics import median
+from typing import Any
+
+from api.store.event_log import EventLog
+from replay.generated_jobs import generate_jobs
+from replay.generated_lab import generate_lab
+from tests.harness.waiting import until
+from tests.line.metrics import never_happened
+from tests.soak.book import LabJournal
+from tests.soak.faults import FAULTS, Fault, Struck, fill_disk
+from tests.soak.history import History
+from tests.soak.people import Errand, Person, at_work, operating, submitting, watching
+from tests.soak.probe import LAB, SYSTEM, Probe, with_probe
+from tests.soak.site import Site
+
+LABS, SYSTEMS, SUBMITTERS = 2, 24, 3
+# Never more than so many recipes on their way.
+QUEUE = 70
+MANY_JOBS = 1_000_000
+# Between one that is over and the next, at random.
+QUIET_SECONDS = (0.2, 2.0)
+# Whoever needs longer hangs.
+BACK_SECONDS = 60.0
+REST_SECONDS = 240.0
+
+
+@dataclass
+class Happened:
+    """`ready_seconds` until both machines were ready, `allocation_seconds` until a recipe got a system."""
+
+    kind: str
+    what: str
+    began_seconds: float
+    ready_seconds: float | None = None
+    allocation_seconds: float | None = None
+
+    def __str__(self) -> str:
+        figures = f"ready {shown(self.ready_seconds)}, next allocation {shown(self.allocation_seconds)}"
+        return f"{self.began_seconds:7.1f} s  {self.what}: {figures}"
+
+
+@dataclass
+class Soak:
+    site: Site
+    faults: int
+    timeline: list[Happened] = field(default_factory=list)
+    seen: dict[int, tuple[str, str]] = field(default_factory=dict)
+    _began: float = field(default_factory=time.monotonic)
+
+    def run(self) -> History:
+        """All faults, then rest. Raises AssertionError with the first thing that is wrong."""
+        site = self.site
+        print(f"LABLEDGER_SEED={site.seed} LABLEDGER_FAULTS={self.faults}; logs in {site.logs}", flush=True)
+        lab = generate_lab(site.seed, labs=LABS, systems=SYSTEMS)
+        file = site.folder / "lab.json"
+        file.write_text(json.dumps(with_probe(lab)))
+        loaded = site.labledger("lab", "load", str(file))
+        assert loaded.returncode == 0, loaded.stderr
+        site.labs = tuple(each["fqdn"] for each in lab["lab_controllers"])
+        site.start_lab()
+        with closing(EventLog(site.owner_url)) as log:
+            history = History(log, self.site.book, LabJournal(site.journal))
+            over, operator = threading.Event(), self._person("operator")
+            with at_work({operator: operating(operator, over, (SYSTEM, LAB))}):
+                with at_work(self._others(lab, history)):
+                    self._strike(history)
+                over.set()
+                self._come_to_rest(history)
+            right(history.check_again())
+        assert history.machines_failed, "nothing ever went wrong with a machine"
+        return history
+
+    def _others(self, lab: dict[str, Any], history: History) -> dict[Person, Errand]:
+        found: dict[Person, Errand] = {self._person("watcher"): watching(self.seen)}
+        for number in range(SUBMITTERS):
+            jobs = generate_jobs(lab, self.site.seed + number, MANY_JOBS)
+            found[self._person(f"submitter-{number}")] = submitting(jobs, lambda: history.unfinished < QUEUE)
+        return found
+
+    def _person(self, name: str) -> Person:
+        return Person(name, self.site.book, self.site.urls, self.site.token, self.site.seed)
+
+    def _strike(self, history: History) -> None:
+        chance = Random(f"faults/{self.site.seed}")
+        probe = Probe(self._person("prober"))
+        self._placed(probe, *probe.submit(), history)
+        for fault in itertools.islice(_dealt(chance, self._possible()), self.faults):
+            time.sleep(chance.uniform(*QUIET_SECONDS))
+            happened = Happened(fault.__name__, fault.__name__, time.monotonic() - self._began)
+            self.timeline.append(happened)
+            struck = fault(self.site, chance)
+            happened.what = struck.what
+            try:
+                self._come_back(happened, struck, probe, history)
+            finally:
+                print(happened, flush=True)
+            right([*history.check(), *self.site.book.wrong, *never_happened(self._person("auditor"))])
+
+    def _possible(self) -> list[Fault]:
+        return [fault for fault in FAULTS if fault is not fill_disk or self.site.disk is not None]
+
+    def _come_back(self, happened: Happened, struck: Struck, probe: Probe, history: History) -> None:
+        """Nobody helps: it is only waited for."""
+
+        def ready() -> bool:
+            alive = {machine.pid(role) for machine in self.site.machines for role in ROLES}
+            alive.add(self.site.first.postmaster)
+            return alive.isdisjoint(struck.gone) and self.site.is_ready()
+
+        with ThreadPoolExecutor(1) as beside:
+            asked = beside.submit(probe.submit)
+            until(ready, f"both machines to be ready after {struck.what}", BACK_SECONDS)
+            happened.ready_seconds = time.time() - struck.at
+            placed = asked.result(BACK_SECONDS)
+        happened.allocation_seconds = self._placed(probe, *placed, history) - struck.at
+
+    def _placed(self, probe: Probe, set_id: int, recipe_id: int, history: History) -> float:
+        """When it got its system, which is given back."""
+        moment = until(lambda: history.scheduled(recipe_id), "the probe to get its system", BACK_SECONDS)
+        probe.cancel(set_id, recipe_id)
+        return moment
+
+    def _come_to_rest(self, history: History) -> None:
+        """The faults are over, nobody submits: every recipe ends, or waits for a stated reason."""
+
+        def at_rest() -> bool:
+            right([*history.check(), *self.site.book.wrong])
+            systems = history.audit.world.systems.values()
+            return not any(system.recipe_id or system.usage == "pending" for system in systems)
+
+        until(at_rest, "every recipe that has a system to end", REST_SECONDS)
+        right(map(str, history.audit.at_rest()))
+
+    def figures(self) -> Iterator[str]:
+        kinds: defaultdict[str, list[Happened]] = defaultdict(list)
+        for happened in self.timeline:
+            kinds[happened.kind].append(happened)
+        yield f"{'fault':<22} times  ready: median   max  allocation: median   max"
+        for kind, times in sorted(kinds.items()):
+            ready = [one.ready_seconds for one in times if one.ready_seconds is not None]
+            next_one = [one.allocation_seconds for one in times if one.allocation_seconds is not None]
+            if ready and next_one:
+                yield (
+                    f"{kind:<22} {len(times):5}  {median(ready):13.2f} {max(ready):5.2f}"
+                    f"  {median(next_one):18.2f} {max(next_one):5.2f}"
+                )
+
+
+ROLES = ("serve", "scheduler", "projector", "worker")
+
+
+def _dealt(chance: Random, faults: list[Fault]) -> Iterator[Fault]:
+    """Each kind once before any comes again."""
+    while True:
+        yield from chance.sample(faults, len(faults))
+
+
+def right(wrong: Any) -> None:
+    found = list(wrong)
+    assert not found, "\n".join(found[:20])
+
+
+def shown(seconds: float | None) -> str:
+    return "never" if seconds is None else f"{seconds:.2f} s"

@@ -1,0 +1,66 @@
+"""Real faults at random moments, on real processes at work: nothing acknowledged is lost, nothing happens
+twice, nobody writes who may not, and the service comes back by itself.
+
+LABLEDGER_FAULTS says how many (20 without it), LABLEDGER_SEED repeats a run.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from random import SystemRandom
+
+import pytest
+
+from tests.soak.history import History
+from tests.soak.site import Site, site
+from tests.soak.soak import Soak
+
+FAULTS = int(os.environ.get("LABLEDGER_FAULTS", "20"))
+SEED = int(os.environ.get("LABLEDGER_SEED") or SystemRandom().randrange(10**6))
+
+
+@pytest.fixture
+def folder() -> Iterator[Path]:
+    """One that every user may enter; it stays when the test fails, for its logs."""
+    made = Path(tempfile.mkdtemp(prefix="labledger-soak-"))
+    made.chmod(0o755)
+    yield made
+    if not (made / "failed").exists():
+        shutil.rmtree(made)
+
+
+@pytest.mark.soak
+def test_two_machines__faults_at_random_moments__come_back_and_lose_nothing(folder: Path) -> None:
+    (folder / "failed").touch()
+    with site(folder, SEED) as there:
+        soak = Soak(there, FAULTS)
+        try:
+            history = soak.run()
+            _verified(there)
+            _seen_as_it_is(soak, history)
+        finally:
+            print("", *soak.figures(), sep="\n")
+    (folder / "failed").unlink()
+    print(
+        f"{history.end} events, {history.acknowledged} acknowledged facts found in them,"
+        f" {len(there.book.jobs)} jobs each once, {there.book.repeated} requests repeated under their keys,"
+        f" epoch {history.epoch} at last"
+    )
+
+
+def _verified(there: Site) -> None:
+    for command in (("replay", "verify"), ("replay", "rebuild", "--check")):
+        done = there.labledger(*command)
+        print(done.stdout)
+        assert done.returncode == 0, done.stdout + done.stderr
+
+
+def _seen_as_it_is(soak: Soak, history: History) -> None:
+    """Who read along saw each position once, and what is there now."""
+    places = {number: (place[0], place[2]) for number, place in enumerate(history.places, start=1)}
+    assert soak.seen
+    assert soak.seen.items() <= places.items()

@@ -1,0 +1,84 @@
+"""Numbers of jobs that are asked for at once."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator, Sequence
+
+import pytest
+
+from api.store.event_log import EventLog
+from api.store.numbers import Numbers
+from domain.job.submission import Counts, Ids
+from projections.database import DatabaseAway
+from tests.harness.databases import TestDatabase
+
+WANTED: Sequence[Counts] = ((1, 1, 1), (2, 3, 4), (1, 2, 0), (1, 1, 5))
+
+
+class CountedLog(EventLog):
+    """How many jobs each query was for; the first of them fails while the database is away."""
+
+    queries: list[int]
+    away = False
+
+    def take_ids(self, jobs: Sequence[Counts]) -> list[Ids]:
+        self.queries.append(len(jobs))
+        if self.away and len(self.queries) == 1:
+            raise DatabaseAway("gone")
+        return super().take_ids(jobs)
+
+
+@pytest.fixture
+def counted(database: TestDatabase) -> Iterator[CountedLog]:
+    log = CountedLog(database.service_url)
+    log.queries = []
+    yield log
+    log.close()
+
+
+async def asked(log: CountedLog) -> list[Ids | BaseException]:
+    """One is being answered when all others ask."""
+    numbers = Numbers(log)
+    first = asyncio.create_task(numbers.take(WANTED[0]))
+    await asyncio.sleep(0.01)
+    others = [numbers.take(wanted) for wanted in WANTED[1:]]
+    return await asyncio.gather(first, *others, return_exceptions=True)
+
+
+def test_numbers__asked_for_at_once__are_taken_together_and_ascend(counted: CountedLog) -> None:
+    found = asyncio.run(asked(counted))
+
+    assert all(isinstance(ids, Ids) for ids in found)
+    taken = [ids for ids in found if isinstance(ids, Ids)]
+    assert [(len(ids.recipe_sets), len(ids.recipes), len(ids.tasks)) for ids in taken] == list(WANTED)
+    jobs = [ids.job for ids in taken]
+    tasks = [task for ids in taken for task in ids.tasks]
+    recipes = [recipe for ids in taken for recipe in ids.recipes]
+    for numbers in (jobs, recipes, tasks):
+        assert numbers == sorted(set(numbers))
+    assert sum(counted.queries) == len(WANTED)
+    assert len(counted.queries) < len(WANTED)
+
+
+def test_numbers__database_away__who_waited_hears_it_and_who_comes_later_is_answered(
+    counted: CountedLog,
+) -> None:
+    counted.away = True
+
+    first, *others = asyncio.run(asked(counted))
+
+    assert isinstance(first, DatabaseAway)
+    assert all(isinstance(ids, Ids) for ids in others)
+
+
+def test_numbers__somebody_gives_up__others_are_answered(counted: CountedLog) -> None:
+    async def given_up() -> Ids:
+        numbers = Numbers(counted)
+        hasty = asyncio.create_task(numbers.take((1, 1, 1)))
+        patient = asyncio.create_task(numbers.take((1, 1, 1)))
+        await asyncio.sleep(0)
+        hasty.cancel()
+        return await patient
+
+    assert asyncio.run(given_up()).job == 2

@@ -1,0 +1,51 @@
+"""What has lasted is not looked at again by the garbage collector; circles that come later are collected."""
+
+from __future__ import annotations
+
+import gc
+import weakref
+from collections.abc import Iterator
+
+import pytest
+
+from api.processes.garbage import spare_what_lasts
+
+
+@pytest.fixture(autouse=True)
+def as_before() -> Iterator[None]:
+    callbacks = list(gc.callbacks)
+    yield
+    gc.callbacks[:] = callbacks
+    gc.unfreeze()
+
+
+class Thing:
+    """May refer to itself."""
+
+    itself: Thing | None = None
+
+
+def test_full_collection__objects_outlived_it__later_ones_pass_them_over() -> None:
+    spare_what_lasts()
+    lasting = Thing()
+    gc.collect()
+    assert not any(each is lasting for each in gc.get_objects()), "it is looked at again"
+
+
+def test_circle__made_and_left_between_two_collections__is_collected() -> None:
+    spare_what_lasts()
+    left = Thing()
+    left.itself = left
+    seen = weakref.ref(left)
+    del left
+    gc.collect()
+    assert seen() is None
+
+
+def test_object__spared_and_referred_to_no_more__goes_at_once() -> None:
+    spare_what_lasts()
+    lasting = Thing()
+    gc.collect()
+    seen = weakref.ref(lasting)
+    del lasting
+    assert seen() is None
