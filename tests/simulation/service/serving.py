@@ -14,6 +14,7 @@ from api.store.aggregates import Aggregates
 from api.store.contacts import Contacts
 from api.store.event_log import EventLog
 from api.store.group_commit import GroupCommit
+from api.store.numbers import Numbers
 from projections.database import DatabaseAway
 from tests.simulation.database.server import Server
 from tests.simulation.machine.strands import Process
@@ -45,6 +46,7 @@ class Serving:
             reader=SimulatedReader(self._server),
             aggregates=Aggregates(log),
             contacts=Contacts(log),
+            numbers=Numbers(log),
             hashing=None,  # type: ignore[arg-type]  # nobody logs in here
             clock=self._clock,
         )
