@@ -69,7 +69,7 @@ def test_seed__domain_reads_the_wall_clock__another_database_in_the_end(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     PLANTED["wall clock"].plant(monkeypatch)
-    digests = {run_seed(Asked(5, 2.0)).digest for _ in range(4)}
+    digests = {run_seed(Asked(1, 3.0)).digest for _ in range(8)}
 
     assert len(digests) > 1
 
