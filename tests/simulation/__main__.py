@@ -59,21 +59,22 @@ def _many(seeds: range, asked: argparse.Namespace, without: frozenset[str]) -> i
             print(summary(outcome), flush=True)
     took = time.monotonic() - began
     print(
-        f"{len(seeds)} seeds, {failed or 'none'} failed: {simulated / 86_400:.0f} days of lab time in {took:.0f} s,"
-        f" {events} events, {decisions} decisions"
+        f"{len(seeds)} seeds, {failed or 'none'} failed: {simulated / 86_400:.0f} days of lab time"
+        f" in {took:.0f} s, {events} events, {decisions} decisions"
     )
     return 1 if failed else 0
 
 
 def summary(outcome: Outcome) -> str:
     """What a seed came to; what is wrong, and how to see it again."""
-    lines = [
+    head = (
         f"seed {outcome.asked.seed}: {outcome.seconds / 3600:.0f} hours of lab time, {outcome.jobs} jobs,"
-        f" {outcome.events} events, {outcome.decisions} decisions, {outcome.acknowledged} commits acknowledged,"
-        f" digest {outcome.digest[:16]}"
-    ]
+        f" {outcome.events} events, {outcome.decisions} decisions,"
+        f" {outcome.acknowledged} commits acknowledged, digest {outcome.digest[:16]}"
+    )
     if not outcome.findings:
-        return "\n".join([*lines, "nothing is wrong"])
+        return f"{head}\nnothing is wrong"
+    lines = [head]
     lines += outcome.findings[:SHOWN]
     if more := len(outcome.findings) - SHOWN:
         lines += [f"and {more} more findings"] if more > 0 else []

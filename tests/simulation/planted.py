@@ -76,9 +76,8 @@ def tracking_apart(patch: pytest.MonkeyPatch) -> None:
         with self._connection.transaction(), self._connection.cursor() as cursor:
             self._move(cursor, last)
             cursor.execute(SQL["tell"], (CHANNEL, str(last.position)))
-        self.position = last.position
 
-    patch.setattr(Projector, "project", project)
+    patch.setattr(Projector, "_project", project)
 
 
 def wall_clock(patch: pytest.MonkeyPatch) -> None:

@@ -87,6 +87,7 @@ class Seed:
         self.server.told.commit.append(self.watching.take)
         self.findings: list[str] = []
         self._over: asyncio.Event | None = None
+        self.loop.in_circles = lambda: self._found("it goes round in circles: see the end of the story")
 
     # What is found
 

@@ -1,4 +1,4 @@
-"""The simulated database keeps the promises of the real one: tests of the real log, run on it; and its leases."""
+"""The simulated database keeps the promises of the real one: tests of the real log, and of its leases."""
 
 from __future__ import annotations
 

@@ -46,7 +46,7 @@ def _written(row: dict[str, Any]) -> str:
 
 
 def _alike(value: Any) -> Any:
-    """Sequences and mappings as JSON has them; PostgreSQL keeps the keys of a document in an order of its own."""
+    """As JSON has them; PostgreSQL keeps the keys of a document in an order of its own."""
     if isinstance(value, dict):
         return sorted((key, _alike(each)) for key, each in value.items())
     return [_alike(each) for each in value] if isinstance(value, list | tuple) else value

@@ -27,12 +27,12 @@ def fail_on(outcomes: list[Outcome]) -> None:
 
 
 def test_seeds__nothing_planted__nothing_wrong() -> None:
-    outcomes = list(many([Asked(seed, HOURS) for seed in range(1, 121)], PROCESSES))
+    outcomes = list(many([Asked(seed, HOURS) for seed in range(1, 61)], PROCESSES))
 
     fail_on(outcomes)
     # And there was something to go wrong.
-    assert sum(outcome.decisions for outcome in outcomes) > 1_000
-    assert sum(outcome.acknowledged for outcome in outcomes) > 500
+    assert sum(outcome.decisions for outcome in outcomes) > 250
+    assert sum(outcome.acknowledged for outcome in outcomes) > 250
 
 
 @pytest.mark.soak
@@ -42,7 +42,7 @@ def test_seeds__thousands_never_seen_before__nothing_wrong() -> None:
     print(f"{SEED}={first}")
     seeds = range(first, first + int(os.environ.get(SEEDS, "1500")))
 
-    fail_on([outcome for outcome in many([Asked(seed, HOURS) for seed in seeds], PROCESSES)])
+    fail_on(list(many([Asked(seed, HOURS) for seed in seeds], PROCESSES)))
 
 
 def test_seed__texts_hash_otherwise__the_same_story_to_the_last_bit() -> None:
@@ -69,7 +69,7 @@ def test_seed__domain_reads_the_wall_clock__another_database_in_the_end(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     PLANTED["wall clock"].plant(monkeypatch)
-    digests = {run_seed(Asked(5, 2.0)).digest for _ in range(4)}
+    digests = {run_seed(Asked(1, 3.0)).digest for _ in range(8)}
 
     assert len(digests) > 1
 

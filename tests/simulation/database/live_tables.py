@@ -1,4 +1,4 @@
-"""The schema `live`: leases as `live.take_lease` and `live.end_hung_holder` keep them, contacts, snapshots."""
+"""The schema `live`: leases as its functions take and end them, contacts, snapshots."""
 
 from __future__ import annotations
 

@@ -145,9 +145,9 @@ class LogTables:
     def commits_of(self, command_ids: Sequence[str]) -> list[tuple[Any, ...]]:
         return [(each, *self.commits[each]) for each in dict.fromkeys(command_ids) if each in self.commits]
 
-    def take_ids(self, jobs: int, recipe_sets: int, recipes: int, tasks: int) -> list[tuple[Any, ...]]:
-        counts = (("job", jobs), ("recipe_set", recipe_sets), ("recipe", recipes), ("task", tasks))
-        return [tuple(self._take(kind, count) for kind, count in counts)]
+    def take_ids(self, *counts: int) -> list[tuple[Any, ...]]:
+        """Of jobs, recipe sets, recipes and tasks."""
+        return [tuple(self._take(kind, count) for kind, count in zip(self._ids, counts, strict=True))]
 
     def _take(self, kind: str, count: int) -> list[int]:
         first = self._ids[kind] + 1

@@ -9,7 +9,7 @@ from domain.events import Recorded
 
 
 class SharedMapper(EventMapper):
-    """Production's, but that what was read is remembered. `spoilt` says where somebody has changed an event."""
+    """Production's, but that what was read is remembered. `spoilt`: where somebody has changed an event."""
 
     def __init__(self) -> None:
         super().__init__()

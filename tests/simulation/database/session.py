@@ -38,6 +38,11 @@ class Session:
     def closed(self) -> bool:
         return self.lost
 
+    @property
+    def adapters(self) -> psycopg.adapt.AdaptersMap:
+        """No value is made text of here, so what is asked for is of no consequence."""
+        return psycopg.adapt.AdaptersMap(psycopg.adapters)
+
     def execute(self, query: Any, params: Any = (), **_: Any) -> Cursor:
         return Cursor(self).execute(query, params)
 

@@ -62,7 +62,8 @@ class Ledger:
                 yield f"job {marker!r} is in the log {count} times"
         for marker, answer in self._submitted.items():
             if numbers.get(marker) != f"job/{answer['job_id']}":
-                yield f"job {marker!r} was acknowledged as {answer['job_id']}, the log has {numbers.get(marker)}"
+                found_as = numbers.get(marker)
+                yield f"job {marker!r} was acknowledged as {answer['job_id']}, the log has {found_as}"
 
     def _not_cancelled(self, log: Sequence[Recorded]) -> Iterator[str]:
         states, sets = dict[int, str](), dict[int, int]()

@@ -1,7 +1,7 @@
 """Strands, in the place of threads: one runs at a time, until it waits; and the processes they belong to.
 
-What blocks in production (a query, a sleep, a lock) is a wait here, and so a point at which others act, and at
-which the process may be killed or stopped for a while.
+What blocks in production (a query, a sleep, a lock) is a wait here, and so a point at which others act, and
+at which the process may be killed or stopped for a while.
 """
 
 from __future__ import annotations

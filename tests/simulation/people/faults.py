@@ -8,8 +8,8 @@ from random import Random
 from tests.simulation.database.server import Server, Weather
 from tests.simulation.machine.strands import current
 from tests.simulation.service.house import House
-from tests.simulation.service.workers import LEASE_SECONDS
 from tests.simulation.service.network import Network, Roads
+from tests.simulation.service.workers import LEASE_SECONDS
 
 Tell = Callable[[str, str], None]
 

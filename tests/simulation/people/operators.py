@@ -1,4 +1,4 @@
-"""Operators: systems break, are mended, drained, moved, lent; labs are switched off, and trees come and go."""
+"""Operators: systems break, are mended, drained, moved, lent; labs are disabled, trees come and go."""
 
 from __future__ import annotations
 

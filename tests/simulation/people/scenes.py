@@ -66,9 +66,9 @@ def scene_of(chance: Chance, hours: float) -> Scene:
         behaviour=behaviour,
         hours=hours,
         submitters=dice.randint(1, 3),
-        jobs_per_hour=dice.choice((0.5, 1.0, 2.0)) * systems / 4,
-        acts_per_hour=dice.choice((0.0, 0.5, 2.0)),
-        faults_per_hour=dice.choice((0.0, 0.5, 1.0, 3.0)),
+        jobs_per_hour=dice.choice((0.5, 1.0, 2.0, 4.0)) * systems / 4,
+        acts_per_hour=dice.choice((0.0, 0.5, 2.0, 8.0)),
+        faults_per_hour=dice.choice((0.0, 0.5, 1.0, 3.0, 10.0)),
         pace=dice.choice((1.0, 1.0, 20.0, 500.0)),
     )
 

@@ -26,11 +26,11 @@ class SimulatedReader(Reader):
         self._whole_from = 0
 
     async def open(self) -> None:
+        (row,) = await self.rows("progress")
         process = RUNNING.get()
         self._server.listen(CHANNEL, self._look)
         process.at_death(lambda: self._server.unlisten(self._look))
         process.task(self._look_again())
-        (row,) = await self.rows("progress")
         self._stand(row["position"], row["whole_from"])
 
     async def rows(self, query: str, params: Mapping[str, Any] | tuple[Any, ...] = ()) -> list[Row]:
