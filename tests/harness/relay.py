@@ -13,8 +13,8 @@ CHUNK_BYTES = 65_536
 class Held:
     """A message that the relay keeps to itself, with all that follows it on its connection."""
 
-    def __init__(self, marker: bytes) -> None:
-        self.marker = marker
+    def __init__(self, *marks: bytes) -> None:
+        self._marks = marks
         self.caught = threading.Event()
         self._released = threading.Event()
 
@@ -24,7 +24,8 @@ class Held:
 
     def look(self, data: bytes) -> None:
         """In the thread that passes the data on; returns when it may."""
-        if self.marker in data and not self.caught.is_set() and not self._released.is_set():
+        is_it = all(mark in data for mark in self._marks)
+        if is_it and not self.caught.is_set() and not self._released.is_set():
             self.caught.set()
             self._released.wait()
 
@@ -54,9 +55,9 @@ class Relay:
         """Every message takes so much longer."""
         self._delay_seconds = seconds
 
-    def hold(self, marker: bytes) -> Held:
-        """The first message from a client that has this in it is kept back until it is released."""
-        self._held = Held(marker)
+    def hold(self, *marks: bytes) -> Held:
+        """The first message from a client that has all of these in it is kept back until it is released."""
+        self._held = Held(*marks)
         return self._held
 
     def heal(self) -> None:

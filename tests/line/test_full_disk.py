@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
+import signal
 import tempfile
 from collections.abc import Iterator
-from contextlib import ExitStack, closing
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +34,20 @@ def disk() -> Iterator[SmallDisk]:
     shutil.rmtree(folder)
 
 
+@pytest.fixture
+def running(disk: SmallDisk) -> Iterator[Up]:
+    with up(disk.folder / "data", "--demo", printed=disk.folder.parent / "up.out") as started:
+        yield started
+
+
+@pytest.fixture
+def asking(running: Up) -> Iterator[Asking]:
+    with closing(Asking(running)) as made:
+        # Systems are what is loaded last.
+        until(lambda: made.client.get("/systems").json().get("systems"), "the demo's lab")
+        yield made
+
+
 class Asking:
     def __init__(self, running: Up) -> None:
         kept = json.loads((running.data / "connection.json").read_text("utf-8"))
@@ -46,40 +62,53 @@ class Asking:
         headers = {"Content-Type": "application/xml", "Idempotency-Key": key}
         return self.client.post("/jobs", content=self._job, headers=headers)
 
+    def jobs(self) -> set[int]:
+        asked = {"types": "job.submitted", "limit": 1000}
+        events = self.client.get("/events", params=asked).json()["events"]
+        return {int(event["subject"].partition("/")[2]) for event in events}
+
     def readiness(self) -> tuple[int, dict[str, Any]]:
         answer = self.client.get("/readyz")
         return answer.status_code, answer.json()["checks"]["database"]
 
 
-def test_up__disk_full__says_so_and_goes_on_when_there_is_room(disk: SmallDisk) -> None:
-    with ExitStack() as stack:
-        running = stack.enter_context(
-            up(disk.folder / "data", "--demo", printed=disk.folder.parent / "up.out")
-        )
-        asking = stack.enter_context(closing(Asking(running)))
-        asking.client.get("/systems", params={"limit": 1}).raise_for_status()
-        taken = [asking.submit("before").json()["job_id"]]
+def test_up__disk_full__says_so_and_goes_on_when_there_is_room(disk: SmallDisk, asking: Asking) -> None:
+    taken = [asking.submit("before").json()["job_id"]]
+
+    def refused() -> httpx.Response | None:
         disk.fill()
+        answer = asking.submit(f"job {len(taken)}")
+        if answer.status_code == 201:
+            taken.append(answer.json()["job_id"])
+            return None
+        return answer
 
-        def refused() -> httpx.Response | None:
-            disk.fill()
-            answer = asking.submit(f"job {len(taken)}")
-            if answer.status_code == 201:
-                taken.append(answer.json()["job_id"])
-                return None
-            return answer
+    problem = until(refused, "the disk to be full", 120)
+    assert problem.status_code == 503
+    assert problem.json()["title"] == "The database's disk is full"
+    assert int(problem.headers["retry-after"]) > 0
+    assert asking.readiness() == (503, {"ok": False, "writable": False, "detail": "its disk is full"})
+    disk.make_room()
+    until(lambda: asking.readiness()[0] == 200, "it to be ready by itself")
+    # The one that was refused is taken now, and it is one job.
+    found = {asking.submit(f"job {len(taken)}").json()["job_id"] for _ in range(2)}
+    assert len(found) == 1
+    assert asking.jobs() == {*taken, *found}
 
-        problem = until(refused, "the disk to be full", 120)
-        assert problem.status_code == 503
-        assert problem.json()["title"] == "The database's disk is full"
-        assert int(problem.headers["retry-after"]) > 0
-        assert asking.readiness() == (503, {"ok": False, "writable": False, "detail": "its disk is full"})
-        disk.make_room()
-        until(lambda: asking.readiness()[0] == 200, "it to be ready by itself")
-        # The one that was refused is taken now, and it is one job.
-        found = {asking.submit(f"job {len(taken)}").json()["job_id"] for _ in range(2)}
-        assert len(found) == 1
-        submitted = asking.client.get("/events", params={"types": "job.submitted", "limit": 1000}).json()
-        assert {event["subject"] for event in submitted["events"]} == {
-            f"job/{number}" for number in (*taken, *found)
-        }
+
+def test_up__postgresql_killed_on_a_full_disk__comes_back_when_there_is_room(
+    disk: SmallDisk, running: Up, asking: Asking
+) -> None:
+    before = asking.submit("before")
+    assert before.status_code == 201, before.text
+    disk.fill()
+    postmaster = Cluster(running.data / "postgresql").pid
+    assert postmaster is not None
+    os.kill(postmaster, signal.SIGKILL)
+    until(lambda: "PostgreSQL: " in running.text(), "a start that fails")
+    disk.fill()
+    assert asking.client.get("/readyz").status_code == 503
+    assert running.process.poll() is None
+    disk.make_room()
+    until(lambda: asking.client.get("/readyz").status_code == 200, "it to be ready by itself")
+    assert asking.jobs() == {before.json()["job_id"]}

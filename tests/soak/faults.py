@@ -18,8 +18,8 @@ from tests.harness.waiting import until
 from tests.soak.machine import Machine, send
 from tests.soak.site import Site, either
 
-# A message with this in it is an append of decisions.
-OF_AN_APPEND = b"recipe.scheduled"
+# A message with these in it is an append under the lease: others name one of them at most.
+OF_AN_APPEND = (b"recipe.scheduled", SCHEDULER.encode())
 PAUSE_SECONDS = (0.5, 4.0)
 DELAY_SECONDS = (0.02, 0.4)
 # The API tries for five by itself before it says so.
@@ -123,7 +123,7 @@ def wake_zombie(site: Site, chance: Random) -> Struck:
     """It is stopped with an append on its way, which arrives when another has decided for a while."""
     machine, pid = _second_decides(site)
     refused = machine.fenced()
-    held = site.to_database.hold(OF_AN_APPEND)
+    held = site.to_database.hold(*OF_AN_APPEND)
     try:
         until(held.caught.is_set, "an append of the second machine")
         with _paused(pid):
