@@ -101,7 +101,7 @@ class Planted:
 
 PLANTED: Mapping[str, Planted] = {
     "double grant": Planted(whoever_has_it, "audit|nobody caught"),
-    "fencing": Planted(no_fence, "nobody_fenced_writes"),
+    "fencing": Planted(no_fence, "nobody_fenced_writes", first=18),
     "versions": Planted(no_versions, "audit|nobody caught"),
     "command ids": Planted(no_command_ids, "is in the log 2 times|audit|nobody caught"),
     "wake-ups": Planted(
