@@ -21,10 +21,17 @@ class _Lease:
 
 
 class SnapshotPiece(NamedTuple):
+    number: int
     is_last: bool
     code: str
     position: int
     content: bytes
+
+    def is_whole_with(self, pieces: int) -> bool:
+        return self.is_last and self.number + 1 == pieces
+
+    def is_good_for(self, code: str, upto: int) -> bool:
+        return self.code == code and self.position <= upto
 
 
 class LiveTables:
@@ -67,14 +74,15 @@ class LiveTables:
         whole = [
             rows
             for (of, _), rows in self.snapshots.items()
-            if of == name and rows[-1].is_last and rows[-1].code == code and rows[-1].position <= upto
+            if of == name and rows[-1].is_whole_with(len(rows)) and rows[-1].is_good_for(code, upto)
         ]
         newest = max(whole, key=lambda rows: rows[-1].position, default=[])
         return [(row.content,) for row in newest]
 
-    def save_snapshot_piece(self, name: str, attempt: str, number: int, *row: Any) -> list[tuple[Any, ...]]:
-        self.snapshots.setdefault((name, attempt), []).append(SnapshotPiece(*row))
-        return [(number,)]
+    def save_snapshot_piece(self, name: str, attempt: str, *row: Any) -> list[tuple[Any, ...]]:
+        piece = SnapshotPiece(*row)
+        self.snapshots.setdefault((name, attempt), []).append(piece)
+        return [(piece.number,)]
 
     def forget_other_snapshots(self, name: str, attempt: str) -> list[tuple[Any, ...]]:
         others = [key for key in self.snapshots if key[0] == name and key[1] != attempt]
