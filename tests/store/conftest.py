@@ -1,4 +1,4 @@
-"""The log and its owner are those of a database on each server; promises are asked of a simulated one, too."""
+"""The log and its owner are of a database on each server; promises are asked of simulated ones, too."""
 
 from __future__ import annotations
 
