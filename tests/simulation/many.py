@@ -11,6 +11,8 @@ from multiprocessing import get_context
 from tests.simulation.people.faults import FAULTS
 from tests.simulation.seed import Asked, Outcome, run_seed
 
+SEEDS_IN_A_PROCESS = 100
+
 Run = Callable[[Asked], Outcome]
 
 
@@ -19,7 +21,11 @@ def many(asked: Sequence[Asked], processes: int) -> Iterator[Outcome]:
     if processes == 1:
         yield from map(run_seed, asked)
         return
-    with ProcessPoolExecutor(processes, mp_context=get_context("spawn")) as pool:
+    # What a killed strand held is not given back before its process ends.
+    pool = ProcessPoolExecutor(
+        processes, mp_context=get_context("spawn"), max_tasks_per_child=SEEDS_IN_A_PROCESS
+    )
+    with pool:
         yield from pool.map(run_seed, asked, chunksize=4)
 
 
