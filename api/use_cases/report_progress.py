@@ -86,8 +86,10 @@ class _Message:
                 recipes[place] = item
             else:
                 commands[place] = item
-        drafts = of_recipes(self.services.aggregates, self.lab_controller, recipes) if recipes else []
-        return drafts + of_commands(self.services.log, commands) if commands else drafts
+        drafts = of_commands(self.services.log, commands) if commands else []
+        if recipes:
+            drafts += of_recipes(self.services.aggregates, self.lab_controller, recipes)
+        return drafts
 
     async def done_before(self, waiting: Iterable[int]) -> dict[int, Answer]:
         """What was answered to some of them when the same message came before, by place.
@@ -120,7 +122,7 @@ class _Message:
             request = part(request, self.numbers[_first(drafts)])
             told = {str(self.numbers[place]): draft.why(place) for draft in drafts for place in draft.places}
             answer = orjson.dumps(told)
-        # In the order of the message, as far as they depend on each other.
+        # Each draft in the order of the message; what a lab has done comes before what came of it.
         decided = [change for draft in drafts for change in draft.decided]
         versions = {subject: version for draft in drafts for subject, version in draft.versions.items()}
         return append_of(self.services, request, decided, versions, answer)
