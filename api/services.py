@@ -71,7 +71,7 @@ class Services:
         return Stamp(at=self.clock(), actor=request.actor, cause=f"request/{request.request_id}")
 
     async def append(self, append: Append) -> Outcome:
-        return await asyncio.wrap_future(self.commits.submit(append))
+        return await self.commits.append(append)
 
 
 def written(moment: datetime) -> str:

@@ -327,9 +327,9 @@ WHERE c.lab_controller = %(lab_controller)s AND c.command_id > %(after)s
   AND (NOT %(unfinished)s OR so.state IN ('queued', 'running')) AND c.until_position = 9223372036854775807
 ORDER BY c.command_id LIMIT %(limit)s
 
--- name: command
-SELECT command_id, lab_controller, kind, system, recipe_id, state FROM read.commands
-WHERE command_id = %(command_id)s AND until_position = 9223372036854775807
+-- name: commands_by_id
+SELECT command_id, lab_controller, kind, system, recipe_id FROM read.commands
+WHERE command_id = ANY (%(command_ids)s::bigint[]) AND until_position = 9223372036854775807
 
 -- name: system_is_known
 SELECT fqdn FROM read.systems WHERE fqdn = %(fqdn)s AND since_position <= %(at)s AND until_position > %(at)s

@@ -11,7 +11,6 @@ from replay.steps import Step, in_order
 NOT_FOUND, CONFLICT, NOT_UNDERSTOOD = 404, 409, 422
 # Saying these again would change nothing.
 REFUSED = frozenset({NOT_FOUND, CONFLICT, NOT_UNDERSTOOD})
-ALONE = frozenset({"command", "silence"})
 
 
 @dataclass(frozen=True)
@@ -40,7 +39,7 @@ def next_delivery(lab: Lab, now_seconds: float, limit: int) -> Delivery | None:
     """
     taken, waiting = list[Step](), set[int | None]()
     for step in lab.due(now_seconds):
-        if step.kind in ALONE:
+        if step.kind == "silence":
             taken = taken or [step]
             break
         if step.recipe_id is not None and step.host_recipe_id in waiting:

@@ -1,8 +1,8 @@
 """A lab whose machines take no time: `python -m api.bench.lab FQDN...`, with URL and token from its settings.
 
-Each lab controller takes its commands, reports on each, and says what its machines do in `/updates`, what is
-due at once in one message. A machine is said to install, to run, and to be done, one after the other: three
-messages, as they would come from a real one.
+Each lab controller takes its commands, and says in `/updates` that it has done them and what its machines do,
+what is due at once in one message. A machine is said to install, to run, and to be done, one after the other:
+three messages, as they would come from a real one.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import heapq
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import count
 from typing import Any
 from urllib.parse import quote
@@ -29,7 +29,6 @@ BEHAVIOUR = Behaviour(boot_seconds=TICK, install_seconds=TICK, result_seconds=TI
 WAIT_SECONDS = 5
 # What one message carries at most.
 BATCH = 600
-REPORTERS = 4
 
 
 class LabController:
@@ -44,15 +43,14 @@ class LabController:
         self._last_command = 0
 
     async def work(self) -> None:
-        asking = await Wire.connected(self._url)
-        reporters = [await Wire.connected(self._url) for _ in range(REPORTERS)]
+        wire = await Wire.connected(self._url)
         while True:
-            commands = await self._commands(asking)
+            commands = await self._commands(wire)
             self._take(commands)
-            await asyncio.gather(
-                self._say(asking),
-                *(self._report(wire, commands[first::REPORTERS]) for first, wire in enumerate(reporters)),
-            )
+            due = [{"command": {"id": command["id"], "state": "completed"}} for command in commands]
+            due += self._due()
+            for first in range(0, len(due), BATCH):
+                await self._say(wire, due[first : first + BATCH])
 
     async def _commands(self, wire: Wire) -> list[dict[str, Any]]:
         wait = 0 if self._agenda else WAIT_SECONDS
@@ -68,25 +66,19 @@ class LabController:
                 for step in life(command, BEHAVIOUR, self._tick):
                     heapq.heappush(self._agenda, (step.due_seconds, next(self._numbers), step))
 
-    async def _say(self, wire: Wire) -> None:
-        """What is due now."""
+    def _due(self) -> Iterator[dict[str, Any]]:
+        """What the machines say now."""
         self._tick += TICK[0]
         while self._agenda and self._agenda[0][0] <= self._tick:
-            due: list[Step] = []
-            while self._agenda and self._agenda[0][0] <= self._tick and len(due) < BATCH:
-                due.append(heapq.heappop(self._agenda)[-1])
-            items = [{"progress": {"recipe_id": step.recipe_id, **step.body}} for step in due]
-            body = orjson.dumps({"items": items})
-            path = f"{self._path}/updates"
-            answer = await wire.ask(request("POST", path, self._token, body, "application/json"))
-            refused = [one for one in orjson.loads(answer)["items"] if one["status"] != 200]
-            assert not refused, refused[0]
+            step = heapq.heappop(self._agenda)[-1]
+            yield {"progress": {"recipe_id": step.recipe_id, **step.body}}
 
-    async def _report(self, wire: Wire, commands: Sequence[Mapping[str, Any]]) -> None:
-        for command in commands:
-            path = f"{self._path}/commands/{command['id']}"
-            body = b'{"state":"completed"}'
-            await wire.ask(request("PATCH", path, self._token, body, "application/json"))
+    async def _say(self, wire: Wire, items: Sequence[Mapping[str, Any]]) -> None:
+        body = orjson.dumps({"items": items})
+        path = f"{self._path}/updates"
+        answer = await wire.ask(request("POST", path, self._token, body, "application/json"))
+        refused = [one for one in orjson.loads(answer)["items"] if one["status"] != 200]
+        assert not refused, refused[0]
 
 
 async def _all(fqdns: Sequence[str]) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+from functools import cache
 from typing import Any, TypeVar
 
 from falcon.asgi import Request
@@ -20,6 +22,10 @@ _MANY = ("types", "subject")
 
 def read_query(req: Request, model: type[Q]) -> Q:
     """The query of a request. Raises FaultyInput with everything that is wrong with it."""
+    if not req.query_string:
+        with suppress(ValidationError):
+            empty: Q = _of_nothing(model)
+            return empty
     known = tuple(model.model_fields)
     words = f"is no parameter here; known are {', '.join(known)}" if known else "is no parameter here"
     faults = [Fault(name[:WORDS_LENGTH], words) for name in req.params if name not in known]
@@ -37,3 +43,9 @@ def read_query(req: Request, model: type[Q]) -> Q:
     if faults:
         raise FaultyInput(faults)
     return query
+
+
+@cache
+def _of_nothing(model: type[Q]) -> Q:
+    """Most requests have no query. Raises ValidationError where one is needed."""
+    return model.model_validate({})

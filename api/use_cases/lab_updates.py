@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import asyncio
 from collections import defaultdict
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from itertools import groupby
 from typing import Any
 
 from api.services import Request, Services
 from api.store.requests import Committed
 from api.use_cases.change_system import SystemChange, change_system
+from api.use_cases.drafts import CommandItem, Item
 from api.use_cases.keyed import part, parts_done_before
 from api.use_cases.register_system import register_system
-from api.use_cases.report_progress import Answer, Item, answers_kept, report_progress
+from api.use_cases.report_command import moves_more, not_told, report_on, told
+from api.use_cases.report_progress import Answer, answers_kept, report_progress
 from api.use_cases.rights import require_own_lab
 from domain.errors import Fault, FaultyInput, LabledgerError, NotPermitted, Refused
 from domain.system.state import System
@@ -43,41 +46,89 @@ class Released:
     take: Take
 
 
+@dataclass(frozen=True)
+class Reported:
+    """How far a command is that this lab controller was told."""
+
+    lab_controller: str
+    report: CommandItem
+
+
+Report = Item | CommandItem
+
+
 async def take_updates(
     services: Services,
     request: Request,
     lab_controller: str | None,
-    items: Mapping[int, Item | Told | Released],
+    items: Mapping[int, Item | Reported | Told | Released],
 ) -> dict[int, Answer]:
     """Take items in the order given, each with its own answer; those about different things go side by side.
 
-    Progress that comes together is taken together. `lab_controller` is the one that reports it, None for an
+    Reports that come together are taken together. `lab_controller` is the one that reports it, None for an
     admin. Items are given and answered by their numbers in the message. Under an Idempotency-Key what was
     taken before is not taken again (`keyed.part`): its answer is the first one. What changed nothing, or was
     refused alone, is looked at anew. Raises FaultyInput for a key that came with another message.
     """
     done = await parts_done_before(services, request, items)
     answers = answers_kept(done)
-    todo = {number: item for number, item in items.items() if number not in answers}
-    for kind, run in groupby(todo.items(), key=lambda numbered: type(numbered[1])):
-        if kind is Item:
-            reports = {number: item for number, item in run if isinstance(item, Item)}
+    todo, unknown = await _known(services, {n: item for n, item in items.items() if n not in answers})
+    answers |= unknown
+    for kind, run in groupby(todo.items(), key=lambda numbered: _kind(numbered[1])):
+        if kind is Report:
+            reports = {number: item for number, item in run if isinstance(item, Report)}
             taken = await report_progress(
                 services, request, lab_controller, list(reports.values()), list(reports)
             )
             answers.update(zip(reports, taken, strict=True))
         elif kind is Told:
-            told = {number: item for number, item in run if isinstance(item, Told)}
-            answers.update(await _side_by_side(request, told))
+            alone = {number: item for number, item in run if isinstance(item, Told)}
+            answers.update(await _side_by_side(request, alone))
         else:
             # A system that is drained before its recipe leaves it must be drained when it does.
             for number, item in run:
                 assert isinstance(item, Released), f"{kind} is no item"
                 answers[number] = await _answer(item, part(request, number))
     # The same message may have come twice at once: then nothing is left to do, or it is refused for what the
-    # other has just done.
-    without = [number for number, answer in answers.items() if not isinstance(answer, Committed)]
-    return answers | answers_kept(await parts_done_before(services, request, without))
+    # other has just done, whose commit may bear the number of another item.
+    if all(isinstance(answer, Committed) for answer in answers.values()):
+        return answers
+    return answers | answers_kept(await parts_done_before(services, request, items))
+
+
+def _commands(items: Iterable[object]) -> dict[str, list[int]]:
+    """The ids of those that are reported on, by who does."""
+    found: dict[str, list[int]] = defaultdict(list)
+    for item in items:
+        if isinstance(item, Reported):
+            found[item.lab_controller].append(item.report.command_id)
+    return found
+
+
+def _kind(item: Item | CommandItem | Told | Released) -> Any:
+    return Report if isinstance(item, Report) else type(item)
+
+
+async def _known(
+    services: Services, items: Mapping[int, Item | Reported | Told | Released]
+) -> tuple[dict[int, Item | CommandItem | Told | Released], dict[int, Answer]]:
+    """Commands by what they are for: most change nothing else. Those nobody was told have their answer."""
+    known: dict[int, Item | CommandItem | Told | Released] = {}
+    unknown: dict[int, Answer] = {}
+    commands: dict[int, dict[str, Any]] = {}
+    for lab_controller, ids in _commands(items.values()).items():
+        commands |= await told(services, lab_controller, ids)
+    for number, item in items.items():
+        if not isinstance(item, Reported):
+            known[number] = item
+        elif (command := commands.get(item.report.command_id)) is None:
+            unknown[number] = not_told(services, item.lab_controller, item.report.command_id)
+        elif moves_more(command, item.report.state):
+            take = partial(report_on, services, command=command, item=item.report)
+            known[number] = Told(f"system/{command['system']}", take)
+        else:
+            known[number] = item.report
+    return known, unknown
 
 
 async def _side_by_side(request: Request, items: Mapping[int, Told]) -> dict[int, Answer]:

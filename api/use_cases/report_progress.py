@@ -1,33 +1,20 @@
-"""A lab controller reports on recipes, one or many at a time."""
+"""A lab controller reports on recipes and commands, one or many at a time."""
 
 from __future__ import annotations
 
 import asyncio
 import time
-from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import orjson
 
 from api.services import Request, Services
-from api.store.requests import Append, Committed, Conflict, Outcome, committed
+from api.store.requests import Append, Committed, Conflict, committed
 from api.use_cases.commit import PATIENCE_SECONDS, append_of
-from api.use_cases.keyed import part, require_same
-from api.use_cases.rights import require_own_lab
-from domain.errors import LabledgerError, NotPermitted, Refused, Unknown
-from domain.events import Decided
-from domain.gathered import Gathered, members_after
-from domain.names import called
-from domain.recipe_set.messages import Report
-from domain.recipe_set.reports import report
-
-
-@dataclass(frozen=True)
-class Item:
-    recipe_id: int
-    report: Report
-
+from api.use_cases.drafts import CommandItem, Draft, Item, of_commands, of_recipes
+from api.use_cases.keyed import part, parts_done_before, require_same
+from domain.errors import LabledgerError, Refused
 
 Answer = Committed | LabledgerError | None
 """What an item changed, why it was not taken, or None for one that says what is known already."""
@@ -37,27 +24,38 @@ async def report_progress(
     services: Services,
     request: Request,
     lab_controller: str | None,
-    items: Sequence[Item],
+    items: Sequence[Item | CommandItem],
     numbers: Sequence[int] | None = None,
 ) -> list[Answer]:
-    """Take reports in the order given; those on one recipe set are one commit with its systems' events.
+    """Take reports in the order given. Every item gets its own answer: one that is refused does not hold up
+    the others.
 
-    `lab_controller` is the one that reports, None for an admin. Every item gets its own answer: a report that
-    is refused does not hold up the others. Under an Idempotency-Key the reports on one set are found again by
-    the number of the first of them in its message; without `numbers` the request brings one item.
+    `lab_controller` is the one that reports, None for an admin. Reports on one recipe set, or one command,
+    stand and fall together; all that are given are one commit, unless something they are about moved
+    meanwhile. Under an Idempotency-Key a commit is found again by the number of its first report in the
+    message; without `numbers` the request brings one item.
     """
     message = _Message(services, request, lab_controller, items, numbers)
     answers: dict[int, Answer] = {}
     deadline = time.monotonic() + PATIENCE_SECONDS
+    is_first = True
     while len(answers) < len(items):
         if time.monotonic() > deadline:
             raise Conflict("what was reported on kept changing")
         waiting = [place for place in range(len(items)) if place not in answers]
-        drafts = await asyncio.to_thread(_decide, message, waiting)
-        outcomes = await asyncio.gather(*(_append(services, draft) for draft in drafts))
-        for draft, outcome in zip(drafts, outcomes, strict=True):
-            if not isinstance(outcome, Conflict):
-                answers.update(message.answers(draft, outcome))
+        drafts = await asyncio.to_thread(message.decide, waiting)
+        # After that: what the same message did before is seen here, what it does later is a conflict.
+        answers |= await message.done_before(waiting)
+        drafts = [draft for draft in drafts if answers.keys().isdisjoint(draft.places)]
+        new = [draft for draft in drafts if draft.decided]
+        for draft in drafts:
+            if not draft.decided:
+                answers |= {place: draft.refused.get(place) for place in draft.places}
+        # What moves keeps only those waiting that are about it.
+        groups = [new] if is_first and new else [[draft] for draft in new]
+        for answered in await asyncio.gather(*map(message.append, groups)):
+            answers |= answered
+        is_first = False
     return [answers[place] for place in range(len(items))]
 
 
@@ -75,86 +73,60 @@ class _Message:
     services: Services
     request: Request
     lab_controller: str | None
-    items: Sequence[Item]
+    items: Sequence[Item | CommandItem]
     numbers: Sequence[int] | None
 
-    def append(self, draft: _Draft, decided: Decided, versions: Mapping[str, int]) -> Append:
-        """Of the reports on one set; its answer is {number: null, or why it is refused}."""
+    def decide(self, waiting: Iterable[int]) -> list[Draft]:
+        """On fresh state. Blocking."""
+        recipes: dict[int, Item] = {}
+        commands: dict[int, CommandItem] = {}
+        for place in waiting:
+            item = self.items[place]
+            if isinstance(item, Item):
+                recipes[place] = item
+            else:
+                commands[place] = item
+        drafts = of_commands(self.services.log, commands) if commands else []
+        if recipes:
+            drafts += of_recipes(self.services.aggregates, self.lab_controller, recipes)
+        return drafts
+
+    async def done_before(self, waiting: Iterable[int]) -> dict[int, Answer]:
+        """What was answered to some of them when the same message came before, by place.
+
+        The commit that took one may bear the number of any other.
+        """
+        if self.numbers is None:
+            return {}
+        kept = answers_kept(await parts_done_before(self.services, self.request, self.numbers))
+        return {place: kept[number] for place in waiting if (number := self.numbers[place]) in kept}
+
+    async def append(self, drafts: Sequence[Draft]) -> dict[int, Answer]:
+        """All in one commit; the answers by place among the items, none where it has to be decided again."""
+        outcome = await self.services.append(self._append_of(drafts))
+        if isinstance(outcome, Conflict):
+            return {}
+        taken = committed(outcome)
+        if not taken.repeated or self.numbers is None:
+            return {place: draft.refused.get(place, taken) for draft in drafts for place in draft.places}
+        # The same message at the same time: the other was first, with these, or with some of them.
+        require_same(self.request, taken)
+        kept = answers_kept({self.numbers[_first(drafts)]: taken})
+        places = [place for draft in drafts for place in draft.places]
+        return {place: kept[self.numbers[place]] for place in places if self.numbers[place] in kept}
+
+    def _append_of(self, drafts: Sequence[Draft]) -> Append:
+        """Its answer is {number: null, or why it is refused}."""
         request, answer = self.request, None
         if request.command_id is not None and self.numbers is not None:
-            request = part(request, self.numbers[draft.places[0]])
-            told = {str(self.numbers[place]): draft.why(place) for place in draft.places}
+            request = part(request, self.numbers[_first(drafts)])
+            told = {str(self.numbers[place]): draft.why(place) for draft in drafts for place in draft.places}
             answer = orjson.dumps(told)
+        # Each draft in the order of the message; what a lab has done comes before what came of it.
+        decided = [change for draft in drafts for change in draft.decided]
+        versions = {subject: version for draft in drafts for subject, version in draft.versions.items()}
         return append_of(self.services, request, decided, versions, answer)
 
-    def answers(self, draft: _Draft, outcome: Outcome | None) -> dict[int, Answer]:
-        """By place among the items."""
-        taken = None if outcome is None else committed(outcome)
-        if taken is None or not taken.repeated or self.numbers is None:
-            return {place: draft.refused.get(place, taken) for place in draft.places}
-        # The same message at the same time: the other was first.
-        require_same(self.request, taken)
-        kept = answers_kept({self.numbers[draft.places[0]]: taken})
-        return {place: kept[self.numbers[place]] for place in draft.places}
 
-
-@dataclass
-class _Draft:
-    """What the reports on one set come to: why some are refused, an append of what is new in the others.
-
-    `places` are those of the reports among the items.
-    """
-
-    places: tuple[int, ...]
-    refused: dict[int, LabledgerError] = field(default_factory=dict)
-    append: Append | None = None
-
-    def why(self, place: int) -> str | None:
-        error = self.refused.get(place)
-        return None if error is None else str(error)
-
-
-async def _append(services: Services, draft: _Draft) -> Outcome | None:
-    return None if draft.append is None else await services.append(draft.append)
-
-
-def _decide(message: _Message, waiting: Iterable[int]) -> list[_Draft]:
-    """One draft for each set, on fresh state, and one for each report on nothing of theirs."""
-    wanted = {place: message.items[place] for place in waiting}
-    aggregates = message.services.aggregates
-    gathered = aggregates.gather(f"recipe/{item.recipe_id}" for item in wanted.values())
-    drafts: list[_Draft] = []
-    of_set: dict[int, dict[int, Item]] = defaultdict(dict)
-    for place, item in wanted.items():
-        recipe = gathered.recipe(item.recipe_id)
-        try:
-            if recipe is None:
-                raise Unknown(called("recipe", item.recipe_id))
-            if recipe.system is not None:
-                require_own_lab(message.lab_controller, recipe.subject, recipe.lab_controller)
-            of_set[recipe.recipe_set_id][place] = item
-        except (Unknown, NotPermitted) as error:
-            drafts.append(_Draft((place,), {place: error}))
-    drafts += [_draft(message, gathered, set_id, reports) for set_id, reports in of_set.items()]
-    return drafts
-
-
-def _draft(message: _Message, gathered: Gathered, recipe_set_id: int, reports: dict[int, Item]) -> _Draft:
-    draft = _Draft(tuple(reports))
-    members = gathered.members(recipe_set_id)
-    decided: Decided = []
-    for place, item in reports.items():
-        try:
-            follows = report(members, members.recipe(item.recipe_id), item.report)
-        except Refused as error:
-            draft.refused[place] = error
-            continue
-        members = members_after(members, follows)
-        decided += follows
-    if decided:
-        # Only what it changes: reports on recipes of one set would otherwise hold each other up. Nothing is
-        # lost by it: who starts a set, takes a system from it or ends a host writes an event of every
-        # unfinished recipe that a report could be decided on, and those that have finished never change.
-        touched = {subject: gathered.versions[subject] for subject, _ in decided}
-        draft.append = message.append(draft, decided, touched)
-    return draft
+def _first(drafts: Sequence[Draft]) -> int:
+    return min(draft.places[0] for draft in drafts)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from domain.command.events import CommandCompleted, CommandFailed, CommandRunning
 from domain.events import Event
 from domain.lifecycle import Lifecycle, fan_in
@@ -16,6 +18,11 @@ COMMAND = Lifecycle(
         *fan_in(("queued", "running"), ("failed",), "it could not be done"),
     ),
 )
+
+
+def state_after(past: Sequence[Event]) -> str:
+    """Where a command is after everything that was reported on it."""
+    return str(getattr(past[-1], "STATE", "queued")) if past else "queued"
 
 
 def report(subject: str, before: str, after: str, reason: str) -> Event | None:

@@ -8,7 +8,8 @@ import orjson
 
 from api.use_cases.cancel import cancel_job
 from api.use_cases.change_system import SystemChange, change_system
-from api.use_cases.report_progress import Answer, Item, report_progress
+from api.use_cases.drafts import Item
+from api.use_cases.report_progress import Answer, report_progress
 from api.use_cases.submit_job import submit_job
 from domain.directory import events as directory
 from domain.job.spec import RecipeSetSpec

@@ -13,6 +13,7 @@ from tests.harness.running import Running
 from tests.rest.acting import (
     EAST,
     WEST,
+    commands,
     end,
     finish,
     happened,
@@ -188,6 +189,62 @@ def test_systems__sixty_in_one_message__all_are_added(people: People, client: ht
     assert set(_statuses(answer)) == {200}
     systems = client.get("/systems", params={**_after(answer), "limit": 1000}).json()["systems"]
     assert {row["fqdn"] for row in systems if "small" in row["pools"]} >= set(names)
+
+
+def test_commands__many_in_one_message__each_is_answered_and_the_good_ones_are_one_commit(
+    client: httpx.Client, people: People, machines: Callable[..., str], line: Running
+) -> None:
+    one, other = machines(), machines()
+    hosts = [submit(client, recipe_for(fqdn))["recipe_ids"][0] for fqdn in (one, other)]
+    for recipe_id in hosts:
+        in_state(client, recipe_id, "waiting")
+    client.get("/queue", params={"min_position": end(line)})
+    first, second = (commands(people["east"], EAST, fqdn)[0]["id"] for fqdn in (one, other))
+    told: list[dict[str, Any]] = [
+        {"command": {"id": first, "state": "completed"}},
+        {"command": {"id": first, "state": "running"}},
+        {"progress": {"recipe_id": hosts[0], "state": "installing"}},
+        {"command": {"id": 2**40, "state": "running"}},
+        {"command": {"id": second, "state": "asleep"}},
+        {"command": {"id": second, "state": "running"}},
+    ]
+    answer = _tell(people["east"], *told)
+    assert _statuses(answer) == [200, 409, 200, 404, 422, 200]
+    assert len({item["position"] for item in answer.json()["items"] if item["status"] == 200}) == 1
+    client.get("/queue", params=_after(answer))
+    found = [commands(people["east"], EAST, fqdn)[0]["state"] for fqdn in (one, other)]
+    assert found == ["completed", "running"]
+    beyond = client.patch(f"/lab-controllers/{EAST}/commands/{2**63}", json={"state": "running"})
+    assert beyond.status_code == 404
+    west = {"command": {"id": second, "state": "completed"}}
+    assert _statuses(people["west"].post(f"/lab-controllers/{WEST}/updates", json={"items": [west]})) == [404]
+    before = end(line)
+    assert _statuses(_tell(people["east"], told[-1])) == [200]
+    assert end(line) == before
+    for recipe_id in hosts:
+        client.post(f"/recipes/{recipe_id}/progress", json={"state": "aborted", "reason": "seen"})
+
+
+def test_command__to_provision_failed__its_recipe_ends_in_the_same_commit(
+    client: httpx.Client, people: People, machine: str, line: Running
+) -> None:
+    (recipe_id,) = submit(client, recipe_for(machine))["recipe_ids"]
+    in_state(client, recipe_id, "waiting")
+    client.get("/queue", params={"min_position": end(line)})
+    (command,) = commands(people["east"], EAST, machine)
+    failed = {"id": command["id"], "state": "failed", "reason": "no power"}
+    before = end(line)
+    answer = _tell(
+        people["east"], {"command": failed}, {"progress": {"recipe_id": recipe_id, "state": "installing"}}
+    )
+    assert _statuses(answer) == [200, 409]
+    position = answer.json()["items"][0]["position"]
+    topics = [(e["subject"], e["topic"]) for e in line.events(before) if e["commit_end"] == position]
+    assert topics == [
+        (f"command/{command['id']}", "command.failed"),
+        (f"recipe/{recipe_id}", "recipe.aborted"),
+        (f"system/{machine}", "system.pending"),
+    ]
 
 
 def _tell(client: httpx.Client, *items: dict[str, Any]) -> httpx.Response:

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
 import threading
+import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
+from types import SimpleNamespace
 
 import pytest
 
+from api.store import group_commit
 from api.store.event_log import EventLog
-from api.store.group_commit import GroupCommit
+from api.store.group_commit import GATHER_SECONDS, GroupCommit
 from api.store.requests import Append, Committed, Conflict, Outcome
 from domain.events import Change
 from domain.recipe.events import RecipeAborted
@@ -173,6 +177,64 @@ def answers(log: Log, commits: GroupCommit, *appends: Append) -> list[Outcome]:
     futures += [commits.submit(append) for append in appends[1:]]
     log.door.set()
     return [future.result(20) for future in futures]
+
+
+def test_append__several_tasks_of_a_loop__each_hears_of_its_own(log: Log, commits: GroupCommit) -> None:
+    log.door.set()
+
+    async def all_of_them() -> list[Outcome | BaseException]:
+        appends = [append_to("a"), append_to("b"), append_to("b", at=9), append_to("c")]
+        return await asyncio.gather(*map(commits.append, appends), return_exceptions=True)
+
+    first, second, stale, last = asyncio.run(all_of_them())
+    assert isinstance(stale, Conflict)
+    found = [each.position for each in (first, second, last) if isinstance(each, Committed)]
+    assert found == [log.load({name: 0})[name][0].position for name in "abc"]
+
+
+def test_append__database_away__raised(log: Log, commits: GroupCommit) -> None:
+    log.away.set()
+    log.door.set()
+    with pytest.raises(DatabaseAway):
+        asyncio.run(commits.append(append_to("a")))
+
+
+def test_append__given_up_meanwhile__the_others_are_answered(log: Log, commits: GroupCommit) -> None:
+    async def one_gives_up() -> Outcome:
+        given_up, kept = (asyncio.create_task(commits.append(append_to(name))) for name in "ab")
+        await asyncio.sleep(0)
+        assert await asyncio.to_thread(log.knocked.wait, 20)
+        given_up.cancel()
+        log.door.set()
+        return await kept
+
+    assert isinstance(asyncio.run(one_gives_up()), Committed)
+
+
+def test_submit__after_a_group__what_comes_soon_goes_together(
+    log: Log, commits: GroupCommit, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And after one alone, nobody waits."""
+    asleep, gathered = threading.Event(), threading.Event()
+    slept: list[float] = []
+
+    def gather(seconds: float) -> None:
+        slept.append(seconds)
+        asleep.set()
+        assert gathered.wait(20)
+
+    answers(log, commits, *map(append_to, "abc"))
+    clock = SimpleNamespace(sleep=gather, monotonic=time.monotonic)
+    monkeypatch.setattr(group_commit, "time", clock)
+    first = commits.submit(append_to("d"))
+    assert asleep.wait(20)
+    second = commits.submit(append_to("e"))
+    gathered.set()
+    assert positions(first.result(20)) and positions(second.result(20))
+    assert log.appends[-1] == 2
+    for name in "fg":
+        positions(commits.submit(append_to(name)).result(20))
+    assert log.appends[-2:] == [1, 1] and slept == [GATHER_SECONDS] * 2
 
 
 def test_submit__given_up_before_its_turn__nothing_is_written_and_the_rest_goes_on(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import ExitStack
 from functools import partial
 from typing import Any
 
@@ -11,10 +12,11 @@ import pytest
 from api.services import Request
 from api.store.requests import Committed
 from api.use_cases.change_system import SystemChange
+from api.use_cases.drafts import Item
 from api.use_cases.lab_updates import Released, Told, change_own_system, take_updates
-from api.use_cases.report_progress import Answer, Item
+from api.use_cases.report_progress import Answer
 from domain.errors import FaultyInput, Refused, Unknown
-from domain.recipe_set.messages import ReportCompleted, ReportInstalling, ReportWatchdog
+from domain.recipe_set.messages import ReportAborted, ReportCompleted, ReportInstalling, ReportWatchdog
 from tests.inside.bench import Bench
 from tests.races.stage import Stage, furnish
 
@@ -139,3 +141,38 @@ def test_message__of_another_key__is_another_message(stage: Stage) -> None:
     tell(stage, keyed(), message(stage))
     tell(stage, keyed("2"), message(stage))
     assert watchdogs(stage) == 2
+
+
+def test_reports__on_many_sets__are_one_commit(stage: Stage) -> None:
+    answers = tell(stage, keyed(), {0: Item(1, ReportInstalling()), 1: Item(2, ReportInstalling())})
+    assert shown(answers)[0] == shown(answers)[1]
+
+
+def test_reports__one_set_moves_meanwhile__the_others_are_taken_all_the_same(stage: Stage) -> None:
+    items: Items = {0: Item(1, ReportInstalling()), 1: Item(2, ReportInstalling())}
+    cancelled = ReportAborted("by somebody else")
+    between = stage.scene.doors[1].appended.preceded(
+        lambda: tell(stage, Request("lab-ops", "test"), {0: Item(1, cancelled)})
+    )
+    with between:
+        answers = tell(stage, keyed(), items, door=1)
+    assert {number: type(answer) for number, answer in answers.items()} == {0: Refused, 1: Committed}
+
+
+def test_message__twice_at_once_and_one_of_them_in_parts__both_get_the_first_answers(stage: Stage) -> None:
+    """What moves between takes the second apart; the first was whole, and its commit bears one number."""
+    items: Items = {0: Item(1, ReportWatchdog(600)), 1: Item(2, ReportWatchdog(600))}
+    first: list[dict[int, Answer]] = []
+
+    def again() -> None:
+        first.append(tell(stage, keyed(), items))
+
+    def moved() -> None:
+        tell(stage, Request("lab-ops", "test"), {0: Item(1, ReportInstalling())})
+        between.enter_context(appended.preceded(again))
+
+    appended = stage.scene.doors[1].appended
+    with ExitStack() as between, appended.preceded(moved):
+        second = tell(stage, keyed(), items, door=1)
+    assert shown(second) == shown(first[0])
+    assert watchdogs(stage) == 1

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from api.client import Client, Problem
@@ -29,14 +29,6 @@ class LabLink:
         while page := self.commands(found[-1]["id"] if found else 0):
             found += page
         return found
-
-    def report(self, command_id: int, body: Mapping[str, Any]) -> dict[str, Any]:
-        """One answer, as `update` gives many: a refusal is an answer, too."""
-        try:
-            self._client.patch(f"{self._path}/commands/{command_id}", body)
-        except Problem as error:
-            return refusal(error)
-        return {"status": 200}
 
     def update(self, steps: Sequence[Step]) -> list[dict[str, Any]]:
         """Say many things in one message; an answer to each. Raises Problem when one should be repeated."""
@@ -82,6 +74,8 @@ class LabLink:
 def item(step: Step) -> dict[str, Any]:
     if step.kind == "system":
         return {"system": dict(step.body)}
+    if step.kind == "command":
+        return {"command": {"id": step.command, **step.body}}
     return {"progress": {"recipe_id": step.recipe_id, **step.body}}
 
 

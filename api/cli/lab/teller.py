@@ -25,8 +25,6 @@ class Teller:
 
     def tell(self, lab: Lab, delivery: Delivery) -> Lab:
         """The lab afterwards. Raises Problem or Unreachable when all of it has to be said again."""
-        if delivery.kind == "command":
-            return self._report(lab, delivery)
         wrong = [step for step in delivery.steps if step.kind == "system" and not self._still_right(step)]
         lab, delivery = lab.without(lambda step: step in wrong), delivery.without(wrong)
         return self._update(lab, delivery) if delivery.steps else lab
@@ -38,24 +36,15 @@ class Teller:
                 lab = resume(lab, self._link.recipe(recipe_id), time.monotonic())
         return lab
 
-    def _report(self, lab: Lab, delivery: Delivery) -> Lab:
-        (step,) = delivery.steps
-        assert step.command is not None
-        for _ in range(1 + delivery.twice):
-            answer = self._link.report(step.command, step.body)
-        if step.body["state"] == "failed":
-            self._note("failed", system=step.system, command_id=step.command, **_refusal(answer))
-        # A command that we took before a crash is further already: a refusal can mean nothing else.
-        lab, _ = heard(lab, delivery, [answer["status"]])
-        return lab
-
     def _update(self, lab: Lab, delivery: Delivery) -> Lab:
         said = [*delivery.steps, *delivery.repeated]
         for _ in range(1 + delivery.twice):
             answers = self._link.update(said)[: len(delivery.steps)]
         if extra := len(delivery.repeated) + delivery.twice * len(said):
             self._note("repeated", messages=extra)
-        lab, contradicted = heard(lab, delivery, [int(answer["status"]) for answer in answers])
+        lab, refused = heard(lab, delivery, [int(answer["status"]) for answer in answers])
+        # A command that we took before a crash is further already: a refusal can mean nothing else.
+        contradicted = [step for step in refused if step.kind != "command"]
         for step, answer in zip(delivery.steps, answers, strict=True):
             self._show(step, answer, again=answer["status"] == CONFLICT and step not in contradicted)
         return self.ask_about(lab, contradicted)
@@ -68,10 +57,17 @@ class Teller:
 
     def _show(self, step: Step, answer: Mapping[str, Any], *, again: bool) -> None:
         """A message that was refused only because it came too early is no refusal: it will be said again."""
+        if step.kind == "command":
+            self._show_failed(step, answer)
+            return
         refused = _refusal(answer)
         what = "overtook" if again else step.kind
         about = {} if step.recipe_id is None else {"recipe_id": step.recipe_id}
         self._note(what, **about, **{"system": step.system, **step.body}, **refused)
+
+    def _show_failed(self, step: Step, answer: Mapping[str, Any]) -> None:
+        if step.body["state"] == "failed":
+            self._note("failed", system=step.system, command_id=step.command, **_refusal(answer))
 
 
 def _refusal(answer: Mapping[str, Any]) -> dict[str, str]:

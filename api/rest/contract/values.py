@@ -89,6 +89,8 @@ Count = Annotated[int, Field(ge=0, le=2**31 - 1), IS_NUMBER]
 # An id in a path: the one way to write a number from 1 to 2^31 - 1.
 Number = Annotated[str, StringConstraints(pattern=NUMBER_PATTERN), AfterValidator(_below_2_31)]
 Id = Annotated[int, Field(ge=1, le=2**31 - 1), IS_NUMBER]
+# Of a command: the position of what it follows from.
+CommandId = Annotated[int, Field(ge=1, le=2**63 - 1), IS_NUMBER]
 
 Mail = Annotated[str, StringConstraints(max_length=255, pattern=MAIL_PATTERN)]
 # Here it is only described: that there is no such role is told in the words of the domain.

@@ -24,8 +24,9 @@ from api.rest.resources.shapes import queued_recipe, recipe_document
 from api.services import Request as Requested
 from api.services import Services
 from api.store.requests import Committed
+from api.use_cases.drafts import Item
 from api.use_cases.end_recipe import return_recipe
-from api.use_cases.report_progress import Item, report_progress
+from api.use_cases.report_progress import report_progress
 from domain.errors import LabledgerError
 from domain.recipe.lifecycle import STARTED
 from domain.recipe.state import Recipe

@@ -20,16 +20,18 @@ from api.rest.resources.progress import read_report
 from api.services import Request as Requested
 from api.services import Services
 from api.use_cases.change_system import SystemChange
+from api.use_cases.drafts import CommandItem, Item
 from api.use_cases.end_recipe import release_recipe
 from api.use_cases.known import known
 from api.use_cases.lab_updates import (
     Released,
+    Reported,
     Told,
     add_or_change_system,
     change_own_system,
     take_updates,
 )
-from api.use_cases.report_progress import Answer, Item
+from api.use_cases.report_progress import Answer
 from domain.errors import Fault, FaultyInput, LabledgerError
 
 DRAIN = SystemChange(draining=True, reason="drained by its lab controller")
@@ -42,7 +44,7 @@ class LabUpdates:
         self._services = services
 
     @operation(
-        "Report on many recipes and systems at once",
+        "Report on many recipes, commands and systems at once",
         UpdatesTaken,
         body=Updates,
         most_bytes=MAX_BATCH_BYTES,
@@ -54,7 +56,7 @@ class LabUpdates:
         message: Updates = parse_model(req, body)
         request = keyed_request(req, body)
         answers: dict[int, Answer] = {}
-        items: dict[int, Item | Told | Released] = {}
+        items: dict[int, Item | Reported | Told | Released] = {}
         for number, item in enumerate(message.items):
             try:
                 items[number] = self._read(item, name, request)
@@ -68,13 +70,16 @@ class LabUpdates:
         end = await reading.position_of(self._services, None)
         reading.answer(resp, end, {"items": [_shown(answer, end) for answer in answers]})
 
-    def _read(self, item: dict[str, Any], name: str, request: Requested) -> Item | Told | Released:
+    def _read(self, item: dict[str, Any], name: str, request: Requested) -> Item | Reported | Told | Released:
         """Raises FaultyInput with everything that is wrong with the item."""
         if len(orjson.dumps(item)) > MAX_BODY_BYTES:
             raise FaultyInput([Fault("item", f"is larger than {MAX_BODY_BYTES} bytes")])
         update = check_model(item, Update)
         if update.progress is not None:
             return Item(update.progress.recipe_id, read_report(update.progress))
+        if update.command is not None:
+            told = update.command
+            return Reported(name, CommandItem(told.id, told.state, told.reason))
         if update.release is not None:
             recipe_id, reason = update.release.recipe_id, update.release.reason
             own = None if request.is_admin else name

@@ -39,7 +39,6 @@ class LabServer:
         server.on("GET", f"{LAB}/commands", self._commands)
         server.on("POST", f"{LAB}/updates", self.updates)
         for command in commands:
-            server.on("PATCH", f"{LAB}/commands/{command['id']}", self._report)
             server.on("GET", f"/systems/{command['system']}", self._system)
             self._offer(server, command)
 
@@ -62,14 +61,6 @@ class LabServer:
             return Answer({"commands": []})
         after = int(asked.query["after"][0])
         return Answer({"commands": [command for command in self.given if command["id"] > after][:20]})
-
-    def _report(self, asked: Asked) -> Answer:
-        number = int(asked.path.rpartition("/")[2])
-        self.commands.setdefault(number, []).append(asked.json())
-        for command in self.given:
-            if command["id"] == number:
-                command["state"] = asked.json()["state"]
-        return Answer({})
 
     def _system(self, _: Asked) -> Answer:
         return Answer({"condition": self.condition})
@@ -94,7 +85,16 @@ class LabServer:
             self.told.append(item["system"])
             self.condition = item["system"]["condition"]
             return {"status": 200}
+        if "command" in item:
+            self._report(**item["command"])
+            return {"status": 200}
         return {"status": self.hear(item["progress"])}
+
+    def _report(self, id: int, **report: Any) -> None:
+        self.commands.setdefault(id, []).append(report)
+        for command in self.given:
+            if command["id"] == id:
+                command["state"] = report["state"]
 
     def hear(self, progress: dict[str, Any]) -> int:
         recipe_id = progress["recipe_id"]

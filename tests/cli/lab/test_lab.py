@@ -108,7 +108,6 @@ class OneRecipe:
         known = [{"fqdn": "lab.example.com", "enabled": True}, {"fqdn": "off.example.com", "enabled": False}]
         server.on("GET", "/lab-controllers", Answer({"lab_controllers": known, "next": None}))
         server.on("GET", f"{lab}/commands", self._commands)
-        server.on("PATCH", f"{lab}/commands/5", self._report)
         server.on("POST", f"{lab}/updates", self.updates)
         server.on("GET", "/recipes/12", self._recipe)
 
@@ -116,18 +115,20 @@ class OneRecipe:
         new = int(asked.query["after"][0]) < self.COMMAND["id"]
         return Answer({"commands": [self.COMMAND] if new else []})
 
-    def _report(self, asked: Asked) -> Answer:
-        self.commands[5].append(asked.json()["state"])
-        return Answer({})
-
     def _recipe(self, _: Asked) -> Answer:
         tasks = [{"task_id": 31, "state": "completed" if self.state == "completed" else "new"}]
         return Answer({"recipe_id": 12, "state": self.state, "system": "a.example.com", "tasks": tasks})
 
     def updates(self, asked: Asked) -> Answer:
-        return Answer({"items": [self._take(item["progress"]) for item in asked.json()["items"]]})
+        return Answer({"items": [self._take(item) for item in asked.json()["items"]]})
 
-    def _take(self, progress: dict[str, Any]) -> dict[str, Any]:
+    def _take(self, item: dict[str, Any]) -> dict[str, Any]:
+        if "command" in item:
+            self.commands[item["command"]["id"]].append(item["command"]["state"])
+            return {"status": 200, "position": 0}
+        return self._hear(item["progress"])
+
+    def _hear(self, progress: dict[str, Any]) -> dict[str, Any]:
         with self._lock:
             if self.state in ("completed", "cancelled"):
                 return {"status": 409, "title": "No", "detail": f"recipe/12 is {self.state}"}

@@ -11,7 +11,6 @@ from api.rest.resources.updates import LabUpdates
 from api.services import Request, Services
 from api.use_cases.known import known
 from api.use_cases.lab_updates import take_updates
-from api.use_cases.report_command import report_command
 from domain.errors import LabledgerError, Unknown
 from tests.simulation.service.network import ANSWER_SECONDS, Asker, Network
 
@@ -64,16 +63,6 @@ class LabClient:
             return {"commands": rows}
 
         return self._asker.ask(read, answer_seconds=ANSWER_SECONDS + wait_seconds)
-
-    def patch(self, path: str, body: Any) -> Any:
-        command_id = int(path.rpartition("/")[2])
-
-        async def report(services: Services, request: Request) -> int:
-            state, reason = body["state"], body.get("reason", "")
-            done = await report_command(services, request, self._fqdn, command_id, state, reason)
-            return done.position if done else await asyncio.to_thread(services.log.end)
-
-        self.position = max(self.position or 0, self._asker.ask(report))
 
     def post(self, path: str, body: Any) -> Any:
         """The items of one message, each taken and answered as `/updates` does."""

@@ -53,9 +53,9 @@ def _progress(tables: ReadTables, _: Any) -> list[Row]:
     return [{"position": tables.position, "whole_from": tables.whole_from}]
 
 
-def _command(tables: ReadTables, asked: Any) -> list[Row]:
-    row = tables.open["commands"].get((asked["command_id"],))
-    return [] if row is None else [row]
+def _commands_by_id(tables: ReadTables, asked: Any) -> list[Row]:
+    rows = (tables.open["commands"].get((command_id,)) for command_id in asked["command_ids"])
+    return [row for row in rows if row is not None]
 
 
 def _commands(tables: ReadTables, asked: Any) -> list[Row]:
@@ -97,7 +97,7 @@ def _system(tables: ReadTables, asked: Any) -> list[Row]:
 
 QUERIES = {
     "progress": _progress,
-    "command": _command,
+    "commands_by_id": _commands_by_id,
     "commands": _commands,
     "recipe": _recipe,
     "system": _system,

@@ -8,7 +8,7 @@ from pydantic import Field, model_validator
 
 from api.rest.contract.inputs.common import Input
 from api.rest.contract.inputs.systems import SystemItem
-from api.rest.contract.values import Count, Fqdn, Id, OneOf, Real, Text
+from api.rest.contract.values import CommandId, Count, Fqdn, Id, OneOf, Real, Text
 from domain.roll_up import RESULT_ORDER
 
 # `New` is that of a task nobody has reported on.
@@ -18,6 +18,12 @@ REPORTED = tuple(result for result in RESULT_ORDER if result != "New")
 class CommandReport(Input):
     state: Literal["running", "completed", "failed"]
     reason: Text = ""
+
+
+class CommandTold(CommandReport):
+    """One of many: it says which command it is about."""
+
+    id: CommandId
 
 
 class ProgressItem(Input):
@@ -56,6 +62,7 @@ class Update(Input):
     """One item of a lab controller's message: one of these."""
 
     progress: RecipeProgress | None = None
+    command: CommandTold | None = None
     system: SystemItem | None = None
     drain: Fqdn | None = None
     undrain: Fqdn | None = None

@@ -1,0 +1,115 @@
+"""What reports come to: drafts, each of which stands or falls alone, on what was true when it was made."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from api.store.aggregates import Aggregates
+from api.store.event_log import EventLog
+from api.use_cases.rights import require_own_lab
+from domain.command.lifecycle import report as report_command
+from domain.command.lifecycle import state_after
+from domain.errors import LabledgerError, NotPermitted, Refused, Unknown
+from domain.events import Decided
+from domain.gathered import Gathered, members_after
+from domain.names import called
+from domain.recipe_set.messages import Report
+from domain.recipe_set.reports import report
+
+
+@dataclass(frozen=True)
+class Item:
+    """A report on a recipe."""
+
+    recipe_id: int
+    report: Report
+
+
+@dataclass(frozen=True)
+class CommandItem:
+    """How far a command is."""
+
+    command_id: int
+    state: str
+    reason: str = ""
+
+    @property
+    def subject(self) -> str:
+        return f"command/{self.command_id}"
+
+
+@dataclass
+class Draft:
+    """`places` are those of its reports among the items; some may be refused, each with its reason, and the
+    others come to what is `decided`: nothing, where all of it is known. `versions` are what that rests on.
+    """
+
+    places: tuple[int, ...]
+    refused: dict[int, LabledgerError] = field(default_factory=dict)
+    decided: Decided = field(default_factory=list)
+    versions: dict[str, int] = field(default_factory=dict)
+
+    def why(self, place: int) -> str | None:
+        error = self.refused.get(place)
+        return None if error is None else str(error)
+
+
+def of_recipes(aggregates: Aggregates, lab_controller: str | None, items: Mapping[int, Item]) -> list[Draft]:
+    """One for each recipe set, and one for each report on nothing of the lab's. Blocking."""
+    gathered = aggregates.gather(f"recipe/{item.recipe_id}" for item in items.values())
+    drafts: list[Draft] = []
+    of_set: dict[int, dict[int, Item]] = defaultdict(dict)
+    for place, item in items.items():
+        recipe = gathered.recipe(item.recipe_id)
+        try:
+            if recipe is None:
+                raise Unknown(called("recipe", item.recipe_id))
+            if recipe.system is not None:
+                require_own_lab(lab_controller, recipe.subject, recipe.lab_controller)
+            of_set[recipe.recipe_set_id][place] = item
+        except (Unknown, NotPermitted) as error:
+            drafts.append(Draft((place,), {place: error}))
+    return drafts + [_of_set(gathered, set_id, reports) for set_id, reports in of_set.items()]
+
+
+def _of_set(gathered: Gathered, recipe_set_id: int, reports: Mapping[int, Item]) -> Draft:
+    draft = Draft(tuple(reports))
+    members = gathered.members(recipe_set_id)
+    for place, item in reports.items():
+        try:
+            follows = report(members, members.recipe(item.recipe_id), item.report)
+        except Refused as error:
+            draft.refused[place] = error
+            continue
+        members = members_after(members, follows)
+        draft.decided += follows
+    # Only what it changes: reports on recipes of one set would otherwise hold each other up. Nothing is lost
+    # by it: who starts a set, takes a system from it or ends a host writes an event of every unfinished
+    # recipe that a report could be decided on, and those that have finished never change.
+    draft.versions = {subject: gathered.versions[subject] for subject, _ in draft.decided}
+    return draft
+
+
+def of_commands(log: EventLog, items: Mapping[int, CommandItem]) -> list[Draft]:
+    """One for each command; what a command is for is left to others. Blocking."""
+    past = log.load({item.subject: 0 for item in items.values()})
+    of_command: dict[str, dict[int, CommandItem]] = defaultdict(dict)
+    for place, item in items.items():
+        of_command[item.subject][place] = item
+    drafts = []
+    for subject, reports in of_command.items():
+        draft = Draft(tuple(reports), versions={subject: len(past[subject])})
+        state = state_after([recorded.event for recorded in past[subject]])
+        for place, item in reports.items():
+            try:
+                event = report_command(subject, state, item.state, item.reason)
+            except Refused as error:
+                draft.refused[place] = error
+                continue
+            if event is not None:
+                draft.decided.append((subject, event))
+                state = item.state
+        drafts.append(draft)
+    return drafts
