@@ -40,9 +40,11 @@ def rebuild(check: bool, data: str | None, as_json: bool) -> None:
     LABLEDGER_OWNER_DATABASE_URL or LABLEDGER_DATABASE_URL, else that of the `labledger up` which runs.
     """
     from api.embedded.running import database_url
+    from api.processes.garbage import spare_what_lasts
     from api.settings import Settings
 
     url = database_url(Settings.read(data=data))
+    spare_what_lasts()
     (_check if check else _swap)(Output(as_json), url)
 
 
