@@ -55,8 +55,6 @@ class ReadModels:
         if sum(map(len, self._intervals)) > MOST_KEPT:
             self._know_nothing()
         touched = Touched(page)
-        for facts in (self.job_documents, self.recipe_details, self.task_results):
-            facts.start()
         self._begin_recipes(cursor, touched)
         self._begin_systems(cursor, touched)
         self.commands.load(cursor, _keys(touched.numbers("command")))
