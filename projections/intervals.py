@@ -7,8 +7,9 @@ for the pages to come: nobody else writes these tables.
 
 from __future__ import annotations
 
-from collections.abc import ItemsView, Iterable, Sequence
+from collections.abc import Callable, ItemsView, Iterable, Sequence
 from datetime import datetime
+from functools import partial
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from psycopg import Cursor
@@ -20,16 +21,31 @@ R = TypeVar("R", bound=NamedTuple)
 Now = tuple[int, datetime]
 """Position and recorded_at of the event that is being folded."""
 
+Written = Callable[[Cursor[Any]], None]
+"""Writes what nobody folds into any more."""
+
 OPEN = 2**63 - 1
 NEVER = "infinity"
 _FOR_EVER = (OPEN, NEVER)
 
 
 class Intervals(Generic[R]):
-    """One interval table. `keys` are its key columns with their PostgreSQL types."""
+    """One interval table. `keys` are its key columns with their PostgreSQL types.
 
-    def __init__(self, table: str, keys: dict[str, str], row: type[R], json: Iterable[str] = ()) -> None:
+    `all_known`: the table is empty, so there is nothing to fetch, now or later.
+    """
+
+    def __init__(
+        self,
+        table: str,
+        keys: dict[str, str],
+        row: type[R],
+        json: Iterable[str] = (),
+        *,
+        all_known: bool = False,
+    ) -> None:
         self._row = row
+        self._all_known = all_known
         self._load, self._close = _statements(table, keys, row._fields)
         ends = ("since_position", "since", "until_position", "until")
         self._copying = Copying(table, (*keys, *row._fields, *ends), json)
@@ -40,7 +56,7 @@ class Intervals(Generic[R]):
 
     def __len__(self) -> int:
         """Of how many keys it is known what is true."""
-        return len(self._known)
+        return len(self._open) if self._all_known else len(self._known)
 
     def _start(self) -> None:
         # Since when what is open is true, where that is not stored yet.
@@ -51,6 +67,8 @@ class Intervals(Generic[R]):
 
     def load(self, cursor: Cursor[Any], keys: Iterable[Key]) -> None:
         """Begin a page: fetch the open rows of those keys it touches that are not known."""
+        if self._all_known:
+            return
         wanted = [key for key in dict.fromkeys(keys) if key not in self._known]
         self._known.update(wanted)
         if wanted:
@@ -78,7 +96,8 @@ class Intervals(Generic[R]):
         if before == row:
             return
         if before is None:
-            self._known.add(key)
+            if not self._all_known:
+                self._known.add(key)
         else:
             self._end(key, before, now)
         self._open[key] = row
@@ -97,8 +116,13 @@ class Intervals(Generic[R]):
         else:
             self._ended.append(key + row + since + now)
 
+    def take_ended(self) -> Written:
+        """What writes the rows that have begun and ended. What is true now is kept back, until `flush`."""
+        ended, self._ended = self._ended, []
+        return partial(self._copying.copy, rows=ended)
+
     def flush(self, cursor: Cursor[Any]) -> None:
-        """Write the page."""
+        """Write the page, or what was kept back."""
         if self._closed:
             keys = _by_column(list(self._closed))
             ends = _by_column(list(self._closed.values()))
@@ -119,9 +143,13 @@ class Facts(Generic[R]):
     def add(self, row: R, now: Now) -> None:
         self._rows.append(row + now)
 
+    def take_ended(self) -> Written:
+        """What writes all there are."""
+        rows, self._rows = self._rows, []
+        return partial(self._copying.copy, rows=rows)
+
     def flush(self, cursor: Cursor[Any]) -> None:
-        self._copying.copy(cursor, self._rows)
-        self._rows = []
+        self.take_ended()(cursor)
 
 
 def _by_column(rows: Sequence[tuple[Any, ...]]) -> list[list[Any]]:

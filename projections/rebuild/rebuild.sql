@@ -36,7 +36,7 @@ SELECT array_agg(attname::text ORDER BY attnum) FROM pg_attribute
 WHERE attrelid = format('%%I.%%I', %s::text, %s::text)::regclass AND attnum > 0 AND NOT attisdropped
 
 -- name: copy_of
--- The statements that make the schema `fresh` like `live`, with no rows. Both are run with the one they are about
+-- The statements that make the schema `fresh` like `live`, with no rows, and which of them can wait for rows. Both are run with the one they are about
 -- as search_path, so that definitions name no schema, and indexes and keys have the names that migrations know.
 WITH tables AS (
     SELECT oid, relname, relacl, relowner, reloptions FROM pg_class
@@ -49,7 +49,7 @@ WITH tables AS (
     SELECT format('%%I', t.relname), a.* FROM tables t CROSS JOIN LATERAL aclexplode(t.relacl) AS a
     WHERE a.grantee <> t.relowner
 )
-SELECT statement FROM (
+SELECT statement, step IN (3, 4) FROM (
     SELECT 1 AS step, relname, format('CREATE TABLE %%I (LIKE %%I.%%I INCLUDING ALL EXCLUDING INDEXES)',
                                       relname, %(live)s::text, relname) AS statement FROM tables
     UNION ALL
@@ -70,4 +70,5 @@ SELECT statement FROM (
 ) AS made ORDER BY step, relname, statement
 
 -- name: begin
-INSERT INTO progress (name, position) SELECT name, 0 FROM read.progress
+INSERT INTO progress (name, position, whole_from)
+SELECT name, 0, (SELECT coalesce(max(notification_id), 0) FROM log.events) FROM read.progress
