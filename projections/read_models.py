@@ -9,6 +9,7 @@ from typing import Any
 from psycopg import Cursor
 
 from domain.events import Recorded, split_subject
+from domain.system.state import System
 from projections import rows
 from projections.durations import BOUNDS
 from projections.intervals import Facts, Intervals, Written
@@ -56,6 +57,8 @@ class ReadModels:
         )
         self.commands = table("commands", {"command_id": "bigint"}, rows.CommandRow)
         self.durations = table("durations", {"measure": text, "bucket": number}, rows.DurationRow)
+        # What the rows of systems say, where an event of theirs was folded.
+        self.known_systems: dict[str, System] = {}
         self.members = Members(all_known=all_known)
 
     def begin(self, cursor: Cursor[Any], page: Sequence[Recorded]) -> None:

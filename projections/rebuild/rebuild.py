@@ -23,7 +23,7 @@ from projections.rebuild.filling import Filling
 from projections.rebuild.schemas import SQL
 from projections.sql import SQL as FOLDING
 
-# Rows that are true now, some 500 bytes each. If there are more, the tables are completed before the log ends.
+# Rows that are true now, some 500 bytes each. If there are more, the tables are completed early.
 MOST_KEPT = 1_000_000
 FRESH, OLD = "read_fresh", "read_old"
 _LOCK = (0x4C4C, 0x5242)
