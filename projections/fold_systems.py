@@ -59,7 +59,7 @@ def _index_idle(models: ReadModels, system: System, now: Now) -> None:
 
 
 def _system(models: ReadModels, fqdn: str, row: SystemRow) -> System:
-    """As it was folded, or as its rows have it: those keep neither its version nor since when it is used so."""
+    """As it was folded, or as its rows have it: those keep neither its version nor since when it is used."""
     known = models.known_systems.get(fqdn)
     if known is not None:
         return known

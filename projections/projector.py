@@ -35,9 +35,10 @@ class Projector:
         self._models = ReadModels() if models is None else models
         self._table: int | None = None
         connection.execute(SQL["begin"])
-        self.position = self._stored_position()
+        self.position = self.stored_position()
 
-    def _stored_position(self) -> int:
+    def stored_position(self) -> int:
+        """How far they are, whoever moves them."""
         row = self._connection.execute(SQL["stored_position"]).fetchone()
         assert row is not None, "the read models were never migrated"
         return int(row[0])
