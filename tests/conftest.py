@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from tests.harness.pool import ServerPool
     from tests.harness.sessions import Owner
     from tests.inside.bench import Bench
+    from tests.simulation.ground import SimulatedDatabase
 
 
 def pytest_configure() -> None:
@@ -45,10 +46,17 @@ def database(servers: ServerPool) -> Iterator[TestDatabase]:
 
 
 @pytest.fixture(params=["embedded", "system"])
-def store_database(servers: ServerPool, request: pytest.FixtureRequest) -> Iterator[TestDatabase]:
+def store_database(
+    servers: ServerPool, request: pytest.FixtureRequest
+) -> Iterator[TestDatabase | SimulatedDatabase]:
     """The same on each server the event store has to get along with."""
     from tests.harness.servers import NoSecondServer
+    from tests.simulation.ground import SimulatedDatabase, ground
 
+    if request.param == "simulated":
+        with ground() as made:
+            yield SimulatedDatabase(made)
+        return
     try:
         databases = servers.databases(request.param)
     except NoSecondServer as none:

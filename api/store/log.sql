@@ -121,10 +121,20 @@ ON CONFLICT (name, labels) DO UPDATE SET value = c.value + excluded.value
 RETURNING name
 
 -- name: snapshot
-SELECT content FROM live.snapshots WHERE name = %s AND code = %s AND position <= %s
+SELECT content FROM live.snapshots
+WHERE (name, attempt) = (
+    SELECT last.name, last.attempt FROM live.snapshots AS last
+    WHERE last.name = %s AND last.code = %s AND last.position <= %s AND last.is_last
+        AND last.number + 1 = (
+            SELECT count(*) FROM live.snapshots AS piece
+            WHERE (piece.name, piece.attempt) = (last.name, last.attempt))
+    ORDER BY last.position DESC LIMIT 1)
+ORDER BY number
 
--- name: save_snapshot
-INSERT INTO live.snapshots (name, code, position, content) VALUES (%s, %s, %s, %s)
-ON CONFLICT (name) DO UPDATE
-    SET code = excluded.code, position = excluded.position, content = excluded.content, made_at = now()
-RETURNING position
+-- name: save_snapshot_piece
+INSERT INTO live.snapshots (name, attempt, number, is_last, code, position, content)
+VALUES (%s, %s, %s, %s, %s, %s, %s)
+RETURNING number
+
+-- name: forget_other_snapshots
+DELETE FROM live.snapshots WHERE name = %s AND attempt <> %s RETURNING number

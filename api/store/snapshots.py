@@ -7,6 +7,8 @@ log that ends before it.
 from __future__ import annotations
 
 import logging
+import uuid
+from collections.abc import Iterator
 from functools import cache
 from hashlib import sha256
 from importlib import resources
@@ -17,7 +19,7 @@ import orjson
 from api.store.event_log import EventLog
 from api.store.sql import SQL
 from domain.scheduling.partition import Partition
-from domain.scheduling.snapshot import plain, restored
+from domain.scheduling.snapshot import Piece, pieces, restored
 
 logger = logging.getLogger(__name__)
 
@@ -35,14 +37,28 @@ class Snapshots:
         if not rows:
             return Partition()
         try:
-            return restored(orjson.loads(rows[0][0]))
+            return restored(orjson.loads(content) for (content,) in rows)
         except (ValueError, KeyError, TypeError) as error:
             logger.warning("snapshot of %s is of no use, reading the whole log: %r", self._name, error)
             return Partition()
 
-    def save(self, partition: Partition) -> None:
-        content = orjson.dumps(plain(partition))
-        self._log.rows(SQL["save_snapshot"], (self._name, code_version(), partition.position, content))
+    def saving(self, partition: Partition) -> Iterator[None]:
+        """What the partition knows at the first step. Each stores a piece; it may go on between them."""
+        attempt, position = uuid.uuid4().hex, partition.position
+        for number, (piece, is_last) in enumerate(_with_last(pieces(partition))):
+            key = (self._name, attempt, number, is_last, code_version(), position)
+            self._log.rows(SQL["save_snapshot_piece"], (*key, orjson.dumps(piece)))
+            yield
+        self._log.rows(SQL["forget_other_snapshots"], (self._name, attempt))
+
+
+def _with_last(made: Iterator[Piece]) -> Iterator[tuple[Piece, bool]]:
+    """Each piece, and whether it is the last; there is one at least."""
+    piece = next(made)
+    for following in made:
+        yield piece, False
+        piece = following
+    yield piece, True
 
 
 @cache

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
+from typing import Final
 
 from api.store.snapshots import Snapshots
 from domain.scheduling.partition import Partition
@@ -11,22 +13,43 @@ from domain.scheduling.partition import Partition
 SNAPSHOT_EVENTS = 10_000
 SNAPSHOT_SECONDS = 30.0
 
+ENDED: Final = object()
+
 
 class Keeping:
-    """Of a partition that is what was kept last."""
+    """Of a partition that is what was kept last. Calls raise DatabaseAway, and drop what was begun."""
 
     def __init__(self, snapshots: Snapshots, partition: Partition) -> None:
         self._snapshots = snapshots
         self._partition = partition
         self._kept = partition.position
         self._kept_at = time.monotonic()
+        self._saving: Iterator[None] | None = None
+
+    @property
+    def under_way(self) -> bool:
+        return self._saving is not None
 
     def is_due(self) -> bool:
         news = self._partition.position - self._kept
-        return news >= SNAPSHOT_EVENTS and time.monotonic() - self._kept_at >= SNAPSHOT_SECONDS
+        since = time.monotonic() - self._kept_at
+        return self.under_way or (news >= SNAPSHOT_EVENTS and since >= SNAPSHOT_SECONDS)
+
+    def keep_some(self) -> None:
+        """Some milliseconds of it: a decision that is wanted meanwhile waits no longer."""
+        saving = self._saving or self._save()
+        self._saving = None
+        if next(saving, ENDED) is not ENDED:
+            self._saving = saving
 
     def keep(self) -> None:
-        """Nothing where nothing is new. Raises DatabaseAway."""
+        """All that is known now; nothing where nothing is new."""
+        self._saving = None
         if self._partition.position > self._kept:
-            self._snapshots.save(self._partition)
-            self._kept, self._kept_at = self._partition.position, time.monotonic()
+            for _ in self._save():
+                pass
+
+    def _save(self) -> Iterator[None]:
+        position = self._partition.position
+        yield from self._snapshots.saving(self._partition)
+        self._kept, self._kept_at = position, time.monotonic()

@@ -109,7 +109,7 @@ class Scheduler:
 
         Without the lease it folds the log all the same, and so is ready when the holder goes.
         """
-        page = self._next_page(0.0 if self._undecided() else timeout_seconds)
+        page = self._next_page(0.0 if self._undecided() or self._keeping_on() else timeout_seconds)
         while page:
             self._take_in(page)
             page = self._next_page(0.0)
@@ -142,7 +142,10 @@ class Scheduler:
             self._commit(now, self._consistency.correct(self.partition, now))
         elif self._keeping is not None and not self._undecided() and self._keeping.is_due():
             # Only while there is nothing better to do.
-            self._keeping.keep()
+            self._keeping.keep_some()
+
+    def _keeping_on(self) -> bool:
+        return self._fence is not None and self._keeping is not None and self._keeping.under_way
 
     def _undecided(self) -> bool:
         return self._fence is not None and self.partition.triggers.first() is not None

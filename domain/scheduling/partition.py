@@ -182,6 +182,22 @@ class Partition:
         else:
             self._take_back(supposed)
 
+    def read_back(self, first_position: int, last_position: int, answered: int | None) -> bool:
+        """The log has just what was supposed, at these positions: it is known as from reading it there.
+
+        Also what waits, as for who has not asked it: all before the trigger at `answered`, the last cause, is
+        answered. False, and nothing has happened, if something came in between.
+        """
+        supposed = self._end_supposing()
+        self.triggers.refused()
+        if not supposed.is_at(first_position, last_position):
+            self._take_back(supposed)
+            return False
+        self._know(supposed)
+        if answered is not None:
+            self.triggers.answered_before(answered)
+        return True
+
     def refused(self) -> None:
         """What was decided is not in the log, and what was asked is to be asked again."""
         self._take_back(self._end_supposing())

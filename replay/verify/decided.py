@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from domain.events import Basis, Event, Recorded
+from domain.events import Basis, Event, Recorded, split_subject
 
 
 @dataclass(frozen=True)
@@ -19,10 +19,15 @@ class Decided:
 
 @dataclass(frozen=True)
 class DecidedCommit:
-    """All decisions of one basis. `first_position` is that of their first event."""
+    """All decisions of one basis, with the positions of their first event and of their last.
+
+    `in_time`: every event says that it happened at the time of the basis.
+    """
 
     basis: Basis
     first_position: int
+    last_position: int
+    in_time: bool
     decisions: tuple[Decided, ...]
 
     @property
@@ -32,6 +37,17 @@ class DecidedCommit:
     @property
     def by_timer(self) -> bool:
         return self.cause.startswith("timer/")
+
+    @property
+    def answered(self) -> int | None:
+        """The position of the last event that was answered, if any was."""
+        return event_position(self.decisions[-1].cause)
+
+
+def event_position(cause: str) -> int | None:
+    """Of a cause that is an event."""
+    kind, position = split_subject(cause)
+    return int(position) if kind == "event" and position.isdecimal() else None
 
 
 def commits(log: Iterable[Recorded]) -> Iterator[Sequence[Recorded]]:
@@ -51,4 +67,5 @@ def decided(commit: Sequence[Recorded]) -> DecidedCommit | None:
         decisions.append(
             Decided(events[0].stamp.cause, tuple((recorded.subject, recorded.event) for recorded in events))
         )
-    return DecidedCommit(basis, commit[0].position, tuple(decisions))
+    in_time = all(recorded.stamp.at == basis.now for recorded in commit)
+    return DecidedCommit(basis, commit[0].position, commit[-1].position, in_time, tuple(decisions))

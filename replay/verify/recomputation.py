@@ -7,18 +7,18 @@ had in memory. What a decision did not know yet, because it came behind its basi
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import zip_longest
 
 from domain.directory.events import LabControllerSilent
-from domain.events import Recorded, split_subject
+from domain.events import Recorded
 from domain.scheduling.decide import POLICY_VERSION, decide
 from domain.scheduling.draft import Decision
 from domain.scheduling.partition import Partition
 from domain.scheduling.timers import SILENT_AFTER_SECONDS, Clock, Findings, correct
-from replay.verify.decided import Decided, DecidedCommit, commits, decided
+from replay.verify.decided import Decided, DecidedCommit, commits, decided, event_position
 
 # So many events may come between a basis and its commit; a scheduler reads them in seconds.
 MOST_AHEAD = 50_000
@@ -66,45 +66,46 @@ class Recomputation:
     def take(self, commit: Sequence[Recorded]) -> Iterator[Difference]:
         """The differences in it, if the scheduler has decided it."""
         made = decided(commit)
-        if made is not None:
-            yield from self._judge(made)
-        self._ahead.extend(commit)
+        if made is None or not (yield from self._is_known_from(made)):
+            self._ahead.extend(commit)
         while len(self._ahead) > MOST_AHEAD:
             self._fold_next()
 
-    def _judge(self, made: DecidedCommit) -> Iterator[Difference]:
+    def _is_known_from(self, made: DecidedCommit) -> Generator[Difference, None, bool]:
+        """The differences; and whether the partition knows the commit, since it has just supposed it."""
         while self._ahead and self._ahead[0].position <= made.basis.position:
             self._fold_next()
         if made.basis.policy_version != POLICY_VERSION:
             self.other_policies[made.basis.policy_version] += len(made.decisions)
-            return
+            return False
         if self._partition.position > made.basis.position:
             self.counts.unchecked += len(made.decisions)
-            return
+            return False
         self.counts.commits += 1
         self.counts.decisions += len(made.decisions)
         self.counts.mended += sum(one.cause == CONSISTENCY for one in made.decisions)
-        for difference in differences(made, self._again(made)):
-            self.counts.differences += 1
-            yield difference
+        found = list(differences(made, self._again(made)))
+        self.counts.differences += len(found)
+        yield from found
+        if found or not made.in_time:
+            self._partition.refused()
+            return False
+        return self._partition.read_back(made.first_position, made.last_position, made.answered)
 
     def _fold_next(self) -> None:
         self._partition.apply(self._ahead.popleft())
 
     def _again(self, made: DecidedCommit) -> list[Decided]:
-        triggers = self._partition.triggers
-        try:
-            if made.by_timer:
-                return self._ran_out(made)
-            kind, position = split_subject(made.cause)
-            if kind != "event" or not position.isdecimal():
-                # The policy demands nothing because of anything else.
-                return []
-            # What a quiet question came to leaves no trace if it is nothing: all before this cause did.
-            triggers.answered_before(int(position))
-            return self._answered(made)
-        finally:
-            self._partition.refused()
+        """What is decided now; it stays supposed."""
+        if made.by_timer:
+            return self._ran_out(made)
+        position = event_position(made.cause)
+        if position is None:
+            # The policy demands nothing because of anything else.
+            return []
+        # What a quiet question came to leaves no trace if it is nothing: all before this cause did.
+        self._partition.triggers.answered_before(position)
+        return self._answered(made)
 
     def _answered(self, made: DecidedCommit) -> list[Decided]:
         """Of several quiet questions of one event the first may have been asked by the commit before."""
@@ -114,7 +115,7 @@ class Recomputation:
         return attempts[-1] if attempts[-1] == list(made.decisions) else attempts[0]
 
     def _decide(self, made: DecidedCommit) -> list[Decided]:
-        return list(map(_plain, decide(self._partition, len(made.decisions))))
+        return list(map(_plain, decide(self._partition, len(made.decisions), made.basis.now)))
 
     def _skip(self, made: DecidedCommit, quiet: int) -> bool:
         """Ask again, without so many of the first questions; False when the cause raised no more."""

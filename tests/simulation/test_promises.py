@@ -1,11 +1,12 @@
-"""The simulated database keeps the promises of the real one: tests of the real log, and of its leases."""
+"""The simulated database keeps the promises of the real one: of its leases, and where connections are lost.
+
+What the log promises is asked of both by the tests in `tests/store` that are marked so.
+"""
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -14,80 +15,19 @@ from api.store.event_log import EventLog
 from api.store.lease import Lease
 from api.store.requests import Committed, Fence, Fenced
 from projections.database import DatabaseAway
-from tests.harness.bulk import Busy
 from tests.harness.making import append_to
 from tests.simulation.database.server import SILENCE_SECONDS, Weather
 from tests.simulation.ground import Ground, ground
 from tests.simulation.machine.strands import current
-from tests.store import test_append as append
-from tests.store import test_fencing as fencing
-from tests.store import test_selection as selection
-from tests.store import test_tailer as tailer
 
-# Each as the real log has it, with whatever rows of parameters it has there.
-PROMISES: tuple[Callable[..., None], ...] = (
-    append.test_append__commits_and_conflicts_in_turn__positions_ascend_without_gaps,
-    append.test_append__several_requests__each_told_its_own_positions,
-    append.test_append__changed_subject_at_another_version__conflict,
-    append.test_append__unchanged_subject_at_another_version__conflict,
-    append.test_append__unchanged_subject_at_its_version__written,
-    append.test_append__command_id_known__first_answer_and_nothing_written,
-    append.test_append__refused_command_id__free_for_another_attempt,
-    append.test_commit_of__known_and_unknown_command__commit_or_none,
-    fencing.test_append__lease_nobody_ever_took__fenced,
-    selection.test_select__anything_asked_for__pages_are_what_the_selection_has,
-    selection.test_select__topics_that_are_hidden__are_in_no_page_and_end_none_early,
-    tailer.test_next_page__commit_longer_than_a_page__delivered_whole,
-    tailer.test_next_page__every_size_of_page__each_ends_where_a_commit_ends,
-    tailer.test_next_page__position_given__goes_on_after_it,
-)
 URL = "simulated"
 NAME = "scheduler/test"
-
-
-def _cases() -> Iterator[Any]:
-    """A promise once for each combination of its parameters."""
-    for promise in PROMISES:
-        cases: list[dict[str, Any]] = [{}]
-        for mark in getattr(promise, "pytestmark", []):
-            names, rows = [name.strip() for name in _names(mark.args[0])], mark.args[1]
-            cases = [
-                {**case, **dict(zip(names, row if len(names) > 1 else (row,), strict=True))}
-                for case in cases
-                for row in rows
-            ]
-        for number, case in enumerate(cases):
-            yield pytest.param(promise, case, id=f"{promise.__name__.removeprefix('test_')}-{number}")
-
-
-def _names(names: str | tuple[str, ...]) -> list[str]:
-    return names.split(",") if isinstance(names, str) else list(names)
 
 
 @pytest.fixture
 def simulated() -> Iterator[Ground]:
     with ground() as made:
         yield made
-
-
-@pytest.mark.parametrize(("promise", "case"), list(_cases()))
-def test_simulated_database__promise_of_the_real_one__kept(
-    simulated: Ground, promise: Callable[..., None], case: dict[str, Any]
-) -> None:
-    simulated.run(lambda: promise(**case, **_fixtures(promise)))
-
-
-def _fixtures(promise: Callable[..., None]) -> dict[str, Any]:
-    asked = inspect.signature(promise).parameters
-    found: dict[str, Any] = {}
-    if "log" in asked:
-        found["log"] = EventLog(URL)
-    if "database" in asked:
-        found["database"] = SimpleNamespace(service_url=URL)
-    if "busy_log" in asked:
-        found["busy_log"] = EventLog(URL)
-        Busy(found["busy_log"], subjects=30).append(selection.EVENTS)
-    return found
 
 
 # Leases: as tests/store/test_fencing.py and tests/workers/test_lease.py have it of the real ones.

@@ -19,6 +19,7 @@ SELECT 'lab-controller/ahead', 1, topic, state, 2, 2, %s FROM log.events
 """
 
 
+@pytest.mark.promise
 def test_append__commits_and_conflicts_in_turn__positions_ascend_without_gaps(log: EventLog) -> None:
     log.append([append_to("a", "b")])
     log.append([append_to("a", command_id="refused")])
@@ -34,12 +35,14 @@ def test_append__commits_and_conflicts_in_turn__positions_ascend_without_gaps(lo
     ]  # fmt: skip
 
 
+@pytest.mark.promise
 def test_append__several_requests__each_told_its_own_positions(log: EventLog) -> None:
     outcomes = log.append([append_to("a", "b"), append_to("c"), append_to("d", "e", "f")])
 
     assert [positions(outcome) for outcome in outcomes] == [range(1, 3), range(3, 4), range(4, 7)]
 
 
+@pytest.mark.promise
 @pytest.mark.parametrize("expected", [0, 1, 3])
 def test_append__changed_subject_at_another_version__conflict(log: EventLog, expected: int) -> None:
     log.append([append_to("a", "a")])
@@ -50,6 +53,7 @@ def test_append__changed_subject_at_another_version__conflict(log: EventLog, exp
     assert log.end() == 2
 
 
+@pytest.mark.promise
 def test_append__unchanged_subject_at_another_version__conflict(log: EventLog) -> None:
     """A decision rests on aggregates that it does not change."""
     log.append([append_to("basis")])
@@ -61,6 +65,7 @@ def test_append__unchanged_subject_at_another_version__conflict(log: EventLog) -
     assert log.end() == 1
 
 
+@pytest.mark.promise
 def test_append__unchanged_subject_at_its_version__written(log: EventLog) -> None:
     log.append([append_to("basis")])
 
@@ -85,6 +90,7 @@ def test_append__clock_went_back__recorded_at_does_not(log: EventLog, owner: Own
     assert outcome.recorded_at == tomorrow
 
 
+@pytest.mark.promise
 def test_append__command_id_known__first_answer_and_nothing_written(log: EventLog) -> None:
     (first,) = log.append([append_to("a", command_id="once", digest=b"digest", answer=b"answer")])
     (again,) = log.append([append_to("z", command_id="once", digest=b"another", answer=b"other")])
@@ -99,6 +105,7 @@ def test_append__command_id_known__first_answer_and_nothing_written(log: EventLo
     assert log.end() == 1
 
 
+@pytest.mark.promise
 def test_append__refused_command_id__free_for_another_attempt(log: EventLog) -> None:
     log.append([append_to("a")])
     log.append([append_to("a", command_id="mine")])
@@ -109,6 +116,7 @@ def test_append__refused_command_id__free_for_another_attempt(log: EventLog) -> 
     assert not outcome.repeated
 
 
+@pytest.mark.promise
 def test_commit_of__known_and_unknown_command__commit_or_none(log: EventLog) -> None:
     log.append([append_to("a", "b", command_id="made", answer=b"answer")])
     found = log.commit_of("made")

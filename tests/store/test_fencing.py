@@ -72,6 +72,7 @@ def test_append__lease_was_taken_by_another__fenced_and_nothing_written(
     assert log.end() == 1
 
 
+@pytest.mark.promise
 def test_append__lease_nobody_ever_took__fenced(log: EventLog) -> None:
     (outcome,) = log.append([append_to("a", fence=Fence("never/taken", 1))])
 

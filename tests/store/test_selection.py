@@ -3,29 +3,21 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
-from contextlib import closing
 
 import pytest
 
 from api.store.event_log import EventLog
 from api.store.selection import Selection
 from tests.harness.bulk import Busy
-from tests.harness.databases import TestDatabase
 from tests.harness.making import whole_log
 
 EVENTS = 600
 
 
-@pytest.fixture
-def busy_log(database: TestDatabase) -> Iterator[EventLog]:
-    with closing(EventLog(database.service_url)) as log:
-        Busy(log, subjects=30).append(EVENTS)
-        yield log
-
-
-def test_select__anything_asked_for__pages_are_what_the_selection_has(busy_log: EventLog) -> None:
-    dice, whole = random.Random(3), whole_log(busy_log)
+@pytest.mark.promise
+def test_select__anything_asked_for__pages_are_what_the_selection_has(log: EventLog) -> None:
+    Busy(log, subjects=30).append(EVENTS)
+    dice, whole = random.Random(3), whole_log(log)
     found = 0
     for _ in range(150):
         selection, limit = _selection(dice), dice.choice((1, 3, 50, 1_000))
@@ -35,24 +27,24 @@ def test_select__anything_asked_for__pages_are_what_the_selection_has(busy_log: 
             for one in whole
             if after < one.position <= upto and selection.has(one.event.TOPIC, one.subject)
         ]
-        assert _by_pages(busy_log, selection, after, upto, limit) == expected, (selection, after, upto, limit)
+        assert _by_pages(log, selection, after, upto, limit) == expected, (selection, after, upto, limit)
         found += len(expected)
     assert found > 1_000
 
 
+@pytest.mark.promise
 @pytest.mark.parametrize("subject", [None, ("recipe/*",), ("recipe/31", "system/*")])
 @pytest.mark.parametrize("topics", [None, ("recipe.queued", "recipe.running")])
 def test_select__topics_that_are_hidden__are_in_no_page_and_end_none_early(
-    busy_log: EventLog, topics: tuple[str, ...] | None, subject: tuple[str, ...] | None
+    log: EventLog, topics: tuple[str, ...] | None, subject: tuple[str, ...] | None
 ) -> None:
-    selection, end = Selection(topics, subject, ("recipe.queued",)), busy_log.end()
-    whole = [
-        one for one in whole_log(busy_log) if Selection(topics, subject).has(one.event.TOPIC, one.subject)
-    ]
+    Busy(log, subjects=30).append(EVENTS)
+    selection, end = Selection(topics, subject, ("recipe.queued",)), log.end()
+    whole = [one for one in whole_log(log) if Selection(topics, subject).has(one.event.TOPIC, one.subject)]
     expected = [one.position for one in whole if one.event.TOPIC != "recipe.queued"]
     assert 0 < len(expected) < len(whole)
     for limit in (1, 7, 1_000):
-        assert _by_pages(busy_log, selection, 0, end, limit) == expected
+        assert _by_pages(log, selection, 0, end, limit) == expected
 
 
 def _selection(dice: random.Random) -> Selection:

@@ -34,6 +34,7 @@ def read(tailer: Tailer, upto: int) -> list[int]:
     return seen
 
 
+@pytest.mark.promise
 def test_next_page__commit_longer_than_a_page__delivered_whole(database: TestDatabase, log: EventLog) -> None:
     log.append([append_to("a")])
     log.append([append_to(*["b"] * 7)])
@@ -44,6 +45,7 @@ def test_next_page__commit_longer_than_a_page__delivered_whole(database: TestDat
     assert pages == [list(range(1, 9)), [9], []]
 
 
+@pytest.mark.promise
 def test_next_page__every_size_of_page__each_ends_where_a_commit_ends(
     database: TestDatabase, log: EventLog
 ) -> None:
@@ -56,6 +58,7 @@ def test_next_page__every_size_of_page__each_ends_where_a_commit_ends(
         assert [row[0] for page in pages for row in page] == list(range(1, 18))
 
 
+@pytest.mark.promise
 def test_next_page__position_given__goes_on_after_it(database: TestDatabase, log: EventLog) -> None:
     log.append([append_to("a"), append_to("b"), append_to("c")])
     with tailer(database, after=2) as reader:

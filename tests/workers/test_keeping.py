@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -9,14 +10,23 @@ import pytest
 from api.workers import keeping
 from api.workers.keeping import SNAPSHOT_EVENTS, Keeping
 from domain.scheduling.partition import Partition
+from projections.database import DatabaseAway
 
 
 class Kept:
+    """Snapshots of three pieces."""
+
     def __init__(self) -> None:
         self.positions: list[int] = []
+        self.away = False
 
-    def save(self, partition: Partition) -> None:
-        self.positions.append(partition.position)
+    def saving(self, partition: Partition) -> Iterator[None]:
+        position = partition.position
+        for number in range(3):
+            if self.away and number == 1:
+                raise DatabaseAway
+            yield
+        self.positions.append(position)
 
 
 @pytest.mark.parametrize(
@@ -49,3 +59,35 @@ def test_keep__nothing_new__is_kept_once(monkeypatch: pytest.MonkeyPatch) -> Non
     keeps.keep()
     keeps.keep()
     assert (kept.positions, keeps.is_due()) == ([SNAPSHOT_EVENTS], False)
+
+
+def test_keep_some__partition_goes_on__kept_is_what_was_known_at_the_beginning() -> None:
+    partition = Partition()
+    kept: Any = Kept()
+    keeps = Keeping(kept, partition)
+    partition.position = 5
+    keeps.keep_some()
+    assert keeps.under_way and keeps.is_due()
+    partition.position = 6
+    while keeps.under_way:
+        assert kept.positions == []
+        keeps.keep_some()
+    assert kept.positions == [5]
+    keeps.keep()
+    assert kept.positions == [5, 6], "what came in since is kept in the end"
+
+
+def test_keep_some__database_goes_away__begins_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(keeping, "SNAPSHOT_SECONDS", 0.0)
+    partition = Partition()
+    kept: Any = Kept()
+    keeps = Keeping(kept, partition)
+    partition.position = SNAPSHOT_EVENTS
+    kept.away = True
+    keeps.keep_some()
+    with pytest.raises(DatabaseAway):
+        keeps.keep_some()
+    assert (keeps.under_way, keeps.is_due()) == (False, True)
+    kept.away = False
+    keeps.keep()
+    assert kept.positions == [SNAPSHOT_EVENTS]

@@ -7,17 +7,18 @@ from random import Random
 import orjson
 import pytest
 
+from domain.scheduling import snapshot
 from domain.scheduling.decide import decide
 from domain.scheduling.labs import Labs
 from domain.scheduling.partition import Partition
-from domain.scheduling.snapshot import plain, restored
+from domain.scheduling.snapshot import pieces, restored
 from tests.domain.scheduling.contents import check_indexes, contents
 from tests.domain.scheduling.effort import lab_of
 from tests.domain.scheduling.history import begin, burst
 
 
 def begun_from(partition: Partition) -> Partition:
-    return restored(orjson.loads(orjson.dumps(plain(partition))))
+    return restored(orjson.loads(orjson.dumps(piece)) for piece in pieces(partition))
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -32,6 +33,22 @@ def test_restored__at_any_commit__knows_and_decides_the_same(seed: int) -> None:
             assert decide(other, 3) == decisions
             world.commit_decisions(decisions, world.position)
         world.settle()
+
+
+def test_pieces__partition_goes_on_between_them__tell_of_when_they_were_begun(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(snapshot, "PIECE_SIZE", 3)
+    world = lab_of(20, busy=False, queued=20)
+    at_once = orjson.dumps([*pieces(world.partition)])
+    one_by_one = []
+    for piece in pieces(world.partition):
+        one_by_one.append(piece)
+        world.commit_decisions(world.decide(limit=2), world.position)
+        world.describe(f"m{len(one_by_one):05}", memory_mb=1)
+    assert orjson.dumps([*pieces(world.partition)]) != at_once
+    assert orjson.dumps(one_by_one) == at_once
+    assert contents(restored(orjson.loads(at_once)))["systems"]
 
 
 def test_restored__no_filter_was_asked_for_yet__no_system_is_held_against_any(

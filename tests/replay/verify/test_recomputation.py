@@ -10,9 +10,12 @@ import pytest
 from domain.events import Recorded, Stamp
 from domain.recipe.events import RecipeScheduled
 from domain.scheduling.labs import Labs
+from domain.scheduling.partition import Partition
 from domain.system.events import SystemIdle
 from replay.verify import recomputation
+from replay.verify.decided import commits
 from replay.verify.recomputation import Difference, Recomputation
+from tests.domain.scheduling.contents import contents
 from tests.domain.scheduling.history import live
 from tests.domain.scheduling.ticking import tick
 from tests.domain.scheduling.wants import ANYTHING, named
@@ -39,6 +42,33 @@ def test_history__made_again__every_decision_is_the_recorded_one(seed: int, limi
         {(row.commit_end, row.stamp.number) for row in log if row.stamp.basis}
     )
     assert again.counts.unchecked == again.counts.mended == 0
+
+
+class Folding(Partition):
+    """Knows nothing but what it has read."""
+
+    def read_back(self, first_position: int, last_position: int, answered: int | None) -> bool:
+        return super().read_back(0, 0, answered)
+
+
+@pytest.mark.parametrize("limit", [1, 3, 500])
+@pytest.mark.parametrize("seed", range(3))
+def test_history__made_again__known_is_just_what_a_fold_knows(
+    seed: int, limit: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log = live(seed, bursts=40, limit=limit).log
+    again = Recomputation()
+    monkeypatch.setattr(recomputation, "Partition", Folding)
+    folding = Recomputation()
+    known = 0
+    for commit in commits(log):
+        assert not list(again.take(commit)) and not list(folding.take(commit))
+        known += not again._ahead
+        for each in (again, folding):
+            while each._ahead:
+                each._fold_next()
+        assert contents(again._partition) == contents(folding._partition)
+    assert known >= 5, "hardly any commit was known without being folded"
 
 
 def test_history__system_chosen_by_another_rule__differs(monkeypatch: pytest.MonkeyPatch) -> None:

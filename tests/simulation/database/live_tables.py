@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from tests.simulation.database.server import Server
@@ -20,9 +20,24 @@ class _Lease:
     seconds: float
 
 
+class SnapshotPiece(NamedTuple):
+    number: int
+    is_last: bool
+    code: str
+    position: int
+    content: bytes
+
+    def is_whole_with(self, pieces: int) -> bool:
+        return self.is_last and self.number + 1 == pieces
+
+    def is_good_for(self, code: str, upto: int) -> bool:
+        return self.code == code and self.position <= upto
+
+
 class LiveTables:
     def __init__(self, server: Server) -> None:
-        self.snapshots: dict[str, tuple[str, int, bytes]] = {}
+        # By name and attempt, its pieces in order.
+        self.snapshots: dict[tuple[str, str], list[SnapshotPiece]] = {}
         self.contacts: dict[str, datetime] = {}
         self._server = server
         self._leases: dict[str, _Lease] = {}
@@ -55,15 +70,23 @@ class LiveTables:
         self._server.forget(lease.session)
         return [(lease.holder,)]
 
-    def snapshot(self, _: Session, params: Any) -> list[tuple[Any, ...]]:
-        name, code, upto = params
-        kept = self.snapshots.get(name)
-        return [(kept[2],)] if kept is not None and kept[0] == code and kept[1] <= upto else []
+    def snapshot(self, name: str, code: str, upto: int) -> list[tuple[Any, ...]]:
+        whole = [
+            rows
+            for (of, _), rows in self.snapshots.items()
+            if of == name and rows[-1].is_whole_with(len(rows)) and rows[-1].is_good_for(code, upto)
+        ]
+        newest = max(whole, key=lambda rows: rows[-1].position, default=[])
+        return [(row.content,) for row in newest]
 
-    def save_snapshot(self, _: Session, params: Any) -> list[tuple[Any, ...]]:
-        name, code, position, content = params
-        self.snapshots[name] = (code, position, content)
-        return [(position,)]
+    def save_snapshot_piece(self, name: str, attempt: str, *row: Any) -> list[tuple[Any, ...]]:
+        piece = SnapshotPiece(*row)
+        self.snapshots.setdefault((name, attempt), []).append(piece)
+        return [(piece.number,)]
+
+    def forget_other_snapshots(self, name: str, attempt: str) -> list[tuple[Any, ...]]:
+        others = [key for key in self.snapshots if key[0] == name and key[1] != attempt]
+        return [(number,) for key in others for number, _ in enumerate(self.snapshots.pop(key))]
 
     def heard(self, _: Session, params: Any) -> list[tuple[Any, ...]]:
         lab_controller, moment = params

@@ -29,8 +29,9 @@ ANSWERS: dict[bytes, Answer] = {
     LOG["take_lease"]: lambda server, session, params: server.live.take_lease(session, params),
     LOG["renew_lease"]: lambda server, session, params: server.live.renew_lease(session, params),
     LOG["end_hung_holder"]: lambda server, session, params: server.live.end_hung_holder(session, params),
-    LOG["snapshot"]: lambda server, session, params: server.live.snapshot(session, params),
-    LOG["save_snapshot"]: lambda server, session, params: server.live.save_snapshot(session, params),
+    LOG["snapshot"]: lambda server, _, params: server.live.snapshot(*params),
+    LOG["save_snapshot_piece"]: lambda server, _, params: server.live.save_snapshot_piece(*params),
+    LOG["forget_other_snapshots"]: lambda server, _, params: server.live.forget_other_snapshots(*params),
     LOG["heard"]: lambda server, session, params: server.live.heard(session, params),
     LOG["last_heard"]: lambda server, session, params: server.live.last_heard(),
     READ["begin"]: lambda server, _, params: server.read.begin(),
@@ -45,7 +46,7 @@ ANSWERS: dict[bytes, Answer] = {
 }
 
 # Whose answer may be lost after it has had its effect.
-WRITING = frozenset({LOG["append"], LOG["take_lease"], LOG["save_snapshot"]})
+WRITING = frozenset({LOG["append"], LOG["take_lease"], LOG["save_snapshot_piece"]})
 
 
 def statement_of(server: Server, query: bytes) -> Statement:

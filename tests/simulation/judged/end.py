@@ -8,12 +8,13 @@ from typing import Any
 import orjson
 
 from api.store.lease import SCHEDULER
+from api.store.snapshots import code_version
 from domain.events import Recorded
 from domain.recipe.lifecycle import FINISHED, UNPLACED
 from domain.recipe.state import Recipe
 from domain.scheduling.decide import decide
 from domain.scheduling.partition import Partition
-from domain.scheduling.snapshot import plain, restored
+from domain.scheduling.snapshot import pieces, restored
 from projections.projector import Projector
 from tests.simulation.database.read_tables import ReadTables
 from tests.simulation.database.server import Server
@@ -36,10 +37,11 @@ def knowledge(
             yield f"{each.process.name} knows otherwise than the log says"
         elif each.consistency.findings.never_happen:
             yield f"the consistency loop found what never happens: {each.consistency.findings}"
-    if kept := server.live.snapshots.get(SCHEDULER):
-        begun = restored(orjson.loads(kept[2]))
-        if _answered(_folded(begun, log[begun.position :])) != known:
-            yield f"who begins with the snapshot at {kept[1]} knows otherwise than the log says"
+    if kept := server.live.snapshot(SCHEDULER, code_version(), len(log)):
+        begun = restored(orjson.loads(content) for (content,) in kept)
+        position = begun.position
+        if _answered(_folded(begun, log[position:])) != known:
+            yield f"who begins with the snapshot at {position} knows otherwise than the log says"
 
 
 def rest(log: Sequence[Recorded]) -> Iterator[str]:
@@ -96,7 +98,7 @@ def _answered(partition: Partition) -> bytes | None:
     """What it knows once it has asked what leaves no trace, as one does that waits for the lease never does;
     None where something is left to decide.
     """
-    return None if decide(partition, limit=1) else orjson.dumps(plain(partition))
+    return None if decide(partition, limit=1) else orjson.dumps([*pieces(partition)])
 
 
 def _reason(recipe: Recipe, log: Sequence[Recorded]) -> Any:
