@@ -36,8 +36,9 @@ SELECT array_agg(attname::text ORDER BY attnum) FROM pg_attribute
 WHERE attrelid = format('%%I.%%I', %s::text, %s::text)::regclass AND attnum > 0 AND NOT attisdropped
 
 -- name: copy_of
--- The statements that make the schema `fresh` like `live`, with no rows, and which of them can wait for rows. Both are run with the one they are about
--- as search_path, so that definitions name no schema, and indexes and keys have the names that migrations know.
+-- The statements that make the schema `fresh` like `live`, with no rows, and which of them can wait for rows. All
+-- are run with the one they are about as search_path, so that definitions name no schema, and indexes and keys have
+-- the names that migrations know.
 WITH tables AS (
     SELECT oid, relname, relacl, relowner, reloptions FROM pg_class
     WHERE relnamespace = to_regnamespace(%(live)s) AND relkind = 'r'
@@ -55,6 +56,11 @@ SELECT statement, step IN (3, 4) FROM (
     UNION ALL
     SELECT 2, relname, format('ALTER TABLE %%I SET (%%s)', relname, array_to_string(reloptions, ', '))
     FROM tables WHERE reloptions IS NOT NULL
+    UNION ALL
+    SELECT 2, t.relname, format('ALTER TABLE %%I ALTER COLUMN %%I SET STATISTICS %%s',
+                                t.relname, a.attname, a.attstattarget)
+    FROM tables t JOIN pg_attribute a ON a.attrelid = t.oid AND a.attnum > 0 AND NOT a.attisdropped
+    WHERE a.attstattarget >= 0
     UNION ALL
     SELECT 3, t.relname, format('ALTER TABLE %%I ADD CONSTRAINT %%I %%s',
                                 t.relname, c.conname, pg_get_constraintdef(c.oid, true))

@@ -30,6 +30,7 @@ BY_HAND = b"""
 GRANT USAGE ON SCHEMA read TO PUBLIC;
 GRANT SELECT ON read.queue TO PUBLIC;
 ALTER TABLE read.recipes SET (autovacuum_vacuum_scale_factor = 0.05);
+ALTER TABLE read.jobs ALTER COLUMN state SET STATISTICS 7;
 """
 NEWER = Migration("2030-01-01-newer", "ALTER TABLE read.jobs ADD COLUMN more text")
 
