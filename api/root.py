@@ -153,6 +153,7 @@ def run_projector(settings: Settings) -> None:
     stop = listening()
     log = EventLog(url, pool_size=1)
     counts = (projector.ProjectorCounters(), TailerCounters())
+    spare_what_lasts()
     with CounterWriter(Counters(log, partial(counted.projecting, *counts))):
         projector.run(url, stop.made, *counts)
     log.close()

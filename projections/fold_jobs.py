@@ -55,7 +55,14 @@ def roll_up(models: ReadModels, recipe_id: int, now: Now, result: str = "New") -
     members = models.members
     job_id, set_id = members.recipes[recipe_id][:2]
     of_set, of_job = models.recipe_sets.of((set_id,)), models.jobs.of((job_id,))
-    state, worst = members.sets[set_id].together, result_of((of_set.result, result))
-    models.recipe_sets.put((set_id,), of_set._replace(state=state, result=worst), now)
-    state, worst = members.jobs[job_id].together, result_of((of_job.result, result))
-    models.jobs.put((job_id,), of_job._replace(state=state, result=worst), now)
+    state, worst = members.sets[set_id].together, _worst(of_set.result, result)
+    if state != of_set.state or worst != of_set.result:
+        row = RecipeSetRow(of_set.job_id, of_set.priority, state, worst)
+        models.recipe_sets.put((set_id,), row, now)
+    state, worst = members.jobs[job_id].together, _worst(of_job.result, result)
+    if state != of_job.state or worst != of_job.result:
+        models.jobs.put((job_id,), JobRow(state, worst, of_job.changed), now)
+
+
+def _worst(so_far: str, result: str) -> str:
+    return so_far if result == "New" else result_of((so_far, result))

@@ -117,13 +117,13 @@ def _end_tasks(models: ReadModels, recipe_id: int, state: str, now: Now) -> None
     for task_id in models.members.tasks[recipe_id]:
         row = models.tasks.of((task_id,))
         if row.state in OPEN_TASK:
-            models.tasks.put((task_id,), row._replace(state=state), now)
+            models.tasks.put((task_id,), TaskRow(row.recipe_id, state, row.result), now)
 
 
 def task_state(state: str) -> Callable[[ReadModels, Recorded, Any, Now], None]:
     def folded(models: ReadModels, recorded: Recorded, event: Any, now: Now) -> None:
         row = models.tasks.of((event.task_id,))
-        models.tasks.put((event.task_id,), row._replace(state=state), now)
+        models.tasks.put((event.task_id,), TaskRow(row.recipe_id, state, row.result), now)
 
     return folded
 
@@ -135,5 +135,6 @@ def task_result(models: ReadModels, recorded: Recorded, event: recipe.TaskResult
         event.task_id, recipe_id, event.result, event.message, event.score, list(event.log_urls)
     )
     models.task_results.add(found, now)
-    models.tasks.put((event.task_id,), row._replace(result=result_of((row.result, event.result))), now)
+    worst = result_of((row.result, event.result))
+    models.tasks.put((event.task_id,), TaskRow(row.recipe_id, row.state, worst), now)
     roll_up(models, recipe_id, now, event.result)

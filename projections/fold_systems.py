@@ -22,8 +22,9 @@ def system(models: ReadModels, recorded: Recorded, event: Event, now: Now) -> No
     fqdn = split_subject(recorded.subject)[1]
     row = models.systems.get((fqdn,))
     before = _system(models, fqdn, row) if row else None
-    after = evolve(before, fqdn, event, Moment.of(recorded))
-    models.systems.put((fqdn,), _row(after, row.pools if row else []), now)
+    after = models.known_systems[fqdn] = evolve(before, fqdn, event, Moment.of(recorded))
+    if before is None or not hasattr(event, "USAGE"):
+        models.systems.put((fqdn,), _row(after, row.pools if row else []), now)
     models.system_usage.put((fqdn,), UsageRow(after.condition, after.usage, after.recipe_id), now)
     _index_idle(models, after, now)
     if before is not None:
@@ -58,7 +59,10 @@ def _index_idle(models: ReadModels, system: System, now: Now) -> None:
 
 
 def _system(models: ReadModels, fqdn: str, row: SystemRow) -> System:
-    """A system as its rows have it. They keep neither its version nor since when it is used so."""
+    """As it was folded, or as its rows have it: those keep neither its version nor since when it is used."""
+    known = models.known_systems.get(fqdn)
+    if known is not None:
+        return known
     condition, usage, recipe_id = models.system_usage.of((fqdn,))
     reservation = None
     if row.reserved_by is not None:

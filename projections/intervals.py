@@ -7,38 +7,48 @@ for the pages to come: nobody else writes these tables.
 
 from __future__ import annotations
 
-from collections.abc import ItemsView, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, ItemsView, Iterable, Sequence
 from datetime import datetime
+from functools import partial
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from psycopg import Cursor
-from psycopg.types.json import Jsonb
+
+from projections.copying import Copying, Row
 
 Key = tuple[Any, ...]
 R = TypeVar("R", bound=NamedTuple)
 Now = tuple[int, datetime]
 """Position and recorded_at of the event that is being folded."""
 
+Written = Callable[[Cursor[Any]], None]
+"""Writes what nobody folds into any more."""
+
 OPEN = 2**63 - 1
 NEVER = "infinity"
-
-
-@dataclass(slots=True)
-class _Interval(Generic[R]):
-    key: Key
-    row: R
-    since: Now
-    until: Now | None = None
+_FOR_EVER = (OPEN, NEVER)
 
 
 class Intervals(Generic[R]):
-    """One interval table. `keys` are its key columns with their PostgreSQL types."""
+    """One interval table. `keys` are its key columns with their PostgreSQL types.
 
-    def __init__(self, table: str, keys: dict[str, str], row: type[R], json: Iterable[str] = ()) -> None:
+    `all_known`: the table is empty, so there is nothing to fetch, now or later.
+    """
+
+    def __init__(
+        self,
+        table: str,
+        keys: dict[str, str],
+        row: type[R],
+        json: Iterable[str] = (),
+        *,
+        all_known: bool = False,
+    ) -> None:
         self._row = row
-        self._json = _places(row, json)
-        self._load, self._close, self._copy = _statements(table, keys, row._fields)
+        self._all_known = all_known
+        self._load, self._close = _statements(table, keys, row._fields)
+        ends = ("since_position", "since", "until_position", "until")
+        self._copying = Copying(table, (*keys, *row._fields, *ends), json)
         self._open: dict[Key, R] = {}
         # The keys whose open row is known, or that they have none.
         self._known: set[Key] = set()
@@ -46,16 +56,19 @@ class Intervals(Generic[R]):
 
     def __len__(self) -> int:
         """Of how many keys it is known what is true."""
-        return len(self._known)
+        return len(self._open) if self._all_known else len(self._known)
 
     def _start(self) -> None:
-        self._fresh: dict[Key, _Interval[R]] = {}
+        # Since when what is open is true, where that is not stored yet.
+        self._begun: dict[Key, Now] = {}
+        # What is stored and was open, and what neither began nor ended before.
         self._closed: dict[Key, Now] = {}
-        self._begun: list[_Interval[R]] = []
+        self._ended: list[Row] = []
 
     def load(self, cursor: Cursor[Any], keys: Iterable[Key]) -> None:
         """Begin a page: fetch the open rows of those keys it touches that are not known."""
-        self._start()
+        if self._all_known:
+            return
         wanted = [key for key in dict.fromkeys(keys) if key not in self._known]
         self._known.update(wanted)
         if wanted:
@@ -79,80 +92,72 @@ class Intervals(Generic[R]):
 
     def put(self, key: Key, row: R, now: Now) -> None:
         """From now on this is true of the key; nothing new if it was already."""
-        if self._open.get(key) == row:
+        before = self._open.get(key)
+        if before == row:
             return
-        self.end(key, now)
-        self._known.add(key)
+        if before is None:
+            if not self._all_known:
+                self._known.add(key)
+        else:
+            self._end(key, before, now)
         self._open[key] = row
-        begun = self._fresh[key] = _Interval(key, row, now)
-        self._begun.append(begun)
+        self._begun[key] = now
 
     def end(self, key: Key, now: Now) -> None:
         """From now on nothing is true of the key."""
-        if self._open.pop(key, None) is None:
-            return
-        fresh = self._fresh.pop(key, None)
-        if fresh is None:
+        row = self._open.pop(key, None)
+        if row is not None:
+            self._end(key, row, now)
+
+    def _end(self, key: Key, row: R, now: Now) -> None:
+        since = self._begun.pop(key, None)
+        if since is None:
             self._closed[key] = now
         else:
-            fresh.until = now
+            self._ended.append(key + row + since + now)
+
+    def take_ended(self) -> Written:
+        """What writes the rows that have begun and ended. What is true now is kept back, until `flush`."""
+        ended, self._ended = self._ended, []
+        return partial(self._copying.copy, rows=ended)
 
     def flush(self, cursor: Cursor[Any]) -> None:
-        """Write the page."""
+        """Write the page, or what was kept back."""
         if self._closed:
             keys = _by_column(list(self._closed))
             ends = _by_column(list(self._closed.values()))
             cursor.execute(self._close, (*keys, *ends))
-        if self._begun:
-            with cursor.copy(self._copy) as copy:
-                for begun in self._begun:
-                    until = begun.until or (OPEN, NEVER)
-                    copy.write_row((*begun.key, *_written(begun.row, self._json), *begun.since, *until))
+        open_ = self._open
+        begun = [key + open_[key] + since + _FOR_EVER for key, since in self._begun.items()]
+        self._copying.copy(cursor, self._ended + begun)
+        self._start()
 
 
 class Facts(Generic[R]):
     """A table of what is true for ever once it happened."""
 
     def __init__(self, table: str, row: type[R], json: Iterable[str] = ()) -> None:
-        self._json = _places(row, json)
-        names = ", ".join((*row._fields, "since_position", "since"))
-        self._copy = f"COPY {table} ({names}) FROM STDIN".encode()
-        self.start()
-
-    def start(self) -> None:
-        self._rows: list[tuple[Any, ...]] = []
+        self._copying = Copying(table, (*row._fields, "since_position", "since"), json)
+        self._rows: list[Row] = []
 
     def add(self, row: R, now: Now) -> None:
-        self._rows.append((*_written(row, self._json), *now))
+        self._rows.append(row + now)
+
+    def take_ended(self) -> Written:
+        """What writes all there are."""
+        rows, self._rows = self._rows, []
+        return partial(self._copying.copy, rows=rows)
 
     def flush(self, cursor: Cursor[Any]) -> None:
-        if self._rows:
-            with cursor.copy(self._copy) as copy:
-                for row in self._rows:
-                    copy.write_row(row)
-
-
-def _places(row: type[NamedTuple], columns: Iterable[str]) -> tuple[int, ...]:
-    return tuple(row._fields.index(column) for column in columns)
-
-
-def _written(row: tuple[Any, ...], json: Sequence[int]) -> Sequence[Any]:
-    """The values of a row as PostgreSQL takes them: a JSON document that is not there is NULL, not `null`."""
-    if not json:
-        return row
-    values = list(row)
-    for place in json:
-        if values[place] is not None:
-            values[place] = Jsonb(values[place])
-    return values
+        self.take_ended()(cursor)
 
 
 def _by_column(rows: Sequence[tuple[Any, ...]]) -> list[list[Any]]:
     return [list(column) for column in zip(*rows, strict=True)]
 
 
-def _statements(table: str, keys: dict[str, str], columns: tuple[str, ...]) -> tuple[bytes, bytes, bytes]:
-    """Load open rows by key, close them, copy new ones. The names are this program's own, never input."""
+def _statements(table: str, keys: dict[str, str], columns: tuple[str, ...]) -> tuple[bytes, bytes]:
+    """Load open rows by key, close them. The names are this program's own, never input."""
     names = tuple(keys)
     arrays = ", ".join(f"%s::{type_}[]" for type_ in keys.values())
     same = " AND ".join(f"t.{name} = wanted.{name}" for name in names)
@@ -167,5 +172,4 @@ def _statements(table: str, keys: dict[str, str], columns: tuple[str, ...]) -> t
         f" FROM unnest({arrays}, %s::bigint[], %s::timestamptz[])"
         f" AS wanted ({', '.join(names)}, position, moment) WHERE {same} AND {open_}"
     )
-    every = ", ".join((*names, *columns, "since_position", "since", "until_position", "until"))
-    return load.encode(), close.encode(), f"COPY {table} ({every}) FROM STDIN".encode()
+    return load.encode(), close.encode()

@@ -50,11 +50,12 @@ class States:
 class Members:
     """The recipes that pages touch, by id, and the states of their sets and jobs.
 
-    What is known stays known for the pages to come. `began` is when a recipe last came into a state, where
-    anybody asks.
+    What is known stays known for the pages to come; `all_known`: there is nothing to fetch. `began` is when a
+    recipe last came into a state, where anybody asks.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, all_known: bool = False) -> None:
+        self._all_known = all_known
         self.recipes: dict[int, Member] = {}
         self.state: dict[int, str] = {}
         self.began: dict[int, dict[str, datetime]] = {}
@@ -67,6 +68,8 @@ class Members:
 
     def load(self, cursor: Cursor[Any], recipe_ids: Sequence[int], set_ids: Sequence[int]) -> None:
         """Begin a page: fetch what is not known yet of the recipes and sets that it touches."""
+        if self._all_known:
+            return
         recipes = [recipe_id for recipe_id in recipe_ids if recipe_id not in self.recipes]
         sets = [set_id for set_id in set_ids if set_id not in self._whole]
         self._whole.update(sets)

@@ -22,17 +22,23 @@ SCHEMA = "read"
 
 
 class Projector:
-    """Not thread-safe. The connection must be autocommit and may write to the schema; it stays set to it."""
+    """Not thread-safe. The connection must be autocommit and may write to the schema; it stays set to it.
 
-    def __init__(self, connection: Connection[Any], schema: str = SCHEMA) -> None:
+    `models` are what is known already of what it says there.
+    """
+
+    def __init__(
+        self, connection: Connection[Any], schema: str = SCHEMA, models: ReadModels | None = None
+    ) -> None:
         self._connection = connection
         connection.execute("SELECT set_config('search_path', %s, false)", (schema,))
-        self._models = ReadModels()
+        self._models = ReadModels() if models is None else models
         self._table: int | None = None
         connection.execute(SQL["begin"])
-        self.position = self._stored_position()
+        self.position = self.stored_position()
 
-    def _stored_position(self) -> int:
+    def stored_position(self) -> int:
+        """How far they are, whoever moves them."""
         row = self._connection.execute(SQL["stored_position"]).fetchone()
         assert row is not None, "the read models were never migrated"
         return int(row[0])

@@ -3,60 +3,69 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import partial
 from typing import Any
 
 from psycopg import Cursor
 
 from domain.events import Recorded, split_subject
+from domain.system.state import System
 from projections import rows
 from projections.durations import BOUNDS
-from projections.intervals import Facts, Intervals
+from projections.intervals import Facts, Intervals, Written
 from projections.members import Members
 from projections.sql import SQL
 from projections.touched import Touched
 
 _BUCKETS = [(measure, bucket) for measure, bounds in BOUNDS.items() for bucket in range(len(bounds) + 1)]
 
-
 # Keys of all tables, some 300 bytes each. Then everything is forgotten, and fetched when it is touched again.
 MOST_KEPT = 500_000
 
 
 class ReadModels:
-    """All read models, page by page: `begin`, fold each event in order (`folding`), `flush`."""
+    """All read models, page by page: `begin`, fold each event in order (`folding`), `flush`.
 
-    def __init__(self) -> None:
-        self._know_nothing()
+    `all_known`: the tables are empty, and so nothing has to be begun.
+    """
 
-    def _know_nothing(self) -> None:
+    def __init__(self, *, all_known: bool = False) -> None:
+        self._know(all_known=all_known)
+
+    @property
+    def size(self) -> int:
+        """Of how many keys it is known what is true."""
+        return sum(map(len, self._intervals))
+
+    def _know(self, *, all_known: bool) -> None:
         self.job_documents = Facts("job_documents", rows.JobDocumentRow, json=("document",))
         self.recipe_details = Facts(
             "recipe_details", rows.RecipeDetailsRow, json=("distro", "tasks", "reservesys")
         )
         self.task_results = Facts("task_results", rows.TaskResultRow, json=("log_urls",))
-        number, text = "integer", "text"
-        self.jobs = Intervals("jobs", {"job_id": number}, rows.JobRow, json=("changed",))
-        self.recipe_sets = Intervals("recipe_sets", {"recipe_set_id": number}, rows.RecipeSetRow)
-        self.recipes = Intervals("recipes", {"recipe_id": number}, rows.RecipeRow)
-        self.tasks = Intervals("tasks", {"task_id": number}, rows.TaskRow)
-        self.queue = Intervals("queue", {"recipe_id": number}, rows.QueueRow)
-        self.idle_pool = Intervals("idle_pool", {"fqdn": text}, rows.IdleRow)
-        self.system_usage = Intervals("system_usage", {"fqdn": text}, rows.UsageRow)
-        self.systems = Intervals("systems", {"fqdn": text}, rows.SystemRow, json=("pools", "inventory"))
-        self.documents = Intervals(
+        number, text, table = "integer", "text", partial(Intervals, all_known=all_known)
+        self.jobs = table("jobs", {"job_id": number}, rows.JobRow, json=("changed",))
+        self.recipe_sets = table("recipe_sets", {"recipe_set_id": number}, rows.RecipeSetRow)
+        self.recipes = table("recipes", {"recipe_id": number}, rows.RecipeRow)
+        self.tasks = table("tasks", {"task_id": number}, rows.TaskRow)
+        self.queue = table("queue", {"recipe_id": number}, rows.QueueRow)
+        self.idle_pool = table("idle_pool", {"fqdn": text}, rows.IdleRow)
+        self.system_usage = table("system_usage", {"fqdn": text}, rows.UsageRow)
+        self.systems = table("systems", {"fqdn": text}, rows.SystemRow, json=("pools", "inventory"))
+        self.documents = table(
             "documents", {"kind": text, "name": text}, rows.DocumentRow, json=("document",)
         )
-        self.commands = Intervals("commands", {"command_id": "bigint"}, rows.CommandRow)
-        self.durations = Intervals("durations", {"measure": text, "bucket": number}, rows.DurationRow)
-        self.members = Members()
+        self.commands = table("commands", {"command_id": "bigint"}, rows.CommandRow)
+        self.durations = table("durations", {"measure": text, "bucket": number}, rows.DurationRow)
+        # What the rows of systems say, where an event of theirs was folded.
+        self.known_systems: dict[str, System] = {}
+        self.members = Members(all_known=all_known)
 
     def begin(self, cursor: Cursor[Any], page: Sequence[Recorded]) -> None:
         """Fetch what the page stands on and is not known, with one query per table."""
-        if sum(map(len, self._intervals)) > MOST_KEPT:
-            self._know_nothing()
+        if self.size > MOST_KEPT:
+            self._know(all_known=False)
         touched = Touched(page)
-        for facts in (self.job_documents, self.recipe_details, self.task_results):
-            facts.start()
         self._begin_recipes(cursor, touched)
         self._begin_systems(cursor, touched)
         self.commands.load(cursor, _keys(touched.numbers("command")))
@@ -87,10 +96,22 @@ class ReadModels:
         self.documents.load(cursor, (*touched.documents(), *labs))
 
     def flush(self, cursor: Cursor[Any]) -> None:
-        for facts in (self.job_documents, self.recipe_details, self.task_results):
-            facts.flush(cursor)
-        for table in self._intervals:
+        for table in self._tables:
             table.flush(cursor)
+
+    def take_ended(self) -> Written:
+        """What writes all that will not change any more; the rest is kept back, until `flush`."""
+        parts = [table.take_ended() for table in self._tables]
+
+        def write(cursor: Cursor[Any]) -> None:
+            for part in parts:
+                part(cursor)
+
+        return write
+
+    @property
+    def _tables(self) -> tuple[Facts[Any] | Intervals[Any], ...]:
+        return self.job_documents, self.recipe_details, self.task_results, *self._intervals
 
     @property
     def _intervals(self) -> tuple[Intervals[Any], ...]:

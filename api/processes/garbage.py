@@ -10,8 +10,9 @@ OLDEST_GENERATION = 2
 YOUNG_OBJECTS = 10_000
 
 
-def spare_what_lasts() -> None:
-    """From now on, what has outlived a full collection is looked at by no later one.
+def spare_what_lasts(young_objects: int = YOUNG_OBJECTS) -> None:
+    """From now on, what has outlived a full collection is looked at by no later one, and the young only after
+    so many.
 
     A scheduler of ten thousand systems holds millions of objects, and a full collection stopped it for half a
     second, again and again. What it holds makes no circles, and goes by itself when nobody refers to it any
@@ -19,7 +20,7 @@ def spare_what_lasts() -> None:
     """
     gc.collect()
     gc.freeze()
-    gc.set_threshold(YOUNG_OBJECTS, *gc.get_threshold()[1:])
+    gc.set_threshold(young_objects, *gc.get_threshold()[1:])
     gc.callbacks.append(_spare)
 
 

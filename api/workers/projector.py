@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import dataclass
 
 from api.store.datastore import connect
@@ -14,6 +15,8 @@ from projections.database import AWAY
 from projections.projector import OutOfStep, Projector
 
 RETRY_SECONDS = 0.5
+# A page takes a good deal less.
+STAND_BY_SECONDS = 1.0
 # A page costs some twenty statements, whatever is on it: while the log moves, pages come no faster than that.
 # What comes after a pause shows at once.
 SECONDS_EACH = 0.03
@@ -30,11 +33,22 @@ class ProjectorCounters:
 
 
 def run(url: str, stopping: Callable[[], bool], counters: ProjectorCounters, tailed: TailerCounters) -> None:
-    """Project until told to stop; after any fault of the database go on from the stored position."""
+    """Project until told to stop; after any fault of the database go on from the stored position.
+
+    Of two that are at it one loses, and stands by.
+    """
+    other_at_work = False
     while not stopping():
         try:
-            _project(url, stopping, counters, tailed)
-        except (*AWAY, OutOfStep) as error:
+            if other_at_work:
+                _stand_by(url, stopping)
+                other_at_work = False
+            else:
+                _project(url, stopping, counters, tailed)
+        except OutOfStep as error:
+            logger.info("projector: %s: standing by until whoever moves them stops", error)
+            other_at_work = True
+        except AWAY as error:
             logger.warning("projector: %s; going on from the stored position", error)
             time.sleep(RETRY_SECONDS)
 
@@ -59,3 +73,15 @@ def _project(
                     return
         finally:
             tailer.close()
+
+
+def _stand_by(url: str, stopping: Callable[[], bool]) -> None:
+    """Until something is in the log that nobody has folded for so long."""
+    with connect(url) as connection, closing(Tailer(url, page_size=1)) as tailer:
+        projector = Projector(connection)
+        while not stopping():
+            tailer.position = before = projector.stored_position()
+            if tailer.next_page(STAND_BY_SECONDS):
+                time.sleep(STAND_BY_SECONDS)
+                if projector.stored_position() == before:
+                    return

@@ -19,9 +19,12 @@ from domain.events import Recorded
 from projections.projector import CHANNEL, SCHEMA, Projector
 from projections.rebuild import schemas
 from projections.rebuild.differences import Difference, differences
+from projections.rebuild.filling import Filling
 from projections.rebuild.schemas import SQL
 from projections.sql import SQL as FOLDING
 
+# Rows that are true now, some 500 bytes each. If there are more, the tables are completed early.
+MOST_KEPT = 1_000_000
 FRESH, OLD = "read_fresh", "read_old"
 _LOCK = (0x4C4C, 0x5242)
 _OTHER_VERSION = "the database is of another version than this program: run `labledger migrate`"
@@ -40,6 +43,7 @@ class Rebuild:
         self._migration_lock = migration_lock
         self._migrations = sorted(migrations)
         self._connection = psycopg.connect(owner_url, autocommit=True)
+        self._fresh: Filling | Projector = Filling(self._connection, FRESH)
         try:
             self._begin()
         except BaseException:
@@ -56,8 +60,7 @@ class Rebuild:
         with self._connection.transaction(), self._connection.cursor() as cursor:
             self._hold_version(cursor)
             self._clear_away(cursor)
-            schemas.copy(cursor, SCHEMA, FRESH)
-        self._fresh = Projector(self._connection, FRESH)
+            self._for_later = schemas.copy(cursor, SCHEMA, FRESH)
 
     @property
     def position(self) -> int:
@@ -72,12 +75,24 @@ class Rebuild:
 
     def fold(self, page: Sequence[Recorded]) -> None:
         self._fresh.project(page)
+        if isinstance(self._fresh, Filling) and self._fresh.kept > MOST_KEPT:
+            self.complete()
+
+    def complete(self) -> None:
+        """Give them their keys and indexes. What is folded from here on costs more, and shows at once."""
+        if not isinstance(self._fresh, Filling):
+            return
+        models = self._fresh.finish()
+        with self._connection.transaction(), self._connection.cursor() as cursor:
+            schemas.complete(cursor, FRESH, self._for_later)
+        self._fresh = Projector(self._connection, FRESH, models)
 
     def swap(self, rest: Pages) -> None:
         """Put the new ones in the place of the live ones, at their position or beyond it.
 
         Raises NotMigrated where somebody has migrated the database meanwhile: the live ones stay.
         """
+        self.complete()
         with self._connection.cursor() as cursor:
             schemas.analyse(cursor, FRESH)
             with self._connection.transaction():
@@ -95,12 +110,15 @@ class Rebuild:
 
     def differences(self, limit: int) -> list[Difference]:
         """What the live ones say otherwise as of the new ones' position, no more than so much of a table."""
+        self.complete()
         with self._connection.cursor() as cursor:
             return list(differences(cursor, SCHEMA, FRESH, self.position, limit))
 
     def close(self) -> None:
         """The new ones, unless they were swapped, are dropped."""
         try:
+            if isinstance(self._fresh, Filling):
+                self._fresh.close()
             with suppress(psycopg.Error), self._connection.cursor() as cursor:
                 self._clear_away(cursor)
                 # The server would let go of it only when it has noticed that the session ended.
@@ -120,6 +138,8 @@ class Rebuild:
             schemas.drop(cursor, schema)
 
     def _one(self, query: str, *params: object) -> Any:
+        if isinstance(self._fresh, Filling):
+            self._fresh.wait()
         row = self._connection.execute(SQL[query], params).fetchone()
         assert row is not None
         return row[0]

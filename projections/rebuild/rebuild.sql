@@ -36,8 +36,9 @@ SELECT array_agg(attname::text ORDER BY attnum) FROM pg_attribute
 WHERE attrelid = format('%%I.%%I', %s::text, %s::text)::regclass AND attnum > 0 AND NOT attisdropped
 
 -- name: copy_of
--- The statements that make the schema `fresh` like `live`, with no rows. Both are run with the one they are about
--- as search_path, so that definitions name no schema, and indexes and keys have the names that migrations know.
+-- The statements that make the schema `fresh` like `live`, with no rows, and which of them can wait for rows. All
+-- are run with the one they are about as search_path, so that definitions name no schema, and indexes and keys have
+-- the names that migrations know.
 WITH tables AS (
     SELECT oid, relname, relacl, relowner, reloptions FROM pg_class
     WHERE relnamespace = to_regnamespace(%(live)s) AND relkind = 'r'
@@ -49,12 +50,17 @@ WITH tables AS (
     SELECT format('%%I', t.relname), a.* FROM tables t CROSS JOIN LATERAL aclexplode(t.relacl) AS a
     WHERE a.grantee <> t.relowner
 )
-SELECT statement FROM (
+SELECT statement, step IN (3, 4) FROM (
     SELECT 1 AS step, relname, format('CREATE TABLE %%I (LIKE %%I.%%I INCLUDING ALL EXCLUDING INDEXES)',
                                       relname, %(live)s::text, relname) AS statement FROM tables
     UNION ALL
     SELECT 2, relname, format('ALTER TABLE %%I SET (%%s)', relname, array_to_string(reloptions, ', '))
     FROM tables WHERE reloptions IS NOT NULL
+    UNION ALL
+    SELECT 2, t.relname, format('ALTER TABLE %%I ALTER COLUMN %%I SET STATISTICS %%s',
+                                t.relname, a.attname, a.attstattarget)
+    FROM tables t JOIN pg_attribute a ON a.attrelid = t.oid AND a.attnum > 0 AND NOT a.attisdropped
+    WHERE a.attstattarget >= 0
     UNION ALL
     SELECT 3, t.relname, format('ALTER TABLE %%I ADD CONSTRAINT %%I %%s',
                                 t.relname, c.conname, pg_get_constraintdef(c.oid, true))
@@ -70,4 +76,5 @@ SELECT statement FROM (
 ) AS made ORDER BY step, relname, statement
 
 -- name: begin
-INSERT INTO progress (name, position) SELECT name, 0 FROM read.progress
+INSERT INTO progress (name, position, whole_from)
+SELECT name, 0, (SELECT coalesce(max(notification_id), 0) FROM log.events) FROM read.progress

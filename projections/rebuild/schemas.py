@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,22 +13,38 @@ from projections.named_sql import named_queries
 SQL = named_queries(Path(__file__).with_name("rebuild.sql"))
 
 
+def search(cursor: Cursor[Any], schema: str) -> None:
+    """Until the end of the transaction, names without a schema are of this one."""
+    cursor.execute("SELECT set_config('search_path', %s, true)", (schema,))
+
+
 def tables(cursor: Cursor[Any], schema: str) -> list[str]:
     return [name for (name,) in cursor.execute(SQL["tables"], (schema,)).fetchall()]
 
 
-def copy(cursor: Cursor[Any], live: str, fresh: str) -> None:
-    """Make `fresh` with the tables of `live`: their columns, keys, indexes and rights, none of their rows.
+def copy(cursor: Cursor[Any], live: str, fresh: str) -> list[str]:
+    """Make `fresh` with the tables of `live`: their columns and rights, none of their rows.
 
-    In a transaction; its search_path is then `fresh`.
+    Returns the statements for their keys and indexes, to be run when there are rows: one at a time they cost
+    much more. In a transaction; its search_path is then `fresh`.
     """
-    _search(cursor, live)
+    search(cursor, live)
     statements = cursor.execute(SQL["copy_of"], {"live": live, "fresh": fresh}).fetchall()
     cursor.execute(sql.SQL("CREATE SCHEMA {}").format(sql.Identifier(fresh)))
-    _search(cursor, fresh)
-    for (statement,) in statements:
-        cursor.execute(statement)
+    search(cursor, fresh)
+    for statement, for_later in statements:
+        if not for_later:
+            cursor.execute(statement)
     cursor.execute(SQL["begin"])
+    return [statement for statement, for_later in statements if for_later]
+
+
+def complete(cursor: Cursor[Any], schema: str, statements: Sequence[str]) -> None:
+    """Run what `copy` has left for later. In a transaction; its search_path is then the schema."""
+    search(cursor, schema)
+    cursor.execute("SET LOCAL maintenance_work_mem = '256MB'")
+    for statement in statements:
+        cursor.execute(statement.encode())
 
 
 def drop(cursor: Cursor[Any], schema: str) -> None:
@@ -47,7 +64,3 @@ def analyse(cursor: Cursor[Any], schema: str) -> None:
     """So that the first who asks gets the plan that everybody gets."""
     for name in tables(cursor, schema):
         cursor.execute(sql.SQL("ANALYZE {}").format(sql.Identifier(schema, name)))
-
-
-def _search(cursor: Cursor[Any], schema: str) -> None:
-    cursor.execute("SELECT set_config('search_path', %s, true)", (schema,))

@@ -20,7 +20,7 @@ APART = frozenset({"whole_from"})
 # Everything that migrations say of the tables, and who may do what with them.
 SHAPE = b"""
 SELECT 'column', c.relname, concat_ws(' ', a.attname, format_type(a.atttypid, a.atttypmod), a.attnotnull,
-                                      pg_get_expr(d.adbin, d.adrelid))
+                                      pg_get_expr(d.adbin, d.adrelid), a.attstattarget)
 FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
 LEFT JOIN pg_attrdef d ON d.adrelid = c.oid AND d.adnum = a.attnum
 WHERE c.relnamespace = to_regnamespace('read') AND c.relkind = 'r'

@@ -6,12 +6,17 @@ import random
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from itertools import count, islice
+from threading import Event as Flag
 
 import pytest
 
 from api.store.datastore import connect
 from api.store.event_log import EventLog
+from api.store.tailer import TailerCounters
+from api.workers import projector
 from api.workers.rebuild import check
 from domain.directory.events import PoolRegistered
 from tests.harness.databases import TestDatabase
@@ -51,12 +56,12 @@ def test_projector__killed_again_and_again__read_models_of_an_uninterrupted_one(
         reached = 0
         for _ in range(KILLS):
             writing = pool.submit(write_steadily, told, islice(commits, 60))
-            projector = start("projector")
+            started = start("projector")
             # Alive and at work first, then a moment that nobody chose.
-            until_it_moves(owner, reached, projector)
+            until_it_moves(owner, reached, started)
             time.sleep(dice.uniform(0, 0.2))
-            projector.kill()
-            projector.wait()
+            started.kill()
+            started.wait()
             writing.result(20)
             reached = position(owner)
     start("projector")
@@ -74,7 +79,51 @@ def test_projector__two_at_once__nothing_doubled(
     until(lambda: position(owner) == told.log.end())
 
     assert_as_if_undisturbed(database, told.log, owner)
-    assert all(projector.poll() is None for projector in both)
+    assert all(each.poll() is None for each in both)
+
+
+def test_projector__another_at_work__stands_by_and_takes_over_when_it_stops(
+    database: TestDatabase,
+    told: Told,
+    owner: Owner,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    # However slow the machine is, nobody is taken for stopped while something is written.
+    monkeypatch.setattr(projector, "STAND_BY_SECONDS", 4.0)
+    caplog.set_level("INFO")
+    commits = happening(random.Random(3))
+    with working(database.service_url) as first, working(database.service_url) as second:
+        until(lambda: told.write(*next(commits)) and "standing by" in caplog.text)
+        before = [(each, each.pages) for each in (first, second)]
+        write_steadily(told, islice(commits, 200))
+        until(lambda: position(owner) == told.log.end())
+        (at_work,) = (each for each, pages in before if each.pages > pages)
+        at_work.stopping.set()
+        write_steadily(told, islice(commits, 3))
+        until(lambda: position(owner) == told.log.end(), seconds=60)
+        assert all(each.pages > pages for each, pages in before)
+    assert caplog.text.count("standing by") == 1
+    assert_as_if_undisturbed(database, told.log, owner)
+
+
+@dataclass
+class Working(projector.ProjectorCounters):
+    """A projector in a thread."""
+
+    stopping: Flag = field(default_factory=Flag)
+
+
+@contextmanager
+def working(url: str) -> Iterator[Working]:
+    one = Working()
+    with ThreadPoolExecutor(1) as pool:
+        running = pool.submit(projector.run, url, one.stopping.is_set, one, TailerCounters())
+        try:
+            yield one
+        finally:
+            one.stopping.set()
+        running.result(20)
 
 
 def happening(dice: random.Random) -> Iterator[Commit]:
@@ -88,9 +137,9 @@ def happening(dice: random.Random) -> Iterator[Commit]:
             yield list(anything(dice, systems))
 
 
-def until_it_moves(owner: Owner, past: int, projector: Program) -> None:
-    until(lambda: position(owner) > past or projector.poll() is not None)
-    assert projector.poll() is None, projector.communicate()[1]
+def until_it_moves(owner: Owner, past: int, started: Program) -> None:
+    until(lambda: position(owner) > past or started.poll() is not None)
+    assert started.poll() is None, started.communicate()[1]
 
 
 def write_steadily(told: Told, commits: Iterator[Commit]) -> None:

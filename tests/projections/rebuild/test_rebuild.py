@@ -10,7 +10,9 @@ import psycopg
 import pytest
 
 from api.store.migrate import LOCK, Migration, migrate, migrations
+from api.workers import rebuild as worker
 from api.workers.rebuild import check, rebuild
+from projections.rebuild import rebuild as fresh_ones
 from projections.rebuild.rebuild import AtWork, NotMigrated, Rebuild
 from tests.domain.recipe.made import recipe_new
 from tests.harness.databases import TestDatabase
@@ -28,6 +30,7 @@ BY_HAND = b"""
 GRANT USAGE ON SCHEMA read TO PUBLIC;
 GRANT SELECT ON read.queue TO PUBLIC;
 ALTER TABLE read.recipes SET (autovacuum_vacuum_scale_factor = 0.05);
+ALTER TABLE read.jobs ALTER COLUMN state SET STATISTICS 7;
 """
 NEWER = Migration("2030-01-01-newer", "ALTER TABLE read.jobs ADD COLUMN more text")
 
@@ -39,6 +42,28 @@ def test_rebuild__anything_happened__rows_as_they_were_to_the_byte(
     with unchanged(owner):
         assert rebuild(database.owner_url, silent) == story.log.end()
     assert left_over(owner) == []
+
+
+def test_rebuild__more_is_true_than_is_kept_in_memory__as_they_were_to_the_byte(
+    story: Told, database: TestDatabase, owner: Owner, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Completed early, they are changed row by row from there on."""
+    monkeypatch.setattr(worker, "PAGE_SIZE", 50)
+    monkeypatch.setattr(fresh_ones, "MOST_KEPT", 20)
+    with unchanged(owner):
+        rebuild(database.owner_url, silent)
+
+
+def test_rebuild__a_table_refuses_what_is_written__is_given_up_and_leaves_nothing(
+    story: Told, database: TestDatabase, owner: Owner, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Though it is found out while the next page is folded, or when there is none."""
+    owner.execute("ALTER TABLE read.recipes ADD CONSTRAINT none_runs CHECK (state <> 'running') NOT VALID")
+    for page_size in (50, 100_000):
+        monkeypatch.setattr(worker, "PAGE_SIZE", page_size)
+        with unchanged(owner), pytest.raises(psycopg.errors.CheckViolation):
+            rebuild(database.owner_url, silent)
+        assert left_over(owner) == []
 
 
 def test_rebuild__rows_are_wrong_or_gone__are_as_the_log_says(

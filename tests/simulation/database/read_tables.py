@@ -9,7 +9,6 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 import psycopg
-from psycopg.types.json import Jsonb
 
 from domain.recipe.lifecycle import FINISHED
 from projections.intervals import OPEN, Intervals
@@ -135,7 +134,7 @@ class ReadTables:
 
     def _copied(self, table: str, columns: Sequence[str], params: Any) -> None:
         for values in params:
-            row = {name: _plain(value) for name, value in zip(columns, values, strict=True)}
+            row = dict(zip(columns, values, strict=True))
             self._require_new(table, row)
             self.rows[table].append(row)
             self._index(table, row)
@@ -214,7 +213,3 @@ class ReadTables:
         """Every row of every table, in an order of their own."""
         for table in sorted(self.rows):
             yield table, sorted(repr(sorted(row.items())) for row in self.rows[table])
-
-
-def _plain(value: Any) -> Any:
-    return value.obj if isinstance(value, Jsonb) else value

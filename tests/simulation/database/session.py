@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -150,10 +150,11 @@ class Cursor:
 
 class Copy:
     def __init__(self) -> None:
-        self.rows: list[Any] = []
+        self.rows: Sequence[Any] = ()
 
-    def write_row(self, row: Any) -> None:
-        self.rows.append(tuple(row))
+    def write(self, rows: Sequence[Any]) -> None:
+        """`projections.copying.lines` makes none here."""
+        self.rows = rows
 
 
 class Datastore:

@@ -146,6 +146,8 @@ def _table(loop: SimulatedLoop, connect: Any, datastore: Any, mapper: Any) -> di
         ("api.workers.keeping", "SNAPSHOT_EVENTS"): 100,
         **{(module, "EventMapper"): mapper for module in MAPPED},
         ("api.feed", "os"): own_end,
+        # What is simulated takes rows as they are.
+        ("projections.copying", "lines"): lambda rows, _: rows,
     }
 
 
