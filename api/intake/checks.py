@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, Final
 
@@ -17,16 +17,13 @@ from api.intake.model_words import words_of
 from api.intake.near_names import fields_at, is_a_field, meant
 from api.intake.not_yet import NOT_YET
 from api.intake.places import Places
+from api.intake.requirements import LANGUAGES, Required
 from domain.directory.known_names import KnownNames
-from domain.job.names import check_names, objects, recipes_of
+from domain.job.names import check_names, objects
 from domain.job.spec import DEFAULT_RETENTION_TAG, RETENTION_TAGS
-from domain.requirements.distro import DISTRO
 from domain.requirements.findings import Finding
-from domain.requirements.host import HOST
-from domain.requirements.language import Language
+from domain.requirements.language import Language, Reading
 from domain.requirements.nodes import Forced
-
-LANGUAGES: Final[Mapping[str, Language]] = {"distro_requires": DISTRO, "host_requires": HOST}
 
 # Longer texts are rare, and hardly come twice.
 KEPT_TEXT_LENGTH: Final = 4_096
@@ -39,15 +36,22 @@ _WORDS: Final[Mapping[str, Callable[[ErrorDetails], str]]] = {
 
 
 def check_document(
-    document: dict[str, Any], places: Places, known: KnownNames, submitter: str, *, is_admin: bool
+    document: dict[str, Any],
+    recipes: Sequence[Required],
+    places: Places,
+    known: KnownNames,
+    submitter: str,
+    *,
+    is_admin: bool,
 ) -> tuple[Job | None, list[Finding]]:
-    """The job if its shape is sound, and everything that is wrong with it."""
+    """The job if its shape is sound, and everything that is wrong with it. `recipes` are its own."""
     job, findings = _shape(document, places)
-    findings += _sizes(document)
-    findings += _alternatives(document, places)
-    findings += _requirements(document)
+    findings += _sizes(recipes)
+    findings += _alternatives(recipes, places)
+    findings += _requirements(recipes)
     findings += _product(document)
-    findings += check_names(document, known, submitter, is_admin=is_admin)
+    named = ((path, recipe, readings.get("host_requires")) for path, recipe, readings in recipes)
+    findings += check_names(document, named, known, submitter, is_admin=is_admin)
     return job, findings
 
 
@@ -79,20 +83,21 @@ def _stranger(path: tuple[int | str, ...]) -> str:
     return f'unknown field "{field[:100]}"{meant(field, known)}'
 
 
-def _sizes(document: Mapping[str, Any]) -> Iterator[Finding]:
+def _sizes(recipes: Sequence[Required]) -> Iterator[Finding]:
     """A set is placed as one, and a job is written to the log as one, so neither may be of any size."""
-    members = Counter(path[:2] for path, _ in recipes_of(document))
-    for path, count in members.items():
+    if len(recipes) <= RECIPES_IN_SET_LIMIT:
+        return
+    for path, count in Counter(required.path[:2] for required in recipes).items():
         if count > RECIPES_IN_SET_LIMIT:
             yield Finding(path, f"has {count} recipes, guests included; {RECIPES_IN_SET_LIMIT} are allowed")
-    if members.total() > RECIPES_IN_JOB_LIMIT:
+    if len(recipes) > RECIPES_IN_JOB_LIMIT:
         allowed = f"{RECIPES_IN_JOB_LIMIT} are allowed"
-        yield Finding((), f"has {members.total()} recipes, guests included; {allowed}")
+        yield Finding((), f"has {len(recipes)} recipes, guests included; {allowed}")
 
 
-def _alternatives(document: Mapping[str, Any], places: Places) -> Iterator[Finding]:
+def _alternatives(recipes: Iterable[Required], places: Places) -> Iterator[Finding]:
     """Of two fields the one or the other is needed, which a model of single fields cannot say."""
-    for path, recipe in recipes_of(document):
+    for path, recipe, _ in recipes:
         required, own = places.word("distro_requires"), places.word("distro")
         if recipe.get("distro") is None:
             if recipe.get("distro_requires") is None:
@@ -104,20 +109,18 @@ def _alternatives(document: Mapping[str, Any], places: Places) -> Iterator[Findi
                 yield Finding(task_path, f"has no {places.word('name')}")
 
 
-def _requirements(document: Mapping[str, Any]) -> Iterator[Finding]:
-    for path, recipe in recipes_of(document):
-        for field, language in LANGUAGES.items():
-            form = recipe.get(field)
-            for finding in _judged(form, language) if isinstance(form, dict) else ():
+def _requirements(recipes: Iterable[Required]) -> Iterator[Finding]:
+    for path, _, readings in recipes:
+        for field, reading in readings.items():
+            for finding in _judged(reading, LANGUAGES[field]):
                 yield Finding((*path, field, *finding.path), finding.message)
 
 
-def _judged(form: dict[str, Any], language: Language) -> Iterable[Finding]:
+def _judged(reading: Reading, language: Language) -> Iterable[Finding]:
     """What is kept is not what was written, and must be readable too: by the scheduler, and from XML.
 
     XML may lay it two levels deeper: its root always joins, and some elements need a group around them.
     """
-    reading = language.examine(form)
     if reading.findings or isinstance(reading.node, Forced):
         return reading.findings
     text = reading.text

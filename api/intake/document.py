@@ -28,6 +28,11 @@ from domain.job.spec import DEFAULT_RETENTION_TAG
 from domain.recipe_set.keeping import DEFAULT_SECONDS
 
 
+def none_of(kind: type[list[Any]] | type[dict[str, Any]]) -> Any:
+    """A field that may be left out. Made anew each time, which is cheaper than the copy of a default."""
+    return Field(default_factory=kind, json_schema_extra={"default": kind()})
+
+
 class _Part(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -40,7 +45,9 @@ class Autopick(_Part):
     """Pools in the order in which they are tried."""
 
     random: Annotated[bool, Field(strict=True)] = False
-    pools: Annotated[list[Name], Field(max_length=limits.LIST_LIMIT), AfterValidator(no_repeats)] = []
+    pools: Annotated[list[Name], Field(max_length=limits.LIST_LIMIT), AfterValidator(no_repeats)] = none_of(
+        list
+    )
 
 
 class Watchdog(_Part):
@@ -71,7 +78,7 @@ class Task(_Part):
 
     name: Name | None = None
     role: Role = None
-    params: Annotated[dict[Name, Text], Field(max_length=limits.LIST_LIMIT)] = {}
+    params: Annotated[dict[Name, Text], Field(max_length=limits.LIST_LIMIT)] = none_of(dict)
     fetch: Fetch | None = None
 
 
@@ -107,10 +114,10 @@ class AnyRecipe(_Part):
     ks_meta: Options = ""
     autopick: Autopick = Autopick()
     watchdog: Watchdog = Watchdog()
-    packages: Annotated[list[Name], Field(max_length=limits.LIST_LIMIT)] = []
-    ks_appends: Annotated[list[Text], Field(max_length=limits.LIST_LIMIT)] = []
-    repos: Annotated[list[Repo], Field(max_length=limits.LIST_LIMIT)] = []
-    partitions: Annotated[list[Partition], Field(max_length=limits.LIST_LIMIT)] = []
+    packages: Annotated[list[Name], Field(max_length=limits.LIST_LIMIT)] = none_of(list)
+    ks_appends: Annotated[list[Text], Field(max_length=limits.LIST_LIMIT)] = none_of(list)
+    repos: Annotated[list[Repo], Field(max_length=limits.LIST_LIMIT)] = none_of(list)
+    partitions: Annotated[list[Partition], Field(max_length=limits.LIST_LIMIT)] = none_of(list)
     kickstart: Kickstart = None
     distro_requires: dict[str, Any] | None = None
     distro: Distro | None = None
@@ -127,7 +134,7 @@ class Guest(AnyRecipe):
 
 
 class Recipe(AnyRecipe):
-    guests: Annotated[list[Guest], Field(max_length=limits.LIST_LIMIT)] = []
+    guests: Annotated[list[Guest], Field(max_length=limits.LIST_LIMIT)] = none_of(list)
 
 
 class RecipeSet(_Part):
@@ -141,6 +148,6 @@ class Job(_Part):
     group: Name | None = None
     retention_tag: RetentionTag = DEFAULT_RETENTION_TAG
     product: Name | None = None
-    notify: Annotated[list[Mail], Field(max_length=limits.LIST_LIMIT)] = []
+    notify: Annotated[list[Mail], Field(max_length=limits.LIST_LIMIT)] = none_of(list)
     recipe_sets: Annotated[list[RecipeSet], Field(min_length=1, max_length=limits.RECIPE_SET_LIMIT)]
-    foreign: Annotated[list[Foreign], Field(max_length=limits.LIST_LIMIT)] = []
+    foreign: Annotated[list[Foreign], Field(max_length=limits.LIST_LIMIT)] = none_of(list)

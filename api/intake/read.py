@@ -11,6 +11,7 @@ from api.intake.embedded_xml import Embedded
 from api.intake.json_text import parse_json
 from api.intake.limits import FAULT_LIMIT, WORDS_LENGTH
 from api.intake.places import Grafted, JsonPlaces, Places
+from api.intake.requirements import read_requirements
 from api.intake.spec import spec_of
 from api.intake.xml_job import read_xml
 from api.intake.xml_text import parse_xml
@@ -57,11 +58,14 @@ def read_job(body: bytes, media_type: str, known: KnownNames, submitter: str, is
     if door is None:
         unreadable("Content-Type", f"must be one of {', '.join(DOORS)}")
     opened = door(body)
-    job, findings = check_document(opened.document, opened.places, known, submitter, is_admin=is_admin)
+    recipes = read_requirements(opened.document)
+    job, findings = check_document(
+        opened.document, recipes, opened.places, known, submitter, is_admin=is_admin
+    )
     if job is None or findings or opened.findings or opened.placed:
         placed = [_place(finding, opened.places) for finding in [*opened.findings, *findings]]
         raise FaultyInput(_bounded([*opened.placed, *placed]))
-    return spec_of(job)
+    return spec_of(job, [required.readings for required in recipes])
 
 
 def _place(finding: Finding, places: Places) -> Placed:

@@ -2,55 +2,67 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from pydantic import BaseModel
 
-from api.intake.checks import LANGUAGES
 from api.intake.document import AnyRecipe, Guest, Job, Recipe, RecipeSet, Task
+from api.intake.requirements import NOTHING_REQUIRED
 from domain.job.names import recipes_of
 from domain.job.spec import JobSpec, RecipeSetSpec, RecipeSpec, TaskSpec
 from domain.priority import Priority
-from domain.requirements.distro import DISTRO
-from domain.requirements.host import HOST
+from domain.requirements.language import Reading
+
+Readings = Mapping[str, Reading]
+"""The requirements of a recipe, by field."""
 
 
-def spec_of(job: Job) -> JobSpec:
+def spec_of(job: Job, readings: Sequence[Readings]) -> JobSpec:
+    """`readings` are those of each recipe before its guests, in document order."""
+    each = iter(readings)
     return JobSpec(
         whiteboard=job.whiteboard,
         owner=job.user,
         group=job.group,
         retention_tag=job.retention_tag,
         product=job.product,
-        recipe_sets=tuple(map(_recipe_set, job.recipe_sets)),
-        document=_kept(job),
+        recipe_sets=tuple(_recipe_set(recipe_set, each) for recipe_set in job.recipe_sets),
+        document=_kept(job, readings),
     )
 
 
-def _recipe_set(recipe_set: RecipeSet) -> RecipeSetSpec:
-    return RecipeSetSpec(Priority[recipe_set.priority], tuple(map(_recipe, recipe_set.recipes)))
+def _recipe_set(recipe_set: RecipeSet, each: Iterator[Readings]) -> RecipeSetSpec:
+    recipes = tuple(_recipe(recipe, each) for recipe in recipe_set.recipes)
+    return RecipeSetSpec(Priority[recipe_set.priority], recipes)
 
 
-def _recipe(recipe: AnyRecipe) -> RecipeSpec:
-    spec = RecipeSpec(
+def _recipe(recipe: AnyRecipe, each: Iterator[Readings]) -> RecipeSpec:
+    readings = next(each)
+    return RecipeSpec(
         whiteboard=recipe.whiteboard,
         role=recipe.role,
         kernel_options=recipe.kernel_options,
         kernel_options_post=recipe.kernel_options_post,
         ks_meta=recipe.ks_meta,
-        host_requires=HOST.examine(recipe.host_requires).text,
-        distro_requires=DISTRO.examine(recipe.distro_requires or {}).text,
+        host_requires=readings["host_requires"].text,
+        distro_requires=readings.get("distro_requires", NOTHING_REQUIRED).text,
         autopick_random=recipe.autopick.random,
         autopick_pools=tuple(recipe.autopick.pools),
         tasks=tuple(map(_task, recipe.tasks)),
         distro=_told(recipe.distro),
         reservesys=_told(recipe.reservesys),
+        **(_guest(recipe) if isinstance(recipe, Guest) else _host(recipe, each)),
     )
-    if isinstance(recipe, Guest):
-        return replace(spec, guestname=recipe.guestname, guestargs=recipe.guestargs)
+
+
+def _guest(recipe: Guest) -> dict[str, Any]:
+    return {"guestname": recipe.guestname, "guestargs": recipe.guestargs}
+
+
+def _host(recipe: AnyRecipe, each: Iterator[Readings]) -> dict[str, Any]:
     assert isinstance(recipe, Recipe)
-    return replace(spec, guests=tuple(map(_recipe, recipe.guests)))
+    return {"guests": tuple(_recipe(guest, each) for guest in recipe.guests)}
 
 
 def _told(part: BaseModel | None) -> dict[str, Any] | None:
@@ -67,12 +79,10 @@ def _task(task: Task) -> TaskSpec:
     return TaskSpec(task.name or " ".join(fetch.values()), task.role, params, fetch)
 
 
-def _kept(job: Job) -> dict[str, Any]:
+def _kept(job: Job, readings: Sequence[Readings]) -> dict[str, Any]:
     """The whole document in its one spelling: defaults written out, requirements as they were understood."""
     document = job.model_dump(exclude_none=True)
-    for _, recipe in recipes_of(document):
+    for (_, recipe), read in zip(recipes_of(document), readings, strict=True):
         assert isinstance(recipe, dict)
-        for field, language in LANGUAGES.items():
-            if field in recipe:
-                recipe[field] = language.examine(recipe[field]).form
+        recipe.update({field: reading.form for field, reading in read.items()})
     return document

@@ -34,13 +34,19 @@ def parse_xml(body: bytes) -> etree._Element:
         unreadable(f"line {wrong.lineno or 1}", f"is not XML: {_plain(wrong)}")
     if root.getroottree().docinfo.internalDTD is not None:
         unreadable("line 1", "document types and entities are refused")
-    if _TOO_DEEP(root):
-        unreadable("document", f"is nested deeper than {DEPTH_LIMIT} elements")
-    if _TOO_LOADED(root):
-        unreadable("document", f"has an element with more than {ATTRIBUTE_LIMIT} attributes")
-    if _TOO_MANY(root):
-        unreadable("document", f"has more than {PART_LIMIT} elements")
+    _check_size(root, body)
     return root
+
+
+def _check_size(root: etree._Element, body: bytes) -> None:
+    """Where there are few signs, no tree can be too large: most are not looked through."""
+    elements, attributes = body.count(b"<") - body.count(b"</"), body.count(b"=")
+    if elements > DEPTH_LIMIT and _TOO_DEEP(root):
+        unreadable("document", f"is nested deeper than {DEPTH_LIMIT} elements")
+    if attributes > ATTRIBUTE_LIMIT and _TOO_LOADED(root):
+        unreadable("document", f"has an element with more than {ATTRIBUTE_LIMIT} attributes")
+    if elements > PART_LIMIT and _TOO_MANY(root):
+        unreadable("document", f"has more than {PART_LIMIT} elements")
 
 
 def _plain(wrong: etree.XMLSyntaxError) -> str:

@@ -2,25 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from domain.directory.known_names import KnownNames
 from domain.names import unknown_name
 from domain.requirements.findings import Finding, Path
-from domain.requirements.host import HOST
+from domain.requirements.language import Reading
 
 _KINDS: Final = {"pools": "pool", "arches": "arch", "keys": "key", "systems": "system"}
 
 
+Named = tuple[Path, Mapping[str, Any], Reading | None]
+"""A recipe with its path, and its host requirement as it was read, if there was anything to read."""
+
+
 def check_names(
-    document: Mapping[str, Any], known: KnownNames, submitter: str, *, is_admin: bool
+    document: Mapping[str, Any],
+    recipes: Iterable[Named],
+    known: KnownNames,
+    submitter: str,
+    *,
+    is_admin: bool,
 ) -> list[Finding]:
     """All of them. The document may be faulty otherwise: what is not where it belongs is passed over."""
     findings = [*_owner(document.get("user"), known, submitter, is_admin=is_admin)]
     findings += _group(document.get("group"), known, submitter, is_admin=is_admin)
-    for path, recipe in recipes_of(document):
-        findings += _filter_names(path, recipe.get("host_requires"), known)
+    for path, recipe, host_requires in recipes:
+        findings += _filter_names(path, host_requires, known)
         findings += _pool_names(path, recipe.get("autopick"), known)
         findings += _distro_names(path, recipe.get("distro"), known)
     return findings
@@ -60,10 +69,8 @@ def _group(group: Any, known: KnownNames, submitter: str, *, is_admin: bool) -> 
         yield Finding(("group",), f'{submitter} is not a member of group "{group}"')
 
 
-def _filter_names(path: Path, form: Any, known: KnownNames) -> Iterator[Finding]:
-    if not isinstance(form, Mapping):
-        return
-    for mention in HOST.examine(form).mentions:
+def _filter_names(path: Path, reading: Reading | None, known: KnownNames) -> Iterator[Finding]:
+    for mention in () if reading is None else reading.mentions:
         if not known.knows(mention.kind, mention.name):
             where = (*path, "host_requires", *mention.path)
             yield Finding(where, unknown_name(_KINDS[mention.kind], mention.name))
