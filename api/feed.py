@@ -26,6 +26,9 @@ from domain.events import Recorded
 from domain.scheduling.distro_trees import DistroTrees
 from projections.advancing import Advancing
 
+# Of those whose descriptions have changed; a millisecond or two.
+SYSTEMS_AT_ONCE = 20
+
 logger = logging.getLogger(__name__)
 
 
@@ -133,6 +136,10 @@ class Feed:
             self._fold(recorded)
         self.broadcast.take(messages, sizes)
         self._progress.advance(messages[-1].position)
+        # Thousands of systems that come at once are not left to the first job that comes after them, nor do
+        # they hold up everybody.
+        while not self.distro_trees.catch_up(SYSTEMS_AT_ONCE):
+            await asyncio.sleep(0)
 
     def _fold(self, recorded: Recorded) -> None:
         self.directory.apply(recorded)

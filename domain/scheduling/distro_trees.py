@@ -41,9 +41,9 @@ class DistroTrees:
         if self._installable.apply(recorded):
             self._kept.clear()
 
-    def catch_up(self) -> None:
-        """Do now what the next choice would have to do first."""
-        self._installable.catch_up()
+    def catch_up(self, most: int | None = None) -> bool:
+        """Do now what the next choice would have to do first, for so many systems; whether that is all."""
+        return self._installable.catch_up(most)
 
     def choose(self, recipe_set: RecipeSetSpec) -> Chosen:
         wants = tuple(_want(recipe) for recipe in recipe_set.recipes)

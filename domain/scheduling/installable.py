@@ -7,6 +7,7 @@ is not followed, so none of them is known to be idle or busy.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from typing import Any, NamedTuple, TypeAlias
 
 from domain.directory.events import PoolSystemAdded, PoolSystemRemoved
@@ -107,13 +108,17 @@ class Installable:
         else:
             self._labs.put_tree(int(name), entry.document)
 
-    def catch_up(self) -> None:
-        """Before anything is asked: describe what has changed, each system once, however often it did."""
-        stale, self._stale = self._stale, {}
-        for fqdn in stale:
+    def catch_up(self, most: int | None = None) -> bool:
+        """Before anything is asked: describe what has changed, each system once, however often it did.
+
+        With `most` only so many; whether that is all.
+        """
+        for fqdn in list(islice(self._stale, most)):
+            del self._stale[fqdn]
             known = self._systems[fqdn]
             self._labs.put(known, self._directory.pools_of(fqdn))
             self._available.put(known)
+        return not self._stale
 
     # Questions
 

@@ -208,3 +208,13 @@ def test_tree__distro_of_ones_own__is_none_and_leaves_the_lab_to_the_others(labs
     labs.describe("small-1", type="Machine", arches=["ppc64le"])
     labs.add_system("small-2", lab=SMALL)
     assert choose(labs, own, recipe()) == Chosen((None, OLD))
+
+
+def test_trees__caught_up_in_parts__choose_as_if_at_once(labs: World) -> None:
+    large = RecipeSetSpec(Priority.Normal, (recipe(BIG.text),))
+    trees = known_to(labs)
+    assert not trees.catch_up(1)
+    assert trees.choose(large) == Chosen((OLD,)), "what is left is caught up by who asks"
+    trees = known_to(labs)
+    assert [trees.catch_up(2) for _ in range(3)] == [False, True, True]
+    assert trees.choose(large) == Chosen((OLD,))
