@@ -11,8 +11,14 @@ WHERE until_position = 9223372036854775807 AND state NOT IN ('completed', 'cance
 GROUP BY state ORDER BY state
 
 -- name: oldest_unplaced
+-- The oldest is among the first of each priority, whether assigned or not, as the queue is ordered.
 SELECT coalesce(extract(epoch FROM clock_timestamp() - min(d.since)), 0)::double precision AS seconds
-FROM read.queue q JOIN read.recipe_details d USING (recipe_id) WHERE q.until_position = 9223372036854775807
+FROM (VALUES (true), (false)) AS wanted (not_assigned) CROSS JOIN generate_series(-5, -1) AS minus_priority
+CROSS JOIN LATERAL (
+    SELECT recipe_id FROM read.queue
+    WHERE until_position = 9223372036854775807 AND (NOT assigned) = not_assigned AND (-priority) = minus_priority
+    ORDER BY submission, recipe_id LIMIT 1) AS first
+JOIN read.recipe_details d USING (recipe_id)
 
 -- name: durations
 -- How many recipes took so long, and their seconds together. `projections/durations.py` has the bounds of buckets.

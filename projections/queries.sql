@@ -28,18 +28,24 @@ SELECT least(%s::timestamptz, clock_timestamp()) AS moment
 
 -- name: queue
 -- Unplaced recipes, guests left out. `since` is that of the state: a priority that changed does not move it. What is
--- true still and what has ended are found by an index each, so that neither passes over the rest of history.
+-- true still and what has ended are found by an index each, so that neither passes over the rest of history, and each
+-- comes in order, so that no more of the queue is looked at than is answered.
 SELECT q.recipe_id, d.recipe_set_id, d.job_id, q.state, q.priority, q.lab_controller, q.submission,
        r.since, r.since_position, d.owner, d.group_name AS "group", d.whiteboard
 FROM (
     SELECT * FROM (
-        SELECT * FROM read.queue WHERE until_position = 9223372036854775807 AND since_position <= %(at)s
+        (SELECT * FROM read.queue
+         WHERE until_position = 9223372036854775807 AND since_position <= %(at)s
+           AND (NOT assigned, -priority, submission, recipe_id)
+             > (%(not_assigned)s, %(minus_priority)s, %(submission)s, %(recipe_id)s)
+         ORDER BY NOT assigned, -priority, submission, recipe_id LIMIT %(limit)s)
         UNION ALL
-        SELECT * FROM read.queue
-        WHERE until_position < 9223372036854775807 AND int8range(since_position, until_position) @> %(at)s::bigint
+        (SELECT * FROM read.queue
+         WHERE until_position < 9223372036854775807 AND int8range(since_position, until_position) @> %(at)s::bigint
+           AND (NOT assigned, -priority, submission, recipe_id)
+             > (%(not_assigned)s, %(minus_priority)s, %(submission)s, %(recipe_id)s)
+         ORDER BY NOT assigned, -priority, submission, recipe_id LIMIT %(limit)s)
     ) AS waiting
-    WHERE (NOT assigned, -priority, submission, recipe_id)
-        > (%(not_assigned)s, %(minus_priority)s, %(submission)s, %(recipe_id)s)
     ORDER BY NOT assigned, -priority, submission, recipe_id
     LIMIT %(limit)s
 ) AS q
@@ -49,10 +55,11 @@ ORDER BY NOT q.assigned, -q.priority, q.submission, q.recipe_id
 
 -- name: idle_pool
 SELECT fqdn, lab_controller, since, since_position FROM (
-    SELECT * FROM read.idle_pool WHERE until_position = 9223372036854775807 AND since_position <= %(at)s
+    (SELECT * FROM read.idle_pool WHERE until_position = 9223372036854775807 AND since_position <= %(at)s ORDER BY fqdn)
     UNION ALL
-    SELECT * FROM read.idle_pool
-    WHERE until_position < 9223372036854775807 AND int8range(since_position, until_position) @> %(at)s::bigint
+    (SELECT * FROM read.idle_pool
+     WHERE until_position < 9223372036854775807 AND int8range(since_position, until_position) @> %(at)s::bigint
+     ORDER BY fqdn)
 ) AS idle
 WHERE fqdn > %(after)s
 ORDER BY fqdn LIMIT %(limit)s
@@ -67,10 +74,11 @@ SELECT found.fqdn, version.latest AS version, found.lab_controller, found.owner,
 FROM (
     SELECT s.*, u.usage, u.recipe_id, u.since_position AS usage_from, u.until_position AS usage_to
     FROM (
-        SELECT * FROM read.systems WHERE until_position = 9223372036854775807 AND since_position <= %(at)s
+        (SELECT * FROM read.systems WHERE until_position = 9223372036854775807 AND since_position <= %(at)s ORDER BY fqdn)
         UNION ALL
-        SELECT * FROM read.systems
-        WHERE until_position < 9223372036854775807 AND int8range(since_position, until_position) @> %(at)s::bigint
+        (SELECT * FROM read.systems
+         WHERE until_position < 9223372036854775807 AND int8range(since_position, until_position) @> %(at)s::bigint
+         ORDER BY fqdn)
     ) AS s
     CROSS JOIN LATERAL (
         SELECT * FROM read.system_usage i WHERE i.fqdn = s.fqdn AND i.since_position <= %(at)s
@@ -148,6 +156,26 @@ LEFT JOIN LATERAL (
 ) AS g ON true
 WHERE greatest(u.since, s.since, %(since)s::timestamptz) < least(u.ended, s.ended, %(until)s::timestamptz)
 GROUP BY g.key, u.condition, u.usage ORDER BY g.key NULLS LAST, u.condition, u.usage
+
+-- name: usage_of_each_system
+-- The same from the beginning and system by system: all of history counts, whatever a system was in, so it is read once.
+-- The answer is one JSON text, [{"key", "seconds": {condition: {usage: seconds}}}]: there may be tens of thousands, and
+-- whoever answers has nothing to do with them but to hand them on.
+SELECT coalesce(json_agg(json_build_object('key', fqdn, 'seconds', seconds) ORDER BY fqdn), '[]')::text AS groups
+FROM (
+    SELECT fqdn, json_object_agg(condition, seconds ORDER BY condition) AS seconds FROM (
+        SELECT fqdn, condition, json_object_agg(usage, seconds ORDER BY usage) AS seconds FROM (
+            -- date_part is a float, which is summed in a third of the time of a numeric.
+            SELECT u.fqdn, u.condition, u.usage,
+                   sum(date_part('epoch', least(u.ended, %(until)s::timestamptz) - u.since)) AS seconds
+            FROM (
+                SELECT *, CASE WHEN until_position <= %(at)s THEN until ELSE 'infinity' END AS ended
+                FROM read.system_usage WHERE since_position <= %(at)s AND since < %(until)s::timestamptz) AS u
+            WHERE u.since < u.ended
+            GROUP BY u.fqdn, u.condition, u.usage
+        ) AS summed GROUP BY fqdn, condition
+    ) AS of_condition GROUP BY fqdn
+) AS of_system
 
 -- name: job_ids
 -- Which jobs a page lists is asked by what finds them soonest (`projections/filters.py`), the newest first.

@@ -82,6 +82,10 @@ class Reader:
         # Numbers that JSON allows and 64 bits do not hold are read as floats: what is read can be answered.
         set_json_loads(orjson.loads, connection)
         await connection.execute(b"SET jit = off")
+        # What is read is in memory nearly always: rather an index in order than all rows, sorted.
+        await connection.execute(b"SET random_page_cost = 1.1")
+        # There are others who want the processors.
+        await connection.execute(b"SET max_parallel_workers_per_gather = 0")
         # One question must not keep the others waiting.
         await connection.execute(b"SET statement_timeout = '10s'")
 

@@ -3,9 +3,23 @@
 from __future__ import annotations
 
 import asyncio
+from collections import deque
+from typing import NamedTuple
 
 from api.store.event_log import EventLog
 from domain.job.submission import Counts, Ids
+
+# Of several who ask together for jobs of one size, each asks again soon: so many times as many are taken.
+AHEAD = 3
+# Then nobody gets them any more: of two processes the one that was idle would give old ones to new jobs.
+KEPT_SECONDS = 0.05
+
+
+class _Spare(NamedTuple):
+    """What nobody has asked for yet: the next job, if it is of that size."""
+
+    wanted: Counts
+    ids: Ids
 
 
 class Numbers:
@@ -15,10 +29,16 @@ class Numbers:
         self._log = log
         self._waiting: list[tuple[Counts, asyncio.Future[Ids]]] = []
         self._answering: asyncio.Task[None] | None = None
+        self._spare: deque[_Spare] = deque()
+        self._spare_until = 0.0
 
     async def take(self, wanted: Counts) -> Ids:
         """Those of one job. Raises DatabaseAway."""
-        future: asyncio.Future[Ids] = asyncio.get_running_loop().create_future()
+        loop = asyncio.get_running_loop()
+        if self._spare and self._spare[0].wanted == wanted and loop.time() < self._spare_until:
+            return self._spare.popleft().ids
+        self._spare.clear()
+        future: asyncio.Future[Ids] = loop.create_future()
         self._waiting.append((wanted, future))
         if self._answering is None:
             self._answering = asyncio.create_task(self._answer())
@@ -27,15 +47,24 @@ class Numbers:
     async def _answer(self) -> None:
         while self._waiting:
             waiting, self._waiting = self._waiting, []
+            wanted = [counts for counts, _ in waiting]
+            ahead = wanted * AHEAD if len(wanted) > 1 and len(set(wanted)) == 1 else []
             try:
-                found = await asyncio.to_thread(self._log.take_ids, [wanted for wanted, _ in waiting])
+                found = await asyncio.to_thread(self._log.take_ids, wanted + ahead)
             except Exception as error:
                 _settle([future for _, future in waiting], error)
             else:
-                for ids, (_, future) in zip(found, waiting, strict=True):
+                for ids, (_, future) in zip(found, waiting, strict=False):
                     if not future.done():
                         future.set_result(ids)
+                self._keep(ahead, found[len(wanted) :])
         self._answering = None
+
+    def _keep(self, ahead: list[Counts], found: list[Ids]) -> None:
+        """Unless somebody asked meanwhile, who is answered with later ones."""
+        if not self._waiting:
+            self._spare.extend(map(_Spare, ahead, found))
+            self._spare_until = asyncio.get_running_loop().time() + KEPT_SECONDS
 
 
 def _settle(futures: list[asyncio.Future[Ids]], error: Exception) -> None:

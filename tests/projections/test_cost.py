@@ -131,3 +131,24 @@ def cost(owner: Owner, then: Moment, now: Moment) -> dict[str, int]:
     for name, moment in (("then", then), ("now", now)):
         found |= {f"{title}, {name}": count for title, count in pages(owner, questions(*moment)).items()}
     return found
+
+
+def test_cost__queue_six_times_as_long__a_page_and_the_oldest_cost_no_more(planner: Owner) -> None:
+    page = {"not_assigned": False, "minus_priority": -99, "submission": 0, "recipe_id": 0, "limit": 5}
+    asked = {
+        "page": (QUERIES["queue"], {"at": 10_000, **page}),
+        "oldest": (QUERIES["oldest_unplaced"], {}),
+    }
+    put_in_queue(planner, 1, 1_000)
+    before = pages(planner, asked)
+    put_in_queue(planner, 1_001, 6_000)
+    after = pages(planner, asked)
+    assert {title: after[title] <= MORE * before[title] + 5 for title in asked} == dict.fromkeys(asked, True)
+
+
+def put_in_queue(owner: Owner, first: int, last: int) -> None:
+    owner.execute(
+        "INSERT INTO read.queue (recipe_id, state, assigned, priority, submission, since_position, since)"
+        " SELECT n, 'queued', false, 1 + mod(n, 5), n, n, now() FROM generate_series(%s, %s) AS n",
+        (first, last),
+    )

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from random import Random
 
+import orjson
 import pytest
 
 from domain.directory.events import PoolRegistered, PoolSystemAdded
@@ -24,6 +25,16 @@ Sums = dict[tuple[str | None, str, str], float]
 def sums(told: Told, group_by: str, since: datetime, until: datetime, **at: int) -> Sums:
     rows = told.rows("system_usage", group_by=group_by, since=since, until=until, **at)
     return {(row["key"], row["condition"], row["usage"]): row["seconds"] for row in rows}
+
+
+def sums_of_each_system(told: Told, until: datetime, at: int) -> Sums:
+    (row,) = told.rows("usage_of_each_system", until=until, at=at)
+    return {
+        (group["key"], condition, usage): seconds
+        for group in orjson.loads(row["groups"])
+        for condition, usages in group["seconds"].items()
+        for usage, seconds in usages.items()
+    }
 
 
 def expected(log: Sequence[Recorded], group_by: str, since: datetime, until: datetime) -> Sums:
@@ -70,6 +81,8 @@ def test_usage_sums__after_anything__those_of_a_plain_fold_between_any_two_momen
         known = [recorded for recorded in log if recorded.position <= last.position]
         found = sums(told, group_by, since, until, at=last.position)
         assert found == pytest.approx(expected(known, group_by, since, until), abs=1e-6)
+        each = sums_of_each_system(told, until, at=last.position)
+        assert each == pytest.approx(expected(known, "system", BEGINNING, until), abs=1e-6)
 
 
 @pytest.mark.parametrize("group_by", ["system", "lab_controller"])

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 import pytest
 
 from api.store.event_log import EventLog
-from api.store.numbers import Numbers
+from api.store.numbers import AHEAD, KEPT_SECONDS, Numbers
 from domain.job.submission import Counts, Ids
 from projections.database import DatabaseAway
 from tests.harness.databases import TestDatabase
@@ -82,3 +82,35 @@ def test_numbers__somebody_gives_up__others_are_answered(counted: CountedLog) ->
         return await patient
 
     assert asyncio.run(given_up()).job == 2
+
+
+async def three_at_once(numbers: Numbers) -> list[Ids]:
+    return list(await asyncio.gather(*(numbers.take((1, 2, 3)) for _ in range(3))))
+
+
+def test_numbers__asked_for_again_and_again__are_taken_ahead_and_ascend(counted: CountedLog) -> None:
+    async def again_and_again() -> list[Ids]:
+        numbers = Numbers(counted)
+        found = [ids for _ in range(AHEAD + 1) for ids in await three_at_once(numbers)]
+        return [*found, await numbers.take((1, 1, 1)), *await three_at_once(numbers)]
+
+    taken = asyncio.run(again_and_again())
+    assert counted.queries == [3 * (AHEAD + 1), 1, 3 * (AHEAD + 1)]
+    for kind in (
+        [ids.job for ids in taken],
+        [recipe for ids in taken for recipe in ids.recipes],
+        [task for ids in taken for task in ids.tasks],
+    ):
+        assert kind == sorted(set(kind))
+    assert [len(ids.recipes) for ids in taken] == [2] * 3 * (AHEAD + 1) + [1] + [2] * 3
+
+
+def test_numbers__taken_ahead_and_not_asked_for_soon__are_nobodys(counted: CountedLog) -> None:
+    async def after_a_pause() -> int:
+        numbers, other = Numbers(counted), Numbers(counted)
+        await three_at_once(numbers)
+        between = await other.take((1, 1, 1))
+        await asyncio.sleep(2 * KEPT_SECONDS)
+        return (await numbers.take((1, 2, 3))).job - between.job
+
+    assert asyncio.run(after_a_pause()) == 1

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import UTC, datetime
+from typing import Any
 
+import orjson
 from falcon.asgi import Request, Response
 
 from api.rest import reading
@@ -14,6 +17,7 @@ from api.rest.contract.operation import operation
 from api.services import Services
 from domain.errors import Unknown
 from domain.names import called
+from projections.reader import Row
 
 
 class Usage:
@@ -50,14 +54,19 @@ class Usage:
         at = await reading.read_at(req, self._services)
         until = self._until(at, query.until)
         asked = {"at": at.position, "since": since, "until": until, "group_by": query.group_by}
-        rows = await self._services.reader.rows("system_usage", asked)
-        groups: dict[str | None, dict[str, dict[str, float]]] = {}
-        for row in rows:
-            by_condition = groups.setdefault(row["key"], {}).setdefault(row["condition"], {})
-            by_condition[row["usage"]] = row["seconds"]
-        body = {
-            "since": since,
-            "until": until,
-            "groups": [{"key": key, "seconds": seconds} for key, seconds in groups.items()],
-        }
-        reading.answer_read(resp, at, body)
+        groups: Any
+        if query.since is None and query.group_by == "system":
+            row = await self._services.reader.row("usage_of_each_system", asked)
+            assert row is not None
+            groups = orjson.Fragment(row["groups"])
+        else:
+            groups = _groups(await self._services.reader.rows("system_usage", asked))
+        reading.answer_read(resp, at, {"since": since, "until": until, "groups": groups})
+
+
+def _groups(rows: Iterable[Row]) -> list[dict[str, Any]]:
+    groups: dict[str | None, dict[str, dict[str, float]]] = {}
+    for row in rows:
+        by_condition = groups.setdefault(row["key"], {}).setdefault(row["condition"], {})
+        by_condition[row["usage"]] = row["seconds"]
+    return [{"key": key, "seconds": seconds} for key, seconds in groups.items()]
