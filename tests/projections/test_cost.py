@@ -147,8 +147,13 @@ def test_cost__queue_six_times_as_long__a_page_and_the_oldest_cost_no_more(plann
 
 
 def put_in_queue(owner: Owner, first: int, last: int) -> None:
-    owner.execute(
-        "INSERT INTO read.queue (recipe_id, state, assigned, priority, submission, since_position, since)"
-        " SELECT n, 'queued', false, 1 + mod(n, 5), n, n, now() FROM generate_series(%s, %s) AS n",
-        (first, last),
-    )
+    rows = {
+        "queue": "(recipe_id, state, assigned, priority, submission, since_position, since)"
+        " SELECT n, 'queued', false, 1 + mod(n, 5), n, n, now()",
+        "recipes": "(recipe_id, state, since_position, since) SELECT n, 'queued', n, now()",
+        "recipe_details": "(recipe_id, recipe_set_id, job_id, owner, whiteboard, kernel_options, ks_meta,"
+        " tasks, since_position, since) SELECT n, n, n, 'eve', '', '', '', '[]', n, now()",
+    }
+    numbers = "generate_series(%s::integer, %s::integer) AS n"
+    for table, made in rows.items():
+        owner.execute(f"INSERT INTO read.{table} {made} FROM {numbers}".encode(), (first, last))
