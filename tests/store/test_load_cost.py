@@ -1,0 +1,25 @@
+"""What is loaded is found in the log, which is not read for it."""
+
+from __future__ import annotations
+
+from api.store.event_log import EventLog
+from api.store.sql import SQL
+from tests.harness.bulk import Busy
+from tests.harness.databases import TestDatabase
+from tests.harness.sessions import owner_session
+
+EVENTS = 4_000
+SUBJECTS = 400
+LOADED = 300
+
+
+def test_load__many_subjects_of_a_short_log__reads_no_other(log: EventLog, database: TestDatabase) -> None:
+    Busy(log, subjects=SUBJECTS).append(EVENTS)
+    with owner_session(database.owner_url) as owner:
+        owner.execute("VACUUM ANALYZE log.events")
+        query = "SELECT originator_id, max(originator_version) FROM log.events GROUP BY 1 LIMIT %s"
+        known = owner.execute(query, (LOADED,)).fetchall()
+        asked = [name for name, _ in known], [version for _, version in known]
+        plan = "\n".join(line for (line,) in owner.execute(b"EXPLAIN " + SQL["load"], asked).fetchall())
+    assert len(known) == LOADED
+    assert "Seq Scan" not in plan, plan
