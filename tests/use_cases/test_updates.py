@@ -194,3 +194,13 @@ def test_message__without_a_key_and_its_answer_is_lost__taken_once_and_told_as_i
         **dict.fromkeys((1, 2, 3, 4), Committed),
     }
     assert stage.story("recipe/2").count("watchdog-set") == watchdogs(stage) == 1
+
+
+def test_message__another_under_the_same_key_at_once__not_taken_for_done(stage: Stage) -> None:
+    first, second = stage.names[:2]
+    between = stage.scene.doors[1].appended.preceded(
+        lambda: tell(stage, keyed(digest=b"other"), {5: drains(stage, first)})
+    )
+    with between, pytest.raises(FaultyInput, match="another request"):
+        tell(stage, keyed(), {5: drains(stage, second, 1)}, door=1)
+    assert "drained" not in stage.story(f"system/{second}")
