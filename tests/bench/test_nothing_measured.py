@@ -1,12 +1,14 @@
-"""A case in which nothing was measured says so: no figure of it may pass for a good one."""
+"""A case that has measured nothing, or less time than it took, has no figure that passes for a good one."""
 
 from __future__ import annotations
 
+import asyncio
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from api.bench.cases import multihost, query
+from api.bench.cases import multihost, query, submit
 from api.bench.holding import Holding
 from api.bench.measured import Span
 from api.bench.outcome import Sizes
@@ -49,6 +51,28 @@ def test_multihost__no_set_got_a_system__is_told(monkeypatch: pytest.MonkeyPatch
         multihost.measure(stand, SIZES, nobody)
 
 
+def test_submit__last_answers_come_late__count_for_the_time_they_took(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async def late(*_: Any) -> list[float]:
+        await asyncio.sleep(0.5)
+        return [0.5] * 10
+
+    stand = doing_nothing(monkeypatch, submit, "made_up")
+    monkeypatch.setattr(stand, "url", "", raising=False)
+    monkeypatch.setattr(stand, "start", lambda *_: None, raising=False)
+    monkeypatch.setattr(submit, "Filling", lambda *_: Filling())
+    monkeypatch.setattr(submit, "bodies", lambda *_: [b""])
+    monkeypatch.setattr(submit, "request", lambda *_: b"")
+    monkeypatch.setattr(stand, "token", "", raising=False)
+    monkeypatch.setattr(submit, "asked_for", late)
+    figures = submit.measure(stand, replace(SIZES, seconds=0.1), nobody)
+    assert figures["jobs_per_second"] <= 20
+
+
 class Filling:
     def catch_up(self) -> None:
         """There is nothing."""
+
+    def lab(self, _: Any) -> None:
+        """There is none."""

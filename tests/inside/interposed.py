@@ -1,4 +1,4 @@
-"""The real log, and what somebody else does between a decision and its append, or between that and its answer."""
+"""The real log, and what happens between a decision and its append, or between that and its answer."""
 
 from __future__ import annotations
 
