@@ -18,7 +18,8 @@ CHECKS = {
     "mypy": ("-m", "mypy"),
     "lint-imports": ("-c", LINT_IMPORTS),
     # Two at a time: most tests wait for processes, so that even one core has something to do meanwhile.
-    "pytest": ("-m", "pytest", "-n", "2", "--dist", "loadfile"),
+    # Files in their order, not those with many tests first: what a folder shares is made once in each process.
+    "pytest": ("-m", "pytest", "-n", "2", "--dist", "loadfile", "--no-loadscope-reorder"),
 }
 
 
