@@ -51,7 +51,7 @@ def deciding(database: TestDatabase, log: EventLog, step: LongStep) -> Iterator[
     thread = threading.Thread(target=run)
     thread.start()
     try:
-        assert step.begun.wait(20)
+        assert step.begun.wait(60)
         yield
     finally:
         stop.set()
