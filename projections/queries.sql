@@ -165,9 +165,9 @@ SELECT coalesce(json_agg(json_build_object('key', fqdn, 'seconds', seconds) ORDE
 FROM (
     SELECT fqdn, json_object_agg(condition, seconds ORDER BY condition) AS seconds FROM (
         SELECT fqdn, condition, json_object_agg(usage, seconds ORDER BY usage) AS seconds FROM (
-            -- date_part is a float, which is summed in a third of the time of a numeric.
+            -- Intervals are summed without a rounding error, and in a third of the time of numerics.
             SELECT u.fqdn, u.condition, u.usage,
-                   sum(date_part('epoch', least(u.ended, %(until)s::timestamptz) - u.since)) AS seconds
+                   date_part('epoch', sum(least(u.ended, %(until)s::timestamptz) - u.since)) AS seconds
             FROM (
                 SELECT *, CASE WHEN until_position <= %(at)s THEN until ELSE 'infinity' END AS ended
                 FROM read.system_usage WHERE since_position <= %(at)s AND since < %(until)s::timestamptz) AS u
