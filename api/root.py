@@ -21,7 +21,7 @@ from api.garbage import keep_for_good
 from api.metrics import counted
 from api.metrics.writer import CounterWriter
 from api.opening import Opening
-from api.processes.garbage import spare_what_lasts
+from api.processes.garbage import nothing_collected, spare_what_lasts
 from api.processes.stop_request import listening
 from api.services import Bounds, Services
 from api.settings import BadSettings, Settings, variable
@@ -116,7 +116,8 @@ def run_scheduler(settings: Settings) -> None:
     holder = f"{socket.gethostname()}/{os.getpid()}"
     stop = listening()
     snapshots = Snapshots(log, SCHEDULER)
-    partition = _patiently_now(snapshots.load, stop.made)
+    with nothing_collected():
+        partition = _patiently_now(snapshots.load, stop.made)
     if partition is not None:
         spare_what_lasts()
         tailer = Tailer(url, after=partition.position)

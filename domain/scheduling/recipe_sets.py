@@ -63,10 +63,46 @@ class RecipeSets:
         """Begin with these, of which some have lost finished recipes."""
         self.sets = {recipe_set.recipe_set_id: recipe_set for recipe_set in recipe_sets}
         self.recipes = {recipe.recipe_id: recipe for recipe in recipes}
-        for recipe in self.recipes.values():
-            self._note(recipe)
-        for recipe_set_id in self.sets:
-            self._complete(recipe_set_id)
+        everybody = self.recipes.values()
+        self.on_clock = {recipe.recipe_id: None for recipe in everybody if recipe.deadline is not None}
+        self.placed = {recipe.recipe_id: None for recipe in everybody if recipe.state in PLACED}
+        self._keys = self._keys_of(everybody)
+        self._fill()
+
+    def _keys_of(self, recipes: Iterable[Recipe]) -> dict[int, FilterKey]:
+        """Of those that need a system. Most have no guests, and want what others want."""
+        guests: dict[int, list[Recipe]] = {}
+        for recipe in recipes:
+            if recipe.host_recipe_id is not None:
+                guests.setdefault(recipe.host_recipe_id, []).append(recipe)
+        known: dict[tuple[str, int | None], FilterKey] = {}
+        keys: dict[int, FilterKey] = {}
+        for recipe in recipes:
+            if recipe.host_recipe_id is not None:
+                continue
+            wanted = recipe.host_requires, recipe.distro_tree_id
+            key = known.get(wanted)
+            if key is None or recipe.distro is not None or recipe.recipe_id in guests:
+                key = filter_key(recipe, guests.get(recipe.recipe_id, ()))
+                if key.own is None and not key.guest_tree_ids:
+                    known[wanted] = key
+            keys[recipe.recipe_id] = key
+        return keys
+
+    def _fill(self) -> None:
+        """`_index` of all of them at once."""
+        lines: dict[FilterKey, dict[str, list[Rank]]] = {}
+        unplaced: dict[FilterKey, int] = {}
+        for recipe_id, key in self._keys.items():
+            host = self.recipes[recipe_id]
+            if host.state in UNPLACED:
+                unplaced[key] = unplaced.get(key, 0) + 1
+                line = line_of(host)
+                if line is not None:
+                    lines.setdefault(key, {}).setdefault(line, []).append(self.rank(host))
+            self._bind(host)
+        for key, count in unplaced.items():
+            self._filters.fill(key, count, lines.get(key, {}))
 
     def _note(self, recipe: Recipe) -> None:
         _keep(self.on_clock, recipe, recipe.deadline is not None)
@@ -94,6 +130,9 @@ class RecipeSets:
         line = line_of(host)
         if line is not None:
             self._filters.enqueue(key, line, self.rank(host))
+        self._bind(host)
+
+    def _bind(self, host: Recipe) -> None:
         if host.state in BOUND:
             bound = self._bound.setdefault(lab_of(host), {})
             bound[host.recipe_set_id] = bound.get(host.recipe_set_id, 0) + 1

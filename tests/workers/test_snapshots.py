@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import orjson
 import pytest
 
 from api.store.event_log import EventLog
 from api.store.lease import SCHEDULER
 from api.store.snapshots import Snapshots
 from domain.scheduling.partition import Partition
-from domain.scheduling.snapshot import pieces
+from tests.domain.scheduling.contents import all_known
 from tests.harness.making import whole_log
 from tests.harness.sessions import Owner
 from tests.harness.waiting import until
@@ -36,7 +35,7 @@ def test_scheduler__stopped__leaves_what_the_whole_log_says(log: EventLog, start
     for recorded in whole_log(log):
         if recorded.position > kept.position:
             kept.apply(recorded)
-    assert orjson.dumps([*pieces(kept)]) == orjson.dumps([*pieces(folded(log))])
+    assert all_known(kept) == all_known(folded(log))
 
 
 def test_scheduler__started_on_a_snapshot__goes_on(log: EventLog, start: Start) -> None:
