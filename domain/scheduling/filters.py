@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import NamedTuple
 
 from domain.scheduling.bitmaps import numbers_in
@@ -114,13 +115,13 @@ class Filters:
             del entry.lines[line]
 
     def fill(self, key: FilterKey, unplaced: int, lines: Mapping[str, Iterable[Rank]]) -> None:
-        """As many times `add`, and `enqueue`: all recipes of a filter that has none yet."""
+        """As many times `add`, and `enqueue`."""
         entry = self._entry(key)
-        entry.unplaced = unplaced
+        entry.unplaced += unplaced
         self._populated |= 1 << entry.number
         self._miscounted[entry.number] = None
         for line, ranks in lines.items():
-            ranked = entry.lines[line] = Ranked(ranks)
+            ranked = entry.lines[line] = Ranked(chain(entry.lines.get(line, ()), ranks))
             self._heads[line].put(entry.number, ranked.first())
 
     def _entry(self, key: FilterKey) -> Entry:

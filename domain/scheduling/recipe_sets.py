@@ -4,6 +4,8 @@ hold."""
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass, field
+from itertools import chain
 
 from domain.recipe.lifecycle import PLACED, UNPLACED
 from domain.recipe.state import Recipe
@@ -14,6 +16,15 @@ from domain.scheduling.heads import Rank
 
 # States in which a recipe keeps its set in a lab that it has not started in.
 BOUND = ("assigned", "scheduled")
+
+
+@dataclass(slots=True)
+class Wanting:
+    """What hosts that have one filter come to: how many have no system, and who stands in which line."""
+
+    key: FilterKey
+    unplaced: int = 0
+    lines: dict[str, list[Rank]] = field(default_factory=dict)
 
 
 class RecipeSets:
@@ -66,43 +77,40 @@ class RecipeSets:
         everybody = self.recipes.values()
         self.on_clock = {recipe.recipe_id: None for recipe in everybody if recipe.deadline is not None}
         self.placed = {recipe.recipe_id: None for recipe in everybody if recipe.state in PLACED}
-        self._keys = self._keys_of(everybody)
-        self._fill()
+        self._index_all()
 
-    def _keys_of(self, recipes: Iterable[Recipe]) -> dict[int, FilterKey]:
-        """Of those that need a system. Most have no guests, and want what others want."""
+    def _index_all(self) -> None:
+        """`_complete` all sets at once: most recipes have no guests, and want what many others want."""
         guests: dict[int, list[Recipe]] = {}
-        for recipe in recipes:
+        for recipe in self.recipes.values():
             if recipe.host_recipe_id is not None:
                 guests.setdefault(recipe.host_recipe_id, []).append(recipe)
-        known: dict[tuple[str, int | None], FilterKey] = {}
-        keys: dict[int, FilterKey] = {}
-        for recipe in recipes:
+        alike: dict[tuple[str, int | None], Wanting] = {}
+        apart: list[Wanting] = []
+        for recipe in self.recipes.values():
             if recipe.host_recipe_id is not None:
                 continue
-            wanted = recipe.host_requires, recipe.distro_tree_id
-            key = known.get(wanted)
-            if key is None or recipe.distro is not None or recipe.recipe_id in guests:
-                key = filter_key(recipe, guests.get(recipe.recipe_id, ()))
-                if key.own is None and not key.guest_tree_ids:
-                    known[wanted] = key
-            keys[recipe.recipe_id] = key
-        return keys
+            if recipe.distro is not None or recipe.recipe_id in guests:
+                wanting = Wanting(filter_key(recipe, guests.get(recipe.recipe_id, ())))
+                apart.append(wanting)
+            else:
+                asked = recipe.host_requires, recipe.distro_tree_id
+                wanting = alike.get(asked) or alike.setdefault(asked, Wanting(filter_key(recipe, ())))
+            self._keys[recipe.recipe_id] = wanting.key
+            self._want(wanting, recipe)
+        for wanting in chain(alike.values(), apart):
+            if wanting.unplaced:
+                self._filters.fill(wanting.key, wanting.unplaced, wanting.lines)
 
-    def _fill(self) -> None:
-        """`_index` of all of them at once."""
-        lines: dict[FilterKey, dict[str, list[Rank]]] = {}
-        unplaced: dict[FilterKey, int] = {}
-        for recipe_id, key in self._keys.items():
-            host = self.recipes[recipe_id]
-            if host.state in UNPLACED:
-                unplaced[key] = unplaced.get(key, 0) + 1
-                line = line_of(host)
-                if line is not None:
-                    lines.setdefault(key, {}).setdefault(line, []).append(self.rank(host))
+    def _want(self, wanting: Wanting, host: Recipe) -> None:
+        """`_index` one, but for the filters."""
+        if host.state in UNPLACED:
+            wanting.unplaced += 1
+            line = line_of(host)
+            if line is not None:
+                wanting.lines.setdefault(line, []).append(self.rank(host))
+        if host.state in BOUND:
             self._bind(host)
-        for key, count in unplaced.items():
-            self._filters.fill(key, count, lines.get(key, {}))
 
     def _note(self, recipe: Recipe) -> None:
         _keep(self.on_clock, recipe, recipe.deadline is not None)
@@ -130,12 +138,12 @@ class RecipeSets:
         line = line_of(host)
         if line is not None:
             self._filters.enqueue(key, line, self.rank(host))
-        self._bind(host)
+        if host.state in BOUND:
+            self._bind(host)
 
     def _bind(self, host: Recipe) -> None:
-        if host.state in BOUND:
-            bound = self._bound.setdefault(lab_of(host), {})
-            bound[host.recipe_set_id] = bound.get(host.recipe_set_id, 0) + 1
+        bound = self._bound.setdefault(lab_of(host), {})
+        bound[host.recipe_set_id] = bound.get(host.recipe_set_id, 0) + 1
 
     def _unindex(self, host: Recipe) -> None:
         key = self._keys[host.recipe_id]

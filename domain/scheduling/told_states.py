@@ -84,10 +84,13 @@ def with_texts(columns: Told, texts: Sequence[str], names: Iterable[str]) -> dic
 
 def recipes(columns: Told, tasks: Told, texts: Sequence[str]) -> Iterator[Recipe]:
     read = with_texts(tasks, texts, TASK_TEXTS)
-    read["results"] = map(_results, tasks["results"])
+    read["results"] = (_results(told) if told else () for told in tasks["results"])
     made = _made(Task, read)
     read = with_texts(columns, texts, RECIPE_TEXTS)
-    read["tasks"] = (tuple(islice(made, count)) for count in columns["tasks"])
+    # Most have one.
+    read["tasks"] = (
+        (next(made),) if count == 1 else tuple(islice(made, count)) for count in columns["tasks"]
+    )
     read["autopick_pools"] = map(tuple, columns["autopick_pools"])
     read["deadline"] = map(_moment, columns["deadline"])
     return _made(Recipe, read)
