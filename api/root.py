@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 from api.metrics import counted
 from api.metrics.writer import CounterWriter
-from api.processes.garbage import nothing_collected, spare_what_lasts
+from api.processes.garbage import nothing_collected, spare_what_is_there, spare_what_lasts
 from api.processes.stop_request import listening
 from api.settings import BadSettings, Settings, variable
 from api.store import migrate as migrations
@@ -56,7 +56,6 @@ def http_application(settings: Settings) -> InFlight:
     """The ASGI application of `labledger serve`, made anew in each worker process."""
     # Only here: a scheduler that is started again while everybody waits for it needs nothing of HTTP.
     from api.feed import Feed
-    from api.garbage import keep_for_good
     from api.opening import Opening
     from api.rest.app import Allowed, Lifespan, application
     from api.rest.serving.in_flight import InFlight
@@ -83,7 +82,10 @@ def http_application(settings: Settings) -> InFlight:
     counters = Counters(log, partial(_counted, services), lambda: services.feed.broadcast.watchers)
     writer = CounterWriter(counters)
 
-    opening = Opening(services.reader.open, services.feed.open, keep_for_good)
+    async def opened() -> None:
+        spare_what_is_there()
+
+    opening = Opening(services.reader.open, services.feed.open, opened)
 
     async def start() -> None:
         await opening.begin()
