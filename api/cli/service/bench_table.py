@@ -6,9 +6,7 @@ from rich.console import Console
 from rich.table import Table
 
 from api.bench.outcome import Figures, Outcome
-from api.bench.targets import EVENTS, FILTERS, QUEUED, SYSTEMS, TARGETS
-
-OF_THE_TARGETS = (SYSTEMS, QUEUED, FILTERS, EVENTS)
+from api.bench.targets import TARGETS, are_said_of
 
 
 def show(outcome: Outcome) -> None:
@@ -24,6 +22,8 @@ def show(outcome: Outcome) -> None:
         "ratios": outcome.ratios,
     }
     for name, figures in sections.items():
+        if not figures:
+            continue
         table.add_row(f"[bold]{name}[/]", "")
         for figure, value in figures.items():
             table.add_row(f"  {figure}", f"{value:,}", _target(outcome, figure, value))
@@ -31,7 +31,7 @@ def show(outcome: Outcome) -> None:
 
 
 def _target(outcome: Outcome, figure: str, value: float) -> str:
-    sizes, target = outcome.sizes, TARGETS.get((outcome.case, figure))
-    if target is None or (sizes.systems, sizes.queued, sizes.filters, sizes.events) != OF_THE_TARGETS:
+    target = TARGETS.get((outcome.case, figure))
+    if target is None or not are_said_of(outcome.sizes):
         return ""
     return f"[dim]{target}[/]" if target.is_met(value) else f"[red]{target}: missed[/]"
