@@ -26,7 +26,7 @@ from domain.scheduling.recipe_sets import RecipeSets
 from domain.scheduling.supposed import Supposed
 from domain.scheduling.triggers import PENDING_SYSTEM, WAKE_UP, Trigger, Triggers
 from domain.scheduling.wake_ups import WAKE_UPS, Happened, Row
-from domain.subjects import State, evolve
+from domain.subjects import State, evolve, evolve_known
 from domain.system.state import System
 
 # The subjects whose states it holds.
@@ -162,7 +162,7 @@ class Partition:
         """Let an event have happened, until all is `committed` or `refused`; what its subject was before."""
         before = self.state_of(subject)
         moment = self._supposed.next_moment(subject, before)
-        after = evolve(subject, before, event, moment)
+        after = evolve_known(before, event, moment)
         self._put(after, forget=False)
         for question in self._raising.questions(Happened(subject, event, before, after), self):
             self._supposed.raised.append((moment.position, question))
