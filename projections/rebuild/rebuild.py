@@ -27,6 +27,8 @@ from projections.sql import SQL as FOLDING
 MOST_KEPT = 1_000_000
 FRESH, OLD = "read_fresh", "read_old"
 _LOCK = (0x4C4C, 0x5242)
+# Who hangs while it swaps must not keep every projector waiting for ever.
+HANGS_AFTER = "10s"
 _OTHER_VERSION = "the database is of another version than this program: run `labledger migrate`"
 
 Pages = Callable[[], Sequence[Recorded]]
@@ -55,6 +57,7 @@ class Rebuild:
             raise AtWork("another one is at work on these read models: wait for its end")
         for setting in ("SET timezone = 'UTC'", "SET jit = off"):
             self._connection.execute(setting)
+        self._connection.execute(SQL["end_if_hung"], (HANGS_AFTER,))
         if self._connection.execute(SQL["become_owner"], (SCHEMA,)).fetchone() is None:
             raise NotMigrated(_OTHER_VERSION)
         with self._connection.transaction(), self._connection.cursor() as cursor:

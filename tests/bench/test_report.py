@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -11,7 +12,7 @@ from api.bench.all_cases import RUNS, Together, run_all
 from api.bench.holding import holding_of
 from api.bench.outcome import Outcome, Sizes
 from api.bench.picture import SHOWN
-from api.bench.report import MISSED, page
+from api.bench.report import MISSED, REACHED, page
 from api.bench.room import NoRoom, require_room
 from api.bench.run import CASES
 from api.bench.targets import EVENTS, FILTERS, QUEUED, SYSTEMS
@@ -42,6 +43,11 @@ def test_page__deepest_queue_in_target__grown_too_much_is_marked() -> None:
     assert MISSED in next(line for line in lines if "times that at" in line)
 
 
+def test_page__smaller_than_the_targets_are_said_of__nothing_is_reached() -> None:
+    lines = list(page([pending(1_000, 5.0)]))
+    assert not [line for line in lines if REACHED in line or MISSED in line]
+
+
 def test_table__full_size__says_what_is_missed(capsys: pytest.CaptureFixture[str]) -> None:
     show(pending(QUEUED, 21.0))
     text = capsys.readouterr().out
@@ -51,6 +57,8 @@ def test_table__full_size__says_what_is_missed(capsys: pytest.CaptureFixture[str
 
 def test_table__other_sizes__no_target_is_spoken_of(capsys: pytest.CaptureFixture[str]) -> None:
     show(pending(200, 21.0))
+    slow = pending(QUEUED, 21.0)
+    show(replace(slow, sizes=replace(slow.sizes, rate=1.0)))
     assert "at most" not in capsys.readouterr().out
 
 

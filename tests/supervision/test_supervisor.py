@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from api.processes import supervisor as module
 from api.processes.supervisor import Program, Supervisor
 from tests.harness.processes import lives
 
@@ -150,3 +151,23 @@ def test_supervising_process__killed__leaves_no_children(notes: Path) -> None:
         process.kill()
     wait(lambda: not any(lives(pid) for pid in pids(notes)))
     assert sorted(lines(notes)[2:]) == ["first stopped", "second stopped"]
+
+
+def test_run__nothing_can_be_started_for_a_while__goes_on_and_starts_it_then(
+    supervisor: Supervisor, notes: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of processes, or of memory for them, there may be too few just when one has died."""
+    supervisor.start(child("first", notes))
+    supervisor.run(within(10, lambda: len(pids(notes)) == 1))
+    real, refused = module.spawn, []
+
+    def spawn(program: Program) -> subprocess.Popen[bytes]:
+        if len(refused) < 2:
+            refused.append(program.name)
+            raise BlockingIOError("Resource temporarily unavailable")
+        return real(program)
+
+    monkeypatch.setattr(module, "spawn", spawn)
+    os.kill(pids(notes)[0], signal.SIGKILL)
+    supervisor.run(within(10, lambda: len(pids(notes)) == 2))
+    assert refused == ["first", "first"]
