@@ -67,7 +67,7 @@ def test_projector__killed_again_and_again__read_models_of_an_uninterrupted_one(
             time.sleep(dice.uniform(0, 0.2))
             started.kill()
             started.wait()
-            writing.result(20)
+            writing.result(60)
             reached = position(owner)
     start("projector")
     until(lambda: position(owner) == told.log.end())
@@ -106,7 +106,7 @@ def test_projector__another_at_work__stands_by_and_takes_over_when_it_stops(
         (at_work,) = (each for each, pages in before if each.pages > pages)
         at_work.stopping.set()
         write_steadily(told, islice(commits, 3))
-        until(lambda: position(owner) == told.log.end(), seconds=60)
+        until(lambda: position(owner) == told.log.end())
         assert all(each.pages > pages for each, pages in before)
     assert caplog.text.count("standing by") == 1
     assert_as_if_undisturbed(database, told.log, owner)
@@ -149,7 +149,7 @@ def working(url: str) -> Iterator[Working]:
             yield one
         finally:
             one.stopping.set()
-        running.result(20)
+        running.result(60)
 
 
 def happening(dice: random.Random) -> Iterator[Commit]:
