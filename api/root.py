@@ -12,6 +12,7 @@ import os
 import socket
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING
@@ -122,6 +123,7 @@ def run_scheduler(settings: Settings) -> None:
     if partition is not None:
         spare_what_lasts()
         tailer = Tailer(url, after=partition.position)
+        beside = ThreadPoolExecutor(1, "append")
         consistency = ConsistencyLoop(Contacts(log), settings.consistency_seconds)
         scheduler = Scheduler(
             log,
@@ -131,9 +133,10 @@ def run_scheduler(settings: Settings) -> None:
             partition,
             consistency,
             snapshots,
+            beside,
         )
         counts = (scheduler.counters, consistency.findings, tailer.counters)
-        with CounterWriter(Counters(log, partial(counted.scheduling, *counts))):
+        with beside, CounterWriter(Counters(log, partial(counted.scheduling, *counts))):
             scheduler.run(stop.made)
     log.close()
 

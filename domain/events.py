@@ -96,8 +96,7 @@ class Stamp:
     number: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Change:
+class Change(NamedTuple):
     """An event that was decided and is not yet in the log."""
 
     subject: str

@@ -17,8 +17,19 @@ State = Recipe | RecipeSet | System
 
 def evolve(subject: str, state: State | None, event: Event, moment: Moment) -> State:
     """A recipe, recipe set or system after one more event."""
+    if state is not None:
+        return evolve_known(state, event, moment)
     kind, name = split_subject(subject)
-    return _EVOLVE[kind](state, name, event, moment)
+    return _BEGIN[kind](name, event, moment)
+
+
+def evolve_known(state: State, event: Event, moment: Moment) -> State:
+    """The same of one that is known."""
+    if isinstance(state, Recipe):
+        return evolve_recipe(state, state.recipe_id, event, moment)
+    if isinstance(state, System):
+        return evolve_system(state, state.fqdn, event, moment)
+    return evolve_recipe_set(state, state.recipe_set_id, event, moment)
 
 
 def supposed(subject: str, state: State, event: Event) -> State:
@@ -26,23 +37,8 @@ def supposed(subject: str, state: State, event: Event) -> State:
     return evolve(subject, state, event, Moment(state.version + 1, 0, None))
 
 
-def _recipe(state: State | None, name: str, event: Event, moment: Moment) -> State:
-    assert state is None or isinstance(state, Recipe)
-    return evolve_recipe(state, int(name), event, moment)
-
-
-def _recipe_set(state: State | None, name: str, event: Event, moment: Moment) -> State:
-    assert state is None or isinstance(state, RecipeSet)
-    return evolve_recipe_set(state, int(name), event, moment)
-
-
-def _system(state: State | None, name: str, event: Event, moment: Moment) -> State:
-    assert state is None or isinstance(state, System)
-    return evolve_system(state, name, event, moment)
-
-
-_EVOLVE: dict[str, Callable[[State | None, str, Event, Moment], State]] = {
-    "recipe": _recipe,
-    "recipe-set": _recipe_set,
-    "system": _system,
+_BEGIN: dict[str, Callable[[str, Event, Moment], State]] = {
+    "recipe": lambda name, event, moment: evolve_recipe(None, int(name), event, moment),
+    "recipe-set": lambda name, event, moment: evolve_recipe_set(None, int(name), event, moment),
+    "system": lambda name, event, moment: evolve_system(None, name, event, moment),
 }

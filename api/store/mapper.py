@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import orjson
 from eventsourcing.persistence import Mapper, StoredEvent, Transcoder
@@ -24,8 +23,7 @@ _VERSION: Final = re.compile(rb'\{"version":([0-9]{1,9}),')
 NUL = b"\\u0000"
 
 
-@dataclass(frozen=True, slots=True)
-class Versioned:
+class Versioned(NamedTuple):
     """A change with the version it takes in its aggregate; what the library calls a domain event."""
 
     originator_id: str

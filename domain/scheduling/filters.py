@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from itertools import chain
 from typing import NamedTuple
 
-from domain.scheduling.bitmaps import numbers_in
+from domain.scheduling.bitmaps import numbers_in, transposed
 from domain.scheduling.filter_key import FilterKey
 from domain.scheduling.heads import Heads, Rank
 from domain.scheduling.labs import Labs
@@ -248,17 +248,23 @@ class Filters:
     # Bringing up to date what is asked for
 
     def _evaluate_all(self, numbers: int) -> None:
-        for number in numbers_in(numbers & ~self._known):
-            self._evaluate(self._by_number[number])
+        fresh = numbers & ~self._known
+        if fresh:
+            rows = {number: self._look(self._by_number[number]) for number in numbers_in(fresh)}
+            for number, signature in transposed(rows).items():
+                self._signatures[number] |= signature
 
     def _evaluate(self, entry: Entry) -> int:
         if entry.viable is None:
-            self._effort.evaluations += 1
-            entry.viable = viable(self._labs, entry.key)
-            self._miscounted[entry.number] = None
-            self._known |= 1 << entry.number
-            for number in numbers_in(entry.viable):
-                self._signatures[number] |= 1 << entry.number
+            self._evaluate_all(1 << entry.number)
+        assert entry.viable is not None, "it has just been evaluated"
+        return entry.viable
+
+    def _look(self, entry: Entry) -> int:
+        self._effort.evaluations += 1
+        entry.viable = viable(self._labs, entry.key)
+        self._miscounted[entry.number] = None
+        self._known |= 1 << entry.number
         return entry.viable
 
     def _forget(self, entry: Entry) -> None:

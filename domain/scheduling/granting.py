@@ -74,17 +74,17 @@ def grant(draft: Draft, host: Recipe, system: System) -> None:
     scheduled = RecipeScheduled(system=system.fqdn, lab_controller=system.lab_controller)
     draft.happen(members.together(host, scheduled))
     draft.happen([(system.subject, SystemScheduled(recipe_id=host.recipe_id))])
-    assigned = RecipeAssigned(lab_controller=system.lab_controller, reason=None)
     for sibling in members.hosts:
         if sibling.recipe_id != host.recipe_id and sibling.state in ("new", "queued"):
+            assigned = RecipeAssigned(lab_controller=system.lab_controller, reason=None)
             draft.happen(members.together(sibling, assigned))
     _start(draft, host.recipe_set_id)
 
 
 def _start(draft: Draft, recipe_set_id: int) -> None:
-    members = draft.partition.members(recipe_set_id)
-    if len(members.holding) < len(members.hosts):
+    if draft.partition.sets.missing(recipe_set_id):
         return
+    members = draft.partition.members(recipe_set_id)
     for host in members.hosts:
         assert host.system is not None, f"{host.subject} is scheduled"
         draft.happen(members.together(host, RecipeWaiting(system=host.system)))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Callable, Iterator
+from typing import Final
 
 from domain.priority import Priority
 from domain.scheduling.bitmaps import numbers_in
@@ -12,6 +13,8 @@ from domain.scheduling.ranked import Ranked
 
 Rank = tuple[int, ...]
 """Negative priority, submission, and what decides between recipes of one set."""
+
+HIGHEST: Final = int(max(Priority))
 
 Head = tuple[Rank, int]
 """The first recipe of a filter, and the number of the filter."""
@@ -37,7 +40,7 @@ class Heads:
             self.numbers &= ~(1 << number)
             return
         self._first[number] = first
-        self._urgency.put(number, first[0] + max(Priority))
+        self._urgency.put(number, first[0] + HIGHEST)
         self._submission.put(number, first[1])
         self.numbers |= 1 << number
 
@@ -54,8 +57,10 @@ class Heads:
         for first, number in self._in_order(among & self.numbers):
             while begun and begun[0][0] < first:
                 yield _next(begun)
-            ranks = iter(recipes(number))
-            heapq.heappush(begun, (next(ranks), ranks))
+            ranked = recipes(number)
+            # Mostly that is enough: who asks no further has looked at one head alone.
+            yield first
+            _begin(begun, iter(ranked))
         while begun:
             yield _next(begun)
 
@@ -65,6 +70,14 @@ class Heads:
             among &= ~together
             # More than one where recipes of one set have several filters.
             yield from sorted((self._first[number], number) for number in numbers_in(together))
+
+
+def _begin(begun: list[tuple[Rank, Iterator[Rank]]], ranks: Iterator[Rank]) -> None:
+    """Behind the head, which was taken already."""
+    next(ranks)
+    following = next(ranks, None)
+    if following is not None:
+        heapq.heappush(begun, (following, ranks))
 
 
 def _next(begun: list[tuple[Rank, Iterator[Rank]]]) -> Rank:

@@ -35,9 +35,12 @@ class Planes:
 
     def put(self, number: int, value: int) -> None:
         """Give one system another number."""
-        keep = ~(1 << number)
-        self._planes = [plane & keep for plane in self._planes]
-        self.add(1 << number, value)
+        bit = 1 << number
+        keep = ~bit
+        self._planes += [0] * (value.bit_length() - len(self._planes))
+        self._planes = [
+            plane | bit if value >> digit & 1 else plane & keep for digit, plane in enumerate(self._planes)
+        ]
 
     def value(self, number: int) -> int:
         return sum((plane >> number & 1) << digit for digit, plane in enumerate(self._planes))
@@ -45,7 +48,7 @@ class Planes:
     def least(self, among: int) -> int:
         """Those of `among` that have the smallest number."""
         for plane in reversed(self._planes):
-            smaller = among & ~plane
-            if smaller:
-                among = smaller
+            larger = among & plane
+            if larger != among:
+                among ^= larger
         return among

@@ -39,11 +39,12 @@ class Raising:
         self._commit_end = 0
         self._asked: dict[Question, None] = {}
 
-    def questions(self, happened: Happened, partition: Partition) -> Iterator[Question]:
+    def questions(self, happened: Happened, partition: Partition) -> Iterable[Question]:
         """Of an event that the partition has taken in, or supposes."""
-        for kind, row in self._rows.get(type(happened.event), ()):
-            for name in row.asks(happened, partition):
-                yield kind, name
+        rows = self._rows.get(type(happened.event))
+        if rows is None:
+            return ()
+        return ((kind, name) for kind, row in rows for name in row.asks(happened, partition))
 
     def is_new(self, commit_end: int, question: Question) -> bool:
         """Whether an event of this commit is to raise it: a quiet question is asked once in each."""

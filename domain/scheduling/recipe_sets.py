@@ -174,16 +174,18 @@ class RecipeSets:
     def members(self, recipe_set_id: int) -> tuple[Recipe, ...]:
         """The unfinished recipes of a set, guests too."""
         recipe_set = self.sets.get(recipe_set_id)
-        ids = recipe_set.recipe_ids if recipe_set else ()
-        return tuple(self.recipes[recipe_id] for recipe_id in ids if recipe_id in self.recipes)
+        if recipe_set is None:
+            return ()
+        known = self.recipes
+        return tuple([known[recipe_id] for recipe_id in recipe_set.recipe_ids if recipe_id in known])
 
     def hosts(self, recipe_set_id: int) -> tuple[Recipe, ...]:
         """Those of them that need a system of their own."""
-        return tuple(recipe for recipe in self.members(recipe_set_id) if not recipe.is_guest)
+        return tuple([recipe for recipe in self.members(recipe_set_id) if recipe.host_recipe_id is None])
 
     def missing(self, recipe_set_id: int) -> tuple[Recipe, ...]:
         """Those hosts that have no system yet."""
-        return tuple(host for host in self.hosts(recipe_set_id) if host.state != "scheduled")
+        return tuple([host for host in self.hosts(recipe_set_id) if host.state != "scheduled"])
 
     def holders(self, lab_controller: str) -> tuple[int, ...]:
         """The sets that hold some but not all of their systems, which are of this lab."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from domain.scheduling.bitmaps import lowest, nth, numbers_in, union
+from domain.scheduling.bitmaps import lowest, nth, numbers_in, transposed, union
 from domain.scheduling.planes import Planes
 
 members = st.sets(st.integers(0, 300))
@@ -31,6 +31,15 @@ def test_lowest_and_nth__any_set__are_those_of_the_sorted_list(numbers: set[int]
 @given(st.lists(members))
 def test_union__any_sets__has_the_members_of_all(sets: list[set[int]]) -> None:
     assert set(numbers_in(union(map(bitmap, sets)))) == set().union(*sets)
+
+
+@given(st.dictionaries(st.integers(0, 40), members, min_size=1))
+def test_transposed__any_rows__has_the_rows_of_each_number(rows: dict[int, set[int]]) -> None:
+    found = transposed({row: bitmap(numbers) for row, numbers in rows.items()})
+    assert {number: set(numbers_in(those)) for number, those in found.items()} == {
+        number: {row for row, numbers in rows.items() if number in numbers}
+        for number in set().union(*rows.values())
+    }
 
 
 small = st.sets(st.integers(0, 9))
