@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 import orjson
 from psycopg import Cursor
@@ -15,6 +15,17 @@ _NULL = "\\N"
 _ESCAPED = str.maketrans({"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"})
 
 
+class Copied(NamedTuple):
+    """Rows of one table, and the statement that takes them."""
+
+    statement: bytes
+    lines: bytes
+
+    def write(self, cursor: Cursor[Any]) -> None:
+        with cursor.copy(self.statement) as copy:
+            copy.write(self.lines)
+
+
 class Copying:
     """Into the columns of one table, some of which are JSON documents."""
 
@@ -22,10 +33,10 @@ class Copying:
         self._statement = f"COPY {table} ({', '.join(columns)}) FROM STDIN".encode()
         self._json = frozenset(columns.index(column) for column in json)
 
-    def copy(self, cursor: Cursor[Any], rows: Sequence[Row]) -> None:
+    def copied(self, rows: Sequence[Row]) -> Iterator[Copied]:
+        """None where there are no rows."""
         if rows:
-            with cursor.copy(self._statement) as copy:
-                copy.write(lines(rows, self._json))
+            yield Copied(self._statement, lines(rows, self._json))
 
 
 def lines(rows: Iterable[Row], json: frozenset[int]) -> bytes:

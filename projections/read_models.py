@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
@@ -11,8 +11,9 @@ from psycopg import Cursor
 from domain.events import Recorded, split_subject
 from domain.system.state import System
 from projections import rows
+from projections.copying import Copied
 from projections.durations import BOUNDS
-from projections.intervals import Facts, Intervals, Written
+from projections.intervals import Facts, Intervals
 from projections.members import Members
 from projections.sql import SQL
 from projections.touched import Touched
@@ -99,15 +100,15 @@ class ReadModels:
         for table in self._tables:
             table.flush(cursor)
 
-    def take_ended(self) -> Written:
-        """What writes all that will not change any more; the rest is kept back, until `flush`."""
-        parts = [table.take_ended() for table in self._tables]
+    def take_ended(self) -> Iterator[Copied]:
+        """All that will not change any more; the rest is kept back, until `take_rest`."""
+        for table in self._tables:
+            yield from table.take_ended()
 
-        def write(cursor: Cursor[Any]) -> None:
-            for part in parts:
-                part(cursor)
-
-        return write
+    def take_rest(self) -> Iterator[Copied]:
+        """All that is not written yet."""
+        for table in self._tables:
+            yield from table.take_rest()
 
     @property
     def _tables(self) -> tuple[Facts[Any] | Intervals[Any], ...]:
