@@ -40,7 +40,7 @@ class Sessions:
         self._url = url
 
     def work(self, tasks: Iterable[Task]) -> None:
-        """Each session takes the next task when it is done with one. Raises what first went wrong with any."""
+        """Each session takes the next task when it is done with one. Raises what went wrong first."""
         lock, waiting, wrong = Lock(), iter(tasks), list[BaseException]()
 
         def next_task() -> Task | None:

@@ -28,10 +28,11 @@ ROWS: list[tuple[Any, ...]] = [
 def test_copying__values_of_every_kind__are_read_again_as_they_were(database: TestDatabase) -> None:
     with owner_session(database.owner_url) as session, session.cursor() as cursor:
         cursor.execute(TABLE)
-        Copying("copied", ("id", "name", "flag", "score", "at", "said"), json=("said",)).copy(cursor, ROWS)
+        copying = Copying("copied", ("id", "name", "flag", "score", "at", "said"), json=("said",))
+        for copied in copying.copied(ROWS):
+            copied.write(cursor)
         assert cursor.execute("SELECT * FROM copied").fetchall() == ROWS
 
 
 def test_copying__no_rows__nothing_is_asked_of_the_database() -> None:
-    cursor: Any = None
-    Copying("copied", ("id",), json=()).copy(cursor, [])
+    assert list(Copying("copied", ("id",), json=()).copied([])) == []

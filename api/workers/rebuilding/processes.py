@@ -62,7 +62,7 @@ def fill(fresh: Rebuild, owner_url: str, end: Callable[[], int], told: Callable[
     """Fill the empty tables from the beginning of the log; the position up to which that was done."""
     with ExitStack() as stack:
         processes = [Process(owner_url, name, stack) for name in PARTS]
-        steps = Steps([*processes], end, told)
+        steps = Steps(processes, end, told)
 
         def of(number: int) -> Generator[Copied]:
             try:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from threading import Lock
 from typing import Protocol
 
@@ -11,6 +11,9 @@ STEP_EVENTS = 10_000
 MOST_KEPT = 1_000_000
 # Who is done with one begins the next one while the others are not.
 STEPS_AHEAD = 2
+
+
+Told = Callable[[int, int], None]
 
 
 class Folding(Protocol):
@@ -25,9 +28,7 @@ class Folding(Protocol):
 class Steps:
     """For threads that each listen to a part. `end` says up to where there is something to be folded."""
 
-    def __init__(
-        self, parts: list[Folding], end: Callable[[], int], told: Callable[[int, int], None]
-    ) -> None:
+    def __init__(self, parts: Sequence[Folding], end: Callable[[], int], told: Told) -> None:
         self._parts = parts
         self._find_end = end
         self._told = told
