@@ -17,11 +17,10 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from api.feed import Feed
-from api.garbage import keep_for_good
 from api.metrics import counted
 from api.metrics.writer import CounterWriter
 from api.opening import Opening
-from api.processes.garbage import spare_what_lasts
+from api.processes.garbage import spare_what_is_there, spare_what_lasts
 from api.processes.stop_request import listening
 from api.services import Bounds, Services
 from api.settings import BadSettings, Settings, variable
@@ -84,7 +83,10 @@ def http_application(settings: Settings) -> InFlight:
     counters = Counters(log, partial(_counted, services), lambda: services.feed.broadcast.watchers)
     writer = CounterWriter(counters)
 
-    opening = Opening(services.reader.open, services.feed.open, keep_for_good)
+    async def opened() -> None:
+        spare_what_is_there()
+
+    opening = Opening(services.reader.open, services.feed.open, opened)
 
     async def start() -> None:
         await opening.begin()

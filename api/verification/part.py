@@ -5,7 +5,6 @@ How texts hash is fixed when a process starts, so whoever wants it otherwise nee
 
 from __future__ import annotations
 
-import gc
 import sys
 from collections.abc import Callable
 from typing import Any
@@ -13,6 +12,7 @@ from typing import Any
 import orjson
 
 from api import root
+from api.processes.garbage import spare_what_lasts
 from api.processes.stop_request import listening
 from api.settings import Settings
 from api.store.mapper import Row
@@ -31,7 +31,7 @@ def main() -> None:
     stop = listening()
     name, end = sys.argv[1], int(sys.argv[2])
     url = root.needed(Settings.read().database_url)
-    gc.set_threshold(YOUNG)
+    spare_what_lasts(YOUNG)
     part = PARTS[name]()
     for page in pages(url, end):
         if stop.made():
@@ -40,8 +40,6 @@ def main() -> None:
             _say({"found": {"failed": wrong}})
             return
         _say({"position": page[-1][0], "end": end})
-        # What is remembered stays to the end: it is not to be looked through again and again.
-        gc.freeze()
     _say({"found": part.found()})
 
 

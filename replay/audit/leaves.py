@@ -170,29 +170,26 @@ Reader = Callable[[str, str, Form], Ask | None]
 
 VALUE = ("value",)
 
-ELEMENTS: dict[str, tuple[Reader, str, tuple[str, ...], tuple[str, ...]]] = {
-    "system_type": (_text, "type", (*EQUALITY, "like"), VALUE),
-    "system/type": (_text, "type", (*EQUALITY, "like"), VALUE),
-    "hostname": (_text, "fqdn", ALL, VALUE),
-    "system/name": (_text, "fqdn", ALL, VALUE),
-    "hypervisor": (_text, "hypervisor", ALL, VALUE),
-    "system/hypervisor": (_text, "hypervisor", ALL, VALUE),
-    "memory": (_number, "memory_mb", ALL, VALUE),
-    "system/memory": (_number, "memory_mb", ALL, VALUE),
-    "numa_node_count": (_number, "numa_nodes", ALL, VALUE),
-    "system/numanodes": (_number, "numa_nodes", ALL, VALUE),
-    "cpu/processors": (_number, "processors", ALL, VALUE),
-    "cpu_count": (_number, "processors", ALL, VALUE),
-    "cpu/cores": (_number, "cores", ALL, VALUE),
-    "cpu/sockets": (_number, "sockets", ALL, VALUE),
-    "diskcount": (_number, "disk_count", ALL, VALUE),
-    "system/last_inventoried": (_day, "inventoried", tuple(COMPARE), VALUE),
-    "arch": (_member, "arches", EQUALITY, VALUE),
-    "system/arch": (_member, "arches", EQUALITY, VALUE),
-    "cpu/flag": (_member, "flags", (*EQUALITY, "like"), VALUE),
-    "pool": (_pool, "pools", EQUALITY, VALUE),
-    "key_value": (_key, "keys", ALL, ("key", "value")),
-    "device": (_device, "devices", (*EQUALITY, "like"), DEVICE_ATTRIBUTES),
+Known = tuple[Reader, str, tuple[str, ...], tuple[str, ...]]
+_SPELT: dict[tuple[str, ...], Known] = {
+    ("system_type", "system/type"): (_text, "type", (*EQUALITY, "like"), VALUE),
+    ("hostname", "system/name"): (_text, "fqdn", ALL, VALUE),
+    ("hypervisor", "system/hypervisor"): (_text, "hypervisor", ALL, VALUE),
+    ("memory", "system/memory"): (_number, "memory_mb", ALL, VALUE),
+    ("numa_node_count", "system/numanodes"): (_number, "numa_nodes", ALL, VALUE),
+    ("cpu/processors", "cpu_count"): (_number, "processors", ALL, VALUE),
+    ("cpu/cores",): (_number, "cores", ALL, VALUE),
+    ("cpu/sockets",): (_number, "sockets", ALL, VALUE),
+    ("diskcount",): (_number, "disk_count", ALL, VALUE),
+    ("system/last_inventoried",): (_day, "inventoried", tuple(COMPARE), VALUE),
+    ("arch", "system/arch"): (_member, "arches", EQUALITY, VALUE),
+    ("cpu/flag",): (_member, "flags", (*EQUALITY, "like"), VALUE),
+    ("pool",): (_pool, "pools", EQUALITY, VALUE),
+    ("key_value",): (_key, "keys", ALL, ("key", "value")),
+    ("device",): (_device, "devices", (*EQUALITY, "like"), DEVICE_ATTRIBUTES),
+}
+ELEMENTS: dict[str, Known] = {
+    spelling: known for spellings, known in _SPELT.items() for spelling in spellings
 }
 """How a leaf is read, which fact it asks for, and with what operators and attributes."""
 
