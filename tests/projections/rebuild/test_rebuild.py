@@ -36,7 +36,8 @@ ALTER TABLE read.jobs ALTER COLUMN state SET STATISTICS 7;
 """
 BY_A_LATER_VERSION = """
 INSERT INTO log.events
-SELECT originator_id, originator_version + 9, 'recipe.paused', state, notification_id + 1, commit_end + 1, now()
+SELECT originator_id, originator_version + 9, 'recipe.paused', state,
+       notification_id + 1, commit_end + 1, now()
 FROM log.events ORDER BY notification_id DESC LIMIT 1
 """
 NEWER = Migration("2030-01-01-newer", "ALTER TABLE read.jobs ADD COLUMN more text")
