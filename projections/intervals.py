@@ -13,7 +13,8 @@ from typing import Any, Generic, NamedTuple, TypeVar
 
 from psycopg import Cursor
 
-from projections.copying import Copied, Copying, Row
+from projections.copying import NEVER, Copied, Copying, Row
+from projections.rows import types_of
 
 Key = tuple[Any, ...]
 R = TypeVar("R", bound=NamedTuple)
@@ -21,7 +22,8 @@ Now = tuple[int, datetime]
 """Position and recorded_at of the event that is being folded."""
 
 OPEN = 2**63 - 1
-NEVER = "infinity"
+_SINCE = {"since_position": "bigint", "since": "timestamptz"}
+_UNTIL = {"until_position": "bigint", "until": "timestamptz"}
 _FOR_EVER = (OPEN, NEVER)
 
 
@@ -36,15 +38,13 @@ class Intervals(Generic[R]):
         table: str,
         keys: dict[str, str],
         row: type[R],
-        json: Iterable[str] = (),
         *,
         all_known: bool = False,
     ) -> None:
         self._row = row
         self._all_known = all_known
         self._load, self._close = _statements(table, keys, row._fields)
-        ends = ("since_position", "since", "until_position", "until")
-        self._copying = Copying(table, (*keys, *row._fields, *ends), json)
+        self._copying = Copying(table, {**keys, **types_of(row), **_SINCE, **_UNTIL})
         self._open: dict[Key, R] = {}
         # The keys whose open row is known, or that they have none.
         self._known: set[Key] = set()
@@ -138,8 +138,8 @@ class Intervals(Generic[R]):
 class Facts(Generic[R]):
     """A table of what is true for ever once it happened."""
 
-    def __init__(self, table: str, row: type[R], json: Iterable[str] = ()) -> None:
-        self._copying = Copying(table, (*row._fields, "since_position", "since"), json)
+    def __init__(self, table: str, row: type[R]) -> None:
+        self._copying = Copying(table, {**types_of(row), **_SINCE})
         self._rows: list[Row] = []
 
     def add(self, row: R, now: Now) -> None:

@@ -39,23 +39,19 @@ class ReadModels:
         return sum(map(len, self._intervals))
 
     def _know(self, *, all_known: bool) -> None:
-        self.job_documents = Facts("job_documents", rows.JobDocumentRow, json=("document",))
-        self.recipe_details = Facts(
-            "recipe_details", rows.RecipeDetailsRow, json=("distro", "tasks", "reservesys")
-        )
-        self.task_results = Facts("task_results", rows.TaskResultRow, json=("log_urls",))
+        self.job_documents = Facts("job_documents", rows.JobDocumentRow)
+        self.recipe_details = Facts("recipe_details", rows.RecipeDetailsRow)
+        self.task_results = Facts("task_results", rows.TaskResultRow)
         number, text, table = "integer", "text", partial(Intervals, all_known=all_known)
-        self.jobs = table("jobs", {"job_id": number}, rows.JobRow, json=("changed",))
+        self.jobs = table("jobs", {"job_id": number}, rows.JobRow)
         self.recipe_sets = table("recipe_sets", {"recipe_set_id": number}, rows.RecipeSetRow)
         self.recipes = table("recipes", {"recipe_id": number}, rows.RecipeRow)
         self.tasks = table("tasks", {"task_id": number}, rows.TaskRow)
         self.queue = table("queue", {"recipe_id": number}, rows.QueueRow)
         self.idle_pool = table("idle_pool", {"fqdn": text}, rows.IdleRow)
         self.system_usage = table("system_usage", {"fqdn": text}, rows.UsageRow)
-        self.systems = table("systems", {"fqdn": text}, rows.SystemRow, json=("pools", "inventory"))
-        self.documents = table(
-            "documents", {"kind": text, "name": text}, rows.DocumentRow, json=("document",)
-        )
+        self.systems = table("systems", {"fqdn": text}, rows.SystemRow)
+        self.documents = table("documents", {"kind": text, "name": text}, rows.DocumentRow)
         self.commands = table("commands", {"command_id": "bigint"}, rows.CommandRow)
         self.durations = table("durations", {"measure": text, "bucket": number}, rows.DurationRow)
         # What the rows of systems say, where an event of theirs was folded.
