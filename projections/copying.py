@@ -1,4 +1,4 @@
-"""Rows as COPY takes them in its binary format, so that PostgreSQL need not read numbers and moments from texts.
+"""Rows as COPY takes them in its binary format: no number and no moment is read from a text.
 
 Made column by column: most of what one says it says again and again.
 """

@@ -59,7 +59,7 @@ def _index_idle(models: ReadModels, system: System, now: Now) -> None:
 
 def _is_enabled(models: ReadModels, lab_controller: str) -> bool:
     lab = models.documents.get(("lab-controller", lab_controller))
-    return lab is not None and lab.document["enabled"]
+    return lab is not None and bool(lab.document["enabled"])
 
 
 def _system(models: ReadModels, fqdn: str, row: SystemRow) -> System:
