@@ -13,7 +13,7 @@ from api.store.migrate import LOCK, Migration, migrate, migrations
 from api.workers import rebuild as worker
 from api.workers.rebuild import check, rebuild
 from api.workers.rebuilding import steps
-from api.workers.rebuilding.processes import PartFailed
+from api.workers.rebuilding.processes import PartFailed, Process
 from projections.rebuild.rebuild import AtWork, Rebuild
 from projections.rebuild.sessions import NotMigrated
 from tests.domain.recipe.made import recipe_new
@@ -94,6 +94,19 @@ def test_rebuild__a_table_refuses_what_is_written__is_given_up_and_leaves_nothin
         with unchanged(owner), pytest.raises(psycopg.errors.CheckViolation):
             rebuild(database.owner_url, silent)
         assert left_over(owner) == []
+
+
+@pytest.mark.usefixtures("in_parts")
+def test_rebuild__a_process_of_a_part_is_killed__is_given_up_and_leaves_nothing(
+    story: Told, database: TestDatabase, owner: Owner, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def killed(process: Process, position: int) -> None:
+        process._process.kill()
+
+    monkeypatch.setattr(Process, "go_on", killed)
+    with unchanged(owner), pytest.raises(PartFailed, match="ended before it was done"):
+        rebuild(database.owner_url, silent)
+    assert left_over(owner) == []
 
 
 @pytest.mark.usefixtures("in_parts")
