@@ -7,7 +7,12 @@ import psycopg.errors
 
 from domain.errors import LabledgerError
 
-AWAY = (psycopg.OperationalError, psycopg.InterfaceError)
+AWAY = (
+    psycopg.OperationalError,
+    psycopg.InterfaceError,
+    # By its class it would be a fault of ours: the server has given up who hung within a transaction.
+    psycopg.errors.IdleInTransactionSessionTimeout,
+)
 """What psycopg raises while the database is away."""
 
 

@@ -72,7 +72,7 @@ class Supervisor:
         now = time.monotonic()
         if child.restart_at is not None:
             if now >= child.restart_at:
-                child.process, child.started, child.restart_at = spawn(child.program), now, None
+                self._start_again(child, now)
         elif child.process.poll() is not None:
             settled = now - child.started > SETTLED_SECONDS
             delay_seconds = 0.0 if settled else child.backoff_seconds
@@ -81,6 +81,14 @@ class Supervisor:
             )
             child.restart_at = now + delay_seconds
             _log_death(child, delay_seconds)
+
+    def _start_again(self, child: _Child, now: float) -> None:
+        try:
+            child.process, child.started, child.restart_at = spawn(child.program), now, None
+        except OSError as error:
+            # Of processes, or of memory for one, there are too few now: the others must not end by that.
+            log.error("%s cannot be started: %s", child.program.name, error)
+            child.restart_at = now + MOST_BACKOFF_SECONDS
 
 
 def _log_death(child: _Child, delay_seconds: float) -> None:

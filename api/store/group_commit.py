@@ -9,6 +9,7 @@ import time
 from collections import defaultdict, deque
 from collections.abc import Sequence
 from concurrent.futures import Future
+from contextlib import suppress
 from dataclasses import dataclass
 
 from api.store.event_log import EventLog
@@ -186,8 +187,10 @@ def _answer(group: Sequence[_Waiting], answers: Sequence[Outcome | Exception]) -
     for loop, some in of_loop.items():
         if loop is None:
             _settle(some)
-        elif not loop.is_closed():
-            loop.call_soon_threadsafe(_settle, some)
+        else:
+            # Of a loop that is closed nobody waits any more.
+            with suppress(RuntimeError):
+                loop.call_soon_threadsafe(_settle, some)
 
 
 def _settle(some: Sequence[_Answered]) -> None:

@@ -138,9 +138,12 @@ WHERE (name, attempt) = (
 ORDER BY number
 
 -- name: save_snapshot_piece
+-- The same again, by one who did not hear that it is there, changes nothing.
 INSERT INTO live.snapshots (name, attempt, number, is_last, code, position, content)
 VALUES (%s, %s, %s, %s, %s, %s, %s)
+ON CONFLICT (name, attempt, number) DO NOTHING
 RETURNING number
 
--- name: forget_other_snapshots
-DELETE FROM live.snapshots WHERE name = %s AND attempt <> %s RETURNING number
+-- name: forget_older_snapshots
+-- None that is newer: who was stopped in the middle of its own may find that of another scheduler.
+DELETE FROM live.snapshots WHERE name = %s AND position < %s RETURNING number

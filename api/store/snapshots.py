@@ -49,7 +49,7 @@ class Snapshots:
             key = (self._name, attempt, number, is_last, code_version(), position)
             self._log.rows(SQL["save_snapshot_piece"], (*key, orjson.dumps(piece)))
             yield
-        self._log.rows(SQL["forget_other_snapshots"], (self._name, attempt))
+        self._log.rows(SQL["forget_older_snapshots"], (self._name, position))
 
 
 def _with_last(made: Iterator[Piece]) -> Iterator[tuple[Piece, bool]]:

@@ -14,7 +14,7 @@ from api.services import Request, Services
 from api.store.requests import Committed
 from api.use_cases.change_system import SystemChange, change_system
 from api.use_cases.drafts import CommandItem, Item
-from api.use_cases.keyed import part, parts_done_before
+from api.use_cases.keyed import part, parts_done_before, require_same
 from api.use_cases.register_system import register_system
 from api.use_cases.report_command import moves_more, not_told, report_on, told
 from api.use_cases.report_progress import Answer, answers_kept, report_progress
@@ -148,10 +148,14 @@ async def _side_by_side(request: Request, items: Mapping[int, Told]) -> dict[int
 
 
 async def _answer(item: Told | Released, request: Request) -> Answer:
+    """Raises FaultyInput where another message with this key was first."""
     try:
-        return await item.take(request)
+        done = await item.take(request)
     except LabledgerError as error:
         return error
+    if done is not None and done.repeated:
+        require_same(request, done)
+    return done
 
 
 async def add_or_change_system(

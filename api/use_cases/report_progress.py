@@ -107,7 +107,8 @@ class _Message:
         if isinstance(outcome, Conflict):
             return {}
         taken = committed(outcome)
-        if not taken.repeated or self.numbers is None:
+        if not taken.repeated or self.numbers is None or self.request.command_id is None:
+            # Without a key, what was found again is this very append, whose answer was lost.
             return {place: draft.refused.get(place, taken) for draft in drafts for place in draft.places}
         # The same message at the same time: the other was first, with these, or with some of them.
         require_same(self.request, taken)

@@ -27,6 +27,8 @@ from projections.sql import SQL as FOLDING
 
 FRESH, OLD = "read_fresh", "read_old"
 _LOCK = (0x4C4C, 0x5242)
+# Who hangs while it swaps must not keep every projector waiting for ever.
+HANGS_AFTER = "10s"
 
 Pages = Callable[[], Sequence[Recorded]]
 """The page of the log after the last one; empty for a moment where the log ends."""
@@ -53,6 +55,7 @@ class Rebuild:
     def _begin(self) -> None:
         if self._one("one_at_a_time", *_LOCK) is not True:
             raise AtWork("another one is at work on these read models: wait for its end")
+        self._connection.execute(SQL["end_if_hung"], (HANGS_AFTER,))
         with self._connection.transaction(), self._connection.cursor() as cursor:
             self._hold_version(cursor)
             self._clear_away(cursor)

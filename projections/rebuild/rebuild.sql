@@ -6,6 +6,9 @@ SELECT pg_try_advisory_lock(%s, %s)
 -- name: let_others
 SELECT pg_advisory_unlock(%s, %s)
 
+-- name: end_if_hung
+SELECT set_config('idle_in_transaction_session_timeout', %s, false)
+
 -- name: become_owner
 -- Whoever may act for the owner does so: what is made stays the owner's, and the next migration may change it.
 SELECT set_config('role', pg_get_userbyid(nspowner), false) FROM pg_namespace WHERE nspname = %s

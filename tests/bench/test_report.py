@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
 
+from api.bench import room
 from api.bench.all_cases import RUNS, Together, run_all
 from api.bench.holding import holding_of
 from api.bench.outcome import Outcome, Sizes
 from api.bench.picture import SHOWN
-from api.bench.report import MISSED, page
+from api.bench.report import MISSED, REACHED, page
 from api.bench.room import NoRoom, require_room
 from api.bench.run import CASES
 from api.bench.targets import EVENTS, FILTERS, QUEUED, SYSTEMS
@@ -42,6 +45,11 @@ def test_page__deepest_queue_in_target__grown_too_much_is_marked() -> None:
     assert MISSED in next(line for line in lines if "times that at" in line)
 
 
+def test_page__smaller_than_the_targets_are_said_of__nothing_is_reached() -> None:
+    lines = list(page([pending(1_000, 5.0)]))
+    assert not [line for line in lines if REACHED in line or MISSED in line]
+
+
 def test_table__full_size__says_what_is_missed(capsys: pytest.CaptureFixture[str]) -> None:
     show(pending(QUEUED, 21.0))
     text = capsys.readouterr().out
@@ -51,16 +59,34 @@ def test_table__full_size__says_what_is_missed(capsys: pytest.CaptureFixture[str
 
 def test_table__other_sizes__no_target_is_spoken_of(capsys: pytest.CaptureFixture[str]) -> None:
     show(pending(200, 21.0))
+    slow = pending(QUEUED, 21.0)
+    show(replace(slow, sizes=replace(slow.sizes, rate=1.0)))
     assert "at most" not in capsys.readouterr().out
 
 
+def missing(sizes: Sizes) -> str:
+    """What is said to be missing; nothing where there is room."""
+    try:
+        require_room(sizes)
+    except NoRoom as short:
+        return str(short)
+    return ""
+
+
 def test_room__more_than_any_machine_has__says_what_is_missing() -> None:
-    with pytest.raises(NoRoom, match=r"MB of memory are needed, .* MB are available; .*of disk.*--queued"):
-        require_room(Sizes(10, 10**12, 10, None, 1, 1, 1, 10**12))
+    said = missing(Sizes(10, 10**12, 10, None, 1, 1, 1, 10**12))
+    assert re.search(r"MB of memory are needed, .* MB are available; .*of disk.*--queued", said)
 
 
-def test_room__of_the_smallest__is_there() -> None:
-    require_room(Sizes(10, 10, 10, None, 1, 1, 1, 10))
+@pytest.mark.parametrize(
+    ("more_mb", "said"), [(1, ""), (-1, "about 801 MB of memory are needed, 799 MB are available. ")]
+)
+def test_room__a_little_more_and_a_little_less_than_the_smallest_needs__is_there_and_is_not(
+    monkeypatch: pytest.MonkeyPatch, more_mb: int, said: str
+) -> None:
+    monkeypatch.setattr(room, "_available_mb", lambda: room.BASE_MB + more_mb)
+    found = missing(Sizes(10, 10, 10, None, 1, 1, 1, 10))
+    assert found.startswith(said) and bool(found) == bool(said)
 
 
 def test_holding__set_of_two__held_from_its_first_grant_to_its_start() -> None:

@@ -17,7 +17,7 @@ from tests.cli.loopback import Server
 from tests.harness.pool import ServerPool
 from tests.harness.running import SAMPLES, Running, running
 
-REAL_SECONDS = 90
+REAL_SECONDS = 180
 
 
 @pytest.fixture

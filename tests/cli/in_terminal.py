@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from fcntl import ioctl
 
-WAIT_SECONDS = 30.0
+WAIT_SECONDS = 120.0
 CTRL_C = "\x03"
 # Colours, and what moves the cursor.
 ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")

@@ -29,7 +29,7 @@ OTHERS = tuple(page for page in PAGES if page not in STORIES)
 RECORD, TOGETHER = "--record", "--together"
 AS_SHOWN = "as shown"
 NOT_YET = ("?",)
-AGAIN_SECONDS = 60.0
+AGAIN_SECONDS = 180.0
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,7 @@ from tests.docs.shell import Printed, Shell
 # What stands in the pages.
 URL = "http://127.0.0.1:8080"
 TOKEN = re.compile(r"\bll_[\w-]{20,}")
-START_SECONDS = 90.0
+START_SECONDS = 180.0
 STOP_SECONDS = 30.0
 # What a reader finds in the folder of the checkout.
 SHARED = ("replay", "docs", "deploy")

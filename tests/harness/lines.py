@@ -13,7 +13,7 @@ from typing import Any
 from tests.harness.running import Running
 from tests.harness.waiting import until
 
-PATIENCE_SECONDS = 30.0
+PATIENCE_SECONDS = 120.0
 _ESTABLISHED = 1
 
 

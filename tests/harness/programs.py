@@ -47,4 +47,4 @@ def hear(process: Program) -> str:
 
 def last_words(process: Program) -> str:
     process.terminate()
-    return process.communicate(timeout=20)[1]
+    return process.communicate(timeout=60)[1]

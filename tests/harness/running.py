@@ -23,7 +23,7 @@ from tests.harness.databases import TestDatabase
 from tests.harness.waiting import until
 
 SAMPLES = Path(__file__).parents[2] / "replay" / "samples"
-STOP_SECONDS = 15.0
+STOP_SECONDS = 60.0
 
 
 @dataclass
@@ -83,7 +83,8 @@ class Running:
             base_url=self.url,
             headers={"Authorization": f"Bearer {token or self.token}"},
             event_hooks={"response": [self._contract.check]},
-            timeout=20,
+            # Less than a long poll may take: who waits for one to end by itself has failed.
+            timeout=45,
             trust_env=False,
         )
 
@@ -109,7 +110,7 @@ class Running:
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
-            timeout=90,
+            timeout=180,
             check=False,
         )
         assert done.returncode == status, f"{arguments}: {done.returncode}\n{done.stdout}\n{done.stderr}"

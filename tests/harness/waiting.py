@@ -8,7 +8,8 @@ from typing import TypeVar
 
 T = TypeVar("T")
 
-PATIENCE_SECONDS = 30.0
+# Of whoever waits on a machine with much else to do; nobody who gets it waits for it.
+PATIENCE_SECONDS = 120.0
 
 
 def until(happened: Callable[[], T], what: str = "it to happen", seconds: float = PATIENCE_SECONDS) -> T:

@@ -23,7 +23,7 @@ from tests.harness.waiting import until
 
 _ID = re.compile(rb"^id: (\d+)$", re.MULTILINE)
 _ESTABLISHED = 1
-PATIENCE_SECONDS = 60.0
+PATIENCE_SECONDS = 120.0
 
 
 @contextmanager

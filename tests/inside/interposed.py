@@ -1,4 +1,4 @@
-"""The real log, and what somebody else does between a decision and its append."""
+"""The real log, and what happens between a decision and its append, or between that and its answer."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from contextlib import contextmanager
 
 from api.store.event_log import EventLog
 from api.store.requests import Append, Outcome
+from projections.database import DatabaseAway
 
 
 class InterposedLog(EventLog):
@@ -15,6 +16,7 @@ class InterposedLog(EventLog):
     def __init__(self, url: str, pool_size: int = 1) -> None:
         super().__init__(url, pool_size)
         self._before: Callable[[], None] | None = None
+        self._losing = False
 
     @contextmanager
     def preceded(self, act: Callable[[], None]) -> Iterator[None]:
@@ -25,8 +27,19 @@ class InterposedLog(EventLog):
         finally:
             self._before = None
 
+    @contextmanager
+    def answer_lost(self) -> Iterator[None]:
+        """The next append is made, and who asked for it does not hear of it."""
+        self._losing = True
+        yield
+        assert not self._losing, "there was an append within the block"
+
     def append(self, requests: Sequence[Append]) -> list[Outcome]:
         act, self._before = self._before, None
         if act is not None:
             act()
-        return super().append(requests)
+        outcomes = super().append(requests)
+        losing, self._losing = self._losing, False
+        if losing:
+            raise DatabaseAway("its answer was lost")
+        return outcomes

@@ -38,7 +38,7 @@ def test_demo__every_fault_for_a_moment__every_job_finishes(line: Running, tmp_p
     plan = Plan(
         seed=4,
         seconds=10,
-        longest_seconds=90,
+        longest_seconds=300,
         queue=20,
         killed=("scheduler", "lab"),
         kill_every_seconds=2.5,

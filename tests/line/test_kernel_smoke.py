@@ -59,7 +59,7 @@ def _run(line: Running) -> None:
     until(lambda: _is_idle(line), "the system to be idle again")
     until(lambda: _ended_commands(line) == 2, "the lab to end its commands")
     simulator.terminate()
-    simulator.wait(15)
+    simulator.wait(60)
 
 
 def _is_idle(line: Running) -> bool:

@@ -36,7 +36,7 @@ def test_up__twice_on_the_same_data__second_says_where_the_first_is(data: Path) 
     with up(data) as first:
         url = json.loads((data / "connection.json").read_text())["url"]
         second = Up(data)
-        assert second.process.wait(30) == 1
+        assert second.process.wait(60) == 1
         assert "already" in second.text() and url in second.text()
         assert first.process.poll() is None
 

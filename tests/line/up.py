@@ -13,7 +13,7 @@ from pathlib import Path
 from tests.harness.waiting import until
 
 LABLEDGER = [sys.executable, "-m", "api.cli"]
-START_SECONDS = 60.0
+START_SECONDS = 120.0
 
 
 class Up:
@@ -46,14 +46,14 @@ class Up:
     def labledger(self, *arguments: str) -> str:
         command = [*LABLEDGER, *arguments, "--data", str(self.data)]
         done = subprocess.run(
-            command, env=_environment(), capture_output=True, text=True, timeout=90, check=False
+            command, env=_environment(), capture_output=True, text=True, timeout=180, check=False
         )
         assert done.returncode == 0, done.stdout + done.stderr
         return done.stdout
 
     def stop(self) -> int:
         self.process.send_signal(signal.SIGTERM)
-        return self.process.wait(30)
+        return self.process.wait(60)
 
 
 @contextmanager

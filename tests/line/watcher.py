@@ -13,7 +13,7 @@ from tests.harness.waiting import until
 from tests.line.agreeing import get, pages
 from tests.line.telling import Numbers, lines, told
 
-PATIENCE_SECONDS = 10.0
+PATIENCE_SECONDS = 30.0
 LABS = {side: f"lab.{side}.example.com" for side in ("east", "west")}
 
 

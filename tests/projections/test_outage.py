@@ -105,7 +105,7 @@ def test_reader__a_look_fails_otherwise__goes_on_looking(
                 await asyncio.sleep(1.5)
                 owner.execute("ALTER TABLE read.elsewhere RENAME TO progress")
                 owner.execute("UPDATE read.progress SET position = 7")
-            await reader.reach(7, 10)
+            await reader.reach(7, 60)
             return reader.position
 
     assert asyncio.run(moved()) == 7

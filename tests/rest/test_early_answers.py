@@ -19,7 +19,7 @@ def head(path: str, token: str) -> bytes:
 
 def answer_to(line: Running, request: bytes) -> tuple[str, dict[str, str]]:
     """Its state of HTTP and its fields."""
-    with socket.create_connection(("127.0.0.1", line.port), timeout=10) as connection:
+    with socket.create_connection(("127.0.0.1", line.port), timeout=60) as connection:
         connection.sendall(request)
         answer = connection.makefile("rb")
         state = answer.readline().decode().split()[1]

@@ -71,10 +71,10 @@ def test_last_heard__admin_looks_at_its_commands__only_who_acts_as_it_counts(
 ) -> None:
     fqdn = "lab.far.example.com"
     path, acting = f"/lab-controllers/{fqdn}", {"Labledger-Acts-As": fqdn}
-    client.put(path, json={"enabled": True})
+    there = _after(client.put(path, json={"enabled": True}))
     assert client.get(f"{path}/commands").status_code == 200
     assert client.post(f"{path}/updates", json={"items": []}).status_code == 200
-    assert client.get(path).json()["last_heard_at"] is None
+    assert client.get(path, params=there).json()["last_heard_at"] is None
     assert client.get(f"{path}/commands", headers=acting).status_code == 200
     assert client.get(path).json()["last_heard_at"] is not None
     # It is a lab controller then, and no admin; and nobody else is one by saying so.

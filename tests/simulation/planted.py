@@ -101,7 +101,8 @@ class Planted:
 
 PLANTED: Mapping[str, Planted] = {
     "double grant": Planted(whoever_has_it, "audit|nobody caught"),
-    "fencing": Planted(no_fence, "nobody_fenced_writes", first=18),
+    # Few seeds have a holder that appends once more when it was replaced.
+    "fencing": Planted(no_fence, "nobody_fenced_writes", first=29, seeds=60),
     "versions": Planted(no_versions, "audit|nobody caught"),
     "command ids": Planted(no_command_ids, "is in the log 2 times|audit|nobody caught"),
     "wake-ups": Planted(

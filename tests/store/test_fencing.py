@@ -101,9 +101,9 @@ def test_append__lease_changes_hands_meanwhile__whoever_came_first_counts(
             for step in (first, *(step for step in steps if step != first)):
                 futures[step] = steps[step]()
                 until(lambda: lock_waiters(owner) == len(futures))
-        (outcome,) = futures["append"].result(20)
+        (outcome,) = futures["append"].result(60)
 
-    assert futures["lease"].result(20) == 2
+    assert futures["lease"].result(60) == 2
     assert isinstance(outcome, Fenced) == fenced
     assert log.end() == (0 if fenced else 1)
 
@@ -119,7 +119,7 @@ def test_append__racing_with_a_change_of_hands__nothing_of_the_old_epoch_after_t
         until(lambda: log.end() > 50)
         take_lease(url)
         seen = log.end()
-        written = zombie.result(20)
+        written = zombie.result(60)
 
     assert written == seen == log.end()
 

@@ -248,3 +248,26 @@ def test_submit__given_up_before_its_turn__nothing_is_written_and_the_rest_goes_
 
     assert positions(first.result(20)) and positions(commits.submit(append_to("c")).result(20))
     assert (log.load({"b": 0}) == {"b": []}) == cancelled
+
+
+def test_append__loop_closes_just_when_it_is_to_be_told__the_others_are_served(
+    log: Log, commits: GroupCommit, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log.door.set()
+    told = threading.Event()
+
+    def too_late(*_: object) -> None:
+        told.set()
+        raise RuntimeError("Event loop is closed")
+
+    async def ends() -> None:
+        loop = asyncio.get_running_loop()
+        waiting = asyncio.create_task(commits.append(append_to("a")))
+        await asyncio.sleep(0)
+        with monkeypatch.context() as patched:
+            patched.setattr(loop, "call_soon_threadsafe", too_late)
+            assert told.wait(20)
+        waiting.cancel()
+
+    asyncio.run(ends())
+    assert positions(commits.submit(append_to("b")).result(5))

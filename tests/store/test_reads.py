@@ -48,7 +48,7 @@ def test_record__one_is_not_committed_yet__the_next_waits_for_it(
         until(lambda: lock_waiters(owner) == 1)
         assert select(log, 0, 10) == []
         session.commit()
-        last = second.result(20)
+        last = second.result(60)
     assert [one.read_id for one in select(log, 0, 10)] == [last - 1, last]
 
 

@@ -12,6 +12,7 @@ import httpx
 import pytest
 
 from api.rest.resources.readiness import CHECKS
+from api.store.lease import LEASE_SECONDS
 from tests.harness.databases import TestDatabase
 from tests.harness.outage import away
 from tests.harness.running import Running, running
@@ -21,6 +22,13 @@ from tests.harness.waiting import until
 
 @pytest.fixture
 def line(database: TestDatabase) -> Iterator[Running]:
+    with running(database) as started:
+        yield started
+
+
+@pytest.fixture
+def impatient(database: TestDatabase) -> Iterator[Running]:
+    """Where a scheduler that hangs is soon taken for one."""
     with running(database, LABLEDGER_LEASE_SECONDS="3") as started:
         yield started
 
@@ -53,26 +61,26 @@ def test_ready__all_is_well__every_check_is_there_with_its_figures(line: Running
         "directory": {"lag_events": 0},
     }
     assert scheduler["holder"].endswith(f"/{line.processes['scheduler'].pid}")
-    assert 0 <= scheduler["renewed_seconds_ago"] <= scheduler["lease_seconds"] == 3
+    assert 0 <= scheduler["renewed_seconds_ago"] <= scheduler["lease_seconds"] == LEASE_SECONDS
 
 
 def test_ready__no_scheduler__says_so(line: Running) -> None:
     line.kill("scheduler")
-    until(lambda: failed(line), "it to be noticed")
-    assert failed(line) == {"scheduler": "nobody holds its lease: does one run?"}
+    said = {"scheduler": "nobody holds its lease: does one run?"}
+    until(lambda: failed(line) == said, "it to be noticed")
 
 
-def test_ready__scheduler_hangs__says_so_until_it_goes_on(line: Running) -> None:
-    hung = line.processes["scheduler"].pid
+def test_ready__scheduler_hangs__says_so_until_it_goes_on(impatient: Running) -> None:
+    hung = impatient.processes["scheduler"].pid
     os.kill(hung, signal.SIGSTOP)
     try:
-        until(lambda: failed(line), "it to be noticed")
-        assert "hangs: it has not renewed its lease for" in failed(line)["scheduler"]
-        with line.client() as client:
+        said = until(lambda: failed(impatient).get("scheduler"), "it to be noticed")
+        assert "hangs: it has not renewed its lease for" in said
+        with impatient.client() as client:
             assert "\nlabledger_scheduler_active 0.0\n" in client.get("/metrics").text
     finally:
         os.kill(hung, signal.SIGCONT)
-    line.wait_ready()
+    impatient.wait_ready()
 
 
 def test_ready__projector_is_far_behind__says_by_how_much(line: Running, owner: Owner) -> None:
@@ -91,8 +99,8 @@ def test_ready__database_takes_nothing_in__says_so(line: Running, owner: Owner) 
     database = owner.info.dbname
     owner.execute(f'ALTER DATABASE "{database}" SET default_transaction_read_only = on'.encode())
     end_sessions(owner)
-    until(lambda: "database" in failed(line), "the sessions to be new")
-    assert failed(line)["database"] == "it is read-only, perhaps a standby"
+    said = "it is read-only, perhaps a standby"
+    until(lambda: failed(line).get("database") == said, "the sessions to be new")
 
 
 def test_ready__database_away__says_so_and_the_process_lives(line: Running) -> None:

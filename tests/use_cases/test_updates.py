@@ -176,3 +176,31 @@ def test_message__twice_at_once_and_one_of_them_in_parts__both_get_the_first_ans
         second = tell(stage, keyed(), items, door=1)
     assert shown(second) == shown(first[0])
     assert watchdogs(stage) == 1
+
+
+def test_message__without_a_key_and_its_answer_is_lost__taken_once_and_told_as_it_was(stage: Stage) -> None:
+    """The commit is found again by the one who made it: that is no other message."""
+    items: Items = {
+        0: Item(1, ReportCompleted()),
+        1: Item(1, ReportInstalling()),
+        2: Item(1, ReportWatchdog(600)),
+        3: Item(2, ReportInstalling()),
+        4: Item(2, ReportWatchdog(600)),
+    }
+    with stage.scene.doors[0].appended.answer_lost():
+        answers = tell(stage, Request("lab-ops", "test"), items)
+    assert {number: type(answer) for number, answer in answers.items()} == {
+        0: Refused,
+        **dict.fromkeys((1, 2, 3, 4), Committed),
+    }
+    assert stage.story("recipe/2").count("watchdog-set") == watchdogs(stage) == 1
+
+
+def test_message__another_under_the_same_key_at_once__not_taken_for_done(stage: Stage) -> None:
+    first, second = stage.names[:2]
+    between = stage.scene.doors[1].appended.preceded(
+        lambda: tell(stage, keyed(digest=b"other"), {5: drains(stage, first)})
+    )
+    with between, pytest.raises(FaultyInput, match="another request"):
+        tell(stage, keyed(), {5: drains(stage, second, 1)}, door=1)
+    assert "drained" not in stage.story(f"system/{second}")

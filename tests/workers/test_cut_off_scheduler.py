@@ -92,7 +92,7 @@ def test_progress__computes_in_vain__is_none_until_it_comes_round(monkeypatch: p
 
 @contextmanager
 def closing_lease(database: TestDatabase) -> Iterator[Lease]:
-    lease = Lease(database.service_url, SCHEDULER, "standby", LEASE_SECONDS)
+    lease = Lease(database.service_url, SCHEDULER, "standby")
     try:
         yield lease
     finally:

@@ -79,7 +79,7 @@ def test_heartbeat__loop_waits_for_something__lease_not_renewed() -> None:
         # Made in the thread that it watches, as a scheduler does; here it is watched by another class.
         running.progress.__class__ = Looked
         with Heartbeat(running.progress, lambda: renewed.append(None), seconds=1.0):
-            assert looked.wait(20)
+            assert looked.wait(60)
     assert renewed == []
 
 

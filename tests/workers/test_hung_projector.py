@@ -36,12 +36,12 @@ def test_projector__stopped_in_a_transaction__another_goes_on_and_it_too_when_it
         until(lambda: owner.execute(IN_TRANSACTION).fetchone() == (1,))
         other = start("projector")
         # PostgreSQL gives the hung one 10 s before it ends its session.
-        until(lambda: position(owner) == log.end(), seconds=40)
+        until(lambda: position(owner) == log.end())
     finally:
         os.kill(hung.pid, signal.SIGCONT)
 
     other.terminate()
-    assert other.wait(20) == 0
+    assert other.wait(60) == 0
     submit_jobs(log, 1)
     until(lambda: position(owner) == log.end())
     assert hung.poll() is None

@@ -16,6 +16,7 @@ from tests.workers.decisions import all_decided, assert_decided_once
 from tests.workers.lab import equip, submit_jobs
 from tests.workers.leases import awaited_holder, holder
 
+# For one that is to hang. Who takes over has a lease as it is usual, which a busy machine does not end.
 SHORT = {"LABLEDGER_LEASE_SECONDS": "3"}
 OVERDUE = b"SELECT renewed_at + make_interval(secs => lease_seconds) < clock_timestamp() FROM live.leases"
 
@@ -36,7 +37,7 @@ def test_scheduler__holder_stopped__another_decides_and_the_zombie_writes_nothin
     zombie = start("scheduler", **SHORT)
     awaited_holder(owner, [zombie])
     until(lambda: all_decided(log))
-    standby = start("scheduler", **SHORT)
+    standby = start("scheduler")
 
     with stopped(zombie):
         submit_jobs(log, 4)
@@ -56,7 +57,7 @@ def test_scheduler__woken_up_after_it_was_replaced__waits_and_takes_over_when_th
     equip(log, systems=4)
     zombie = start("scheduler", **SHORT)
     awaited_holder(owner, [zombie])
-    standby = start("scheduler", **SHORT)
+    standby = start("scheduler")
     with stopped(zombie):
         until(lambda: holder(owner, [zombie, standby]) is standby)
 
@@ -84,13 +85,13 @@ def test_scheduler__stopped_alone_and_woken_up__goes_on(log: EventLog, owner: Ow
 def test_scheduler__nothing_happens__renews_its_lease_all_the_same(
     log: EventLog, owner: Owner, start: Start
 ) -> None:
-    idle = start("scheduler", **SHORT)
+    idle = start("scheduler")
     awaited_holder(owner, [idle])
     moments = set()
 
-    def renewed_thrice() -> bool:
+    def renewed_twice() -> bool:
         moments.add(owner.execute("SELECT renewed_at FROM live.leases").fetchone())
         assert owner.execute(OVERDUE).fetchone() == (False,)
-        return len(moments) > 3
+        return len(moments) > 2
 
-    until(renewed_thrice)
+    until(renewed_twice)

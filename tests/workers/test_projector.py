@@ -10,8 +10,10 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from itertools import count, islice
 from threading import Event as Flag
+from typing import Any
 
 import pytest
+from psycopg import Cursor
 
 from api.store.datastore import connect
 from api.store.event_log import EventLog
@@ -19,6 +21,8 @@ from api.store.tailer import Tailer, TailerCounters
 from api.workers import projector
 from api.workers.rebuild import check
 from domain.directory.events import PoolRegistered
+from domain.events import Recorded
+from projections.projector import Projector
 from tests.harness.databases import TestDatabase
 from tests.harness.programs import Program
 from tests.harness.sessions import Owner
@@ -38,6 +42,7 @@ CREATE FUNCTION read.slowly() RETURNS trigger LANGUAGE plpgsql AS
     $$ BEGIN PERFORM pg_sleep(0.02); RETURN NEW; END $$;
 CREATE TRIGGER slowly BEFORE UPDATE ON read.progress FOR EACH ROW EXECUTE FUNCTION read.slowly()
 """
+SESSION = b"SELECT FROM pg_stat_activity WHERE pid = %s"
 KILLS = 6
 
 
@@ -63,7 +68,7 @@ def test_projector__killed_again_and_again__read_models_of_an_uninterrupted_one(
             time.sleep(dice.uniform(0, 0.2))
             started.kill()
             started.wait()
-            writing.result(20)
+            writing.result(60)
             reached = position(owner)
     start("projector")
     until(lambda: position(owner) == told.log.end())
@@ -102,10 +107,31 @@ def test_projector__another_at_work__stands_by_and_takes_over_when_it_stops(
         (at_work,) = (each for each, pages in before if each.pages > pages)
         at_work.stopping.set()
         write_steadily(told, islice(commits, 3))
-        until(lambda: position(owner) == told.log.end(), seconds=60)
+        until(lambda: position(owner) == told.log.end())
         assert all(each.pages > pages for each, pages in before)
     assert caplog.text.count("standing by") == 1
     assert_as_if_undisturbed(database, told.log, owner)
+
+
+def test_projector__hung_between_two_statements__goes_on_when_it_wakes_up(
+    database: TestDatabase, told: Told, owner: Owner, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    move, hung = Projector._move, Flag()
+
+    def hang_once(self: Projector, cursor: Cursor[Any], last: Recorded) -> None:
+        move(self, cursor, last)
+        if not hung.is_set():
+            cursor.execute("SET LOCAL idle_in_transaction_session_timeout = '100ms'")
+            pid = cursor.connection.info.backend_pid
+            until(lambda: not owner.execute(SESSION, (pid,)).fetchall())
+            hung.set()
+
+    monkeypatch.setattr(Projector, "_move", hang_once)
+    with working(database.service_url):
+        write_steadily(told, islice(happening(random.Random(4)), 3))
+        until(lambda: position(owner) == told.log.end())
+    assert hung.is_set()
+    assert check(database.owner_url, lambda position, end: None, 1) == (told.log.end(), [])
 
 
 @dataclass
@@ -124,7 +150,7 @@ def working(url: str) -> Iterator[Working]:
             yield one
         finally:
             one.stopping.set()
-        running.result(20)
+        running.result(60)
 
 
 def happening(dice: random.Random) -> Iterator[Commit]:

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+from contextlib import closing
+
 import orjson
 import pytest
 
 from api.store.event_log import EventLog
 from api.store.lease import SCHEDULER
-from api.store.snapshots import Snapshots
+from api.store.snapshots import Snapshots, code_version
+from api.store.sql import SQL
 from domain.scheduling.partition import Partition
 from domain.scheduling.snapshot import pieces
+from tests.harness.databases import TestDatabase
 from tests.harness.making import whole_log
 from tests.harness.sessions import Owner
 from tests.harness.waiting import until
+from tests.store.faults.proxy import proxy
+from tests.store.faults.stores import through
 from tests.workers.conftest import Start
 from tests.workers.decisions import all_decided, assert_decided_once
 from tests.workers.lab import equip, submit_jobs
@@ -81,3 +87,32 @@ def folded(log: EventLog) -> Partition:
     for recorded in whole_log(log):
         partition.apply(recorded)
     return partition
+
+
+def test_saving__answer_to_a_piece_is_lost__goes_on_and_is_whole(database: TestDatabase) -> None:
+    with (
+        proxy(database.service_url) as way,
+        closing(EventLog(through(database.service_url, way.port))) as log,
+    ):
+        snapshots = Snapshots(log, "mine")
+        snapshots.load()
+        way.lose_answer_to(b"mine")
+        for _ in snapshots.saving(Partition()):
+            pass
+        assert way.lost.is_set()
+        assert len(log.rows(SQL["snapshot"], ("mine", code_version(), 0))) == 1
+
+
+def test_saving__by_one_that_was_stopped_meanwhile__the_newer_one_stays(log: EventLog) -> None:
+    equip(log, systems=3)
+    older = folded(log)
+    submit_jobs(log, 2)
+    newer = folded(log)
+    snapshots = Snapshots(log, SCHEDULER)
+    stopped = snapshots.saving(older)
+    next(stopped)
+    for _ in snapshots.saving(newer):
+        pass
+    for _ in stopped:
+        pass
+    assert snapshots.load().position == newer.position

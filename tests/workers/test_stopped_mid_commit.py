@@ -30,7 +30,7 @@ def test_scheduler__told_to_stop_while_it_appends__what_it_decided_is_in_the_log
         # It has the time to do something wrong.
         with pytest.raises(AssertionError):
             until(lambda: scheduler.poll() is not None, seconds=2)
-    assert scheduler.wait(20) == 0
+    assert scheduler.wait(60) == 0
     assert all_decided(log)
     assert_decided_once(log)
 
@@ -48,5 +48,5 @@ def test_projector__told_to_stop_while_it_commits__the_page_is_in_the_read_model
         projector.terminate()
         with pytest.raises(AssertionError):
             until(lambda: projector.poll() is not None, seconds=2)
-    assert projector.wait(20) == 0
+    assert projector.wait(60) == 0
     assert position(owner) == log.end()

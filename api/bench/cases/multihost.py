@@ -42,10 +42,12 @@ def measure(stand: Stand, sizes: Sizes, told: Told) -> Figures:
     filled = _holding(stand, before)
     rounds = _until_started(stand, before, set(filled.held), told)
     drained = _holding(stand, before)
+    if not sets.events or not drained.started:
+        raise ValueError("no set was given a system, or none has started: there is nothing to compare")
     return {
         "single_recipes_per_second": round(singles.per_second),
         "recipes_per_second": round(sets.per_second),
-        "times_slower_than_single": round(singles.per_second / sets.per_second, 2) if sets.events else 0,
+        "times_slower_than_single": round(singles.per_second / sets.per_second, 2),
         "sets_per_second": round(len(filled.started) / sets.seconds, 1) if sets.seconds else 0,
         "sets_started": len(filled.started),
         "most_systems_held_by_incomplete_sets": filled.most_held,

@@ -6,8 +6,9 @@ import asyncio
 import time
 from collections import defaultdict
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from itertools import cycle
-from threading import Event, Thread
+from threading import Event
 from typing import Any
 
 from api.bench.cases.full_lab import enable
@@ -30,14 +31,15 @@ def measure(stand: Stand, sizes: Sizes, told: Told) -> Figures:
     """From before the first allocation until the read models show the last: the p99 of each, and of all."""
     over, taken = Event(), defaultdict[str, list[float]](list)
     paths = _paths(stand)
-    readers = Thread(target=lambda: asyncio.run(_read_all(stand, paths, taken, over)), name="readers")
-    readers.start()
-    try:
-        enable(stand)
-        wait_for_projectors(stand)
-    finally:
-        over.set()
-        readers.join()
+    with ThreadPoolExecutor(1) as beside:
+        readers = beside.submit(lambda: asyncio.run(_read_all(stand, paths, taken, over)))
+        try:
+            enable(stand)
+            wait_for_projectors(stand)
+        finally:
+            over.set()
+    # Who got no answer read no more: what was taken before that says nothing.
+    readers.result()
     if len(taken) < len(paths):
         raise ValueError("some resources were not answered")
     every = in_milliseconds([seconds for found in taken.values() for seconds in found])

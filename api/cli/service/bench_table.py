@@ -6,9 +6,7 @@ from rich.console import Console
 from rich.table import Table
 
 from api.bench.outcome import Figures, Outcome
-from api.bench.targets import EVENTS, FILTERS, QUEUED, SYSTEMS, TARGETS
-
-OF_THE_TARGETS = (SYSTEMS, QUEUED, FILTERS, EVENTS)
+from api.bench.targets import TARGETS, are_said_of
 
 
 def show(outcome: Outcome) -> None:
@@ -31,7 +29,7 @@ def show(outcome: Outcome) -> None:
 
 
 def _target(outcome: Outcome, figure: str, value: float) -> str:
-    sizes, target = outcome.sizes, TARGETS.get((outcome.case, figure))
-    if target is None or (sizes.systems, sizes.queued, sizes.filters, sizes.events) != OF_THE_TARGETS:
+    target = TARGETS.get((outcome.case, figure))
+    if target is None or not are_said_of(outcome.sizes):
         return ""
     return f"[dim]{target}[/]" if target.is_met(value) else f"[red]{target}: missed[/]"

@@ -108,5 +108,5 @@ def test_interrupted__while_it_waits_for_a_server__is_status_130(tmp_path: Path)
         assert process.stderr is not None
         assert "asking again" in process.stderr.readline()
         process.send_signal(signal.SIGINT)
-        _, said = process.communicate(timeout=20)
+        _, said = process.communicate(timeout=60)
     assert (process.returncode, said) == (130, "")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
+from threading import Event
 
 import psycopg
 import pytest
@@ -14,6 +15,9 @@ from api.workers import rebuild as worker
 from api.workers.rebuild import check, rebuild
 from api.workers.rebuilding import steps
 from api.workers.rebuilding.processes import PartFailed, Process
+from domain.events import Recorded
+from projections.database import AWAY
+from projections.rebuild import rebuild as fresh_ones
 from projections.rebuild.rebuild import AtWork, Rebuild
 from projections.rebuild.sessions import NotMigrated
 from tests.domain.recipe.made import recipe_new
@@ -39,6 +43,9 @@ INSERT INTO log.events
 SELECT originator_id, originator_version + 9, 'recipe.paused', state,
        notification_id + 1, commit_end + 1, now()
 FROM log.events ORDER BY notification_id DESC LIMIT 1
+"""
+IN_TRANSACTION = b"""
+SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND state = 'idle in transaction'
 """
 NEWER = Migration("2030-01-01-newer", "ALTER TABLE read.jobs ADD COLUMN more text")
 
@@ -230,6 +237,38 @@ def test_rebuild__somebody_reads_the_old_ones__swapped_at_once_and_cleared_away_
             assert copies(owner) == before
         swapping.result(20)
     assert left_over(owner) == []
+
+
+def test_rebuild__hangs_while_it_swaps__a_projector_goes_on(
+    story: Told, database: TestDatabase, owner: Owner, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(fresh_ones, "HANGS_AFTER", "500ms")
+    hung, wakes = Event(), Event()
+
+    def hang() -> list[Recorded]:
+        hung.set()
+        assert wakes.wait(60)
+        return []
+
+    with begun(database) as fresh, ThreadPoolExecutor(1) as pool:
+        fresh.complete()
+        swapping = pool.submit(fresh.swap, hang)
+        assert hung.wait(20)
+        try:
+            until(lambda: not in_transaction(owner))
+            story.tell(registered("meanwhile"))
+        finally:
+            wakes.set()
+        with pytest.raises(AWAY):
+            swapping.result(20)
+    with unchanged(owner):
+        rebuild(database.owner_url, silent)
+    assert "meanwhile" in story.idle()
+
+
+def in_transaction(owner: Owner) -> bool:
+    """Whether anybody does nothing there, and keeps what is locked."""
+    return bool(owner.execute(IN_TRANSACTION).fetchall())
 
 
 @contextmanager

@@ -81,12 +81,17 @@ class LiveTables:
 
     def save_snapshot_piece(self, name: str, attempt: str, *row: Any) -> list[tuple[Any, ...]]:
         piece = SnapshotPiece(*row)
-        self.snapshots.setdefault((name, attempt), []).append(piece)
+        pieces = self.snapshots.setdefault((name, attempt), [])
+        if any(other.number == piece.number for other in pieces):
+            return []
+        pieces.append(piece)
         return [(piece.number,)]
 
-    def forget_other_snapshots(self, name: str, attempt: str) -> list[tuple[Any, ...]]:
-        others = [key for key in self.snapshots if key[0] == name and key[1] != attempt]
-        return [(number,) for key in others for number, _ in enumerate(self.snapshots.pop(key))]
+    def forget_older_snapshots(self, name: str, position: int) -> list[tuple[Any, ...]]:
+        older = [
+            key for key, rows in self.snapshots.items() if key[0] == name and rows[-1].position < position
+        ]
+        return [(number,) for key in older for number, _ in enumerate(self.snapshots.pop(key))]
 
     def heard(self, _: Session, params: Any) -> list[tuple[Any, ...]]:
         lab_controller, moment = params

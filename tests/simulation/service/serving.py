@@ -15,6 +15,7 @@ from api.store.contacts import Contacts
 from api.store.event_log import EventLog
 from api.store.group_commit import GroupCommit
 from api.store.numbers import Numbers
+from domain.errors import LabledgerError
 from projections.database import DatabaseAway
 from tests.simulation.database.server import Server
 from tests.simulation.machine.strands import Process
@@ -68,7 +69,14 @@ class Serving:
     async def _answer(self, operation: Operation, request: Request) -> Any:
         if request.role == "lab_controller":
             await self._heard(request.actor)
-        return await operation(self.services, request)
+        try:
+            return await operation(self.services, request)
+        except LabledgerError:
+            raise
+        except Exception as error:
+            # Whoever asked may not be there any more to be told.
+            self.process.failed(error)
+            raise
 
     async def _heard(self, lab_controller: str) -> None:
         """As the gate does it for whoever comes with a lab controller's token."""

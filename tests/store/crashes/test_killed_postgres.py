@@ -43,10 +43,9 @@ def kill_postmaster(mortal: Mortal) -> None:
 
 def kill_writers_backend(mortal: Mortal) -> None:
     """The postmaster then ends all other backends too and recovers by itself."""
-    with psycopg.connect(mortal.url) as session:
-        row = session.execute(WRITERS_BACKEND).fetchone()
-    assert row is not None
-    os.kill(row[0], signal.SIGKILL)
+    with psycopg.connect(mortal.url, autocommit=True) as session:
+        (pid,) = until(lambda: session.execute(WRITERS_BACKEND).fetchone())
+    os.kill(pid, signal.SIGKILL)
     until(lambda: answers(mortal.url))
 
 

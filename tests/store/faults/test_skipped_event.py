@@ -44,8 +44,8 @@ def test_reading_on__slow_commit_overtaken_by_a_quick_one__skipped_by_stock_alon
 
         seen = list(recorder.select_notifications(start=None, limit=10))
         owner.execute("SELECT pg_advisory_unlock(%s)", (GATE,))
-        slow.result(20)
-        quick.result(20)
+        slow.result(60)
+        quick.result(60)
         last = seen[-1].id if seen else None
         seen += recorder.select_notifications(start=last, limit=10, inclusive_of_start=False)
 
