@@ -16,36 +16,28 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING
 
-from api.feed import Feed
 from api.metrics import counted
 from api.metrics.writer import CounterWriter
-from api.opening import Opening
-from api.processes.garbage import spare_what_is_there, spare_what_lasts
+from api.processes.garbage import nothing_collected, spare_what_is_there, spare_what_lasts
 from api.processes.stop_request import listening
-from api.services import Bounds, Services
 from api.settings import BadSettings, Settings, variable
 from api.store import migrate as migrations
-from api.store.aggregates import Aggregates
 from api.store.contacts import Contacts
 from api.store.counters import Counters, Totals
 from api.store.datastore import SERVICE_ROLE, probe, with_liveness
 from api.store.event_log import EventLog
-from api.store.group_commit import GroupCommit
 from api.store.lease import SCHEDULER
-from api.store.numbers import Numbers
 from api.store.snapshots import Snapshots
 from api.store.tailer import Tailer, TailerCounters
-from api.use_cases.first_token import make_first_token
-from api.workers import projector
 from api.workers.consistency import ConsistencyLoop
 from api.workers.scheduler import Scheduler, lease_for
 from domain.errors import Fault
 from domain.scheduling.partition import Partition
 from projections.database import DatabaseAway
-from projections.reader import Reader
 
 if TYPE_CHECKING:
     from api.rest.serving.in_flight import InFlight
+    from api.services import Services
 
 
 def needed(database_url: str | None) -> str:
@@ -63,8 +55,15 @@ def migrate(settings: Settings) -> list[str]:
 def http_application(settings: Settings) -> InFlight:
     """The ASGI application of `labledger serve`, made anew in each worker process."""
     # Only here: a scheduler that is started again while everybody waits for it needs nothing of HTTP.
+    from api.feed import Feed
+    from api.opening import Opening
     from api.rest.app import Allowed, Lifespan, application
     from api.rest.serving.in_flight import InFlight
+    from api.services import Bounds, Services
+    from api.store.aggregates import Aggregates
+    from api.store.group_commit import GroupCommit
+    from api.store.numbers import Numbers
+    from projections.reader import Reader
 
     url = needed(settings.database_url)
     log = EventLog(url, pool_size=4)
@@ -118,7 +117,8 @@ def run_scheduler(settings: Settings) -> None:
     holder = f"{socket.gethostname()}/{os.getpid()}"
     stop = listening()
     snapshots = Snapshots(log, SCHEDULER)
-    partition = _patiently_now(snapshots.load, stop.made)
+    with nothing_collected():
+        partition = _patiently_now(snapshots.load, stop.made)
     if partition is not None:
         spare_what_lasts()
         tailer = Tailer(url, after=partition.position)
@@ -151,6 +151,8 @@ def _patiently_now(load: Callable[[], Partition], stopping: Callable[[], bool]) 
 
 def run_projector(settings: Settings) -> None:
     """The process of `labledger projector`; ends on SIGTERM."""
+    from api.workers import projector
+
     url = needed(settings.database_url)
     stop = listening()
     log = EventLog(url, pool_size=1)
@@ -163,6 +165,8 @@ def run_projector(settings: Settings) -> None:
 
 def first_admin_token(settings: Settings, keep: Callable[[str], None] = lambda token: None) -> str | None:
     """A token of the new user admin on a log that has none, kept before it counts; else None."""
+    from api.use_cases.first_token import make_first_token
+
     probe(needed(settings.database_url))
     log = EventLog(needed(settings.database_url))
     try:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 
 T = TypeVar("T")
@@ -25,14 +25,30 @@ def changed(value: T, **fields: Any) -> T:
 
 
 def _copier(cls: type[Any]) -> Callable[[Any], Any]:
-    """Makes copies that may be written to until they are told to be of the frozen class: theirs has the same
-    slots, and no guard. Written out field by field, as `dataclass` writes its own methods.
-    """
+    """Makes copies that may be written to until they are told to be of the frozen class."""
     names: tuple[str, ...] = cls.__slots__
-    open_class = type(f"Open{cls.__name__}", (), {"__slots__": names})
-    known: dict[str, Any] = {"make": object.__new__, "Open": open_class}
-    lines = ["def copy(value):", "copy = make(Open)", *(f"copy.{name} = value.{name}" for name in names)]
-    exec("\n ".join([*lines, "return copy"]), known)
-    copier: Callable[[Any], Any] = known["copy"]
-    _COPIERS[cls] = copier
+    lines = [f"made.{name} = value.{name}" for name in names]
+    copier = _COPIERS[cls] = _written_out(cls, "value", lines)
     return copier
+
+
+def maker(cls: type[T]) -> Callable[..., T]:
+    """Makes values of a frozen dataclass with slots from all of its fields, in their order.
+
+    As calling the class, in a fraction of its time: for who has a hundred thousand to make.
+    """
+    names: tuple[str, ...] = cls.__slots__  # type: ignore[attr-defined]
+    lines = [*(f"made.{name} = {name}" for name in names), "made.__class__ = cls"]
+    return _written_out(cls, ", ".join(names), lines)
+
+
+def _written_out(cls: type[Any], parameters: str, lines: Iterable[str]) -> Callable[..., Any]:
+    """A function that returns what it has `made`, which has the slots of the frozen class, and no guard.
+
+    Written out field by field, as `dataclass` writes its own methods.
+    """
+    open_class = type(f"Open{cls.__name__}", (), {"__slots__": cls.__slots__})
+    known: dict[str, Any] = {"new": object.__new__, "Open": open_class, "cls": cls}
+    exec("\n ".join([f"def make({parameters}):", "made = new(Open)", *lines, "return made"]), known)
+    function: Callable[..., Any] = known["make"]
+    return function

@@ -34,7 +34,7 @@ is_installed() {
 }
 
 install_into_venv() {
-    printf 'installing Labledger into %s\n' "$venv" >&2
+    printf 'installing Labledger into %s: a minute or two, the first time\n' "$venv" >&2
     if ! is_sound; then make_venv; fi
     : >"$unfinished"
     "$venv/bin/python" -m pip install --quiet --disable-pip-version-check --editable "$top${1:+[$1]}" >&2 ||

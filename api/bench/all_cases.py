@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from tempfile import TemporaryFile
 
 from api.bench.outcome import Outcome, Sizes
 from api.bench.picture import require_matplotlib
 from api.bench.report import write_report
 from api.bench.room import require_room
-from api.bench.run import run_together
+from api.bench.run import CASES, run_together
 from api.bench.told import Told, nobody
 
 DEPTHS = (100, 10, 1)
@@ -44,14 +45,25 @@ def run_all(
     """The report is there after each case, as far as it goes: who interrupts this keeps what is measured."""
     require_matplotlib()
     require_room(sizes)
-    outcomes: list[Outcome] = []
+    _require_folder(folder)
     planned = [(run, queued) for run in runs for queued in (_depths(sizes) if run.grows else (sizes.queued,))]
+    for run, queued in planned:
+        for name in run.cases:
+            CASES[name].require(replace(sizes, queued=queued))
+    outcomes: list[Outcome] = []
     for number, (run, queued) in enumerate(planned):
         told("all cases", number, len(planned))
         for outcome in run_together(run.cases, replace(sizes, queued=queued), told):
             outcomes.append(outcome)
             write_report(outcomes, folder)
     return outcomes
+
+
+def _require_folder(folder: Path) -> None:
+    """Raises OSError before anything is measured in vain."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with TemporaryFile(dir=folder):
+        pass
 
 
 def _depths(sizes: Sizes) -> list[int]:

@@ -47,6 +47,15 @@ WHERE e.topic = 'recipe.waiting' AND NOT EXISTS (
     WHERE later.originator_id = e.originator_id AND later.originator_version > e.originator_version)
 ORDER BY e.notification_id;
 
+-- name: last_running
+-- Of the recipes that run, the one that began last.
+SELECT split_part(e.originator_id, '/', 2)::integer FROM log.events AS e
+WHERE e.topic = 'recipe.running' AND NOT EXISTS (
+    SELECT FROM log.events AS later
+    WHERE later.originator_id = e.originator_id AND later.originator_version > e.originator_version
+        AND later.topic IN ('recipe.reserved', 'recipe.completed', 'recipe.cancelled', 'recipe.aborted'))
+ORDER BY e.notification_id DESC LIMIT 1;
+
 -- name: of_sets
 -- What happened to the recipes that were submitted after a position: of which set, to which recipe, what, when.
 WITH recipes AS (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -17,19 +18,25 @@ SHOWN: Mapping[str, tuple[str, ...]] = {
     "multihost": ("single_recipes_per_second", "recipes_per_second"),
     "query": ("p99_ms", "worst_resource_p99_ms"),
 }
-INCHES = (4.0, 3.0)
+INCHES = (4.5, 3.2)
+IN_A_ROW = 2
 
 
 def write_picture(outcomes: Sequence[Outcome], file: Path) -> None:
-    """A diagram for each case, logarithmic along the queue; dashed is what is to be reached."""
+    """A diagram for each case that is there, logarithmic along the queue."""
     require_matplotlib()
     from matplotlib.figure import Figure
 
     cases = [case for case in SHOWN if any(outcome.case == case for outcome in outcomes)]
     if not cases:
         return
-    figure = Figure(figsize=(INCHES[0] * len(cases), INCHES[1]), layout="constrained")
-    for axes, case in zip(figure.subplots(1, len(cases), squeeze=False)[0], cases, strict=True):
+    rows = -(-len(cases) // IN_A_ROW)
+    figure = Figure(figsize=(INCHES[0] * IN_A_ROW, INCHES[1] * rows), layout="constrained")
+    figure.suptitle("dashed: the target at the deepest queue", fontsize="small")
+    places = figure.subplots(rows, IN_A_ROW, squeeze=False).flat
+    for axes in places[len(cases) :]:
+        axes.set_visible(False)
+    for axes, case in zip(places, cases, strict=False):
         runs = [outcome for outcome in outcomes if outcome.case == case]
         queued = [run.sizes.queued for run in runs]
         for name in SHOWN[case]:
@@ -37,9 +44,11 @@ def write_picture(outcomes: Sequence[Outcome], file: Path) -> None:
             target = TARGETS.get((case, name))
             if target is not None:
                 axes.axhline(target.bound, color=line.get_color(), linestyle="--", linewidth=1)
-        axes.set(title=case, xlabel="queued recipes", xscale="log")
-        axes.set_ylim(bottom=0)
-        axes.legend(fontsize="small")
+        unit = SHOWN[case][0].rpartition("_per_")
+        axes.set(title=case, xlabel="queued recipes", xscale="log", ylabel="a second" if unit[1] else "ms")
+        # Room for the names above what they are of.
+        axes.set_ylim(bottom=0, top=axes.get_ylim()[1] * 1.35)
+        axes.legend(fontsize="x-small", loc="upper center", ncols=2)
     figure.savefig(file, metadata={"Date": None})
 
 
@@ -49,7 +58,8 @@ def require_matplotlib() -> None:
         import matplotlib  # noqa: F401  (only whether it is there)
     except ModuleNotFoundError:
         raise NoPictures(
-            "for its picture `bench all` needs matplotlib: pip install 'labledger[bench]'"
+            "for its picture `bench all` needs matplotlib:"
+            f" {sys.executable} -m pip install 'labledger[bench]'"
         ) from None
 
 

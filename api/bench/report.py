@@ -6,6 +6,8 @@ import json
 import os
 import platform
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from importlib.metadata import version
 from pathlib import Path
 
 from api.bench.outcome import Outcome
@@ -35,9 +37,21 @@ def page(outcomes: Sequence[Outcome]) -> Iterator[str]:
 def _machine() -> str:
     memory_gb = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 1024**3
     return (
-        f"{os.cpu_count()} cores, {memory_gb:.0f} GB of memory, {platform.system()} {platform.machine()},"
-        f" Python {platform.python_version()}."
+        f"Labledger {version('labledger')} on {datetime.now(UTC):%Y-%m-%d}: {os.cpu_count()} cores"
+        f" ({_processor()}), {memory_gb:.0f} GB of memory, {platform.system()} {platform.machine()},"
+        f" Python {platform.python_version()}. Targets are said of the default sizes; the deepest"
+        " queue is held against them."
     )
+
+
+def _processor() -> str:
+    """Where the kernel does not say, what Python knows."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        lines = []
+    names = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
+    return next(names, platform.processor() or "of unknown make")
 
 
 def _targets(outcomes: Sequence[Outcome]) -> Iterator[str]:

@@ -35,15 +35,20 @@ def nothing(made: Stand, sizes: Sizes, told: Told) -> None:
     """A case that needs no more than it makes itself."""
 
 
+def any_sizes(sizes: Sizes) -> None:
+    """A case that makes do with little."""
+
+
 @dataclass(frozen=True)
 class Case:
-    """`ratios` are of a figure to a limit, by the name they are shown under."""
+    """`ratios` are of a figure to a limit, by the name they are shown under; `require` raises TooSmall."""
 
     about: str
     prepare: Callable[[Stand, Sizes, Told], None]
     measure: Callable[[Stand, Sizes, Told], Figures]
     ratios: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     place: Callable[[], AbstractContextManager[Stand]] = stand
+    require: Callable[[Sizes], None] = any_sizes
 
 
 CASES: Mapping[str, Case] = {
@@ -52,6 +57,7 @@ CASES: Mapping[str, Case] = {
         full_lab.fill,
         pending.measure,
         {"p50_in_durable_inserts": ("p50_ms", "durable_insert_and_notify_ms")},
+        require=pending.require_enough,
     ),
     "saturated": Case(
         "a deep queue in front of systems that are all idle",
@@ -114,16 +120,22 @@ def run(name: str, sizes: Sizes, told: Told = nobody) -> Outcome:
 def run_together(names: Sequence[str], sizes: Sizes, told: Told = nobody) -> Iterator[Outcome]:
     """Several cases on one database: each goes on where the one before has left it."""
     with CASES[names[0]].place() as made:
-        found = limits(made, min(LIMIT_SECONDS, sizes.seconds))
+        found = limits(made, min(LIMIT_SECONDS, sizes.seconds), told)
         CASES[names[0]].prepare(made, sizes, told)
         for name in names:
             figures = CASES[name].measure(made, sizes, told)
             yield Outcome(name, sizes, figures, found, _ratios(CASES[name], figures, found))
 
 
-def limits(made: Stand, seconds: float) -> Figures:
+def limits(made: Stand, seconds: float, told: Told = nobody) -> Figures:
     """While nothing else runs."""
-    return {**of_the_database(made.owner_url, seconds), **of_http(made.settings, seconds)}
+    found: dict[str, float] = {}
+    told("limits of this machine", 0, 2)
+    found |= of_the_database(made.owner_url, seconds)
+    told("limits of this machine", 1, 2)
+    found |= of_http(made.settings, seconds)
+    told("limits of this machine", 2, 2)
+    return found
 
 
 def _ratios(case: Case, figures: Figures, found: Figures) -> Figures:

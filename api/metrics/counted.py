@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from typing import TYPE_CHECKING
 
 from api.metrics.declared import PROJECTOR, SCHEDULER, SERVE
-from api.metrics.requests import RequestCounters
 from api.store.counters import Totals, series
-from api.store.group_commit import CommitCounters
-from api.store.tailer import TailerCounters
-from api.watching.broadcast import WatchingCounters
-from api.workers.projector import ProjectorCounters
-from api.workers.scheduler import SchedulerCounters
-from domain.scheduling.timers import Findings
+
+if TYPE_CHECKING:
+    # No process needs what the others count.
+    from api.metrics.requests import RequestCounters
+    from api.store.group_commit import CommitCounters
+    from api.store.tailer import TailerCounters
+    from api.watching.broadcast import WatchingCounters
+    from api.workers.projector import ProjectorCounters
+    from api.workers.scheduler import SchedulerCounters
+    from domain.scheduling.timers import Findings
 
 
 def serving(

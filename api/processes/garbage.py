@@ -7,6 +7,8 @@ a second, the scheduler of ten thousand half a second; and what passes through m
 from __future__ import annotations
 
 import gc
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 OLDEST_GENERATION = 2
@@ -24,6 +26,17 @@ def spare_what_is_there() -> None:
     gc.collect()
     gc.freeze()
     gc.set_threshold(YOUNG_OBJECTS, *SELDOM)
+
+
+@contextmanager
+def nothing_collected() -> Iterator[None]:
+    """While much is made that lasts. Looking at all of it again and again would take as long as making it."""
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 def spare_what_lasts(young_objects: int = YOUNG_OBJECTS) -> None:

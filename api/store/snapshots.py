@@ -38,7 +38,7 @@ class Snapshots:
             return Partition()
         try:
             return restored(orjson.loads(content) for (content,) in rows)
-        except (ValueError, KeyError, TypeError) as error:
+        except (ValueError, LookupError, TypeError) as error:
             logger.warning("snapshot of %s is of no use, reading the whole log: %r", self._name, error)
             return Partition()
 

@@ -62,10 +62,10 @@ def verify(url: str, told: Told, until: int | None = None) -> dict[str, Any]:
 
 
 def _started(url: str, end: int, asked: Asked) -> subprocess.Popen[bytes]:
-    """It ends with its standard output: nobody has to look after it."""
+    """It ends with its standard output: nobody has to look after it. Ctrl-C reaches only who started it."""
     environment = {**os.environ, variable("database_url"): url, "PYTHONHASHSEED": asked.hash_seed}
     command = [sys.executable, "-m", "api.verification.part", asked.name, str(end)]
-    return subprocess.Popen(command, env=environment, stdout=subprocess.PIPE)
+    return subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, start_new_session=True)
 
 
 def _listen(asked: Asked, process: subprocess.Popen[bytes], said: Said) -> None:

@@ -5,36 +5,47 @@ A bitmap is an int; bit n stands for system number n.
 
 from __future__ import annotations
 
-from collections.abc import Hashable
-from dataclasses import dataclass, field
+from collections.abc import Hashable, Mapping
 from typing import Any
 
-from domain.requirements.inventory import Inventory, Values
+from domain.requirements.inventory import Inventory, Property
 from domain.requirements.operators import test
 from domain.requirements.vocabulary import SYSTEM, Vocabulary
 
 
-@dataclass
 class Column:
-    """Who has which value of one property, and who has any."""
+    """Who has which value of one property, and who has any. Mutable: `put` each system, new or changed."""
 
-    holders: dict[Hashable, int] = field(default_factory=dict)
-    known: int = 0
+    def __init__(self, about: Property, inventories: Mapping[int, Inventory]) -> None:
+        self._read = about.read
+        self._values = {number: about.read(inventory) for number, inventory in inventories.items()}
+        having: dict[Hashable, list[int]] = {}
+        for number, values in self._values.items():
+            for value in values:
+                having.setdefault(value, []).append(number)
+        self.holders = {value: _bitmap(numbers) for value, numbers in having.items()}
+        self.known = _bitmap([number for number, values in self._values.items() if values])
 
-    def add(self, bit: int, values: Values) -> None:
+    def put(self, number: int, inventory: Inventory) -> bool:
+        """Whether it has another value than before."""
+        before, values = self._values.get(number), self._read(inventory)
+        if values == before:
+            return False
+        bit = 1 << number
+        for value in before or ():
+            self._drop(bit, value)
         for value in values:
             self.holders[value] = self.holders.get(value, 0) | bit
-        if values:
-            self.known |= bit
+        self.known = self.known | bit if values else self.known & ~bit
+        self._values[number] = values
+        return True
 
-    def drop(self, bit: int, values: Values) -> None:
-        for value in values:
-            left = self.holders[value] & ~bit
-            if left:
-                self.holders[value] = left
-            else:
-                del self.holders[value]
-        self.known &= ~bit
+    def _drop(self, bit: int, value: Hashable) -> None:
+        left = self.holders[value] & ~bit
+        if left:
+            self.holders[value] = left
+        else:
+            del self.holders[value]
 
     def holding(self, op: str, operand: Hashable) -> int:
         """The systems with a value that passes; each distinct value is tested once, whoever has it."""
@@ -49,30 +60,39 @@ class Column:
 
 
 class Columns:
-    """Mutable. Taking a system in costs the work of that system, however many there are."""
+    """Mutable. Taking a system in costs the work of that system, however many there are.
+
+    A property is looked at from when somebody asks about it: of most, nobody ever does.
+    """
 
     def __init__(self, vocabulary: Vocabulary = SYSTEM) -> None:
         self.vocabulary = vocabulary
         self.everyone = 0
-        self._columns = {name: Column() for name in vocabulary.properties}
-        self._values: dict[int, dict[str, Values]] = {}
+        self._inventories: dict[int, Inventory] = {}
+        self._columns: dict[str, Column] = {}
         # By property, for who asks: what holds until a system comes, or has another value of it.
         self.kept: dict[str, dict[Hashable, Any]] = {name: {} for name in vocabulary.properties}
 
     def __getitem__(self, name: str) -> Column:
-        return self._columns[name]
+        column = self._columns.get(name)
+        if column is None:
+            column = self._columns[name] = Column(self.vocabulary.properties[name], self._inventories)
+        return column
 
-    def put(self, number: int, inventory: Inventory) -> frozenset[str]:
-        """Take in a system, new or changed; the names of the properties that are not what they were."""
-        new = {name: kept.read(inventory) for name, kept in self.vocabulary.properties.items()}
-        old = self._values.get(number, {})
-        bit = 1 << number
-        changed = [name for name, values in new.items() if values != old.get(name)]
-        for name in changed:
-            if old:
-                self._columns[name].drop(bit, old[name])
-            self._columns[name].add(bit, new[name])
-            self.kept[name].clear()
-        self._values[number] = new
-        self.everyone |= bit
-        return frozenset(changed)
+    def put(self, number: int, inventory: Inventory) -> None:
+        """Take in a system, new or changed."""
+        for name, column in self._columns.items():
+            if column.put(number, inventory):
+                self.kept[name].clear()
+        self._inventories[number] = inventory
+        self.everyone |= 1 << number
+
+
+def _bitmap(numbers: list[int]) -> int:
+    """In one step for each number."""
+    if len(numbers) == 1:
+        return 1 << numbers[0]
+    digits = bytearray(max(numbers, default=-1) // 8 + 1)
+    for number in numbers:
+        digits[number >> 3] |= 1 << (number & 7)
+    return int.from_bytes(digits, "little")

@@ -183,7 +183,7 @@ def _union(bitmaps: Iterable[int]) -> int:
 
 
 def properties(node: Node) -> frozenset[str]:
-    """The properties of a system that the answer depends on, as `Columns.put` names them."""
+    """The properties of a system that the answer depends on, as `Columns` names them."""
     match node:
         case All(children) | Either(children) | Not(children):
             return frozenset().union(*map(properties, children))

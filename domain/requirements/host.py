@@ -45,5 +45,8 @@ HOST: Final = Language(_read)
 
 def forced_system(text: str) -> str | None:
     """The system that a requirement (canonical text) names by force, None where it asks for properties."""
+    if '"force"' not in text:
+        # Nearly all of them: not read any further.
+        return None
     node = HOST.from_text(text)
     return node.fqdn if isinstance(node, Forced) else None

@@ -10,8 +10,10 @@ counts against the lab's size.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import chain
+from typing import NamedTuple
 
 from domain.scheduling.bitmaps import numbers_in
 from domain.scheduling.filter_key import FilterKey
@@ -46,6 +48,14 @@ class Entry:
     unplaced: int = 0
     counted: int = 0
     lines: dict[str, Ranked[Rank]] = field(default_factory=dict)
+
+
+class Evaluated(NamedTuple):
+    """What was found of a filter; its number is its place in the signatures of systems."""
+
+    key: FilterKey
+    number: int
+    viable: int
 
 
 class Filters:
@@ -104,14 +114,28 @@ class Filters:
         if not len(ranked):
             del entry.lines[line]
 
+    def fill(self, key: FilterKey, unplaced: int, lines: Mapping[str, Iterable[Rank]]) -> None:
+        """As many times `add`, and `enqueue`."""
+        entry = self._entry(key)
+        entry.unplaced += unplaced
+        self._populated |= 1 << entry.number
+        self._miscounted[entry.number] = None
+        for line, ranks in lines.items():
+            ranked = entry.lines[line] = Ranked(chain(entry.lines.get(line, ()), ranks))
+            self._heads[line].put(entry.number, ranked.first())
+
     def _entry(self, key: FilterKey) -> Entry:
         entry = self._entries.get(key)
         if entry is None:
             self._drop_spare()
             number = self._free_numbers.pop() if self._free_numbers else len(self._by_number)
-            entry = self._entries[key] = self._by_number[number] = Entry(key, number)
-            if key.forced is not None:
-                self._forcing |= 1 << number
+            entry = self._begin(key, number)
+        return entry
+
+    def _begin(self, key: FilterKey, number: int) -> Entry:
+        entry = self._entries[key] = self._by_number[number] = Entry(key, number)
+        if key.forced is not None:
+            self._forcing |= 1 << number
         return entry
 
     def _drop_spare(self) -> None:
@@ -123,6 +147,28 @@ class Filters:
             self._miscounted.pop(entry.number, None)
             del self._entries[entry.key], self._by_number[entry.number]
             self._free_numbers.append(entry.number)
+        self._most = max(self.SPARE, 2 * len(self._entries))
+
+    # What was found of them: to be kept, and to begin from
+
+    def evaluated(self) -> list[Evaluated]:
+        return [
+            Evaluated(entry.key, entry.number, entry.viable)
+            for entry in self._evaluated()
+            if entry.viable is not None
+        ]
+
+    def signatures(self) -> list[int]:
+        """By system number, which of those filters it is viable for, as a bitmap of their numbers."""
+        return [self._signatures.get(number, 0) for number in range(len(self._labs.names))]
+
+    def restore(self, evaluated: Iterable[Evaluated], signatures: Iterable[int]) -> None:
+        """Begin with what others have found; there are no recipes yet."""
+        for found in evaluated:
+            self._begin(found.key, found.number).viable = found.viable
+            self._known |= 1 << found.number
+        self._signatures.update(enumerate(signatures))
+        self._free_numbers = [each for each in range(self._known.bit_length()) if each not in self._by_number]
         self._most = max(self.SPARE, 2 * len(self._entries))
 
     # Systems and distro trees in and out

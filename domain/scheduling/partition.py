@@ -131,14 +131,10 @@ class Partition:
         self.filters.system_changed(system.fqdn, lambda: self.labs.alone(system, pools))
         self.hopeless.clear()
 
-    def restore(
-        self,
-        position: int,
-        systems: Iterable[System],
-        recipe_sets: Iterable[RecipeSet],
-        recipes: Iterable[Recipe],
-    ) -> None:
-        """Begin from what another partition knew at a position; the directory has been restored already."""
+    def restore(self, position: int, systems: Iterable[System]) -> None:
+        """Begin from what another partition knew at a position: the directory before this, then its filters,
+        then its sets.
+        """
         self.position = position
         for tree_id, tree in self.directory.trees():
             self.labs.put_tree(tree_id, tree)
@@ -146,7 +142,6 @@ class Partition:
             self.available.enable(name, self.directory.is_enabled(name))
         for system in systems:
             self._put_system(system)
-        self.sets.restore(recipe_sets, recipes)
 
     # Supposing
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Generic, TypeVar
 
 K = TypeVar("K", bound=tuple[int, ...])
@@ -12,9 +12,9 @@ K = TypeVar("K", bound=tuple[int, ...])
 class Ranked(Generic[K]):
     """Unique keys, smallest first. Adding is O(log n); removing is paid for when the key comes up."""
 
-    def __init__(self) -> None:
-        self._heap: list[K] = []
-        self._members: set[K] = set()
+    def __init__(self, keys: Iterable[K] = ()) -> None:
+        self._heap: list[K] = sorted(keys)
+        self._members: set[K] = set(self._heap)
 
     def __len__(self) -> int:
         return len(self._members)

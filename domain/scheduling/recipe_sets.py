@@ -4,6 +4,8 @@ hold."""
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass, field
+from itertools import chain
 
 from domain.recipe.lifecycle import PLACED, UNPLACED
 from domain.recipe.state import Recipe
@@ -14,6 +16,15 @@ from domain.scheduling.heads import Rank
 
 # States in which a recipe keeps its set in a lab that it has not started in.
 BOUND = ("assigned", "scheduled")
+
+
+@dataclass(slots=True)
+class Wanting:
+    """What hosts that have one filter come to: how many have no system, and who stands in which line."""
+
+    key: FilterKey
+    unplaced: int = 0
+    lines: dict[str, list[Rank]] = field(default_factory=dict)
 
 
 class RecipeSets:
@@ -63,10 +74,43 @@ class RecipeSets:
         """Begin with these, of which some have lost finished recipes."""
         self.sets = {recipe_set.recipe_set_id: recipe_set for recipe_set in recipe_sets}
         self.recipes = {recipe.recipe_id: recipe for recipe in recipes}
+        everybody = self.recipes.values()
+        self.on_clock = {recipe.recipe_id: None for recipe in everybody if recipe.deadline is not None}
+        self.placed = {recipe.recipe_id: None for recipe in everybody if recipe.state in PLACED}
+        self._index_all()
+
+    def _index_all(self) -> None:
+        """`_complete` all sets at once: most recipes have no guests, and want what many others want."""
+        guests: dict[int, list[Recipe]] = {}
         for recipe in self.recipes.values():
-            self._note(recipe)
-        for recipe_set_id in self.sets:
-            self._complete(recipe_set_id)
+            if recipe.host_recipe_id is not None:
+                guests.setdefault(recipe.host_recipe_id, []).append(recipe)
+        alike: dict[tuple[str, int | None], Wanting] = {}
+        apart: list[Wanting] = []
+        for recipe in self.recipes.values():
+            if recipe.host_recipe_id is not None:
+                continue
+            if recipe.distro is not None or recipe.recipe_id in guests:
+                wanting = Wanting(filter_key(recipe, guests.get(recipe.recipe_id, ())))
+                apart.append(wanting)
+            else:
+                asked = recipe.host_requires, recipe.distro_tree_id
+                wanting = alike.get(asked) or alike.setdefault(asked, Wanting(filter_key(recipe, ())))
+            self._keys[recipe.recipe_id] = wanting.key
+            self._want(wanting, recipe)
+        for wanting in chain(alike.values(), apart):
+            if wanting.unplaced:
+                self._filters.fill(wanting.key, wanting.unplaced, wanting.lines)
+
+    def _want(self, wanting: Wanting, host: Recipe) -> None:
+        """`_index` one, but for the filters."""
+        if host.state in UNPLACED:
+            wanting.unplaced += 1
+            line = line_of(host)
+            if line is not None:
+                wanting.lines.setdefault(line, []).append(self.rank(host))
+        if host.state in BOUND:
+            self._bind(host)
 
     def _note(self, recipe: Recipe) -> None:
         _keep(self.on_clock, recipe, recipe.deadline is not None)
@@ -95,8 +139,11 @@ class RecipeSets:
         if line is not None:
             self._filters.enqueue(key, line, self.rank(host))
         if host.state in BOUND:
-            bound = self._bound.setdefault(lab_of(host), {})
-            bound[host.recipe_set_id] = bound.get(host.recipe_set_id, 0) + 1
+            self._bind(host)
+
+    def _bind(self, host: Recipe) -> None:
+        bound = self._bound.setdefault(lab_of(host), {})
+        bound[host.recipe_set_id] = bound.get(host.recipe_set_id, 0) + 1
 
     def _unindex(self, host: Recipe) -> None:
         key = self._keys[host.recipe_id]

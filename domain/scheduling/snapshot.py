@@ -1,33 +1,45 @@
 """What a partition knows, as plain values: put aside, and begun from instead of the whole log.
 
 It is a convenience, never a truth: whoever does not trust it folds the log. Numbers of systems follow from
-the order in which they stand here, which is that of registration.
+the order in which they stand here, which is that of registration. With them stands what was found of filters:
+to find it anew takes longer than all the rest.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import fields
-from datetime import datetime
-from itertools import chain, islice
-from operator import attrgetter
-from typing import Any, Final, TypeAlias
+from itertools import chain
+from typing import Any, Final, TypeAlias, TypeVar
 
-from domain.priority import Priority
-from domain.recipe.state import Recipe, Task
+from domain.recipe.state import Recipe
 from domain.recipe_set.state import RecipeSet
+from domain.scheduling.filter_key import FilterKey
+from domain.scheduling.filters import Evaluated
+from domain.scheduling.labs import Distro
 from domain.scheduling.partition import Partition
+from domain.scheduling.told_states import (
+    Texts,
+    Told,
+    recipe_sets,
+    recipes,
+    systems,
+    told,
+    told_recipes,
+    told_systems,
+    with_texts,
+)
 from domain.scheduling.triggers import Trigger
-from domain.system.state import Reservation, System
-from domain.values import changed
+from domain.system.state import System
 
 Piece: TypeAlias = Mapping[str, Any]
 
-# So many states are milliseconds of work.
-PIECE_SIZE: Final = 200
+T = TypeVar("T")
 
-RECIPE_FIELDS: Final = tuple(field.name for field in fields(Recipe))
-_row = attrgetter(*RECIPE_FIELDS)
+# So many states are milliseconds of work; bitmaps of a large lab are long.
+PIECE_SIZE: Final = 200
+BITMAPS_IN_A_PIECE: Final = 50
+
+FILTER_TEXTS: Final = ("host_requires",)
 
 
 def pieces(partition: Partition) -> Iterator[Piece]:
@@ -41,31 +53,36 @@ def pieces(partition: Partition) -> Iterator[Piece]:
         "directory": partition.directory.plain(),
         "triggers": [trigger._asdict() for trigger in partition.triggers.waiting()],
     }
-    return chain(
-        [head],
-        _pieces("systems", list(partition.systems.values())),
-        _pieces("recipe_sets", list(partition.sets.sets.values())),
-        _recipe_pieces(list(partition.sets.recipes.values())),
+    texts = Texts()
+    filters = partition.filters
+    made: Iterable[Piece] = chain(
+        (told_systems(some, texts) for some in _some(partition.systems.values())),
+        ({"recipe_sets": told(RecipeSet, some)} for some in _some(partition.sets.sets.values())),
+        (told_recipes(some, texts) for some in _some(partition.sets.recipes.values())),
+        (_told_filters(some, texts) for some in _some(filters.evaluated(), BITMAPS_IN_A_PIECE)),
+        ({"signatures": list(map(_digits, some))} for some in _some(filters.signatures())),
     )
+    return chain([head], ({**piece, "texts": texts.news()} for piece in made))
 
 
-def _pieces(what: str, states: Sequence[Any]) -> Iterator[Piece]:
-    return ({what: states[first : first + PIECE_SIZE]} for first in range(0, len(states), PIECE_SIZE))
+def _some(states: Iterable[T], size: int | None = None) -> Iterator[Sequence[T]]:
+    """Those that there are now, in pieces."""
+    held, step = list(states), size or PIECE_SIZE
+    return (held[first : first + step] for first in range(0, len(held), step))
 
 
-def _recipe_pieces(recipes: Sequence[Recipe]) -> Iterator[Piece]:
-    """Many thousands of recipes have a few thousand requirements, which would be most of it: each once.
-
-    A recipe has the place of its own in `host_requires` of all pieces, put together.
-    """
-    places: dict[str, int] = {}
-    for piece in _pieces("recipes", recipes):
-        known = len(places)
-        rows = [
-            _row(changed(each, host_requires=places.setdefault(each.host_requires, len(places))))
-            for each in piece["recipes"]
-        ]
-        yield {"host_requires": list(islice(places, known, None)), "recipes": rows}
+def _told_filters(found: Sequence[Evaluated], texts: Texts) -> Piece:
+    keys = [each.key for each in found]
+    columns: Told = {
+        "host_requires": [key.host_requires for key in keys],
+        "distro_tree_id": [key.distro_tree_id for key in keys],
+        "own": [key.own and list(key.own) for key in keys],
+        "guest_tree_ids": [key.guest_tree_ids for key in keys],
+        "number": [each.number for each in found],
+        "viable": [_digits(each.viable) for each in found],
+    }
+    texts.replace(columns, FILTER_TEXTS)
+    return {"filters": columns}
 
 
 def restored(made: Iterable[Piece]) -> Partition:
@@ -73,55 +90,53 @@ def restored(made: Iterable[Piece]) -> Partition:
     partition = Partition()
     rest = iter(made)
     head = next(rest, {})
-    states = _put_together(rest)
+    found = _Found()
+    for piece in rest:
+        found.take(piece)
     partition.directory.restore(head["directory"])
-    partition.restore(
-        position=int(head["position"]),
-        systems=map(_system, states["systems"]),
-        recipe_sets=map(_recipe_set, states["recipe_sets"]),
-        recipes=(_recipe(row, states["host_requires"]) for row in states["recipes"]),
-    )
+    partition.restore(int(head["position"]), found.systems)
+    partition.filters.restore(found.evaluated, found.signatures)
+    partition.sets.restore(found.recipe_sets, found.recipes)
     for trigger in head["triggers"]:
         partition.triggers.push(Trigger(**trigger))
     return partition
 
 
-def _put_together(made: Iterable[Piece]) -> Mapping[str, list[Any]]:
-    states: dict[str, list[Any]] = {"systems": [], "recipe_sets": [], "host_requires": [], "recipes": []}
-    for piece in made:
-        for what, values in piece.items():
-            states[what].extend(values)
-    return states
+class _Found:
+    """What the pieces have told so far."""
+
+    def __init__(self) -> None:
+        self.systems: list[System] = []
+        self.recipe_sets: list[RecipeSet] = []
+        self.recipes: list[Recipe] = []
+        self.evaluated: list[Evaluated] = []
+        self.signatures: list[int] = []
+        self._texts: list[str] = []
+
+    def take(self, piece: Piece) -> None:
+        self._texts += piece["texts"]
+        if "systems" in piece:
+            self.systems += systems(piece["systems"], self._texts)
+        elif "recipe_sets" in piece:
+            self.recipe_sets += recipe_sets(piece["recipe_sets"])
+        elif "recipes" in piece:
+            self.recipes += recipes(piece["recipes"], piece["tasks"], self._texts)
+        elif "filters" in piece:
+            self.evaluated += _evaluated(piece["filters"], self._texts)
+        else:
+            self.signatures += map(_bitmap, piece["signatures"])
 
 
-def _system(values: Mapping[str, Any]) -> System:
-    held = values["reservation"]
-    reservation = None
-    if held is not None:
-        reservation = Reservation(**{**held, "until": _moment(held["until"])})
-    return System(**{**values, "reservation": reservation})
+def _evaluated(columns: Told, texts: Sequence[str]) -> Iterator[Evaluated]:
+    read = with_texts(columns, texts, FILTER_TEXTS)
+    for text, tree, own, guests, number, viable in zip(*read.values(), strict=True):
+        key = FilterKey(text, tree, own and Distro(*own), tuple(guests))
+        yield Evaluated(key, number, _bitmap(viable))
 
 
-def _recipe_set(values: Mapping[str, Any]) -> RecipeSet:
-    read = {"priority": Priority(values["priority"]), "recipe_ids": tuple(values["recipe_ids"])}
-    return RecipeSet(**{**values, **read})
+def _digits(bitmap: int) -> str:
+    return f"{bitmap:x}"
 
 
-def _recipe(row: Sequence[Any], texts: Sequence[str]) -> Recipe:
-    values = dict(zip(RECIPE_FIELDS, row, strict=True))
-    read = {
-        "host_requires": texts[values["host_requires"]],
-        "tasks": tuple(map(_task, values["tasks"])),
-        "autopick_pools": tuple(values["autopick_pools"]),
-        "deadline": _moment(values["deadline"]),
-    }
-    return Recipe(**{**values, **read})
-
-
-def _task(values: Mapping[str, Any]) -> Task:
-    results = tuple((*result[:3], tuple(result[3])) for result in values["results"])
-    return Task(**{**values, "results": results})
-
-
-def _moment(text: str | None) -> datetime | None:
-    return None if text is None else datetime.fromisoformat(text)
+def _bitmap(digits: str) -> int:
+    return int(digits, 16)

@@ -1,4 +1,4 @@
-"""A changed copy is what `dataclasses.replace` makes."""
+"""A changed copy is what `dataclasses.replace` makes, and a value made fast what its class makes."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import FrozenInstanceError, dataclass, replace
 
 import pytest
 
-from domain.values import changed
+from domain.values import changed, maker
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,3 +33,16 @@ def test_changed__copy__is_frozen_too() -> None:
 def test_changed__no_such_field__is_refused() -> None:
     with pytest.raises(AttributeError, match="colour"):
         changed(BOX, colour="red")
+
+
+def test_maker__all_fields__makes_what_the_class_makes() -> None:
+    made = maker(Box)("a", (1, 2), True)
+    assert made == replace(BOX, open=True)
+    assert (type(made), hash(made)) == (Box, hash(replace(BOX, open=True)))
+    with pytest.raises(FrozenInstanceError):
+        made.open = False  # type: ignore[misc]
+
+
+def test_maker__field_is_missing__is_refused() -> None:
+    with pytest.raises(TypeError, match="open"):
+        maker(Box)("a", ())

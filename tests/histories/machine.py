@@ -7,14 +7,13 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from typing import Any
 
-import orjson
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 
 from api.workers import scheduler
 from domain.events import Decided
 from domain.scheduling.decide import decide
-from domain.scheduling.snapshot import pieces
+from tests.domain.scheduling.contents import all_known
 from tests.histories import acts
 from tests.histories.labs import beginnings
 from tests.inside.bench import Bench
@@ -105,7 +104,7 @@ class Histories(RuleBasedStateMachine):
     def _another_would_know_the_same(self) -> None:
         another = self.scene.watched.folded()
         assert not decide(another, limit=1), "who reads the log anew finds something to decide"
-        assert orjson.dumps([*pieces(another)]) == orjson.dumps([*pieces(self.desk.partition)])
+        assert all_known(another) == all_known(self.desk.partition)
 
     # The end
 

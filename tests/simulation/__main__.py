@@ -29,20 +29,28 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m tests.simulation", description=__doc__)
     which = parser.add_mutually_exclusive_group(required=True)
     which.add_argument("--seed", type=int, help="one, with its story")
-    which.add_argument("--seeds", type=int, help="so many, from --first on")
+    which.add_argument("--seeds", type=_count, help="so many, from --first on")
     parser.add_argument("--first", type=int, default=1)
     parser.add_argument("--hours", type=float, default=HOURS, help="of misfortune (default: %(default)g)")
     parser.add_argument("--without", action="append", default=[], choices=list(FAULTS), help="of the faults")
     parser.add_argument("--shrink", action="store_true", help="look for less that fails as well")
-    parser.add_argument("--processes", type=int, default=os.cpu_count() or 1)
+    parser.add_argument("--processes", type=_count, default=os.cpu_count() or 1)
     return parser
+
+
+def _count(text: str) -> int:
+    if (count := int(text)) < 1:
+        raise argparse.ArgumentTypeError(f"{count} is less than one")
+    return count
 
 
 def _one(asked: Asked, shrink: bool) -> int:
     outcome = run_seed(asked, told=True)
     print("\n".join(outcome.story))
     print(summary(outcome))
-    if outcome.findings and shrink:
+    if shrink and not outcome.findings:
+        print("so there is nothing to make less of")
+    elif shrink:
         less = shrunk(outcome)
         print(f"fails as well: {less.asked.command}\n{summary(less)}")
     return 1 if outcome.findings else 0
@@ -82,4 +90,7 @@ def summary(outcome: Outcome) -> str:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    try:
+        sys.exit(main(sys.argv[1:]))
+    except KeyboardInterrupt:
+        sys.exit(130)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from contextlib import closing
 
-import orjson
 import pytest
 
 from api.store.event_log import EventLog
@@ -12,7 +11,7 @@ from api.store.lease import SCHEDULER
 from api.store.snapshots import Snapshots, code_version
 from api.store.sql import SQL
 from domain.scheduling.partition import Partition
-from domain.scheduling.snapshot import pieces
+from tests.domain.scheduling.contents import all_known
 from tests.harness.databases import TestDatabase
 from tests.harness.making import whole_log
 from tests.harness.sessions import Owner
@@ -42,7 +41,7 @@ def test_scheduler__stopped__leaves_what_the_whole_log_says(log: EventLog, start
     for recorded in whole_log(log):
         if recorded.position > kept.position:
             kept.apply(recorded)
-    assert orjson.dumps([*pieces(kept)]) == orjson.dumps([*pieces(folded(log))])
+    assert all_known(kept) == all_known(folded(log))
 
 
 def test_scheduler__started_on_a_snapshot__goes_on(log: EventLog, start: Start) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import threading
 import time
 from collections.abc import Iterator
@@ -16,8 +17,28 @@ from api.bench.outcome import Figures, Sizes
 from api.bench.settling import settle
 from api.bench.stand import Stand
 from api.bench.told import Told
+from domain.errors import LabledgerError
 
 CLIENTS = 8
+
+
+class TooSmall(LabledgerError):
+    """Of these sizes the case cannot be measured."""
+
+
+def require_enough(sizes: Sizes) -> None:
+    """Raises TooSmall where less runs than is to end, or less waits than is to run then."""
+    wanted = int(sizes.rate * sizes.seconds)
+    short = [
+        f"{wanted} recipes are to end ({sizes.rate:g} a second, {sizes.seconds:g} s), but {what}"
+        for size, what in (
+            (sizes.systems, f"--systems {sizes.systems} run no more"),
+            (sizes.queued, f"only {sizes.queued} wait (`all` begins with a hundredth of --queued)"),
+        )
+        if size < wanted
+    ]
+    if short:
+        raise TooSmall(f"pending: {'; '.join(short)}")
 
 
 def measure(stand: Stand, sizes: Sizes, told: Told) -> Figures:
@@ -29,7 +50,9 @@ def measure(stand: Stand, sizes: Sizes, told: Told) -> Figures:
     settle(stand)
     found = seconds_to_next(stand.log, position)
     if not found:
-        raise ValueError("no system was given away again: the queue has nobody left who wants one")
+        raise TooSmall(
+            f"pending: none of {sizes.queued} that wait wants what came free: --filters, --queued, --systems"
+        )
     return {
         **in_milliseconds(found),
         "ended": len(recipe_ids),
@@ -41,7 +64,7 @@ def measure(stand: Stand, sizes: Sizes, told: Told) -> Figures:
 def _end_in_time(stand: Stand, recipe_ids: list[int], rate: float, told: Told) -> list[float]:
     """Each at its time, whether those before are answered or not; how late each was sent, in seconds."""
     began = time.monotonic()
-    of_thread = threading.local()
+    of_thread, done = threading.local(), itertools.count(1)
 
     def end(number: int) -> float:
         if not hasattr(of_thread, "client"):
@@ -49,7 +72,7 @@ def _end_in_time(stand: Stand, recipe_ids: list[int], rate: float, told: Told) -
         late = time.monotonic() - began - number / rate
         said = {"state": "aborted", "reason": "ended by the benchmark"}
         of_thread.client.post(f"/recipes/{recipe_ids[number]}/progress", json=said).raise_for_status()
-        told("endings", number + 1, len(recipe_ids))
+        told("endings", next(done), len(recipe_ids))
         return late
 
     with ThreadPoolExecutor(CLIENTS) as pool:

@@ -46,6 +46,7 @@ def measure(stand: Stand, sizes: Sizes, told: Told) -> Figures:
     worst = {f"{name}_p99_ms": in_milliseconds(found)["p99_ms"] for name, found in taken.items()}
     return {
         "reads": sum(map(len, taken.values())),
+        "least_reads_of_a_resource": min(map(len, taken.values())),
         "p99_ms": every["p99_ms"],
         "worst_resource_p99_ms": max(worst.values()),
         **dict(sorted(worst.items())),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -21,6 +22,22 @@ CASES = (
     *("start", "rebuild", "verify", "query", "recovery"),
 )
 ALL = "all"
+REPORT = "bench-report"
+# A day: nobody waits longer, and what is no number is none of these.
+MOST = 86_400.0
+
+
+class Positive(click.FloatRange):
+    """A number above 0; `nan` passes every comparison that a range makes."""
+
+    def __init__(self) -> None:
+        super().__init__(0, MOST, min_open=True)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        found = super().convert(value, param, ctx)
+        if math.isnan(found):
+            self.fail(f"{value!r} is no number.", param, ctx)
+        return found
 
 
 @click.command
@@ -33,12 +50,8 @@ ALL = "all"
 @click.option(
     "--sets", type=click.IntRange(1), help="Recipes of a set, at most.  [default: as the case has it]"
 )
-@click.option(
-    "--rate", type=click.FloatRange(0, min_open=True), default=50, show_default=True, help="Endings a second."
-)
-@click.option(
-    "--seconds", type=click.FloatRange(0, min_open=True), default=20, show_default=True, help="How long."
-)
+@click.option("--rate", type=Positive(), default=50, show_default=True, help="Endings a second.")
+@click.option("--seconds", type=Positive(), default=20, show_default=True, help="How long.")
 @click.option(
     "--events",
     type=click.IntRange(1),
@@ -51,20 +64,21 @@ ALL = "all"
     "--report",
     "folder",
     type=click.Path(file_okay=False, path_type=Path),
-    default="bench-report",
-    show_default=True,
-    help="Folder for the report of `all`.",
+    help=f"Folder for the report of `all`.  [default: {REPORT}]",
 )
 @click.option("--json", "as_json", is_flag=True, help="For machines: JSON instead of text.")
-def bench(case: str, as_json: bool, folder: Path, **sizes: Any) -> None:
+def bench(case: str, as_json: bool, folder: Path | None, **sizes: Any) -> None:
     """Measure CASE on a made-up lab: real processes, on a PostgreSQL of its own that is gone afterwards.
 
     `all` measures every case, at three depths of the queue where that matters, and writes a report.
     """
     from api.bench.outcome import Sizes
 
+    if folder is not None and case != ALL:
+        raise click.BadOptionUsage("--report", "--report goes with `bench all`: one case writes none.")
+    report = folder or Path(REPORT)
     with _bars() as told:
-        outcomes = _measured(case, Sizes(**sizes), folder, told)
+        outcomes = _measured(case, Sizes(**sizes), report, told)
     if as_json:
         click.echo("\n".join(json.dumps(outcome.document()) for outcome in outcomes))
         return
@@ -73,7 +87,7 @@ def bench(case: str, as_json: bool, folder: Path, **sizes: Any) -> None:
     for outcome in outcomes:
         show(outcome)
     if case == ALL:
-        click.echo(f"the report is in {folder}")
+        click.echo(f"the report is in {report}")
 
 
 def _measured(case: str, sizes: Sizes, folder: Path, told: Told) -> list[Outcome]:
@@ -82,9 +96,10 @@ def _measured(case: str, sizes: Sizes, folder: Path, told: Told) -> list[Outcome
 
         return run_all(sizes, folder, told)
     from api.bench.room import require_room
-    from api.bench.run import run
+    from api.bench.run import CASES, run
 
     require_room(sizes)
+    CASES[case].require(sizes)
     return [run(case, sizes, told)]
 
 
@@ -103,6 +118,8 @@ def _bars() -> Iterator[Told]:
 
         def told(what: str, done: int, of: int) -> None:
             if what not in tasks:
+                for task in progress.tasks:
+                    progress.update(task.id, visible=not task.finished)
                 tasks[what] = progress.add_task(what, total=of)
             progress.update(tasks[what], completed=done, total=of)
 

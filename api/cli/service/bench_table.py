@@ -22,6 +22,8 @@ def show(outcome: Outcome) -> None:
         "ratios": outcome.ratios,
     }
     for name, figures in sections.items():
+        if not figures:
+            continue
         table.add_row(f"[bold]{name}[/]", "")
         for figure, value in figures.items():
             table.add_row(f"  {figure}", f"{value:,}", _target(outcome, figure, value))

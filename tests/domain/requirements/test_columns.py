@@ -116,27 +116,56 @@ def test_order__of_children__does_not_matter(
 def test_put__system_changed__leaves_what_a_fresh_lab_has(
     form: dict[str, Any], before: Any, after: Any, systems: list[Any]
 ) -> None:
-    columns = lab([before, *systems])
-    columns.put(0, after)
-    assert evaluate(read(form), columns) == asked(form, [after, *systems])
+    for asked_before in (True, False):
+        columns = lab([before, *systems])
+        if asked_before:
+            evaluate(read(form), columns)
+        columns.put(0, after)
+        assert evaluate(read(form), columns) == asked(form, [after, *systems])
 
 
 @given(FORMS, INVENTORIES, INVENTORIES)
 def test_change__of_other_properties__changes_no_answer(
     form: dict[str, Any], before: Any, after: Any
 ) -> None:
-    columns = lab([before])
-    node = read(form)
+    columns, node = lab([before]), read(form)
     held = evaluate(node, columns)
-    if not columns.put(0, after) & properties(node):
+    about = [columns.vocabulary.properties[name] for name in properties(node)]
+    if all(each.read(before) == each.read(after) for each in about):
+        columns.put(0, after)
         assert evaluate(node, columns) == held
 
 
-def test_put__one_property_changed__names_it() -> None:
+def test_column__asked_for_early_or_late__is_the_same() -> None:
+    steps: list[tuple[int, dict[str, Any]]] = [
+        (0, {"fqdn": "a", "memory_mb": 1, "pools": ["x", "y"]}),
+        (9, {"fqdn": "b", "memory_mb": 1, "pools": []}),
+        (0, {"fqdn": "a", "memory_mb": 2, "pools": ["y"]}),
+        (3, {"fqdn": "c", "pools": ["x", "y"]}),
+        (9, {"fqdn": "b", "pools": ["y"]}),
+    ]
+    early, late = Columns(), Columns()
+    for name in early.vocabulary.properties:
+        assert early[name].holders == {}
+    for number, inventory in steps:
+        early.put(number, inventory)
+        late.put(number, inventory)
+    for name in early.vocabulary.properties:
+        assert early[name].holders == late[name].holders
+        assert early[name].known == late[name].known
+    assert late["pools"].holders == {"x": 0b1000, "y": 0b1000001001}
+    assert (late["memory_mb"].holders, late["memory_mb"].known) == ({2: 1}, 1)
+
+
+def test_put__one_property_changed__answers_about_others_are_kept() -> None:
     columns = lab([{"fqdn": "a", "memory_mb": 1, "pools": ["x"]}])
-    assert columns.put(0, {"fqdn": "a", "memory_mb": 2, "pools": ["x"]}) == {"memory_mb"}
-    assert columns.put(0, {"fqdn": "a", "memory_mb": 2, "pools": []}) == {"pools"}
-    assert columns.put(0, {"fqdn": "a", "memory_mb": 2}) == frozenset()
+    for about in ("memory", "pool"):
+        evaluate(read({"element": about, "op": "!=", "value": "7"}), columns)
+    assert [name for name, kept in columns.kept.items() if kept] == ["type", "memory_mb", "pools"]
+    columns.put(0, {"fqdn": "a", "memory_mb": 1, "pools": ["x"], "numa_nodes": 2})
+    assert [name for name, kept in columns.kept.items() if kept] == ["type", "memory_mb", "pools"]
+    columns.put(0, {"fqdn": "a", "memory_mb": 2, "pools": ["x"]})
+    assert [name for name, kept in columns.kept.items() if kept] == ["type", "pools"]
 
 
 def test_leaf__thousand_systems_of_two_kinds__is_tested_twice(monkeypatch: pytest.MonkeyPatch) -> None:

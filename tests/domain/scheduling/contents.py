@@ -9,12 +9,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+import orjson
+
 from domain.recipe.lifecycle import UNPLACED
 from domain.scheduling.bitmaps import numbers_in
 from domain.scheduling.filters import QUEUED, Filters
 from domain.scheduling.matching import match
 from domain.scheduling.partition import Partition
 from domain.scheduling.recipe_sets import RecipeSets
+from domain.scheduling.snapshot import pieces
 
 
 def contents(partition: Partition) -> dict[str, Any]:
@@ -34,6 +37,17 @@ def contents(partition: Partition) -> dict[str, Any]:
         "filters": _filters(partition.filters),
         "labs": (list(partition.labs.names), partition.labs.registered),
     }
+
+
+def all_known(partition: Partition) -> bytes:
+    """All that it would tell the next one, but for what was found of filters: of those that recipes have,
+    that is what is found now.
+    """
+    states = [piece for piece in pieces(partition) if not piece.keys() & {"filters", "signatures"}]
+    found = [
+        (repr(entry.key), hex(partition.filters.viable(entry.key))) for entry in partition.filters.in_use()
+    ]
+    return orjson.dumps([states, sorted(found)])
 
 
 def _plain(value: Any) -> Any:

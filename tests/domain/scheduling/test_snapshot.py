@@ -9,12 +9,14 @@ import pytest
 
 from domain.scheduling import snapshot
 from domain.scheduling.decide import decide
+from domain.scheduling.filters import Filters
 from domain.scheduling.labs import Labs
 from domain.scheduling.partition import Partition
 from domain.scheduling.snapshot import pieces, restored
-from tests.domain.scheduling.contents import check_indexes, contents
+from tests.domain.scheduling.contents import all_known, check_indexes, contents
 from tests.domain.scheduling.effort import lab_of
 from tests.domain.scheduling.history import begin, burst
+from tests.domain.scheduling.wants import at_least
 
 
 def begun_from(partition: Partition) -> Partition:
@@ -30,6 +32,7 @@ def test_restored__at_any_commit__knows_and_decides_the_same(seed: int) -> None:
             other = begun_from(world.partition)
             check_indexes(other)
             assert contents(other)["filters"] == contents(world.partition)["filters"]
+            assert all_known(other) == all_known(world.partition)
             assert decide(other, 3) == decisions
             world.commit_decisions(decisions, world.position)
         world.settle()
@@ -49,6 +52,58 @@ def test_pieces__partition_goes_on_between_them__tell_of_when_they_were_begun(
     assert orjson.dumps([*pieces(world.partition)]) != at_once
     assert orjson.dumps(one_by_one) == at_once
     assert contents(restored(orjson.loads(at_once)))["systems"]
+
+
+def test_restored__filters_were_evaluated__are_not_evaluated_again() -> None:
+    world = lab_of(20, busy=True, queued=20)
+    other = begun_from(world.partition)
+    for recipe in world.in_state("queued"):
+        host = other.sets.recipes[recipe.recipe_id]
+        assert other.viable(host) == world.partition.viable(recipe) != 0
+    assert other.filters.takers_counted().value(3) == world.partition.filters.takers_counted().value(3) > 0
+    assert other.effort.evaluations == 0
+    check_indexes(other)
+
+
+def test_restored__numbers_of_filters_were_given_back__are_given_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(Filters, "SPARE", 3)
+    world = lab_of(5, busy=True, queued=0)
+    for megabytes in range(20, 28):
+        recipe_id = world.submit(at_least(megabytes).text)
+        world.settle()
+        if megabytes not in (21, 26):
+            world.cancel(recipe_id)
+            world.settle()
+    numbers = [each.number for each in world.partition.filters.evaluated()]
+    assert len(numbers) <= max(numbers), "some number between them is free"
+    other = begun_from(world.partition)
+    check_indexes(other)
+    for megabytes in range(30, 36):
+        world.submit(at_least(megabytes).text)
+        for recorded in world.log:
+            if recorded.position > other.position:
+                other.apply(recorded)
+        check_indexes(other)
+
+
+def test_restored__many_recipes_with_the_same_texts__share_them() -> None:
+    world = lab_of(3, busy=True, queued=20)
+    recipes = [*begun_from(world.partition).sets.recipes.values()]
+    for name in ("host_requires", "owner", "state"):
+        by_text = {getattr(recipe, name): getattr(recipe, name) for recipe in recipes}
+        assert len(recipes) > len(by_text)
+        assert all(getattr(recipe, name) is by_text[getattr(recipe, name)] for recipe in recipes)
+
+
+@pytest.mark.parametrize("column", ["recipe_id", "tasks", "host_requires", "state"])
+def test_restored__column_is_not_as_long_as_the_others__is_refused(column: str) -> None:
+    made = orjson.loads(orjson.dumps([*pieces(lab_of(3, busy=True, queued=5).partition)]))
+    (piece,) = (piece for piece in made if "recipes" in piece)
+    piece["recipes"][column].pop()
+    with pytest.raises(ValueError, match=r"shorter|longer"):
+        restored(made)
 
 
 def test_restored__no_filter_was_asked_for_yet__no_system_is_held_against_any(

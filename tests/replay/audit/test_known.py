@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from functools import cache
 
 import pytest
 
@@ -22,6 +23,7 @@ SEEDS = range(6)
 EVERY = 5
 
 
+@cache
 def lived(seed: int) -> list[Commit]:
     return list(commits(from_recorded(live(seed, bursts=40, limit=3).log)))
 

@@ -14,8 +14,9 @@ from domain.recipe.lifecycle import FINISHED, UNPLACED
 from domain.recipe.state import Recipe
 from domain.scheduling.decide import decide
 from domain.scheduling.partition import Partition
-from domain.scheduling.snapshot import pieces, restored
+from domain.scheduling.snapshot import restored
 from projections.projector import Projector
+from tests.domain.scheduling.contents import all_known
 from tests.simulation.database.read_tables import ReadTables
 from tests.simulation.database.server import Server
 from tests.simulation.database.session import Session
@@ -98,7 +99,7 @@ def _answered(partition: Partition) -> bytes | None:
     """What it knows once it has asked what leaves no trace, as one does that waits for the lease never does;
     None where something is left to decide.
     """
-    return None if decide(partition, limit=1) else orjson.dumps([*pieces(partition)])
+    return None if decide(partition, limit=1) else all_known(partition)
 
 
 def _reason(recipe: Recipe, log: Sequence[Recorded]) -> Any:

@@ -1,0 +1,38 @@
+"""Ctrl-C goes to all processes of a terminal: only the command itself takes it, and ends the others."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+from tests.harness.databases import TestDatabase
+from tests.harness.waiting import until
+
+
+def parts_of(pid: int) -> list[int]:
+    """Of the three processes those that already run what they are for."""
+    children = Path(f"/proc/{pid}/task/{pid}/children").read_text("utf-8").split()
+    commands = {int(child): Path(f"/proc/{child}/cmdline").read_bytes() for child in children}
+    return [child for child, command in commands.items() if b"api.verification.part" in command]
+
+
+def test_verify__interrupted_while_its_parts_begin__reaches_it_alone_and_nothing_is_left(
+    database: TestDatabase,
+) -> None:
+    process = subprocess.Popen(
+        [sys.executable, "-m", "api.cli", "replay", "verify"],
+        env={**os.environ, "LABLEDGER_DATABASE_URL": database.service_url},
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    parts = until(lambda: found if len(found := parts_of(process.pid)) == 3 else [])
+    assert process.pid not in map(os.getpgid, parts)
+    os.killpg(process.pid, signal.SIGINT)
+    _, said = process.communicate(timeout=30)
+    assert process.returncode == 130
+    assert "Traceback" not in said
+    until(lambda: not any(Path(f"/proc/{part}").exists() for part in parts))
