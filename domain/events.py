@@ -19,6 +19,7 @@ class Event:
     TOPIC: ClassVar[str]
     VERSION: ClassVar[int] = 1
     FIELDS: ClassVar[tuple[str, ...]]
+    _FIELD_SET: ClassVar[frozenset[str]]
     # Fields that the log has and no door answers.
     HIDDEN: ClassVar[frozenset[str]] = frozenset()
 
@@ -43,6 +44,7 @@ def event(topic: str, version: int = 1) -> Callable[[type[E]], type[E]]:
         made = dataclass(frozen=True)(cls)
         made.TOPIC, made.VERSION = topic, version
         made.FIELDS = tuple(field.name for field in fields(made))  # type: ignore[arg-type]
+        made._FIELD_SET = frozenset(made.FIELDS)
         TOPICS[topic] = made
         return made
 
@@ -68,6 +70,11 @@ def from_data(topic: str, version: int, data: Mapping[str, Any]) -> Event:
     cls = TOPICS.get(topic)
     if cls is None:
         raise UnknownTopic(topic)
+    if version == cls.VERSION and data.keys() == cls._FIELD_SET:
+        # As calling it would, in a fraction of its time: the log is read event by event.
+        made = object.__new__(cls)
+        made.__dict__.update(data)
+        return made
     return cls(**(data if version == cls.VERSION else cls.upcast(dict(data), version)))
 
 
@@ -104,8 +111,7 @@ class Change(NamedTuple):
     stamp: Stamp
 
 
-@dataclass(frozen=True, slots=True)
-class Recorded:
+class Recorded(NamedTuple):
     """An event as the log has it.
 
     `commit_end` is the last position of its commit: readers act on whole commits only.

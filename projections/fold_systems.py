@@ -51,11 +51,15 @@ def pool_system(models: ReadModels, recorded: Recorded, event: Any, now: Now) ->
 
 
 def _index_idle(models: ReadModels, system: System, now: Now) -> None:
-    lab = models.documents.get(("lab-controller", system.lab_controller))
-    if in_idle_pool(system, lab is not None and lab.document["enabled"]):
+    if in_idle_pool(system, lab_enabled=True) and _is_enabled(models, system.lab_controller):
         models.idle_pool.put((system.fqdn,), IdleRow(system.lab_controller), now)
     else:
         models.idle_pool.end((system.fqdn,), now)
+
+
+def _is_enabled(models: ReadModels, lab_controller: str) -> bool:
+    lab = models.documents.get(("lab-controller", lab_controller))
+    return lab is not None and bool(lab.document["enabled"])
 
 
 def _system(models: ReadModels, fqdn: str, row: SystemRow) -> System:

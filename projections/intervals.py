@@ -7,25 +7,23 @@ for the pages to come: nobody else writes these tables.
 
 from __future__ import annotations
 
-from collections.abc import Callable, ItemsView, Iterable, Sequence
+from collections.abc import ItemsView, Iterable, Iterator, Sequence
 from datetime import datetime
-from functools import partial
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from psycopg import Cursor
 
-from projections.copying import Copying, Row
+from projections.copying import NEVER, Copied, Copying, Row
+from projections.rows import types_of
 
 Key = tuple[Any, ...]
 R = TypeVar("R", bound=NamedTuple)
 Now = tuple[int, datetime]
 """Position and recorded_at of the event that is being folded."""
 
-Written = Callable[[Cursor[Any]], None]
-"""Writes what nobody folds into any more."""
-
 OPEN = 2**63 - 1
-NEVER = "infinity"
+_SINCE = {"since_position": "bigint", "since": "timestamptz"}
+_UNTIL = {"until_position": "bigint", "until": "timestamptz"}
 _FOR_EVER = (OPEN, NEVER)
 
 
@@ -40,15 +38,13 @@ class Intervals(Generic[R]):
         table: str,
         keys: dict[str, str],
         row: type[R],
-        json: Iterable[str] = (),
         *,
         all_known: bool = False,
     ) -> None:
         self._row = row
         self._all_known = all_known
         self._load, self._close = _statements(table, keys, row._fields)
-        ends = ("since_position", "since", "until_position", "until")
-        self._copying = Copying(table, (*keys, *row._fields, *ends), json)
+        self._copying = Copying(table, {**keys, **types_of(row), **_SINCE, **_UNTIL})
         self._open: dict[Key, R] = {}
         # The keys whose open row is known, or that they have none.
         self._known: set[Key] = set()
@@ -116,40 +112,50 @@ class Intervals(Generic[R]):
         else:
             self._ended.append(key + row + since + now)
 
-    def take_ended(self) -> Written:
-        """What writes the rows that have begun and ended. What is true now is kept back, until `flush`."""
+    def take_ended(self) -> Iterator[Copied]:
+        """The rows that have begun and ended. What is true now is kept back, until `take_rest`."""
         ended, self._ended = self._ended, []
-        return partial(self._copying.copy, rows=ended)
+        return self._copying.copied(ended)
+
+    def take_rest(self) -> Iterator[Copied]:
+        """All rows that are not written yet."""
+        open_ = self._open
+        begun = [key + open_[key] + since + _FOR_EVER for key, since in self._begun.items()]
+        rows = self._ended + begun
+        self._start()
+        return self._copying.copied(rows)
 
     def flush(self, cursor: Cursor[Any]) -> None:
-        """Write the page, or what was kept back."""
+        """Write the page."""
         if self._closed:
             keys = _by_column(list(self._closed))
             ends = _by_column(list(self._closed.values()))
             cursor.execute(self._close, (*keys, *ends))
-        open_ = self._open
-        begun = [key + open_[key] + since + _FOR_EVER for key, since in self._begun.items()]
-        self._copying.copy(cursor, self._ended + begun)
-        self._start()
+        for copied in self.take_rest():
+            copied.write(cursor)
 
 
 class Facts(Generic[R]):
     """A table of what is true for ever once it happened."""
 
-    def __init__(self, table: str, row: type[R], json: Iterable[str] = ()) -> None:
-        self._copying = Copying(table, (*row._fields, "since_position", "since"), json)
+    def __init__(self, table: str, row: type[R]) -> None:
+        self._copying = Copying(table, {**types_of(row), **_SINCE})
         self._rows: list[Row] = []
 
     def add(self, row: R, now: Now) -> None:
         self._rows.append(row + now)
 
-    def take_ended(self) -> Written:
-        """What writes all there are."""
+    def take_ended(self) -> Iterator[Copied]:
+        """All there are."""
         rows, self._rows = self._rows, []
-        return partial(self._copying.copy, rows=rows)
+        return self._copying.copied(rows)
+
+    def take_rest(self) -> Iterator[Copied]:
+        return self.take_ended()
 
     def flush(self, cursor: Cursor[Any]) -> None:
-        self.take_ended()(cursor)
+        for copied in self.take_ended():
+            copied.write(cursor)
 
 
 def _by_column(rows: Sequence[tuple[Any, ...]]) -> list[list[Any]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
@@ -11,8 +11,9 @@ from psycopg import Cursor
 from domain.events import Recorded, split_subject
 from domain.system.state import System
 from projections import rows
+from projections.copying import Copied
 from projections.durations import BOUNDS
-from projections.intervals import Facts, Intervals, Written
+from projections.intervals import Facts, Intervals
 from projections.members import Members
 from projections.sql import SQL
 from projections.touched import Touched
@@ -38,23 +39,19 @@ class ReadModels:
         return sum(map(len, self._intervals))
 
     def _know(self, *, all_known: bool) -> None:
-        self.job_documents = Facts("job_documents", rows.JobDocumentRow, json=("document",))
-        self.recipe_details = Facts(
-            "recipe_details", rows.RecipeDetailsRow, json=("distro", "tasks", "reservesys")
-        )
-        self.task_results = Facts("task_results", rows.TaskResultRow, json=("log_urls",))
+        self.job_documents = Facts("job_documents", rows.JobDocumentRow)
+        self.recipe_details = Facts("recipe_details", rows.RecipeDetailsRow)
+        self.task_results = Facts("task_results", rows.TaskResultRow)
         number, text, table = "integer", "text", partial(Intervals, all_known=all_known)
-        self.jobs = table("jobs", {"job_id": number}, rows.JobRow, json=("changed",))
+        self.jobs = table("jobs", {"job_id": number}, rows.JobRow)
         self.recipe_sets = table("recipe_sets", {"recipe_set_id": number}, rows.RecipeSetRow)
         self.recipes = table("recipes", {"recipe_id": number}, rows.RecipeRow)
         self.tasks = table("tasks", {"task_id": number}, rows.TaskRow)
         self.queue = table("queue", {"recipe_id": number}, rows.QueueRow)
         self.idle_pool = table("idle_pool", {"fqdn": text}, rows.IdleRow)
         self.system_usage = table("system_usage", {"fqdn": text}, rows.UsageRow)
-        self.systems = table("systems", {"fqdn": text}, rows.SystemRow, json=("pools", "inventory"))
-        self.documents = table(
-            "documents", {"kind": text, "name": text}, rows.DocumentRow, json=("document",)
-        )
+        self.systems = table("systems", {"fqdn": text}, rows.SystemRow)
+        self.documents = table("documents", {"kind": text, "name": text}, rows.DocumentRow)
         self.commands = table("commands", {"command_id": "bigint"}, rows.CommandRow)
         self.durations = table("durations", {"measure": text, "bucket": number}, rows.DurationRow)
         # What the rows of systems say, where an event of theirs was folded.
@@ -99,15 +96,15 @@ class ReadModels:
         for table in self._tables:
             table.flush(cursor)
 
-    def take_ended(self) -> Written:
-        """What writes all that will not change any more; the rest is kept back, until `flush`."""
-        parts = [table.take_ended() for table in self._tables]
+    def take_ended(self) -> Iterator[Copied]:
+        """All that will not change any more; the rest is kept back, until `take_rest`."""
+        for table in self._tables:
+            yield from table.take_ended()
 
-        def write(cursor: Cursor[Any]) -> None:
-            for part in parts:
-                part(cursor)
-
-        return write
+    def take_rest(self) -> Iterator[Copied]:
+        """All that is not written yet."""
+        for table in self._tables:
+            yield from table.take_rest()
 
     @property
     def _tables(self) -> tuple[Facts[Any] | Intervals[Any], ...]:

@@ -5,9 +5,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
-from typing import Any, NamedTuple
+from types import UnionType
+from typing import Annotated, Any, NamedTuple, get_args, get_origin, get_type_hints
+
+BigInt = Annotated[int, "bigint"]
+SmallInt = Annotated[int, "smallint"]
 
 
 class JobDocumentRow(NamedTuple):
@@ -84,8 +88,8 @@ class QueueRow(NamedTuple):
 
     state: str
     assigned: bool
-    priority: int
-    submission: int
+    priority: SmallInt
+    submission: BigInt
     lab_controller: str | None
 
 
@@ -112,14 +116,14 @@ class SystemRow(NamedTuple):
 
 
 class DocumentRow(NamedTuple):
-    version: int
+    version: BigInt
     document: Mapping[str, Any]
 
 
 class DurationRow(NamedTuple):
     """Recipes that took so long, and their seconds together. Named as in Prometheus, not as in `tuple`."""
 
-    count: int  # type: ignore[assignment]
+    count: BigInt  # type: ignore[assignment]
     seconds: float
 
 
@@ -133,3 +137,28 @@ class CommandRow(NamedTuple):
     distro_tree_id: int | None
     state: str
     reason: str | None
+
+
+_TYPES = {
+    str: "text",
+    int: "integer",
+    float: "double precision",
+    bool: "boolean",
+    datetime: "timestamptz",
+    Mapping: "jsonb",
+    Sequence: "jsonb",
+}
+
+
+def types_of(row: type[NamedTuple]) -> dict[str, str]:
+    """PostgreSQL's types of the columns, by name."""
+    return dict(_types(get_type_hints(row, include_extras=True)))
+
+
+def _types(hints: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    for name, hint in hints.items():
+        one = next(iter(get_args(hint))) if isinstance(hint, UnionType) else hint
+        if get_origin(one) is Annotated:
+            yield name, one.__metadata__[0]
+        else:
+            yield name, _TYPES[get_origin(one) or one]

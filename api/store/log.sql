@@ -19,6 +19,12 @@ ORDER BY e.originator_id, e.originator_version
 SELECT notification_id, commit_end, recorded_at, originator_id, originator_version, topic, state
 FROM log.events WHERE notification_id > %(after)s ORDER BY notification_id LIMIT %(limit)s
 
+-- name: all_but
+SELECT notification_id, commit_end, recorded_at, originator_id, originator_version, topic, state
+FROM log.events WHERE notification_id > %(after)s AND notification_id <= %(upto)s
+  AND topic <> ALL (%(left_out)s::text[])
+ORDER BY notification_id
+
 -- name: rest_of_commit
 SELECT notification_id, commit_end, recorded_at, originator_id, originator_version, topic, state
 FROM log.events WHERE notification_id > %s AND notification_id <= %s ORDER BY notification_id

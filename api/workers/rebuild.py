@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
 
 from api.store.mapper import EventMapper
 from api.store.migrate import LOCK, migrations
 from api.store.tailer import Tailer
+from api.workers.rebuilding.processes import fill
 from domain.events import Recorded
 from projections.database import AWAY, DatabaseAway
 from projections.rebuild.differences import Difference
@@ -18,6 +18,8 @@ from projections.rebuild.rebuild import Pages, Rebuild
 PAGE_SIZE = 10_000
 # So many keep the projector waiting for no time.
 LAST_EVENTS = 2_000
+# So many are folded by the time that other processes have started.
+FEW_EVENTS = 10_000
 WAIT_SECONDS = 0.1
 
 Told = Callable[[int, int], None]
@@ -26,70 +28,52 @@ Told = Callable[[int, int], None]
 
 def rebuild(owner_url: str, told: Told) -> int:
     """The position of the new read models, which now are the live ones."""
-    with _beginning(owner_url) as (fresh, rest):
-        end = _catch_up(fresh, rest, told, 0)
-        fresh.complete()
-        _catch_up(fresh, rest, told, end)
+    with _beginning(owner_url) as fresh, _filled(fresh, owner_url, fresh.log_end, told) as rest:
+        _follow(fresh, rest, told, fresh.log_end())
+        while (end := fresh.log_end()) - fresh.position > LAST_EVENTS:
+            _follow(fresh, rest, told, end)
         fresh.swap(rest)
         return fresh.position
 
 
 def check(owner_url: str, told: Told, limit: int) -> tuple[int, list[Difference]]:
     """Where the live read models are, and what they say otherwise than the log up to there."""
-    with _beginning(owner_url) as (fresh, rest):
+    with _beginning(owner_url) as fresh:
         end = min(fresh.live_position(), fresh.log_end())
-        _follow(fresh, lambda: [recorded for recorded in rest() if recorded.position <= end], told, end)
+        with _filled(fresh, owner_url, lambda: end, told) as rest:
+            _follow(fresh, lambda: [recorded for recorded in rest() if recorded.position <= end], told, end)
         return fresh.position, fresh.differences(limit)
 
 
-def _catch_up(fresh: Rebuild, rest: Pages, told: Told, end: int) -> int:
-    """Fold what has come since the end that was reached, until little comes meanwhile; the new end."""
-    while (new := fresh.log_end()) - end > (LAST_EVENTS if end else 0):
-        end = new
-        _follow(fresh, rest, told, end)
-    return end
+@contextmanager
+def _filled(fresh: Rebuild, owner_url: str, find_end: Callable[[], int], told: Told) -> Iterator[Pages]:
+    """Nearly all of the log is folded; and what gives the rest page by page."""
+    end = find_end()
+    told(0, end)
+    fresh.complete(fill(fresh, owner_url, find_end, told) if end > FEW_EVENTS else 0)
+    mapper = EventMapper()
+    with closing(Tailer(owner_url, fresh.position, PAGE_SIZE)) as tailer:
+
+        def page() -> list[Recorded]:
+            return [mapper.recorded(row) for row in tailer.next_page(WAIT_SECONDS)]
+
+        yield page
 
 
 def _follow(fresh: Rebuild, rest: Pages, told: Told, end: int) -> None:
     """Fold up to a position of the log, which is that of a commit's end."""
     while fresh.position < end:
-        told(fresh.position, end)
         if page := rest():
             fresh.fold(page)
-    told(fresh.position, end)
-
-
-class _Ahead:
-    """The log page by page: while one is folded, the next one is read."""
-
-    def __init__(self, tailer: Tailer) -> None:
-        self._mapper = EventMapper()
-        self._tailer = tailer
-        self._thread = ThreadPoolExecutor(1)
-        self._read()
-
-    def _read(self) -> None:
-        self._next = self._thread.submit(self._tailer.next_page, WAIT_SECONDS)
-
-    def page(self) -> list[Recorded]:
-        rows = self._next.result()
-        self._read()
-        return [self._mapper.recorded(row) for row in rows]
-
-    def close(self) -> None:
-        self._thread.shutdown()
+            told(fresh.position, end)
 
 
 @contextmanager
-def _beginning(owner_url: str) -> Iterator[tuple[Rebuild, Pages]]:
-    """Nothing is folded yet; and what gives the log page by page."""
+def _beginning(owner_url: str) -> Iterator[Rebuild]:
+    """Nothing is folded yet."""
     names = [migration.name for migration in migrations()]
     try:
-        with (
-            closing(Rebuild(owner_url, LOCK, names)) as fresh,
-            closing(Tailer(owner_url, page_size=PAGE_SIZE)) as tailer,
-            closing(_Ahead(tailer)) as ahead,
-        ):
-            yield fresh, ahead.page
+        with closing(Rebuild(owner_url, LOCK, names)) as fresh:
+            yield fresh
     except AWAY as error:
         raise DatabaseAway(str(error).strip()) from error

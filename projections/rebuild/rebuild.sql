@@ -25,8 +25,17 @@ SELECT position FROM read.progress WHERE name = 'all'
 -- name: log_end
 SELECT coalesce(max(notification_id), 0) FROM log.events
 
+-- name: stand_at
+UPDATE read_fresh.progress SET position = %s,
+    recorded_at = (SELECT recorded_at FROM log.events WHERE notification_id = %s)
+WHERE name = 'all'
+
 -- name: tables
 SELECT relname FROM pg_class WHERE relnamespace = to_regnamespace(%s) AND relkind = 'r' ORDER BY relname
+
+-- name: largest_first
+SELECT relname FROM pg_class WHERE relnamespace = to_regnamespace(%s) AND relkind = 'r'
+ORDER BY pg_relation_size(oid) DESC, relname
 
 -- name: key_of
 SELECT array_agg(a.attname::text ORDER BY k.place)
@@ -39,9 +48,9 @@ SELECT array_agg(attname::text ORDER BY attnum) FROM pg_attribute
 WHERE attrelid = format('%%I.%%I', %s::text, %s::text)::regclass AND attnum > 0 AND NOT attisdropped
 
 -- name: copy_of
--- The statements that make the schema `fresh` like `live`, with no rows, and which of them can wait for rows. All
--- are run with the one they are about as search_path, so that definitions name no schema, and indexes and keys have
--- the names that migrations know.
+-- The statements that make the schema `fresh` like `live`, with no rows, and for those that can wait for rows the
+-- table they are about. All are run with their schema as search_path, so that definitions name none, and indexes and
+-- keys have the names that migrations know.
 WITH tables AS (
     SELECT oid, relname, relacl, relowner, reloptions FROM pg_class
     WHERE relnamespace = to_regnamespace(%(live)s) AND relkind = 'r'
@@ -53,7 +62,7 @@ WITH tables AS (
     SELECT format('%%I', t.relname), a.* FROM tables t CROSS JOIN LATERAL aclexplode(t.relacl) AS a
     WHERE a.grantee <> t.relowner
 )
-SELECT statement, step IN (3, 4) FROM (
+SELECT statement, CASE WHEN step IN (3, 4) THEN relname END FROM (
     SELECT 1 AS step, relname, format('CREATE TABLE %%I (LIKE %%I.%%I INCLUDING ALL EXCLUDING INDEXES)',
                                       relname, %(live)s::text, relname) AS statement FROM tables
     UNION ALL

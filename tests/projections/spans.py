@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 from tests.projections.happened import Happened
@@ -20,4 +19,4 @@ def tell_at(told: Told, commits: Iterable[tuple[float, list[Happened]]], page: i
         for seconds, happened in moments[first : first + page]:
             moment = BEGINNING + timedelta(seconds=seconds)
             written |= dict.fromkeys(told.write(*happened), moment)
-        told.project([replace(one, recorded_at=written[one.position]) for one in told.unread()])
+        told.project([one._replace(recorded_at=written[one.position]) for one in told.unread()])

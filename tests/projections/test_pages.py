@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from random import Random
 
 import pytest
@@ -77,7 +76,7 @@ def test_projector__a_page_failed__its_rows_are_not_taken_for_stored(
     told.write(assigned(1))
     log = list(told.unread())
     with pytest.raises(AssertionError, match="unknown"):
-        told.project([log[0], replace(log[1], subject="job/77", event=JobChanged("", "scratch", None))])
+        told.project([log[0], log[1]._replace(subject="job/77", event=JobChanged("", "scratch", None))])
     told.project(log)
 
     with owner_session(database.owner_url) as owner:

@@ -90,7 +90,7 @@ def test_verify__more_than_is_shown__is_counted(database: TestDatabase) -> None:
 def of_policy(row: Recorded, version: int) -> Recorded:
     if row.stamp.basis is None:
         return row
-    return replace(row, stamp=replace(row.stamp, basis=replace(row.stamp.basis, policy_version=version)))
+    return row._replace(stamp=replace(row.stamp, basis=replace(row.stamp.basis, policy_version=version)))
 
 
 def test_verify__decisions_of_older_policies__are_told_apart(database: TestDatabase) -> None:
@@ -124,8 +124,7 @@ def asks_for_a_teapot(world: World) -> list[Recorded]:
     submitted = [row for row in asked.log if row.subject in ("recipe/1", "recipe-set/1")][:2]
     form = '{"element":"teapot","op":"==","value":"brown"}'
     return [
-        replace(
-            row,
+        row._replace(
             position=end + 1 + offset,
             commit_end=end + 2,
             event=replace(row.event, host_requires=form)

@@ -6,7 +6,7 @@ import random
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from itertools import count, islice
 from threading import Event as Flag
@@ -17,7 +17,7 @@ from psycopg import Cursor
 
 from api.store.datastore import connect
 from api.store.event_log import EventLog
-from api.store.tailer import TailerCounters
+from api.store.tailer import Tailer, TailerCounters
 from api.workers import projector
 from api.workers.rebuild import check
 from domain.directory.events import PoolRegistered
@@ -33,6 +33,7 @@ from tests.projections.random_history import LABS, POOLS, anything
 from tests.projections.recipe_lives import Commit, lives
 from tests.projections.telling import Told
 from tests.workers.conftest import Start
+from tests.workers.lab import equip, submit_jobs
 from tests.workers.read_models import forget, position, project_undisturbed
 
 # Most of a projector's time is then spent inside of its transactions, where it is to be killed.
@@ -182,3 +183,13 @@ def assert_as_if_undisturbed(database: TestDatabase, log: EventLog, owner: Owner
     project_undisturbed(database.service_url, log.end(), page_size=100)
     assert disturbed == copies(owner)
     assert disturbed["durations"] and disturbed["systems"], "there is something to compare"
+
+
+def test_pace__many_commits_come_together__more_are_waited_for(log: EventLog) -> None:
+    equip(log, systems=1)
+    one, two = submit_jobs(log, 2)
+    with closing(Tailer(log.datastore.url)) as tailer:
+        rows = tailer.next_page(0)
+    last, before = ([row for row in rows if row[3] == f"recipe/{number}"] for number in (two, one))
+    assert projector.seconds_each(before + last) == projector.SECONDS_EACH
+    assert projector.seconds_each(rows) == projector.SECONDS_EACH_OF_MANY

@@ -22,6 +22,10 @@ from tests.workers.lab import equip, submit_jobs
 from tests.workers.read_models import project_undisturbed
 
 KILLS = 5
+OTHER_SESSIONS = """
+SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()
+    AND application_name = '' AND query LIKE '%notification_id > %topic <> ALL%'
+"""
 
 Begin = Callable[[], AbstractContextManager[Program]]
 
@@ -34,9 +38,10 @@ def long_log(database: TestDatabase, log: EventLog) -> None:
     project_undisturbed(database.service_url, log.end(), page_size=500)
 
 
-@pytest.fixture
-def begin(database: TestDatabase) -> Begin:
-    return lambda: program("api.cli", "replay", "rebuild", LABLEDGER_OWNER_DATABASE_URL=database.owner_url)
+@pytest.fixture(params=["api.cli", "tests.projections.rebuild.in_parts"])
+def begin(database: TestDatabase, request: pytest.FixtureRequest) -> Begin:
+    owner = {"LABLEDGER_OWNER_DATABASE_URL": database.owner_url}
+    return lambda: program(request.param, "replay", "rebuild", **owner)
 
 
 def test_rebuild__killed_again_and_again__live_ones_as_they_were(
@@ -49,6 +54,8 @@ def test_rebuild__killed_again_and_again__live_ones_as_they_were(
             time.sleep(dice.uniform(0, 0.4))
         let_go(database)
     assert left_over(owner) == []
+    # Also those of the processes that a killed one had started.
+    until(lambda: owner.execute(OTHER_SESSIONS).fetchone() == (0,))
 
 
 def test_rebuild__killed_between_swapping_and_clearing_away__new_ones_stay_and_the_old_are_cleared_next(

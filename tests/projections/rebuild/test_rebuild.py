@@ -13,10 +13,13 @@ import pytest
 from api.store.migrate import LOCK, Migration, migrate, migrations
 from api.workers import rebuild as worker
 from api.workers.rebuild import check, rebuild
+from api.workers.rebuilding import steps
+from api.workers.rebuilding.processes import PartFailed, Process
 from domain.events import Recorded
 from projections.database import AWAY
 from projections.rebuild import rebuild as fresh_ones
-from projections.rebuild.rebuild import AtWork, NotMigrated, Rebuild
+from projections.rebuild.rebuild import AtWork, Rebuild
+from projections.rebuild.sessions import NotMigrated
 from tests.domain.recipe.made import recipe_new
 from tests.harness.databases import TestDatabase
 from tests.harness.making import whole_log
@@ -35,10 +38,23 @@ GRANT SELECT ON read.queue TO PUBLIC;
 ALTER TABLE read.recipes SET (autovacuum_vacuum_scale_factor = 0.05);
 ALTER TABLE read.jobs ALTER COLUMN state SET STATISTICS 7;
 """
+BY_A_LATER_VERSION = """
+INSERT INTO log.events
+SELECT originator_id, originator_version + 9, 'recipe.paused', state,
+       notification_id + 1, commit_end + 1, now()
+FROM log.events ORDER BY notification_id DESC LIMIT 1
+"""
 IN_TRANSACTION = b"""
 SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND state = 'idle in transaction'
 """
 NEWER = Migration("2030-01-01-newer", "ALTER TABLE read.jobs ADD COLUMN more text")
+
+
+@pytest.fixture
+def in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As if the log were a long one, and each step."""
+    monkeypatch.setattr(worker, "FEW_EVENTS", 0)
+    monkeypatch.setattr(steps, "STEP_EVENTS", 50)
 
 
 def test_rebuild__anything_happened__rows_as_they_were_to_the_byte(
@@ -50,26 +66,64 @@ def test_rebuild__anything_happened__rows_as_they_were_to_the_byte(
     assert left_over(owner) == []
 
 
+@pytest.mark.usefixtures("in_parts")
+def test_rebuild__log_folded_in_parts__rows_as_they_were_to_the_byte(
+    story: Told, database: TestDatabase, owner: Owner
+) -> None:
+    told: list[tuple[int, int]] = []
+    with unchanged(owner):
+        rebuild(database.owner_url, lambda position, end: told.append((position, end)))
+    end = story.log.end()
+    assert [position for position, _ in told] == sorted(position for position, _ in told)
+    assert len(set(told)) > end / 50, "step by step"
+    assert check(database.owner_url, silent, 10) == (end, [])
+
+
+@pytest.mark.usefixtures("in_parts")
 def test_rebuild__more_is_true_than_is_kept_in_memory__as_they_were_to_the_byte(
     story: Told, database: TestDatabase, owner: Owner, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Completed early, they are changed row by row from there on."""
+    monkeypatch.setattr(steps, "MOST_KEPT", 20)
     monkeypatch.setattr(worker, "PAGE_SIZE", 50)
-    monkeypatch.setattr(fresh_ones, "MOST_KEPT", 20)
     with unchanged(owner):
         rebuild(database.owner_url, silent)
 
 
+@pytest.mark.usefixtures("in_parts")
 def test_rebuild__a_table_refuses_what_is_written__is_given_up_and_leaves_nothing(
     story: Told, database: TestDatabase, owner: Owner, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Though it is found out while the next page is folded, or when there is none."""
+    """In the middle of the log, or when all of it is folded."""
     owner.execute("ALTER TABLE read.recipes ADD CONSTRAINT none_runs CHECK (state <> 'running') NOT VALID")
-    for page_size in (50, 100_000):
-        monkeypatch.setattr(worker, "PAGE_SIZE", page_size)
+    for events in (50, 100_000):
+        monkeypatch.setattr(steps, "STEP_EVENTS", events)
         with unchanged(owner), pytest.raises(psycopg.errors.CheckViolation):
             rebuild(database.owner_url, silent)
         assert left_over(owner) == []
+
+
+@pytest.mark.usefixtures("in_parts")
+def test_rebuild__a_process_of_a_part_is_killed__is_given_up_and_leaves_nothing(
+    story: Told, database: TestDatabase, owner: Owner, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def killed(process: Process, position: int) -> None:
+        process._process.kill()
+
+    monkeypatch.setattr(Process, "go_on", killed)
+    with unchanged(owner), pytest.raises(PartFailed, match="ended before it was done"):
+        rebuild(database.owner_url, silent)
+    assert left_over(owner) == []
+
+
+@pytest.mark.usefixtures("in_parts")
+def test_rebuild__an_event_that_is_not_understood__is_given_up_and_says_so(
+    story: Told, database: TestDatabase, owner: Owner
+) -> None:
+    owner.execute(BY_A_LATER_VERSION)
+    with unchanged(owner), pytest.raises(PartFailed, match=r"UnknownTopic: recipe\.paused"):
+        rebuild(database.owner_url, silent)
+    assert left_over(owner) == []
 
 
 def test_rebuild__rows_are_wrong_or_gone__are_as_the_log_says(
@@ -119,6 +173,7 @@ def test_rebuild__another_at_work__is_refused_and_the_other_goes_on(
     with begun(database) as first:
         with unchanged(owner), pytest.raises(AtWork, match="another one is at work"):
             rebuild(database.owner_url, silent)
+        first.complete()
         first.fold(whole_log(story.log))
         with unchanged(owner):
             first.swap(list)
@@ -144,6 +199,7 @@ def test_rebuild__one_right_after_the_other__is_not_refused(
 
 def test_rebuild__given_up__leaves_nothing(story: Told, database: TestDatabase, owner: Owner) -> None:
     with unchanged(owner), begun(database) as fresh:
+        fresh.complete()
         fresh.fold(whole_log(story.log))
     assert left_over(owner) == []
 
@@ -160,6 +216,7 @@ def test_rebuild__migrated_meanwhile__is_given_up_and_the_migration_stays(
     with begun(database) as fresh:
         migrate(database.owner_url, [NEWER])
         with unchanged(owner), pytest.raises(NotMigrated):
+            fresh.complete()
             fresh.swap(list)
     assert left_over(owner) == []
 
@@ -168,6 +225,7 @@ def test_rebuild__somebody_reads_the_old_ones__swapped_at_once_and_cleared_away_
     story: Told, database: TestDatabase, owner: Owner
 ) -> None:
     with begun(database) as fresh, owner_session(database.owner_url) as reader, ThreadPoolExecutor(1) as pool:
+        fresh.complete()
         fresh.fold(whole_log(story.log))
         with reader.transaction():
             # Until the end of the transaction nobody can drop what it has seen.
@@ -193,6 +251,7 @@ def test_rebuild__hangs_while_it_swaps__a_projector_goes_on(
         return []
 
     with begun(database) as fresh, ThreadPoolExecutor(1) as pool:
+        fresh.complete()
         swapping = pool.submit(fresh.swap, hang)
         assert hung.wait(20)
         try:

@@ -43,5 +43,5 @@ def with_queue_jump(log: Log) -> list[Recorded]:
 
 def _of_recipe_4(row: Recorded) -> Recorded:
     if row.subject == "recipe/3":
-        return replace(row, subject="recipe/4")
-    return replace(row, event=replace(row.event, recipe_id=4))  # type: ignore[type-var]
+        return row._replace(subject="recipe/4")
+    return row._replace(event=replace(row.event, recipe_id=4))  # type: ignore[type-var]

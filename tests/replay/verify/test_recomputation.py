@@ -29,7 +29,7 @@ def made_again(log: Iterable[Recorded]) -> tuple[Recomputation, list[Difference]
 
 
 def with_stamp(log: Log, change: Callable[[Stamp], Stamp], commit_end: int) -> list[Recorded]:
-    return [replace(row, stamp=change(row.stamp)) if row.commit_end == commit_end else row for row in log]
+    return [row._replace(stamp=change(row.stamp)) if row.commit_end == commit_end else row for row in log]
 
 
 @pytest.mark.parametrize("limit", [1, 3, 500])
@@ -129,7 +129,7 @@ def test_decision__left_out__is_missed() -> None:
     end = log[scheduled(log)[-1]].commit_end
     (*_, freed) = (row for row in log if row.commit_end == end and row.subject == "system/a")
     others = [row for row in log if row.commit_end != end]
-    _, found = made_again([*others, replace(freed, event=SystemIdle())])
+    _, found = made_again([*others, freed._replace(event=SystemIdle())])
     assert len(found) == 1
 
 

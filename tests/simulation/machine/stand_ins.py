@@ -147,7 +147,7 @@ def _table(loop: SimulatedLoop, connect: Any, datastore: Any, mapper: Any) -> di
         **{(module, "EventMapper"): mapper for module in MAPPED},
         ("api.feed", "os"): own_end,
         # What is simulated takes rows as they are.
-        ("projections.copying", "lines"): lambda rows, _: rows,
+        ("projections.copying", "encoded"): lambda rows, _: rows,
     }
 
 

@@ -1,0 +1,66 @@
+"""Sessions of the owner's that work on the same schema side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from threading import Lock
+from typing import Any
+
+import psycopg
+from psycopg import Connection, Cursor
+
+from domain.errors import LabledgerError
+from projections.projector import SCHEMA
+from projections.rebuild.schemas import SQL
+
+# As many as there are parts of the log. PostgreSQL works in each on a core of its own.
+SIDE_BY_SIDE = 2
+OTHER_VERSION = "the database is of another version than this program: run `labledger migrate`"
+
+Task = Callable[[Cursor[Any]], None]
+
+
+def owners(url: str) -> Connection[Any]:
+    """A session that makes what belongs to the owner of the read models. Raises NotMigrated without any."""
+    connection = psycopg.connect(url, autocommit=True)
+    try:
+        for setting in ("SET timezone = 'UTC'", "SET jit = off"):
+            connection.execute(setting)
+        if connection.execute(SQL["become_owner"], (SCHEMA,)).fetchone() is None:
+            raise NotMigrated(OTHER_VERSION)
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+class Sessions:
+    def __init__(self, url: str) -> None:
+        self._url = url
+
+    def work(self, tasks: Iterable[Task]) -> None:
+        """Each session takes the next task when it is done with one. Raises what went wrong first."""
+        lock, waiting, wrong = Lock(), iter(tasks), list[BaseException]()
+
+        def next_task() -> Task | None:
+            with lock:
+                return None if wrong else next(waiting, None)
+
+        def work() -> None:
+            try:
+                with owners(self._url) as connection, connection.cursor() as cursor:
+                    while task := next_task():
+                        task(cursor)
+            except BaseException as error:
+                wrong.append(error)
+
+        with ThreadPoolExecutor(SIDE_BY_SIDE) as pool:
+            for _ in range(SIDE_BY_SIDE):
+                pool.submit(work)
+        if wrong:
+            raise wrong[0]
+
+
+class NotMigrated(LabledgerError):
+    """The read models cannot be made anew."""

@@ -1,0 +1,12 @@
+"""`labledger` as it is typed, which rebuilds the shortest log as if it were a long one, in many steps."""
+
+from __future__ import annotations
+
+from api.cli import main
+from api.workers import rebuild
+from api.workers.rebuilding import steps
+
+if __name__ == "__main__":
+    rebuild.FEW_EVENTS = 0
+    steps.STEP_EVENTS = 100
+    main()
