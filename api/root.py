@@ -12,7 +12,6 @@ import os
 import socket
 import time
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING
@@ -123,7 +122,6 @@ def run_scheduler(settings: Settings) -> None:
     if partition is not None:
         spare_what_lasts()
         tailer = Tailer(url, after=partition.position)
-        beside = ThreadPoolExecutor(1, "append")
         consistency = ConsistencyLoop(Contacts(log), settings.consistency_seconds)
         scheduler = Scheduler(
             log,
@@ -133,10 +131,9 @@ def run_scheduler(settings: Settings) -> None:
             partition,
             consistency,
             snapshots,
-            beside,
         )
         counts = (scheduler.counters, consistency.findings, tailer.counters)
-        with beside, CounterWriter(Counters(log, partial(counted.scheduling, *counts))):
+        with CounterWriter(Counters(log, partial(counted.scheduling, *counts))):
             scheduler.run(stop.made)
     log.close()
 

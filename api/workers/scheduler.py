@@ -11,18 +11,15 @@ import logging
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
-from concurrent.futures import Executor
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import NamedTuple
 
 from api.store.event_log import EventLog
 from api.store.lease import LEASE_SECONDS, SCHEDULER, Lease
 from api.store.mapper import Row
-from api.store.requests import Append, Committed, Conflict, Fence, Fenced, Outcome
+from api.store.requests import Committed, Conflict, Fence, Fenced
 from api.store.snapshots import Snapshots
 from api.store.tailer import Tailer
-from api.workers.beside import AtOnce
 from api.workers.consistency import ConsistencyLoop
 from api.workers.decided import append_of
 from api.workers.heartbeat import Heartbeat, Progress
@@ -34,8 +31,6 @@ from domain.scheduling.partition import Partition
 from projections.database import DatabaseAway
 
 DECISIONS_PER_COMMIT = 500
-# While one is appended the next is decided; then the log is looked at again, and whether time has run out.
-COMMITS_BETWEEN_READS = 8
 RETRY_SECONDS = 0.2
 
 logger = logging.getLogger(__name__)
@@ -54,18 +49,11 @@ class SchedulerCounters:
     conflicts: int = 0
 
 
-class Made(NamedTuple):
-    """Decisions for one commit, and their time."""
-
-    now: datetime
-    decisions: Sequence[Decision]
-
-
 class Scheduler:
     """`step` once, or `run` until told to stop, in the thread that made it.
 
     The tailer stands where the partition does. Without `consistency` the loop is off, without `snapshots` the
-    next scheduler reads the whole log. What is appended is appended `beside` deciding what comes next.
+    next scheduler reads the whole log.
     """
 
     def __init__(
@@ -77,7 +65,6 @@ class Scheduler:
         partition: Partition | None = None,
         consistency: ConsistencyLoop | None = None,
         snapshots: Snapshots | None = None,
-        beside: Executor | None = None,
     ) -> None:
         self.partition = Partition() if partition is None else partition
         self.counters = SchedulerCounters()
@@ -87,9 +74,6 @@ class Scheduler:
         self._lease = lease
         self._clock = clock
         self._consistency = consistency
-        self._beside = AtOnce() if beside is None else beside
-        # Whether nobody else has appended between our last two commits.
-        self._in_peace = True
         self._fence: Fence | None = None
         self._stopping: Callable[[], bool] = lambda: False
         self._progress = Progress()
@@ -148,17 +132,14 @@ class Scheduler:
 
     def _decide(self) -> None:
         if self.partition.triggers.first() is not None:
-            made: Made | None = self._made()
-            for left in reversed(range(COMMITS_BETWEEN_READS)):
-                if made is None:
-                    break
-                made = self._commit(made, goes_on=left > 0 and not self._stopping())
+            now = self._clock()
+            self._commit(now, decide(self.partition, DECISIONS_PER_COMMIT, now))
         if self._fence is None or self._stopping():
             return
         # Also while more triggers wait: under load there may always be some.
         if self._consistency is not None and self._consistency.is_due(time.monotonic()):
             now = self._clock()
-            self._commit(Made(now, self._consistency.correct(self.partition, now)))
+            self._commit(now, self._consistency.correct(self.partition, now))
         elif self._keeping is not None and not self._undecided() and self._keeping.is_due():
             # Only while there is nothing better to do.
             self._keeping.keep_some()
@@ -186,26 +167,25 @@ class Scheduler:
         self._fence = fence
         return True
 
-    def _made(self) -> Made:
-        now = self._clock()
-        return Made(now, decide(self.partition, DECISIONS_PER_COMMIT, now))
-
-    def _commit(self, made: Made, *, goes_on: bool = False) -> Made | None:
-        """Append decisions on what the partition knows; until that is done for sure, they are not made.
-
-        What was decided right behind them meanwhile, if `goes_on`: to be committed next.
-        """
-        if not made.decisions:
-            return None
+    def _commit(self, now: datetime, decisions: Sequence[Decision]) -> None:
+        """Append decisions on what the partition knows; until that is done for sure, they are not made."""
+        if not decisions:
+            return
         assert self._fence is not None, "only the holder of the lease decides"
-        basis = Basis(self.partition.position, made.now, self._fence.epoch, POLICY_VERSION)
+        basis = Basis(self.partition.position, now, self._fence.epoch, POLICY_VERSION)
         try:
-            outcome, behind = self._append(append_of(made.decisions, basis, self._fence), goes_on)
+            (outcome,) = self._log.append([append_of(decisions, basis, self._fence)])
         except DatabaseAway:
             self.partition.refused()
             raise
         if isinstance(outcome, Committed):
-            return self._committed(made, outcome, behind)
+            self.partition.committed(outcome.first_position, outcome.position)
+            self._tailer.skip_to(self.partition.position)
+            self.counters.commits += 1
+            self.counters.events += sum(len(decision.events) for decision in decisions)
+            self.counters.decisions.update(decision.trigger.kind for decision in decisions)
+            self._read_through(outcome.position)
+            return
         self.partition.refused()
         if isinstance(outcome, Fenced):
             logger.warning("%s", outcome)
@@ -215,33 +195,6 @@ class Scheduler:
             # Somebody moved a recipe or system meanwhile; what they did is in the log to be read.
             self.counters.conflicts += 1
             self._read_through(self._log.end())
-        return None
-
-    def _append(self, append: Append, goes_on: bool) -> tuple[Outcome, Made | None]:
-        """What came of it, and what was decided meanwhile."""
-        behind = None
-        if goes_on and self._in_peace and self.partition.stands_alone() and self._undecided():
-            appending = self._beside.submit(self._log.append, [append])
-            self.partition.on_its_way()
-            behind = self._made()
-            (outcome,) = appending.result()
-        else:
-            (outcome,) = self._log.append([append])
-        return outcome, behind
-
-    def _committed(self, made: Made, outcome: Committed, behind: Made | None) -> Made | None:
-        self.partition.committed(outcome.first_position, outcome.position)
-        # Else somebody else's commit came in between, and what was decided behind this one is void.
-        self._in_peace = self.partition.position == outcome.position
-        self._tailer.skip_to(self.partition.position)
-        self.counters.commits += 1
-        self.counters.events += sum(len(decision.events) for decision in made.decisions)
-        self.counters.decisions.update(decision.trigger.kind for decision in made.decisions)
-        if self._in_peace:
-            self._progress.came_round()
-            return behind
-        self._read_through(outcome.position)
-        return None
 
     def _read_through(self, position: int) -> None:
         while self.partition.position < position and not self._stopping():

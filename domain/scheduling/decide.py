@@ -37,5 +37,5 @@ def decide(partition: Partition, limit: int, now: datetime | None = None) -> lis
     while len(decisions) < limit and (trigger := partition.triggers.first()):
         decisions.extend(ANSWERS[trigger.kind](partition, trigger))
     if not decisions:
-        partition.triggers.nothing_decided()
+        partition.triggers.committed()
     return decisions

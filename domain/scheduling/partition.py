@@ -54,13 +54,12 @@ class Partition:
         # What `wanted.hopeless` found, until what is usable changes.
         self.hopeless: dict[tuple[object, ...], bool] = {}
         self._supposed = Supposed(0, None)
-        self._on_its_way: Supposed | None = None
         self._raising = Raising(wake_ups)
 
     # The log
 
     def apply(self, recorded: Recorded) -> None:
-        assert not (self._supposed or self._on_its_way), "the log is read only when nothing is supposed"
+        assert not self._supposed, "the log is read only when nothing is supposed"
         self.position = recorded.position
         stamp = recorded.stamp
         # Policy 1 answered no wake-ups: its decisions say nothing of those before them.
@@ -152,8 +151,7 @@ class Partition:
         Without one it cannot be `committed`, but only `refused`, or read back from the log.
         """
         assert not self._supposed, "nothing is supposed yet"
-        before = self._on_its_way
-        self._supposed = Supposed(self.position if before is None else before.last_position, now)
+        self._supposed = Supposed(self.position, now)
 
     def suppose(self, subject: str, event: Event) -> State:
         """Let an event have happened, until all is `committed` or `refused`; what its subject was before."""
@@ -167,31 +165,17 @@ class Partition:
                 self.triggers.suppose_raised(question[1])
         return before
 
-    def stands_alone(self) -> bool:
-        """Whether in the log what is supposed would be just what it is now: it raises and ends nothing."""
-        states = map(self._known, self._supposed.before)
-        return not self._supposed.raised and not any(isinstance(s, Recipe) and s.finished for s in states)
-
-    def on_its_way(self) -> None:
-        """What is supposed is being appended; what is supposed from here on comes right behind it."""
-        assert self._on_its_way is None, "one commit at a time"
-        self._on_its_way, self._supposed = self._supposed, Supposed(0, None)
-        self.triggers.on_its_way()
-
     def committed(self, first_position: int, last_position: int) -> None:
-        """What was decided, and put on its way first, is in the log, at these positions.
+        """What was decided is in the log, at these positions.
 
-        It is yet to be read from there if anything came in between, or is more than what was supposed. Then
-        what was supposed behind it is refused.
+        It is yet to be read from there if anything came in between, or is more than what was supposed.
         """
-        supposed, self._on_its_way = self._on_its_way or self._end_supposing(), None
+        supposed = self._end_supposing()
         self.triggers.committed()
         if supposed.is_at(first_position, last_position):
             self._know(supposed)
         else:
-            self._take_back(self._end_supposing())
             self._take_back(supposed)
-            self.triggers.refused()
 
     def read_back(self, first_position: int, last_position: int, answered: int | None) -> bool:
         """The log has just what was supposed, at these positions: it is known as from reading it there.
@@ -212,8 +196,6 @@ class Partition:
     def refused(self) -> None:
         """What was decided is not in the log, and what was asked is to be asked again."""
         self._take_back(self._end_supposing())
-        self._take_back(self._on_its_way or Supposed(0, None))
-        self._on_its_way = None
         self.triggers.refused()
 
     def _end_supposing(self) -> Supposed:

@@ -50,8 +50,7 @@ class Triggers:
     def __init__(self, log_wants: Callable[[Trigger], bool]) -> None:
         self._log_wants = log_wants
         self._heap: list[Trigger] = []
-        # Of what is on its way into the log, if anything is, and of what is being decided.
-        self._asides: list[list[Trigger]] = [[]]
+        self._aside: list[Trigger] = []
         # How often each quiet question waits; the subjects of wake-ups that supposed events will raise.
         self._waiting: Counter[tuple[str, str]] = Counter()
         self._supposed: dict[str, None] = {}
@@ -77,7 +76,7 @@ class Triggers:
     def first(self) -> Trigger | None:
         """The oldest trigger that still wants an answer."""
         while self._heap and not self._stands(self._heap[0]):
-            self._asides[-1].append(self._pop())
+            self._aside.append(self._pop())
         return self._heap[0] if self._heap else None
 
     def _stands(self, trigger: Trigger) -> bool:
@@ -87,9 +86,9 @@ class Triggers:
         """The first trigger, a quiet one, which is being answered now; right behind it, the same is meant."""
         trigger = self._pop()
         assert trigger.quiet, "the log says when the others are answered"
-        self._asides[-1].append(trigger)
+        self._aside.append(trigger)
         while self._heap and (self._heap[0].kind, self._heap[0].name) == (trigger.kind, trigger.name):
-            self._asides[-1].append(self._pop())
+            self._aside.append(self._pop())
         return trigger
 
     def waits(self, kind: str, name: str) -> bool:
@@ -105,30 +104,16 @@ class Triggers:
         yield from (name for kind, name in self._waiting if kind == WAKE_UP)
         yield from self._supposed
 
-    def on_its_way(self) -> None:
-        """What was decided is being appended; what is decided from here on comes right behind it."""
-        self._asides.append([])
-
-    def nothing_decided(self) -> None:
-        """What was asked is answered, as soon as what is on its way is in the log."""
-        if len(self._asides) == 1:
-            self.committed()
-        else:
-            self._asides = [[trigger for aside in self._asides for trigger in aside]]
-
     def committed(self) -> None:
-        """What was decided first is in the log: what was asked meanwhile is answered."""
-        del self._asides[0]
-        if not self._asides:
-            self._asides.append([])
-            self._supposed.clear()
+        """What was decided is in the log: what was asked meanwhile is answered."""
+        self._aside.clear()
+        self._supposed.clear()
 
     def refused(self) -> None:
         """What was decided is not in the log: all of it is to be asked again."""
-        asides, self._asides = self._asides, [[]]
-        for trigger in (trigger for aside in asides for trigger in aside):
+        for trigger in self._aside:
             self.push(trigger)
-        self._supposed.clear()
+        self.committed()
 
     def answered_before(self, position: int) -> None:
         """The log has an answer to the trigger at `position`: all before it were answered, too.
@@ -138,5 +123,5 @@ class Triggers:
         while self._heap and self._heap[0].position < position:
             trigger = self._pop()
             if not trigger.quiet and self._log_wants(trigger):
-                self._asides[-1].append(trigger)
+                self._aside.append(trigger)
         self.refused()

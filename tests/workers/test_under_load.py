@@ -26,7 +26,7 @@ def test_scheduler__more_triggers_wait_after_every_commit__consistency_loop_has_
 ) -> None:
     monkeypatch.setattr(scheduling, "DECISIONS_PER_COMMIT", 1)
     equip(log, systems=3)
-    submit_jobs(log, 5 + scheduling.COMMITS_BETWEEN_READS)
+    submit_jobs(log, 5)
     Contacts(log).heard("lab", LONG_AGO)
     scheduler = Scheduler(
         log,
