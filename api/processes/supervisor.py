@@ -94,8 +94,10 @@ class Supervisor:
 def _log_death(child: _Child, delay_seconds: float) -> None:
     status = child.process.returncode
     how = f"was killed by signal {-status}" if status < 0 else f"ended with exit status {status}"
-    when = f"in {delay_seconds:.1f} s" if delay_seconds else "at once"
-    log.warning("%s %s; starting it again %s", child.program.name, how, when)
+    if delay_seconds:
+        log.warning("%s %s; starting it again in %.1f s", child.program.name, how, delay_seconds)
+    else:
+        log.warning("%s %s; starting it again at once", child.program.name, how)
 
 
 def spawn(program: Program, *, quiet: bool = False) -> subprocess.Popen[bytes]:

@@ -6,10 +6,11 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Collection
 from datetime import datetime
 from enum import Enum
+from functools import partial
 from types import FunctionType, MethodType
 from typing import Any
 
-ATOMS = (int, str, type(None), float, tuple, frozenset, datetime, type, Enum, FunctionType)
+ATOMS = (int, str, type(None), float, tuple, frozenset, datetime, type, Enum, FunctionType, partial)
 
 
 class Copier:

@@ -144,7 +144,7 @@ def test_verify__fenced_holder_writes__audit_finds_what_no_decision_shows(databa
 
     def by_another(row: Recorded) -> Recorded:
         assert row.stamp.basis is not None
-        return replace(row, stamp=replace(row.stamp, basis=replace(row.stamp.basis, epoch=2)))
+        return row._replace(stamp=replace(row.stamp, basis=replace(row.stamp.basis, epoch=2)))
 
     store(database, [by_another(row) if row.commit_end == used else row for row in log])
     answer = found(database, status=1)

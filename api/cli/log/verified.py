@@ -39,8 +39,7 @@ def _decisions(answer: Found) -> list[str]:
         return [f"decisions are not made again: {answer['failed']}"]
     told = [line for difference in answer["differences"] for line in _difference(difference)]
     told.append(
-        f"{answer['decisions']} decisions in {answer['commits']} commits of the scheduler, up to position"
-        f" {answer['position']}:"
+        f"{answer['decisions']} decisions in {answer['commits']} commits up to position {answer['position']}:"
         f" {answer['different'] or 'none'} otherwise than the policy demands"
     )
     if hidden := answer["different"] - len(answer["differences"]):
@@ -86,7 +85,7 @@ def _audited(answer: Found) -> list[str]:
         told.append(f"{hidden} more violations are not shown")
     broken = ", ".join(f"{name} {count}" for name, count in answer["by_invariant"].items())
     told.append(
-        f"{answer['commits']} commits of anybody held against the rules, by code that shares nothing with the"
+        f"all {answer['commits']} commits held against the rules, by code that shares nothing with the"
         f" scheduler: {f'broken are {broken}' if broken else 'none is broken'}"
     )
     return told + _of_other_policies(answer, "who they went to is not judged")
