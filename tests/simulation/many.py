@@ -11,7 +11,9 @@ from multiprocessing import get_context
 from tests.simulation.people.faults import FAULTS
 from tests.simulation.seed import Asked, Outcome, run_seed
 
-SEEDS_IN_A_PROCESS = 100
+# What a killed strand held is not given back before its process ends. A pool that renews its own processes
+# (`max_tasks_per_child`) may wait for them for ever, in Python 3.11.
+SEEDS_OF_A_POOL = 400
 
 Run = Callable[[Asked], Outcome]
 
@@ -21,12 +23,9 @@ def many(asked: Sequence[Asked], processes: int) -> Iterator[Outcome]:
     if processes == 1:
         yield from map(run_seed, asked)
         return
-    # What a killed strand held is not given back before its process ends.
-    pool = ProcessPoolExecutor(
-        processes, mp_context=get_context("spawn"), max_tasks_per_child=SEEDS_IN_A_PROCESS
-    )
-    with pool:
-        yield from pool.map(run_seed, asked, chunksize=4)
+    for first in range(0, len(asked), SEEDS_OF_A_POOL):
+        with ProcessPoolExecutor(processes, mp_context=get_context("spawn")) as pool:
+            yield from pool.map(run_seed, asked[first : first + SEEDS_OF_A_POOL], chunksize=4)
 
 
 def shrunk(outcome: Outcome, run: Run = run_seed) -> Outcome:
