@@ -45,6 +45,9 @@ class Misfortune:
         self._server.come_back()
         for name in self._house.names:
             self._house.process(name).stopped_until = 0.0
+            if self._house.process(name).stopping:
+                # Who was to begin it again is no more.
+                self._house.kill(name)
             self._house.begin(name)
         self._tell("misfortune", "is over")
 
