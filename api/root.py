@@ -55,30 +55,15 @@ def migrate(settings: Settings) -> list[str]:
 def http_application(settings: Settings) -> InFlight:
     """The ASGI application of `labledger serve`, made anew in each worker process."""
     # Only here: a scheduler that is started again while everybody waits for it needs nothing of HTTP.
-    from api.feed import Feed
     from api.opening import Opening
     from api.rest.app import Allowed, Lifespan, application
     from api.rest.serving.in_flight import InFlight
-    from api.services import Bounds, Services
-    from api.store.aggregates import Aggregates
-    from api.store.group_commit import GroupCommit
-    from api.store.numbers import Numbers
-    from projections.reader import Reader
 
     url = needed(settings.database_url)
     log = EventLog(url, pool_size=4)
     # With a session of its own, so that no read makes an append wait.
     appended = EventLog(url, pool_size=1)
-    services = Services(
-        log=log,
-        commits=GroupCommit(appended),
-        feed=Feed(log, url),
-        reader=Reader(with_liveness(url), SERVICE_ROLE),
-        aggregates=Aggregates(log),
-        contacts=Contacts(log),
-        numbers=Numbers(log),
-        bounds=Bounds(settings.position_wait_seconds, settings.long_poll_seconds),
-    )
+    services = _services(settings, log, appended)
     counters = Counters(log, partial(_counted, services), lambda: services.feed.broadcast.watchers)
     writer = CounterWriter(counters)
 
@@ -102,6 +87,27 @@ def http_application(settings: Settings) -> InFlight:
 
     allowed = Allowed(settings.cors_origins, settings.requests_per_second, settings.proxies)
     return InFlight(application(services, Lifespan(start, stop), allowed), services.feed.dismiss)
+
+
+def _services(settings: Settings, log: EventLog, appended: EventLog) -> Services:
+    from api.feed import Feed
+    from api.services import Bounds, Services
+    from api.store.aggregates import Aggregates
+    from api.store.group_commit import GroupCommit
+    from api.store.numbers import Numbers
+    from projections.reader import Reader
+
+    url = needed(settings.database_url)
+    return Services(
+        log=log,
+        commits=GroupCommit(appended),
+        feed=Feed(log, url),
+        reader=Reader(with_liveness(url), SERVICE_ROLE),
+        aggregates=Aggregates(log),
+        contacts=Contacts(log),
+        numbers=Numbers(log),
+        bounds=Bounds(settings.position_wait_seconds, settings.long_poll_seconds),
+    )
 
 
 def _counted(services: Services) -> Totals:

@@ -12,7 +12,7 @@ from typing import Any
 import orjson
 
 from api import root
-from api.processes.garbage import spare_what_lasts
+from api.processes.garbage import YOUNG_OF_A_FOLD, spare_what_lasts
 from api.processes.stop_request import listening
 from api.settings import Settings
 from api.store.mapper import Row
@@ -23,15 +23,12 @@ from api.verification.reading import pages
 
 PARTS: dict[str, Callable[[], Part]] = {DECISIONS: MadeAgain, AUDIT: AgainstRules}
 
-# So many new objects are worth a look for garbage: nearly all stay. Nobody waits for an answer meanwhile.
-YOUNG = 100_000
-
 
 def main() -> None:
     stop = listening()
     name, end = sys.argv[1], int(sys.argv[2])
     url = root.needed(Settings.read().database_url)
-    spare_what_lasts(YOUNG)
+    spare_what_lasts(YOUNG_OF_A_FOLD)
     part = PARTS[name]()
     for page in pages(url, end):
         if stop.made():

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from projections.rebuild.differences import Difference
 
 SHOWN_OF_A_TABLE = 10
-# So many new objects are worth a look for garbage: nearly all stay. Nobody waits for an answer meanwhile.
-YOUNG_OBJECTS = 100_000
 
 
 @click.group(cls=Group)
@@ -42,11 +40,11 @@ def rebuild(check: bool, data: str | None, as_json: bool) -> None:
     LABLEDGER_OWNER_DATABASE_URL or LABLEDGER_DATABASE_URL, else that of the `labledger up` which runs.
     """
     from api.embedded.running import database_url
-    from api.processes.garbage import spare_what_lasts
+    from api.processes.garbage import YOUNG_OF_A_FOLD, spare_what_lasts
     from api.settings import Settings
 
     url = database_url(Settings.read(data=data))
-    spare_what_lasts(YOUNG_OBJECTS)
+    spare_what_lasts(YOUNG_OF_A_FOLD)
     (_check if check else _swap)(Output(as_json), url)
 
 
