@@ -5,10 +5,9 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, closing
-from queue import SimpleQueue
-from threading import Thread
+from selectors import EVENT_READ, DefaultSelector
 from typing import Any, NamedTuple
 
 import orjson
@@ -33,8 +32,10 @@ ASKED = (*AGAIN, AUDITED)
 Told = Callable[[int, int], None]
 """Told of progress: which position the slowest has reached, and which one is to be."""
 
-Said = SimpleQueue[tuple[Asked, dict[str, Any] | None]]
-"""What the processes say; None when one has said all."""
+Said = tuple[Asked, dict[str, Any] | None]
+"""What a process says; None when it has said all."""
+
+PIPE_BYTES = 65_536
 
 
 class PartFailed(LabledgerError):
@@ -51,12 +52,11 @@ def verify(url: str, told: Told, until: int | None = None) -> dict[str, Any]:
     with closing(EventLog(url, pool_size=1)) as log:
         end = log.end() if until is None else min(until, log.end())
     with ExitStack() as stack:
-        said: Said = SimpleQueue()
+        processes: dict[Asked, subprocess.Popen[bytes]] = {}
         for asked in ASKED:
-            process = stack.enter_context(_started(url, end, asked))
-            stack.callback(process.terminate)
-            Thread(target=_listen, args=(asked, process, said), daemon=True).start()
-        answers = _answers(said, told)
+            processes[asked] = stack.enter_context(_started(url, end, asked))
+            stack.callback(processes[asked].terminate)
+        answers = _answers(_said(processes), told)
     by_hash_seed = {asked.hash_seed: answers[asked] for asked in AGAIN}
     return {"hash_seeds": by_hash_seed, "audit": answers[AUDITED]}
 
@@ -68,28 +68,33 @@ def _started(url: str, end: int, asked: Asked) -> subprocess.Popen[bytes]:
     return subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, start_new_session=True)
 
 
-def _listen(asked: Asked, process: subprocess.Popen[bytes], said: Said) -> None:
-    assert process.stdout is not None, "it was asked for"
-    try:
-        for line in process.stdout:
-            said.put((asked, orjson.loads(line)))
-    except orjson.JSONDecodeError:
-        # It was ended in the middle of a line: it has said nothing more.
-        pass
-    finally:
-        said.put((asked, None))
+def _said(processes: Mapping[Asked, subprocess.Popen[bytes]]) -> Iterator[Said]:
+    """What they say, line by line, as it comes.
+
+    Without threads: one would still read when Ctrl-C has its pipe closed.
+    """
+    begun = dict.fromkeys(processes, b"")
+    with DefaultSelector() as selector:
+        for asked, process in processes.items():
+            assert process.stdout is not None, "it was asked for"
+            selector.register(process.stdout, EVENT_READ, asked)
+        while selector.get_map():
+            for key, _ in selector.select():
+                if read := os.read(key.fd, PIPE_BYTES):
+                    *lines, begun[key.data] = (begun[key.data] + read).split(b"\n")
+                    yield from ((key.data, orjson.loads(line)) for line in lines)
+                else:
+                    selector.unregister(key.fileobj)
+                    yield key.data, None
 
 
-def _answers(said: Said, told: Told) -> dict[Asked, dict[str, Any]]:
+def _answers(said: Iterator[Said], told: Told) -> dict[Asked, dict[str, Any]]:
     reached: dict[Asked, Mapping[str, Any]] = {}
     answers: dict[Asked, dict[str, Any]] = {}
-    speaking = set(ASKED)
-    while speaking:
-        asked, document = said.get()
+    for asked, document in said:
         if document is None:
             if asked not in answers:
                 raise PartFailed(f"the process of the {asked.name} ended before it was done")
-            speaking.remove(asked)
         elif "found" in document:
             answers[asked] = document["found"]
         else:
