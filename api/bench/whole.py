@@ -89,19 +89,29 @@ def _is_ready(url: str, process: subprocess.Popen[bytes]) -> bool:
 
 
 def _child(parent: int, ending: str) -> int:
-    """The process that has this parent, and a command line with this ending."""
+    """The process that has this parent, and a command line with this ending. Of several the eldest: spares
+    are younger.
+    """
     pids = [int(entry.name) for entry in Path("/proc").iterdir() if entry.name.isdigit()]
-    (found,) = [pid for pid in pids if _parent(pid) == parent and _command(pid).endswith(ending)]
-    return found
+    return min((pid for pid in pids if _parent(pid) == parent and _command(pid).endswith(ending)), key=_begun)
+
+
+def _begun(pid: int) -> int:
+    return int(_stat(pid)[19])
 
 
 def _parent(pid: int) -> int | None:
     """None for one that is gone, or only waits for its parent to take notice."""
     try:
-        state, parent = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[-1].split()[:2]
+        state, parent = _stat(pid)[:2]
     except (OSError, ValueError):
         return None
     return None if state == "Z" else int(parent)
+
+
+def _stat(pid: int) -> list[str]:
+    """What the kernel tells of a process, after its name."""
+    return Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[-1].split()
 
 
 def _command(pid: int) -> str:

@@ -13,6 +13,7 @@ import click
 from api import root
 from api.cli.arguments.setting_flags import flags
 from api.processes.logs import set_up_logging
+from api.processes.turn import await_turn
 from api.settings import MIGRATE, PROJECTOR, SCHEDULER, SERVE, Settings
 from domain.errors import LabledgerError
 
@@ -21,9 +22,13 @@ logger = logging.getLogger(__name__)
 
 @contextmanager
 def _logged(settings: Settings, process: str) -> Iterator[None]:
-    """What ends the process is the last thing in its log. Raises what an operator can do something about."""
+    """What ends the process is the last thing in its log. Raises what an operator can do something about.
+
+    All code is read by now: who was started before it is wanted waits here.
+    """
     root.needed(settings.database_url)
     set_up_logging(settings, process)
+    await_turn()
     logger.info("started", extra={"version": version("labledger")})
     try:
         yield
