@@ -12,10 +12,14 @@ import click
 
 from api import root
 from api.cli.arguments.setting_flags import flags
+from api.embedded.ports import is_free_within
 from api.processes.logs import set_up_logging
 from api.processes.turn import await_turn
 from api.settings import MIGRATE, PROJECTOR, SCHEDULER, SERVE, Settings
 from domain.errors import LabledgerError
+
+# Of a predecessor that was killed.
+PORT_SECONDS = 2.0
 
 logger = logging.getLogger(__name__)
 
@@ -60,6 +64,8 @@ def serve(**given: Any) -> None:
 
     settings = Settings.read(**given)
     with _logged(settings, SERVE):
+        # gunicorn looks once a second.
+        is_free_within(PORT_SECONDS, settings.port, settings.host)
         Server(settings, lambda: root.http_application(settings)).run()
 
 
