@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import IO
 
 import httpx
 
@@ -66,7 +68,8 @@ def whole() -> Iterator[Stand]:
         stack.callback(cluster.remove)
         port = any_free(HOST)
         settings = Settings(data=data, port=port, requests_per_second=0, log_level="error", access_log=False)
-        process = spawn(program("up", settings), quiet=True)
+        said = stack.enter_context(_told_of_a_failure(Path(folder) / "up.log"))
+        process = spawn(program("up", settings), heard=said)
         stack.callback(end, process, STOP_SECONDS, "up")
         stack.callback(undisturbed)
         url = f"http://{HOST}:{port}"
@@ -77,6 +80,17 @@ def whole() -> Iterator[Stand]:
         log = stack.enter_context(closing(EventLog(owner_url)))
         of_services = replace(settings, url=url, database_url=owner_url)
         yield Whole(of_services, owner_url, connection.token, log, up=process.pid)
+
+
+@contextmanager
+def _told_of_a_failure(file: Path) -> Iterator[IO[bytes]]:
+    """What goes there is nobody's news as long as all is well: that processes die is what is measured."""
+    with file.open("wb") as said:
+        try:
+            yield said
+        except Exception:
+            sys.stderr.write(file.read_text(encoding="utf-8", errors="replace"))
+            raise
 
 
 def _is_ready(url: str, process: subprocess.Popen[bytes]) -> bool:

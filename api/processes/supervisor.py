@@ -9,6 +9,7 @@ import subprocess
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import IO
 
 from api.processes.parent_death import die_with
 from api.processes.turn import give_turn, told_to_wait
@@ -140,17 +141,21 @@ def _log_death(child: _Child, delay_seconds: float) -> None:
         log.warning("%s %s; starting it again at once", child.program.name, how)
 
 
-def spawn(program: Program, *, quiet: bool = False, waiting: bool = False) -> subprocess.Popen[bytes]:
+def spawn(
+    program: Program, *, heard: IO[bytes] | None = None, waiting: bool = False
+) -> subprocess.Popen[bytes]:
     """A session of its own: Ctrl-C reaches this process alone, which then stops the others in order.
 
-    Of a quiet one nobody hears but what goes to standard error. A waiting one is to be given its turn.
+    `heard` is where all goes that it says; else it speaks where this process does. A waiting one is to be
+    given its turn.
     """
     parent = os.getpid()
     return subprocess.Popen(
         list(program.argv),
         env=told_to_wait(program.env) if waiting else dict(program.env),
         stdin=subprocess.PIPE if waiting else subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL if quiet else None,
+        stdout=heard,
+        stderr=heard,
         start_new_session=True,
         preexec_fn=lambda: die_with(parent, signal.SIGTERM),  # noqa: PLW1509  (one system call, in a process of one thread)
     )
