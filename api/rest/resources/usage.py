@@ -17,7 +17,7 @@ from api.rest.contract.operation import operation
 from api.services import Services
 from domain.errors import Unknown
 from domain.names import called
-from projections.reader import Row
+from projections.reader import At, Row
 
 
 class Usage:
@@ -42,7 +42,7 @@ class Usage:
         rows = await self._services.reader.rows("idle_pool", params)
         reading.answer_list(req, resp, page, "systems", rows, rows[-1]["fqdn"] if rows else None)
 
-    def _until(self, at: reading.At, asked: datetime | None) -> datetime:
+    def _until(self, at: At, asked: datetime | None) -> datetime:
         """As of then, nobody knows how it went on; nor does anybody now."""
         known = at.moment or self._services.clock()
         return min(asked or known, known)
