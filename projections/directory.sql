@@ -1,8 +1,16 @@
 -- Documents by kind and name, tokens among them; and what lab controllers are told.
 
 -- name: documents
-SELECT name, version, document FROM read.documents
-WHERE kind = %(kind)s AND since_position <= %(at)s AND until_position > %(at)s AND name > %(after)s
+-- What is true still is found by an index of its own, so that it is not looked for among all that was true once.
+SELECT name, version, document FROM (
+    SELECT name, version, document FROM read.documents
+    WHERE kind = %(kind)s AND until_position = 9223372036854775807 AND since_position <= %(at)s
+    UNION ALL
+    SELECT name, version, document FROM read.documents
+    WHERE kind = %(kind)s AND until_position < 9223372036854775807 AND until_position > %(at)s
+      AND since_position <= %(at)s
+) AS found
+WHERE name > %(after)s
 ORDER BY name LIMIT %(limit)s
 
 -- name: document

@@ -39,11 +39,12 @@ WHERE so.job_id < %(before)s
 ORDER BY so.job_id DESC LIMIT %(limit)s
 
 -- name: jobs
--- Those with these ids.
+-- Those with these ids. The ids of their recipe sets, which come with the job and stay, are JSON text.
 SELECT d.job_id, j.state, j.result, coalesce(j.changed ->> 'whiteboard', d.whiteboard) AS whiteboard, d.owner,
        d.group_name AS "group", d.since AS submitted_at,
-       ARRAY (SELECT s.recipe_set_id FROM read.recipe_sets s WHERE s.job_id = d.job_id
-                 AND s.since_position <= %(at)s AND s.until_position > %(at)s ORDER BY s.recipe_set_id) AS recipe_set_ids
+       (SELECT coalesce(json_agg(s.recipe_set_id ORDER BY s.recipe_set_id), '[]')
+        FROM (SELECT DISTINCT r.recipe_set_id FROM read.recipe_details r WHERE r.job_id = d.job_id) AS s
+       )::text AS recipe_set_ids
 FROM read.job_documents d JOIN read.jobs j
   ON j.job_id = d.job_id AND j.since_position <= %(at)s AND j.until_position > %(at)s
 WHERE d.job_id = ANY (%(job_ids)s) ORDER BY d.job_id DESC
@@ -57,11 +58,6 @@ SELECT d.job_id, j.state, j.result, coalesce(j.changed ->> 'whiteboard', d.white
 FROM read.job_documents d JOIN read.jobs j
   ON j.job_id = d.job_id AND j.since_position <= %(at)s AND j.until_position > %(at)s
 WHERE d.job_id = %(job_id)s
-
--- name: version
--- Of an aggregate, with all of its events, also those that move no row here.
-SELECT originator_version AS version FROM log.events
-WHERE originator_id = %(subject)s AND notification_id <= %(at)s ORDER BY originator_version DESC LIMIT 1
 
 -- name: recipe_set
 SELECT s.recipe_set_id, s.job_id, d.owner, d.group_name AS "group", s.priority, s.state, s.result

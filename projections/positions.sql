@@ -14,3 +14,7 @@ SELECT coalesce(max(commit_end), 0) AS position, max(recorded_at) AS moment FROM
 SELECT coalesce(max(last_position), 0) AS position, least(%(wanted)s::timestamptz, clock_timestamp()) AS moment FROM (
     SELECT last_position FROM log.commits
     WHERE recorded_at <= %(wanted)s ORDER BY recorded_at DESC, last_position DESC LIMIT 1) AS last
+
+-- name: version
+-- Of an aggregate, with all of its events, also those that move no row here. Halving finds it, however many they are.
+SELECT log.version_at(%(subject)s, %(at)s) AS version

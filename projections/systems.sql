@@ -4,40 +4,26 @@
 -- All, or the one called `fqdn`, or those of which something was true; what is not asked for is null. A person has it
 -- where `reserved_by` is not null; `reserved_until` is null for one without an end, `reserved_distro_tree_id` for one
 -- that is not provisioned first.
-SELECT found.fqdn, version.latest AS version, found.lab_controller, found.owner, found.condition, found.draining,
-       found.reserved_by, found.reserved_until, found.reserved_distro_tree_id, found.pools, found.inventory,
-       found.usage, found.recipe_id
+SELECT s.fqdn, s.lab_controller, s.owner, s.condition, s.draining, s.reserved_by, s.reserved_until,
+       s.reserved_distro_tree_id, s.pools, s.inventory, u.usage, u.recipe_id
 FROM (
-    SELECT s.*, u.usage, u.recipe_id, u.since_position AS usage_from, u.until_position AS usage_to
-    FROM (
-        (SELECT * FROM read.systems WHERE until_position = 9223372036854775807 AND since_position <= %(at)s ORDER BY fqdn)
-        UNION ALL
-        (SELECT * FROM read.systems
-         WHERE until_position < 9223372036854775807 AND int8range(since_position, until_position) @> %(at)s::bigint
-         ORDER BY fqdn)
-    ) AS s
-    CROSS JOIN LATERAL (
-        SELECT * FROM read.system_usage i WHERE i.fqdn = s.fqdn AND i.since_position <= %(at)s
-        ORDER BY i.since_position DESC LIMIT 1) AS u
-    WHERE s.fqdn > %(after)s
-      AND (%(fqdn)s::text IS NULL OR s.fqdn = %(fqdn)s::text)
-      AND (%(lab_controller)s::text IS NULL OR s.lab_controller = %(lab_controller)s::text)
-      AND (%(owner)s::text IS NULL OR s.owner = %(owner)s::text)
-      AND (%(pool)s::text IS NULL OR s.pools ? %(pool)s::text)
-      AND (%(condition)s::text IS NULL OR s.condition = %(condition)s::text)
-      AND (%(usage)s::text IS NULL OR u.usage = %(usage)s::text)
-    ORDER BY s.fqdn LIMIT %(limit)s
-) AS found
+    (SELECT * FROM read.systems WHERE until_position = 9223372036854775807 AND since_position <= %(at)s ORDER BY fqdn)
+    UNION ALL
+    (SELECT * FROM read.systems
+     WHERE until_position < 9223372036854775807 AND int8range(since_position, until_position) @> %(at)s::bigint
+     ORDER BY fqdn)
+) AS s
 CROSS JOIN LATERAL (
-    -- Among its few events from the one that its usage is from to the one that ended that.
-    SELECT max(e.originator_version) AS latest FROM log.events e
-    WHERE e.originator_id = 'system/' || found.fqdn AND e.notification_id <= %(at)s
-      AND e.originator_version >= (
-        SELECT b.originator_version FROM log.events b WHERE b.notification_id = found.usage_from)
-      AND e.originator_version < coalesce((
-        SELECT b.originator_version FROM log.events b WHERE b.notification_id = found.usage_to
-      ), 9223372036854775807)) AS version
-ORDER BY found.fqdn
+    SELECT i.usage, i.recipe_id FROM read.system_usage i WHERE i.fqdn = s.fqdn AND i.since_position <= %(at)s
+    ORDER BY i.since_position DESC LIMIT 1) AS u
+WHERE s.fqdn > %(after)s
+  AND (%(fqdn)s::text IS NULL OR s.fqdn = %(fqdn)s::text)
+  AND (%(lab_controller)s::text IS NULL OR s.lab_controller = %(lab_controller)s::text)
+  AND (%(owner)s::text IS NULL OR s.owner = %(owner)s::text)
+  AND (%(pool)s::text IS NULL OR s.pools ? %(pool)s::text)
+  AND (%(condition)s::text IS NULL OR s.condition = %(condition)s::text)
+  AND (%(usage)s::text IS NULL OR u.usage = %(usage)s::text)
+ORDER BY s.fqdn LIMIT %(limit)s
 
 -- name: system_is_known
 SELECT fqdn FROM read.systems WHERE fqdn = %(fqdn)s AND since_position <= %(at)s AND until_position > %(at)s
@@ -108,19 +94,29 @@ WHERE greatest(u.since, s.since, %(since)s::timestamptz) < least(u.ended, s.ende
 GROUP BY g.key, u.condition, u.usage ORDER BY g.key NULLS LAST, u.condition, u.usage
 
 -- name: usage_of_each_system
--- The same from the beginning and system by system: all of history counts, whatever a system was in, so it is read once.
--- The answer is one JSON text, [{"key", "seconds": {condition: {usage: seconds}}}]: there may be tens of thousands, and
--- whoever answers has nothing to do with them but to hand them on.
-SELECT coalesce(json_agg(json_build_object('key', fqdn, 'seconds', seconds) ORDER BY fqdn), '[]')::text AS groups
+-- The same from the beginning and system by system, a page of systems in order: whatever a system was in, all of its
+-- history counts, so it is read once. `groups` is JSON text, [{"key", "seconds": {condition: {usage: seconds}}}]: there
+-- may be thousands, and whoever answers has nothing to do with them but to hand them on.
+WITH page AS MATERIALIZED (
+    SELECT s.fqdn FROM read.systems s
+    WHERE s.until_position = 9223372036854775807 AND s.fqdn > %(after)s AND EXISTS (
+        SELECT FROM read.system_usage u
+        WHERE u.fqdn = s.fqdn AND u.since_position <= %(at)s AND u.since < %(until)s::timestamptz
+          AND (u.until_position > %(at)s OR u.since < u.until))
+    ORDER BY s.fqdn LIMIT %(limit)s
+)
+SELECT coalesce(json_agg(json_build_object('key', fqdn, 'seconds', seconds) ORDER BY fqdn), '[]')::text AS groups,
+       count(*) AS number, max(fqdn) AS last
 FROM (
     SELECT fqdn, json_object_agg(condition, seconds ORDER BY condition) AS seconds FROM (
         SELECT fqdn, condition, json_object_agg(usage, seconds ORDER BY usage) AS seconds FROM (
             -- Intervals are summed without a rounding error, and in a third of the time of numerics.
             SELECT u.fqdn, u.condition, u.usage,
                    date_part('epoch', sum(least(u.ended, %(until)s::timestamptz) - u.since)) AS seconds
-            FROM (
+            FROM page CROSS JOIN LATERAL (
                 SELECT *, CASE WHEN until_position <= %(at)s THEN until ELSE 'infinity' END AS ended
-                FROM read.system_usage WHERE since_position <= %(at)s AND since < %(until)s::timestamptz) AS u
+                FROM read.system_usage i
+                WHERE i.fqdn = page.fqdn AND i.since_position <= %(at)s AND i.since < %(until)s::timestamptz) AS u
             WHERE u.since < u.ended
             GROUP BY u.fqdn, u.condition, u.usage
         ) AS summed GROUP BY fqdn, condition

@@ -83,12 +83,17 @@ def answer_list(
     req: Request, resp: Response, page: PageAt, name: str, rows: list[dict[str, Any]], key: Any
 ) -> None:
     """A page of a list; `next` and the Link lead to the page after it, if there may be one."""
+    answer_page(req, resp, page, {name: rows}, key if len(rows) == page.limit else None)
+
+
+def answer_page(req: Request, resp: Response, page: PageAt, body: Mapping[str, Any], key: Any) -> None:
+    """The same of what is not rows alone. `key` is None where nothing follows."""
     following = None
-    if len(rows) == page.limit:
+    if key is not None:
         params = {**req.params, "cursor": _encode(key)}
         following = f"{req.path}?{urlencode(params, doseq=True)}"
         resp.append_header("Link", f'<{following}>; rel="next"')
-    answer_read(resp, page.at, {name: rows, "next": following})
+    answer_read(resp, page.at, {**body, "next": following})
 
 
 def _encode(key: Any) -> str:

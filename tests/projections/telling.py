@@ -66,7 +66,8 @@ class Told:
         return row
 
     def system(self, fqdn: str, **params: Any) -> dict[str, Any]:
-        return self.row("systems", **{**ANY_SYSTEM, "fqdn": fqdn}, after="", limit=1, **params)
+        found = self.row("systems", **{**ANY_SYSTEM, "fqdn": fqdn}, after="", limit=1, **params)
+        return {**found, **self.row("version", subject=f"system/{fqdn}", **params)}
 
     def idle(self, **params: Any) -> dict[str, str]:
         """The idle pool: system -> lab controller."""

@@ -22,7 +22,7 @@ from api.rest.contract.operation import JSON, operation
 from api.rest.idempotency import once
 from api.rest.middleware.principal import Principal, principal_of, request_of
 from api.rest.resources.by_number import cancel, find
-from api.rest.resources.shapes import job_document
+from api.rest.resources.shapes import job_document, listed_job
 from api.services import Request as Requested
 from api.services import Services
 from api.store.requests import Committed
@@ -112,7 +112,8 @@ class Jobs:
         params = {"at": page.position, "limit": page.limit, "before": page.after, **asked}
         found = await reader.rows(job_ids_query(asked), params)
         jobs = await reader.rows("jobs", {**params, "job_ids": [row["job_id"] for row in found]})
-        reading.answer_list(req, resp, page, "jobs", jobs, jobs[-1]["job_id"] if jobs else None)
+        listed = [listed_job(job) for job in jobs]
+        reading.answer_list(req, resp, page, "jobs", listed, jobs[-1]["job_id"] if jobs else None)
 
     @operation(
         "Show where a job stands; as XML, what was submitted",

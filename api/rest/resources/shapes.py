@@ -15,6 +15,10 @@ from projections.durations import PHASES
 Row = dict[str, Any]
 
 
+def listed_job(job: Row) -> Row:
+    return {**job, "recipe_set_ids": Fragment(job["recipe_set_ids"])}
+
+
 def job_document(job: Row, shown: Row, seconds: list[Row]) -> Row:
     """`shown` has its recipe sets as JSON: of those there may be hundreds."""
     return {
