@@ -42,9 +42,9 @@ ORDER BY so.job_id DESC LIMIT %(limit)s
 -- Those with these ids. The ids of their recipe sets, which come with the job and stay, are JSON text.
 SELECT d.job_id, j.state, j.result, coalesce(j.changed ->> 'whiteboard', d.whiteboard) AS whiteboard, d.owner,
        d.group_name AS "group", d.since AS submitted_at,
-       (SELECT coalesce(json_agg(s.recipe_set_id ORDER BY s.recipe_set_id), '[]')
-        FROM (SELECT DISTINCT r.recipe_set_id FROM read.recipe_details r WHERE r.job_id = d.job_id) AS s
-       )::text AS recipe_set_ids
+       array_to_json(ARRAY (
+           SELECT DISTINCT r.recipe_set_id FROM read.recipe_details r WHERE r.job_id = d.job_id ORDER BY 1
+       ))::text AS recipe_set_ids
 FROM read.job_documents d JOIN read.jobs j
   ON j.job_id = d.job_id AND j.since_position <= %(at)s AND j.until_position > %(at)s
 WHERE d.job_id = ANY (%(job_ids)s) ORDER BY d.job_id DESC
