@@ -18,8 +18,10 @@ from projections.database import DatabaseAway
 
 MAX_EVENTS = 5_000
 # Where several were committed together, the next are on their way: waited for, they make half as many
-# commits, and each commit wakes every process. Who is alone does not wait.
+# commits, and each commit wakes every process. Who is alone does not wait. It is looked again as long as
+# more have come since the last look.
 GATHER_SECONDS = 0.004
+MOST_LOOKS = 4
 
 
 @dataclass
@@ -98,12 +100,22 @@ class GroupCommit:
         while open_ or self._backlog:
             open_ = self._collect(open_) and open_
             if open_ and self._has_company:
-                time.sleep(GATHER_SECONDS)
-                open_ = self._collect(wait=False)
+                open_ = self._gather()
             group = self._take_group()
             self._has_company = len(group) > 1
             if group:
                 self._commit(group)
+
+    def _gather(self) -> bool:
+        """False once `close` was called."""
+        for _ in range(MOST_LOOKS):
+            before = len(self._backlog)
+            time.sleep(GATHER_SECONDS)
+            if not self._collect(wait=False):
+                return False
+            if len(self._backlog) == before:
+                break
+        return True
 
     def _collect(self, wait: bool) -> bool:
         """Move what is in the inbox to the backlog; False once `close` was called."""
