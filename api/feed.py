@@ -28,8 +28,8 @@ from projections.advancing import Advancing
 
 # Of those whose descriptions have changed; a millisecond or two.
 SYSTEMS_AT_ONCE = 20
-# So many commits on a page are not of one person who waits for what he did. A page costs the same whatever is on
-# it, and the loop that takes it answers requests: the next may wait, unless somebody waits for it.
+# So many commits on a page are not of one person who waits for what he did. A page costs the same whatever is
+# on it, and the loop that takes it answers requests: the next may wait, unless somebody waits for it.
 MANY_COMMITS = 3
 SECONDS_EACH_OF_MANY = 0.03
 
