@@ -1,8 +1,8 @@
 """What tasks of a busy event loop ask for goes on together, once nothing more comes of its rounds.
 
-No timer says when: a request takes some rounds of the loop from its first byte to here, so those whose bytes have
-come are here a few rounds later, however long the rounds are; and a loop that has nothing else to do makes them at
-once.
+No timer says when: a request takes some rounds of the loop from its first byte to here, so those whose
+bytes have come are here a few rounds later, however long the rounds are; and a loop that has nothing else
+to do makes them at once.
 """
 
 from __future__ import annotations
