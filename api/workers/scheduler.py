@@ -115,7 +115,7 @@ class Scheduler:
             page = self._idle_page(timeout_seconds)
         while page:
             self._take_in(page)
-            page = self._next_page(0.0)
+            page = self._next_page(0.0) if self._tailer.has_unread else ()
         if self._holds_lease():
             self._decide()
 
