@@ -20,6 +20,8 @@ Encoded = Callable[[Row], Iterable[bytes]]
 
 NEVER = "infinity"
 """The moment after all others."""
+# Some megabytes.
+ROWS_AT_ONCE: Final = 20_000
 
 _BEGINNING: Final = b"PGCOPY\n\xff\r\n\0" + bytes(8)
 _END: Final = b"\xff\xff"
@@ -50,9 +52,10 @@ class Copying:
         self._encoders = tuple(_ENCODERS[type_] for type_ in columns.values())
 
     def copied(self, rows: Sequence[Row]) -> Iterator[Copied]:
-        """None where there are no rows."""
-        if rows:
-            yield Copied(self._statement, encoded(rows, self._encoders))
+        """In pieces, so that the first are taken while the next are made; none where there are no rows."""
+        for first in range(0, len(rows), ROWS_AT_ONCE):
+            piece = rows[first : first + ROWS_AT_ONCE]
+            yield Copied(self._statement, encoded(piece, self._encoders))
 
 
 def encoded(rows: Iterable[Row], encoders: Sequence[Encoded]) -> bytes:

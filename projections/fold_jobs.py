@@ -12,7 +12,7 @@ from projections.read_models import ReadModels, number_of
 from projections.rows import JobDocumentRow, JobRow, RecipeSetRow
 
 
-def job_submitted(models: ReadModels, recorded: Recorded, event: job.JobSubmitted, now: Now) -> None:
+def job_document(models: ReadModels, recorded: Recorded, event: job.JobSubmitted, now: Now) -> None:
     row = JobDocumentRow(
         job_id=number_of(recorded),
         owner=event.owner,
@@ -22,7 +22,10 @@ def job_submitted(models: ReadModels, recorded: Recorded, event: job.JobSubmitte
         document=event.document,
     )
     models.job_documents.add(row, now)
-    models.jobs.put((row.job_id,), JobRow("new", "New"), now)
+
+
+def job_submitted(models: ReadModels, recorded: Recorded, _: job.JobSubmitted, now: Now) -> None:
+    models.jobs.put((number_of(recorded),), JobRow("new", "New"), now)
 
 
 def job_changed(models: ReadModels, recorded: Recorded, event: job.JobChanged, now: Now) -> None:

@@ -7,7 +7,7 @@ for the pages to come: nobody else writes these tables.
 
 from __future__ import annotations
 
-from collections.abc import ItemsView, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from typing import Any, Generic, NamedTuple, TypeVar
 
@@ -25,6 +25,7 @@ OPEN = 2**63 - 1
 _SINCE = {"since_position": "bigint", "since": "timestamptz"}
 _UNTIL = {"until_position": "bigint", "until": "timestamptz"}
 _FOR_EVER = (OPEN, NEVER)
+_NOTHING: tuple[tuple[Any, ...], None] = ((), None)
 
 
 class Intervals(Generic[R]):
@@ -45,7 +46,8 @@ class Intervals(Generic[R]):
         self._all_known = all_known
         self._load, self._close = _statements(table, keys, row._fields)
         self._copying = Copying(table, {**keys, **types_of(row), **_SINCE, **_UNTIL})
-        self._open: dict[Key, R] = {}
+        # What is true, and since when where that is not stored yet.
+        self._open: dict[Key, tuple[R, Now | None]] = {}
         # The keys whose open row is known, or that they have none.
         self._known: set[Key] = set()
         self._start()
@@ -55,8 +57,8 @@ class Intervals(Generic[R]):
         return len(self._open) if self._all_known else len(self._known)
 
     def _start(self) -> None:
-        # Since when what is open is true, where that is not stored yet.
-        self._begun: dict[Key, Now] = {}
+        # The keys that have a row since the last page. Where nothing is stored, all that are open have.
+        self._moved: dict[Key, None] = {}
         # What is stored and was open, and what neither began nor ended before.
         self._closed: dict[Key, Now] = {}
         self._ended: list[Row] = []
@@ -70,43 +72,43 @@ class Intervals(Generic[R]):
         if wanted:
             width = len(wanted[0])
             for row in cursor.execute(self._load, _by_column(wanted)).fetchall():
-                self._open[row[:width]] = self._row._make(row[width:])
+                self._open[row[:width]] = self._row._make(row[width:]), None
 
     def get(self, key: Key) -> R | None:
         """What is true of the key now, if anything is."""
-        return self._open.get(key)
+        known = self._open.get(key)
+        return None if known is None else known[0]
 
     def of(self, key: Key) -> R:
         """What is true of the key now; something must be, or the log tells of what never began."""
-        row = self._open.get(key)
-        assert row is not None, f"{'/'.join(map(str, key))} is unknown"
-        return row
+        known = self._open.get(key)
+        assert known is not None, f"{'/'.join(map(str, key))} is unknown"
+        return known[0]
 
-    def items(self) -> ItemsView[Key, R]:
+    def items(self) -> Iterator[tuple[Key, R]]:
         """What is true now of all keys that are known, those that the page touches among them."""
-        return self._open.items()
+        return ((key, row) for key, (row, _) in self._open.items())
 
     def put(self, key: Key, row: R, now: Now) -> None:
         """From now on this is true of the key; nothing new if it was already."""
-        before = self._open.get(key)
-        if before == row:
-            return
-        if before is None:
-            if not self._all_known:
-                self._known.add(key)
-        else:
-            self._end(key, before, now)
-        self._open[key] = row
-        self._begun[key] = now
+        known = self._open.get(key)
+        if known is not None:
+            if known[0] == row:
+                return
+            self._end(key, known, now)
+        self._open[key] = row, now
+        if not self._all_known:
+            self._known.add(key)
+            self._moved[key] = None
 
     def end(self, key: Key, now: Now) -> None:
         """From now on nothing is true of the key."""
-        row = self._open.pop(key, None)
-        if row is not None:
-            self._end(key, row, now)
+        known = self._open.pop(key, None)
+        if known is not None:
+            self._end(key, known, now)
 
-    def _end(self, key: Key, row: R, now: Now) -> None:
-        since = self._begun.pop(key, None)
+    def _end(self, key: Key, known: tuple[R, Now | None], now: Now) -> None:
+        row, since = known
         if since is None:
             self._closed[key] = now
         else:
@@ -119,9 +121,12 @@ class Intervals(Generic[R]):
 
     def take_rest(self) -> Iterator[Copied]:
         """All rows that are not written yet."""
-        open_ = self._open
-        begun = [key + open_[key] + since + _FOR_EVER for key, since in self._begun.items()]
-        rows = self._ended + begun
+        rows, open_ = self._ended, self._open
+        for key in open_ if self._all_known else self._moved:
+            row, since = open_.get(key, _NOTHING)
+            if since is not None:
+                rows.append(key + row + since + _FOR_EVER)
+                open_[key] = row, None
         self._start()
         return self._copying.copied(rows)
 

@@ -34,17 +34,21 @@ class States:
     @property
     def together(self) -> str:
         """The state of the set or job."""
-        return state_of(self._counts)
+        counts = self._counts
+        return next(iter(counts)) if len(counts) == 1 else state_of(counts)
 
     def add(self, state: str, count: int) -> None:
         self._counts[state] = self._counts.get(state, 0) + count
 
     def move(self, before: str | None, after: str) -> None:
-        self.add(after, 1)
+        counts = self._counts
+        counts[after] = counts.get(after, 0) + 1
         if before is not None:
-            self._counts[before] -= 1
-            if not self._counts[before]:
-                del self._counts[before]
+            left = counts[before] - 1
+            if left:
+                counts[before] = left
+            else:
+                del counts[before]
 
 
 class Members:
