@@ -127,9 +127,7 @@ def task_state(state: str) -> Callable[[ReadModels, Recorded, Any, Now], None]:
     return folded
 
 
-def task_result_details(
-    models: ReadModels, recorded: Recorded, event: recipe.TaskResult, now: Now
-) -> None:
+def task_result_details(models: ReadModels, recorded: Recorded, event: recipe.TaskResult, now: Now) -> None:
     row = TaskResultRow(
         event.task_id,
         number_of(recorded),

@@ -7,13 +7,13 @@ for the pages to come: nobody else writes these tables.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from datetime import datetime
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from psycopg import Cursor
 
-from projections.copying import NEVER, Copied, Copying, Row
+from projections.copying import NEVER, Array, Copied, Copying, Row, array
 from projections.rows import types_of
 
 Key = tuple[Any, ...]
@@ -25,7 +25,6 @@ OPEN = 2**63 - 1
 _SINCE = {"since_position": "bigint", "since": "timestamptz"}
 _UNTIL = {"until_position": "bigint", "until": "timestamptz"}
 _FOR_EVER = (OPEN, NEVER)
-_NOTHING: tuple[tuple[Any, ...], None] = ((), None)
 
 
 class Intervals(Generic[R]):
@@ -45,6 +44,7 @@ class Intervals(Generic[R]):
         self._row = row
         self._all_known = all_known
         self._load, self._close = _statements(table, keys, row._fields)
+        self._key_types = tuple(keys.values())
         self._copying = Copying(table, {**keys, **types_of(row), **_SINCE, **_UNTIL})
         # What is true, and since when where that is not stored yet.
         self._open: dict[Key, tuple[R, Now | None]] = {}
@@ -71,7 +71,7 @@ class Intervals(Generic[R]):
         self._known.update(wanted)
         if wanted:
             width = len(wanted[0])
-            for row in cursor.execute(self._load, _by_column(wanted)).fetchall():
+            for row in cursor.execute(self._load, _arrays(self._key_types, wanted)).fetchall():
                 self._open[row[:width]] = self._row._make(row[width:]), None
 
     def get(self, key: Key) -> R | None:
@@ -123,7 +123,10 @@ class Intervals(Generic[R]):
         """All rows that are not written yet."""
         rows, open_ = self._ended, self._open
         for key in open_ if self._all_known else self._moved:
-            row, since = open_.get(key, _NOTHING)
+            known = open_.get(key)
+            if known is None:
+                continue
+            row, since = known
             if since is not None:
                 rows.append(key + row + since + _FOR_EVER)
                 open_[key] = row, None
@@ -133,9 +136,8 @@ class Intervals(Generic[R]):
     def flush(self, cursor: Cursor[Any]) -> None:
         """Write the page."""
         if self._closed:
-            keys = _by_column(list(self._closed))
-            ends = _by_column(list(self._closed.values()))
-            cursor.execute(self._close, (*keys, *ends))
+            ended = [(*key, *now) for key, now in self._closed.items()]
+            cursor.execute(self._close, _arrays((*self._key_types, *_SINCE.values()), ended))
         for copied in self.take_rest():
             copied.write(cursor)
 
@@ -163,8 +165,8 @@ class Facts(Generic[R]):
             copied.write(cursor)
 
 
-def _by_column(rows: Sequence[tuple[Any, ...]]) -> list[list[Any]]:
-    return [list(column) for column in zip(*rows, strict=True)]
+def _arrays(types: Iterable[str], rows: Iterable[Row]) -> list[Array]:
+    return [array(type_, column) for type_, column in zip(types, zip(*rows, strict=True), strict=True)]
 
 
 def _statements(table: str, keys: dict[str, str], columns: tuple[str, ...]) -> tuple[bytes, bytes]:

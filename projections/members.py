@@ -26,19 +26,16 @@ class Member(NamedTuple):
 class States:
     """How many recipes of a set or job are in each state, so that one's move costs the same among many."""
 
-    __slots__ = ("_counts",)
+    __slots__ = ("_counts", "together")
 
     def __init__(self) -> None:
         self._counts: dict[str, int] = {}
-
-    @property
-    def together(self) -> str:
-        """The state of the set or job."""
-        counts = self._counts
-        return next(iter(counts)) if len(counts) == 1 else state_of(counts)
+        # The state of the set or job, once it has a recipe.
+        self.together = ""
 
     def add(self, state: str, count: int) -> None:
         self._counts[state] = self._counts.get(state, 0) + count
+        self.together = state_of(self._counts)
 
     def move(self, before: str | None, after: str) -> None:
         counts = self._counts
@@ -49,6 +46,7 @@ class States:
                 counts[before] = left
             else:
                 del counts[before]
+        self.together = after if len(counts) == 1 else state_of(counts)
 
 
 class Members:

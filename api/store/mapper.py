@@ -18,7 +18,7 @@ Row = tuple[int, int, datetime, str, int, str, bytes]
 """position, commit end, recorded at, subject, version, topic, state: as `log.sql` selects them."""
 
 
-# As `_state` begins, and what it has before the fields. Nothing before those is nested, and no text holds a quote.
+# As `_state` begins, and what it has before the fields: there nothing is nested, and no text holds a quote.
 _VERSION: Final = re.compile(rb'\{"version":([0-9]{1,9}),')
 _DATA: Final = b',"data":'
 
@@ -81,10 +81,10 @@ class EventMapper(Mapper[str]):
         try:
             fields = orjson.loads(data[:-1])
             version, stamp = _head(head)
-        except orjson.JSONDecodeError:
+        except (orjson.JSONDecodeError, KeyError):
             # Stored otherwise than we do it.
             stored = orjson.loads(state)
-            version, stamp, fields = stored["version"], _stamp(stored), stored["data"]
+            return from_data(topic, stored["version"], stored["data"]), _stamp(stored)
         return from_data(topic, version, fields), stamp
 
     def require_readable(self, row: Row) -> None:

@@ -1,8 +1,8 @@
 """The log in two parts, each folded by itself: no event of the one moves what an event of the other reads.
 
-What never changes of jobs and recipes stands on nothing, and goes with the systems: they are fewer. Folded from
-the beginning: what is not in memory is nowhere, so nothing is ever fetched; a row is given away when it has
-ended, so that none is ever changed.
+What never changes of jobs and recipes stands on nothing, and goes with the systems: they are fewer.
+Folded from the beginning: what is not in memory is nowhere, so nothing is ever fetched; a row is given away
+when it has ended, so that none is ever changed.
 """
 
 from __future__ import annotations
