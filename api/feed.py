@@ -15,6 +15,7 @@ import time
 from collections.abc import Sequence
 from functools import partial
 
+from api.processes.garbage import nothing_collected
 from api.store.event_log import FOLDED_TOPICS, EventLog
 from api.store.mapper import Row
 from api.store.tailer import Tailer
@@ -55,9 +56,10 @@ class Feed:
     async def open(self) -> None:
         """Fold the directory from the log as it stands, then follow. Raises the store's errors."""
         end = await asyncio.to_thread(self._log.end)
-        for recorded in await asyncio.to_thread(lambda: list(self._log.directory(end))):
-            self._fold(recorded)
-        await asyncio.to_thread(self.distro_trees.catch_up)
+        with nothing_collected():
+            for recorded in await asyncio.to_thread(lambda: list(self._log.directory(end))):
+                self._fold(recorded)
+            await asyncio.to_thread(self.distro_trees.catch_up)
         self.broadcast.begin(end)
         self._progress.advance(end)
         self.tailer = Tailer(self._url, after=end)
