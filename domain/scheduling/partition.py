@@ -159,10 +159,11 @@ class Partition:
         moment = self._supposed.next_moment(subject, before)
         after = evolve_known(before, event, moment)
         self._put(after, forget=False)
-        for question in self._raising.questions(Happened(subject, event, before, after), self):
-            self._supposed.raised.append((moment.position, question))
-            if question[0] == WAKE_UP:
-                self.triggers.suppose_raised(question[1])
+        if self._raising.may_ask(event):
+            for question in self._raising.questions(Happened(subject, event, before, after), self):
+                self._supposed.raised.append((moment.position, question))
+                if question[0] == WAKE_UP:
+                    self.triggers.suppose_raised(question[1])
         return before
 
     def committed(self, first_position: int, last_position: int) -> None:
@@ -242,7 +243,7 @@ class Partition:
         return state
 
     def _known(self, subject: str) -> State | None:
-        kind, name = split_subject(subject)
+        kind, _, name = subject.partition("/")
         if kind == "system":
             return self.systems.get(name)
         return self.sets.recipes.get(int(name)) if kind == "recipe" else self.sets.sets.get(int(name))
