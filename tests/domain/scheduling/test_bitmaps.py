@@ -43,17 +43,18 @@ def test_transposed__any_rows__has_the_rows_of_each_number(rows: dict[int, set[i
 
 
 small = st.sets(st.integers(0, 9))
-steps = st.lists(
+changes = st.sampled_from(["add", "subtract", "put", "change"])
+steps = st.lists(st.tuples(changes, small, st.integers(0, 1_000)))
     st.tuples(st.sampled_from(["add", "subtract", "put", "change"]), small, st.integers(0, 1_000))
 )
 
 
 @given(steps, small)
 def test_planes__any_changes__have_the_numbers_of_a_dictionary(
-    changes: list[tuple[str, set[int], int]], among: set[int]
+    made: list[tuple[str, set[int], int]], among: set[int]
 ) -> None:
     planes, values = Planes(), dict.fromkeys(range(10), 0)
-    for change, numbers, amount in changes:
+    for change, numbers, amount in made:
         if change in ("put", "change"):
             for number in numbers:
                 before = (values[number],) if change == "change" else ()
