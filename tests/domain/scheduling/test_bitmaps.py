@@ -45,8 +45,6 @@ def test_transposed__any_rows__has_the_rows_of_each_number(rows: dict[int, set[i
 small = st.sets(st.integers(0, 9))
 changes = st.sampled_from(["add", "subtract", "put", "change"])
 steps = st.lists(st.tuples(changes, small, st.integers(0, 1_000)))
-    st.tuples(st.sampled_from(["add", "subtract", "put", "change"]), small, st.integers(0, 1_000))
-)
 
 
 @given(steps, small)
