@@ -69,6 +69,11 @@ class Partition:
         for question in self._raising.questions(happened, self):
             self._raise(recorded.position, recorded.commit_end, question)
 
+    def pass_over(self, position: int) -> None:
+        """What is in the log up to there, and was not applied, is `not_folded`."""
+        assert not self._supposed, "the log is read only when nothing is supposed"
+        self.position = max(self.position, position)
+
     def _raise(self, position: int, commit_end: int, question: Question) -> None:
         if self._raising.is_new(commit_end, question):
             self.triggers.push(Trigger(position, *question))
