@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 from api.metrics import counted
 from api.metrics.writer import CounterWriter
-from api.processes.garbage import nothing_collected, spare_what_is_there, spare_what_lasts
+from api.processes.garbage import YOUNG_OF_A_FOLD, nothing_collected, spare_what_is_there, spare_what_lasts
 from api.processes.stop_request import listening
 from api.settings import BadSettings, Settings, variable
 from api.store import migrate as migrations
@@ -126,7 +126,8 @@ def run_scheduler(settings: Settings) -> None:
     with nothing_collected():
         partition = _patiently_now(snapshots.load, stop.made)
     if partition is not None:
-        spare_what_lasts()
+        # A deep commit in the making is a hundred thousand objects.
+        spare_what_lasts(YOUNG_OF_A_FOLD)
         tailer = Tailer(url, after=partition.position)
         consistency = ConsistencyLoop(Contacts(log), settings.consistency_seconds)
         scheduler = Scheduler(

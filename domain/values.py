@@ -32,6 +32,18 @@ def _copier(cls: type[Any]) -> Callable[[Any], Any]:
     return copier
 
 
+def changer(cls: type[T], *names: str) -> Callable[..., T]:
+    """Makes copies of values of such a class with these fields otherwise: from a value and theirs, in order.
+
+    As `changed`, in half its time: for a change that happens to most of what there is.
+    """
+    slots: tuple[str, ...] = cls.__slots__  # type: ignore[attr-defined]
+    if unknown := set(names).difference(slots):
+        raise AttributeError(f"{cls.__name__} has no {', '.join(sorted(unknown))}")
+    lines = [f"made.{name} = {name if name in names else f'value.{name}'}" for name in slots]
+    return _written_out(cls, ", ".join(("value", *names)), [*lines, "made.__class__ = cls"])
+
+
 def maker(cls: type[T]) -> Callable[..., T]:
     """Makes values of a frozen dataclass with slots from all of its fields, in their order.
 

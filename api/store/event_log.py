@@ -6,13 +6,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any
 
-from eventsourcing.persistence import EventStore, InterfaceError, OperationalError, StoredEvent
+from eventsourcing.persistence import EventStore, InterfaceError, OperationalError
 from psycopg.rows import tuple_row
 from psycopg_pool import PoolTimeout
 
 from api.store.datastore import Datastore
-from api.store.mapper import EventMapper, Versioned
-from api.store.recorder import Recorder, StoredAppend
+from api.store.mapper import EventMapper
+from api.store.recorder import Recorder, StoredAppend, StoredRow
 from api.store.requests import Append, Committed, Outcome
 from api.store.selection import EVERYTHING, Selection
 from api.store.sql import BOUNDED, PAGE_BYTES, SQL
@@ -56,13 +56,13 @@ class EventLog(EventStore[str]):
 
     def _stored(self, request: Append) -> StoredAppend:
         versions = dict(request.expected)
-        events: list[StoredEvent] = []
+        rows: list[StoredRow] = []
         for change in request.changes:
-            versions[change.subject] += 1
-            versioned = Versioned(change.subject, versions[change.subject], change)
-            events.append(self.mapper.to_stored_event(versioned))
+            subject = change.subject
+            version = versions[subject] = versions[subject] + 1
+            rows.append((subject, version, change.event.TOPIC, self.mapper.state(change)))
         return StoredAppend(
-            request.command_id, events, request.expected, request.fence, request.digest, request.answer
+            request.command_id, rows, request.expected, request.fence, request.digest, request.answer
         )
 
     def load(self, after: Mapping[str, int]) -> dict[str, list[Recorded]]:

@@ -37,10 +37,14 @@ class OrjsonTranscoder(Transcoder):
     """Datetimes become RFC 3339 in UTC, events their fields by name; everything else must be JSON already."""
 
     def encode(self, obj: Any) -> bytes:
-        return orjson.dumps(obj, option=orjson.OPT_UTC_Z)
+        return _json(obj)
 
     def decode(self, data: bytes) -> Any:
         return orjson.loads(data)
+
+
+def _json(value: object) -> bytes:
+    return orjson.dumps(value, option=orjson.OPT_UTC_Z)
 
 
 class EventMapper(Mapper[str]):
@@ -52,24 +56,26 @@ class EventMapper(Mapper[str]):
 
     def to_stored_event(self, domain_event: Any) -> StoredEvent:
         change: Change = domain_event.change
-        state = self._state(change.event, change.stamp)
-        if NUL in state:
-            # The doors refuse it. One that got by would stop every reader of the log for ever.
-            raise ValueError(f"{change.event.TOPIC} of {change.subject} holds a NUL")
         return StoredEvent(
             originator_id=domain_event.originator_id,
             originator_version=domain_event.originator_version,
             topic=change.event.TOPIC,
-            state=state,
+            state=self.state(change),
         )
 
-    def _state(self, event: Event, stamp: Stamp) -> bytes:
+    def state(self, change: Change) -> bytes:
+        """What the log has of it beside its subject, version and topic."""
+        subject, event, stamp = change
         known, stamped = self._stamped
         if known is not stamp:
             # The next events will have it, too.
-            stamped = self.transcoder.encode(_stamped(stamp))[1:-1]
+            stamped = _json(_stamped(stamp))[1:-1]
             self._stamped = (stamp, stamped)
-        return b'{"version":%d,%b,"data":%b}' % (event.VERSION, stamped, self.transcoder.encode(event))
+        state = b'{"version":%d,%b,"data":%b}' % (event.VERSION, stamped, _json(event))
+        if NUL in state:
+            # The doors refuse it. One that got by would stop every reader of the log for ever.
+            raise ValueError(f"{event.TOPIC} of {subject} holds a NUL")
+        return state
 
     def to_domain_event(self, stored_event: StoredEvent) -> Any:
         event, stamp = self.read(stored_event.topic, stored_event.state)

@@ -7,7 +7,7 @@ recorder and its absence here through the same calls.
 from __future__ import annotations
 
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -29,13 +29,16 @@ from api.store.requests import Committed, Conflict, Fence, Fenced, Outcome
 from api.store.sql import SQL
 from api.store.subscription import TailedSubscription
 
+StoredRow = tuple[str, int, str, bytes]
+"""subject, version, topic, state"""
+
 
 @dataclass(frozen=True)
 class StoredAppend:
     """One append request with its events already mapped to rows."""
 
     command_id: str
-    events: Sequence[StoredEvent]
+    rows: Sequence[StoredRow]
     expected: Mapping[str, int]
     fence: Fence | None = None
     digest: bytes | None = None
@@ -58,7 +61,7 @@ class Recorder(PostgresApplicationRecorder):
         for event in stored_events:
             expected.setdefault(str(event.originator_id), event.originator_version - 1)
         command_id = kwargs.get("command_id") or uuid.uuid4().hex
-        outcome = self._append_again(StoredAppend(command_id, stored_events, expected))
+        outcome = self._append_again(StoredAppend(command_id, rows_of(stored_events), expected))
         if not isinstance(outcome, Committed):
             raise IntegrityError(str(outcome))
         return range(outcome.first_position, outcome.position + 1)
@@ -87,13 +90,21 @@ class Recorder(PostgresApplicationRecorder):
         return [_outcome(request, row) for request, row in zip(requests, rows, strict=True)]
 
 
+def rows_of(events: Iterable[StoredEvent]) -> list[StoredRow]:
+    """What the library has as objects."""
+    return [
+        (str(event.originator_id), event.originator_version, event.topic, event.state) for event in events
+    ]
+
+
 def _arrays(requests: Sequence[StoredAppend]) -> list[list[Any]]:
     expected = [
         (number, subject, version)
         for number, request in enumerate(requests, start=1)
         for subject, version in request.expected.items()
     ]
-    events = [(number, event) for number, request in enumerate(requests, start=1) for event in request.events]
+    numbers = [number for number, request in enumerate(requests, start=1) for _ in request.rows]
+    columns = zip(*(row for request in requests for row in request.rows), strict=True)
     return [
         [request.command_id for request in requests],
         [request.fence.lease if request.fence else None for request in requests],
@@ -103,11 +114,8 @@ def _arrays(requests: Sequence[StoredAppend]) -> list[list[Any]]:
         [number for number, _, _ in expected],
         [subject for _, subject, _ in expected],
         [version for _, _, version in expected],
-        [number for number, _ in events],
-        [event.originator_id for _, event in events],
-        [event.originator_version for _, event in events],
-        [event.topic for _, event in events],
-        [event.state for _, event in events],
+        numbers,
+        *map(list, columns),
     ]
 
 

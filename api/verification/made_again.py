@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from api.store.mapper import EventMapper, Row
 from api.verification.kind import SHOWN
-from domain.events import Event, shown_of
+from domain.events import Event, Recorded, shown_of
+from domain.scheduling.not_folded import NOT_FOLDED
 from replay.verify.decided import Decided
 from replay.verify.recomputation import Difference, Recomputation
 
@@ -22,9 +24,17 @@ class MadeAgain:
 
     def take(self, rows: list[Row]) -> None:
         self._position = rows[-1][0]
-        for difference in self._again.take_all(map(self._mapper.recorded, rows)):
+        for difference in self._again.take_all(self._recorded(rows)):
             if len(self._first) < SHOWN:
                 self._first.append(difference)
+
+    def _recorded(self, rows: list[Row]) -> Iterator[Recorded]:
+        """But for what needs only to be known."""
+        for row in rows:
+            if row[5] in NOT_FOLDED:
+                self._mapper.require_readable(row)
+            else:
+                yield self._mapper.recorded(row)
 
     def found(self) -> dict[str, Any]:
         counts, others = self._again.counts, self._again.other_policies

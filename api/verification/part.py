@@ -6,14 +6,14 @@ How texts hash is fixed when a process starts, so whoever wants it otherwise nee
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import orjson
 
 from api import root
-from api.processes.garbage import YOUNG_OF_A_FOLD, spare_what_lasts
-from api.processes.stop_request import listening
+from api.processes.garbage import nothing_collected
+from api.processes.stop_request import StopRequest, listening
 from api.settings import Settings
 from api.store.mapper import Row
 from api.verification.against_rules import AgainstRules
@@ -28,9 +28,13 @@ def main() -> None:
     stop = listening()
     name, end = sys.argv[1], int(sys.argv[2])
     url = root.needed(Settings.read().database_url)
-    spare_what_lasts(YOUNG_OF_A_FOLD)
-    part = PARTS[name]()
-    for page in pages(url, end):
+    # What is folded makes no circles, and what is not kept goes by itself.
+    with nothing_collected():
+        _go_through(PARTS[name](), pages(url, end), end, stop)
+
+
+def _go_through(part: Part, log: Iterable[list[Row]], end: int, stop: StopRequest) -> None:
+    for page in log:
         if stop.made():
             return
         if wrong := _unreadable(part, page):

@@ -27,6 +27,7 @@ from api.workers.keeping import Keeping
 from domain.events import Basis
 from domain.scheduling.decide import POLICY_VERSION, decide
 from domain.scheduling.draft import Decision
+from domain.scheduling.not_folded import NOT_FOLDED
 from domain.scheduling.partition import Partition
 from projections.database import DatabaseAway
 
@@ -136,8 +137,13 @@ class Scheduler:
         return page
 
     def _take_in(self, page: Sequence[Row]) -> None:
+        mapper = self._log.mapper
         for row in page:
-            self.partition.apply(self._log.mapper.recorded(row))
+            if row[5] in NOT_FOLDED:
+                mapper.require_readable(row)
+                self.partition.pass_over(row[0])
+            else:
+                self.partition.apply(mapper.recorded(row))
         if page:
             self._progress.came_round()
 

@@ -12,7 +12,7 @@ from domain.recipe import events as happened
 from domain.recipe import watchdog
 from domain.recipe.lifecycle import FINISHED, GIVEN_UP, OPEN_TASK, STARTED
 from domain.recipe.place import place_after
-from domain.values import changed
+from domain.values import changed, changer
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,15 +88,10 @@ def evolve(recipe: Recipe | None, recipe_id: int, event: Event, moment: Moment) 
     tasks = recipe.tasks
     if state in GIVEN_UP:
         tasks = tuple(_given_up(task, state) for task in tasks)
-    return changed(
-        recipe,
-        version=moment.version,
-        state=state,
-        deadline=deadline,
-        system=system,
-        lab_controller=lab_controller,
-        tasks=tasks,
-    )
+    return _moved(recipe, moment.version, state, deadline, system, lab_controller, tasks)
+
+
+_moved = changer(Recipe, "version", "state", "deadline", "system", "lab_controller", "tasks")
 
 
 def _begin(recipe_id: int, event: happened.RecipeNew, moment: Moment) -> Recipe:

@@ -43,7 +43,7 @@ class Members:
         return next(recipe for recipe in self.recipes if recipe.recipe_id == recipe_id)
 
     def guests_of(self, host: Recipe) -> tuple[Recipe, ...]:
-        return tuple(recipe for recipe in self.recipes if recipe.host_recipe_id == host.recipe_id)
+        return tuple([recipe for recipe in self.recipes if recipe.host_recipe_id == host.recipe_id])
 
     def system_of(self, host: Recipe) -> System | None:
         """The system a host is on, None for a recipe that has none or has finished."""

@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from struct import unpack
+from typing import Final
+
+BYTES: Final = 8
+WORD: Final = 8 * BYTES
 
 
 def numbers_in(bitmap: int) -> Iterator[int]:
@@ -42,19 +47,29 @@ def union(bitmaps: Iterable[int]) -> int:
 
 
 def transposed(rows: Mapping[int, int]) -> dict[int, int]:
-    """A bitmap for each number that is in any row (there is one at least): of the rows that it is in."""
-    if sum(map(int.bit_count, rows.values())) > max(rows.values()).bit_length():
-        return _by_digits(rows)
+    """A bitmap for each number that is in any row: of the rows that it is in."""
     found: dict[int, int] = {}
-    for row, bitmap in rows.items():
-        for number in numbers_in(bitmap):
-            found[number] = found.get(number, 0) | 1 << row
+    for first in sorted({row - row % WORD for row in rows}):
+        for number, word in _word(rows, first):
+            found[number] = found.get(number, 0) | word << first
     return found
 
 
-def _by_digits(rows: Mapping[int, int]) -> dict[int, int]:
-    """A text of digits for each row, column by column: for thousands five times as fast as bit by bit."""
-    first, last, width = min(rows), max(rows), max(rows.values()).bit_length()
-    digits = [f"{rows.get(row, 0):0{width}b}" for row in range(last, first - 1, -1)]
-    columns = (int("".join(column), 2) << first for column in zip(*digits, strict=True))
-    return {width - place: bitmap for place, bitmap in enumerate(columns, start=1) if bitmap}
+def _word(rows: Mapping[int, int], first: int) -> Iterator[tuple[int, int]]:
+    """The numbers of so many rows, each with those rows as one word, made without a step for each bit.
+
+    A row written out in digits has a byte for each number. Eight rows fit into these bytes, a digit of each;
+    eight such strings, byte by byte in turn, are the words.
+    """
+    width = max(rows.get(row, 0).bit_length() for row in range(first, first + WORD))
+    ones = int.from_bytes(b"\1" * width)
+    words = bytearray(width * BYTES)
+    for place in range(BYTES):
+        together = 0
+        for digit in range(8):
+            bitmap = rows.get(first + 8 * place + digit)
+            if bitmap:
+                together |= (int.from_bytes(f"{bitmap:0{width}b}".encode()) & ones) << digit
+        words[place::BYTES] = together.to_bytes(width)
+    columns = unpack(f"<{width}Q", words)
+    return ((number, word) for number, word in enumerate(reversed(columns)) if word)

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from itertools import chain
 from typing import NamedTuple
 
-from domain.scheduling.bitmaps import numbers_in, transposed
+from domain.scheduling.bitmaps import WORD, numbers_in, transposed
 from domain.scheduling.filter_key import FilterKey
 from domain.scheduling.heads import Heads, Rank
 from domain.scheduling.labs import Labs
@@ -77,6 +77,8 @@ class Filters:
         self._populated = 0
         self._forcing = 0
         self._signatures = defaultdict[int, int](int)
+        # Evaluated, and not in the signatures yet: many at a time cost little more than one.
+        self._unsigned = 0
         # How many unplaced recipes could use a system, of the evaluated entries; and those entries of which
         # not as many are counted as there are: they come and go far more often than somebody asks.
         self._takers = Planes()
@@ -160,6 +162,7 @@ class Filters:
 
     def signatures(self) -> list[int]:
         """By system number, which of those filters it is viable for, as a bitmap of their numbers."""
+        self._sign()
         return [self._signatures.get(number, 0) for number in range(len(self._labs.names))]
 
     def restore(self, evaluated: Iterable[Evaluated], signatures: Iterable[int]) -> None:
@@ -236,7 +239,10 @@ class Filters:
         With `forced_only`, those that name the system by force.
         """
         heads = self._heads[line]
+        if not heads.numbers:
+            return iter(())
         self._evaluate_all(heads.numbers)
+        self._sign()
         signature = self._signatures[self._labs.number(fqdn)]
 
         def recipes(number: int) -> Ranked[Rank]:
@@ -250,27 +256,38 @@ class Filters:
     def _evaluate_all(self, numbers: int) -> None:
         fresh = numbers & ~self._known
         if fresh:
-            rows = {number: self._look(self._by_number[number]) for number in numbers_in(fresh)}
+            for number in numbers_in(fresh):
+                self._look(self._by_number[number])
+
+    def _sign(self) -> None:
+        """The signatures of systems have all that was evaluated."""
+        if self._unsigned:
+            rows = {number: self._by_number[number].viable or 0 for number in numbers_in(self._unsigned)}
+            self._unsigned = 0
             for number, signature in transposed(rows).items():
                 self._signatures[number] |= signature
 
     def _evaluate(self, entry: Entry) -> int:
         if entry.viable is None:
-            self._evaluate_all(1 << entry.number)
+            self._look(entry)
         assert entry.viable is not None, "it has just been evaluated"
         return entry.viable
 
-    def _look(self, entry: Entry) -> int:
+    def _look(self, entry: Entry) -> None:
         self._effort.evaluations += 1
         entry.viable = viable(self._labs, entry.key)
         self._miscounted[entry.number] = None
         self._known |= 1 << entry.number
-        return entry.viable
+        self._unsigned |= 1 << entry.number
+        if self._unsigned.bit_count() >= WORD:
+            # Nobody is to wait for thousands at once.
+            self._sign()
 
     def _forget(self, entry: Entry) -> None:
         """What was found of it is not so any more."""
         if entry.viable is None:
             return
+        self._sign()
         self._count(entry, 0)
         self._known &= ~(1 << entry.number)
         for number in numbers_in(entry.viable):

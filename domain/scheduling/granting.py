@@ -74,18 +74,21 @@ def grant(draft: Draft, host: Recipe, system: System) -> None:
     scheduled = RecipeScheduled(system=system.fqdn, lab_controller=system.lab_controller)
     draft.happen(members.together(host, scheduled))
     draft.happen([(system.subject, SystemScheduled(recipe_id=host.recipe_id))])
-    for sibling in members.hosts:
-        if sibling.recipe_id != host.recipe_id and sibling.state in ("new", "queued"):
+    for sibling in members.recipes:
+        if sibling.recipe_id == host.recipe_id or sibling.is_guest:
+            continue
+        if sibling.state in ("new", "queued"):
             assigned = RecipeAssigned(lab_controller=system.lab_controller, reason=None)
             draft.happen(members.together(sibling, assigned))
     _start(draft, host.recipe_set_id)
 
 
 def _start(draft: Draft, recipe_set_id: int) -> None:
-    if draft.partition.sets.missing(recipe_set_id):
+    hosts = draft.partition.sets.hosts(recipe_set_id)
+    if any(host.state != "scheduled" for host in hosts):
         return
     members = draft.partition.members(recipe_set_id)
-    for host in members.hosts:
+    for host in hosts:
         assert host.system is not None, f"{host.subject} is scheduled"
         draft.happen(members.together(host, RecipeWaiting(system=host.system)))
         waiting: Event = SystemWaiting(recipe_id=host.recipe_id)

@@ -39,10 +39,16 @@ class Heads:
             del self._first[number]
             self.numbers &= ~(1 << number)
             return
+        before = self._first.get(number)
         self._first[number] = first
-        self._urgency.put(number, first[0] + HIGHEST)
-        self._submission.put(number, first[1])
-        self.numbers |= 1 << number
+        if before is None:
+            # Who stood there once may have left a number behind.
+            self._urgency.put(number, first[0] + HIGHEST)
+            self._submission.put(number, first[1])
+            self.numbers |= 1 << number
+        else:
+            self._urgency.change(number, before[0] + HIGHEST, first[0] + HIGHEST)
+            self._submission.change(number, before[1], first[1])
 
     def first(self, number: int) -> Rank | None:
         return self._first.get(number)
@@ -68,8 +74,12 @@ class Heads:
         while among:
             together = self._submission.least(self._urgency.least(among))
             among &= ~together
-            # More than one where recipes of one set have several filters.
-            yield from sorted((self._first[number], number) for number in numbers_in(together))
+            if together & together - 1:
+                # Recipes of one set that have several filters.
+                yield from sorted((self._first[number], number) for number in numbers_in(together))
+            else:
+                number = together.bit_length() - 1
+                yield self._first[number], number
 
 
 def _begin(begun: list[tuple[Rank, Iterator[Rank]]], ranks: Iterator[Rank]) -> None:

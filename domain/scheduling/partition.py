@@ -69,6 +69,11 @@ class Partition:
         for question in self._raising.questions(happened, self):
             self._raise(recorded.position, recorded.commit_end, question)
 
+    def pass_over(self, position: int) -> None:
+        """What is in the log up to there, and was not applied, is `not_folded`."""
+        assert not self._supposed, "the log is read only when nothing is supposed"
+        self.position = max(self.position, position)
+
     def _raise(self, position: int, commit_end: int, question: Question) -> None:
         if self._raising.is_new(commit_end, question):
             self.triggers.push(Trigger(position, *question))
@@ -159,10 +164,11 @@ class Partition:
         moment = self._supposed.next_moment(subject, before)
         after = evolve_known(before, event, moment)
         self._put(after, forget=False)
-        for question in self._raising.questions(Happened(subject, event, before, after), self):
-            self._supposed.raised.append((moment.position, question))
-            if question[0] == WAKE_UP:
-                self.triggers.suppose_raised(question[1])
+        if self._raising.may_ask(event):
+            for question in self._raising.questions(Happened(subject, event, before, after), self):
+                self._supposed.raised.append((moment.position, question))
+                if question[0] == WAKE_UP:
+                    self.triggers.suppose_raised(question[1])
         return before
 
     def committed(self, first_position: int, last_position: int) -> None:
@@ -242,7 +248,7 @@ class Partition:
         return state
 
     def _known(self, subject: str) -> State | None:
-        kind, name = split_subject(subject)
+        kind, _, name = subject.partition("/")
         if kind == "system":
             return self.systems.get(name)
         return self.sets.recipes.get(int(name)) if kind == "recipe" else self.sets.sets.get(int(name))

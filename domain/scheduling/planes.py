@@ -42,6 +42,16 @@ class Planes:
             plane | bit if value >> digit & 1 else plane & keep for digit, plane in enumerate(self._planes)
         ]
 
+    def change(self, number: int, before: int, after: int) -> None:
+        """Give one system another number than the one it has: only digits that differ are looked at."""
+        bit, digit, differs = 1 << number, 0, before ^ after
+        self._planes += [0] * (after.bit_length() - len(self._planes))
+        while differs:
+            if differs & 1:
+                self._planes[digit] ^= bit
+            differs >>= 1
+            digit += 1
+
     def value(self, number: int) -> int:
         return sum((plane >> number & 1) << digit for digit, plane in enumerate(self._planes))
 

@@ -39,6 +39,10 @@ class Raising:
         self._commit_end = 0
         self._asked: dict[Question, None] = {}
 
+    def may_ask(self, event: Event) -> bool:
+        """Whether events of its kind have questions."""
+        return type(event) in self._rows
+
     def questions(self, happened: Happened, partition: Partition) -> Iterable[Question]:
         """Of an event that the partition has taken in, or supposes."""
         rows = self._rows.get(type(happened.event))

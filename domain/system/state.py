@@ -9,7 +9,7 @@ from typing import Any
 
 from domain.events import Event, Moment
 from domain.system import events as happened
-from domain.values import changed
+from domain.values import changed, changer
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,14 +63,17 @@ def evolve(system: System | None, fqdn: str, event: Event, moment: Moment) -> Sy
             owned_since=moment.position,
         )
     assert system is not None, f"{fqdn} has events before it was registered"
+    usage = getattr(event, "USAGE", None)
+    if usage is not None:
+        return _used(system, moment.version, usage, getattr(event, "recipe_id", None), moment.position)
     return changed(system, version=moment.version, **_change(event, moment))
 
 
+_used = changer(System, "version", "usage", "recipe_id", "since")
+
+
 def _change(event: Event, moment: Moment) -> dict[str, Any]:
-    """What an event changes beside the version."""
-    usage = getattr(event, "USAGE", None)
-    if usage is not None:
-        return {"usage": usage, "recipe_id": getattr(event, "recipe_id", None), "since": moment.position}
+    """What an event that leaves the usage as it is changes beside the version."""
     if isinstance(event, happened.SystemReservationBegun):
         return {"reservation": _reservation(event, moment.position)}
     if isinstance(event, happened.SystemOwnerChanged):

@@ -13,8 +13,8 @@ from typing import Any
 
 from replay.audit.bitmaps import numbers_in
 from replay.audit.facts import Facts
-from replay.audit.leaves import Ask
-from replay.audit.requirement import UNREADABLE, parts
+from replay.audit.leaves import Ask, Question
+from replay.audit.requirement import UNREADABLE, Form, conditions, read
 
 Value = tuple[Any, ...]
 
@@ -34,6 +34,7 @@ class Column:
         self._about = about
         self._requirements = 0
         self._asks: defaultdict[int, list[Ask]] = defaultdict(list)
+        self._asked_by: defaultdict[Ask, int] = defaultdict(int)
         self._said: dict[Value, Said] = {}
 
     @property
@@ -45,6 +46,7 @@ class Column:
         """Before a requirement of this number is asked for."""
         self._requirements |= 1 << number
         self._asks[number].append(ask)
+        self._asked_by[ask] |= 1 << number
 
     def refused(self, facts: Facts, beside: int) -> int:
         """The requirements that are refused here, or were beside: these need not be asked for."""
@@ -54,10 +56,10 @@ class Column:
             said = self._said[value] = Said()
         unasked = self._requirements & ~said.asked & ~beside
         if unasked:
-            for number in numbers_in(unasked):
-                for ask in self._asks[number]:
-                    if ask(facts) is not True:
-                        said.refused |= 1 << number
+            asks = dict.fromkeys(ask for number in numbers_in(unasked) for ask in self._asks[number])
+            for ask in asks:
+                if ask(facts) is not True:
+                    said.refused |= self._asked_by[ask]
             said.asked |= unasked
         return beside | said.refused
 
@@ -69,16 +71,25 @@ class Answers:
         self.requirements = 0
         self.unknown = 0
         self._columns: dict[tuple[str, ...], Column] = {}
+        # Many requirements have a condition in common: it is one question.
+        self._questions: dict[str, Question | None] = {}
 
     def know(self, host_requires: str) -> None:
         """From now on it is asked, too; one that cannot be read is refused by every system."""
         try:
-            for about, ask in parts(json.loads(host_requires)):
-                names = tuple(sorted(about))
-                self._columns.setdefault(names, Column(names)).add(self.requirements, ask)
+            for question in map(self._question, conditions(json.loads(host_requires))):
+                if question is not None:
+                    names = tuple(sorted(question.about))
+                    self._columns.setdefault(names, Column(names)).add(self.requirements, question.ask)
         except UNREADABLE:
             self.unknown |= 1 << self.requirements
         self.requirements += 1
+
+    def _question(self, form: Form) -> Question | None:
+        said = json.dumps(form)
+        if said not in self._questions:
+            self._questions[said] = read(form)
+        return self._questions[said]
 
     def refused(self, facts: Facts) -> int:
         """The known requirements that a system is not known to fulfil, as a bitmap."""

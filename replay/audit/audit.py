@@ -82,7 +82,9 @@ class Audit:
         self._of_decisions = of_decisions(self._judge)
         self._looking: dict[str, tuple[Invariant, ...]] = {}
         # What the scheduler did not know yet, by the ends of commits.
-        self._unknown: deque[tuple[int, Sequence[Record]]] = deque()
+        self._unknown: deque[tuple[int, list[Record]]] = deque()
+        # What was decided last is supposed until more is learned: mostly that is what it begins with.
+        self._supposed: Commit | None = None
 
     def take(self, commit: Sequence[Recorded]) -> Iterator[Violation]:
         """What is wrong in it; to be gone through to its end."""
@@ -97,9 +99,10 @@ class Audit:
         self.commits += 1
         if commit.decisions:
             self._learn(commit.decisions[0].basis)
-            with self._known.supposing():
-                for decision in commit.decisions:
-                    yield from self._decision(decision)
+            self._known.suppose()
+            self._supposed = commit
+            for decision in commit.decisions:
+                yield from self._decision(decision)
         for record in commit.records:
             for invariant in self._before(record):
                 yield from invariant.event(self.world, record)
@@ -111,9 +114,29 @@ class Audit:
 
     def _learn(self, basis: int | None) -> None:
         """All that was in the log at the basis, or is now."""
+        self._settle(basis)
         while self._unknown and (basis is None or self._unknown[0][0] <= basis):
             for record in self._unknown.popleft()[1]:
                 self._known.apply(record)
+
+    def _settle(self, basis: int | None) -> None:
+        """What was supposed last is learned by that, if it is among what is learned now."""
+        commit, self._supposed = self._supposed, None
+        if commit is None:
+            return
+        if (basis is not None and basis < commit.end) or not self._is_apart(commit):
+            self._known.take_back()
+            return
+        self._known.has_happened()
+        for end, records in self._unknown:
+            if end == commit.end:
+                records[:] = [record for record in records if record.basis is None]
+
+    def _is_apart(self, commit: Commit) -> bool:
+        """Whether nothing that is learned before it happens to its subjects: then the order is all one."""
+        moved = {(record.kind, record.name) for record in commit.records}
+        before = (records for end, records in self._unknown if end < commit.end)
+        return not any((record.kind, record.name) in moved for records in before for record in records)
 
     def _before(self, record: Record) -> tuple[Invariant, ...]:
         """Those that look at such events."""

@@ -51,7 +51,7 @@ class WholeCommits(Invariant):
 
 
 class Decisions(Invariant):
-    """Only the scheduler decides, on whole commits, after its own last one, and says on what and why."""
+    """Only the scheduler decides, on whole commits, after its own last one; it says when, on what and why."""
 
     name = "decisions"
     topics = None
@@ -70,6 +70,9 @@ class Decisions(Invariant):
             return
         if record.actor != SCHEDULER:
             yield self.broken([record.position], [record.subject], f"{record.actor} decides on a basis")
+        if record.now is not None and record.at != record.now:
+            what = f"it happened at {record.at}, and was decided at {record.now}"
+            yield self.broken([record.position], [record.subject], what)
         if not self._is_cause(record.cause, record.basis):
             what = f"{record.cause!r} cannot be its cause on basis {record.basis}"
             yield self.broken([record.position], [record.subject], what)

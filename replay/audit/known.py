@@ -47,15 +47,27 @@ class Known(World):
     @contextmanager
     def supposing(self) -> Iterator[None]:
         """What is applied within has not happened behind it."""
-        mark = len(self._supposed)
-        self._supposing += 1
+        mark = self.suppose()
         try:
             yield
         finally:
-            self._supposing -= 1
-            while len(self._supposed) > mark:
-                table, key, before = self._supposed.pop()
-                self._replace(table, key, table.get(key), before)
+            self.take_back(mark)
+
+    def suppose(self) -> int:
+        """What is applied from here on has not happened, until it `has_happened` or is taken back."""
+        self._supposing += 1
+        return len(self._supposed)
+
+    def take_back(self, mark: int = 0) -> None:
+        self._supposing -= 1
+        while len(self._supposed) > mark:
+            table, key, before = self._supposed.pop()
+            self._replace(table, key, table.get(key), before)
+
+    def has_happened(self) -> None:
+        """All that is supposed."""
+        self._supposing -= 1
+        self._supposed.clear()
 
     def put(self, table: dict[K, V], key: K, value: V | None) -> None:
         before = table.get(key)

@@ -51,8 +51,9 @@ class Line:
     """
 
     def __init__(self) -> None:
-        # The first of each need, in order; by requirement, and which requirements those are (bitmap).
-        self._firsts: list[tuple[Rank, Need]] = []
+        # The first of each need, with the number of its requirement, in order; by requirement, and which
+        # requirements those are (bitmap).
+        self._firsts: list[tuple[Rank, int, Need]] = []
         self._needs: defaultdict[int, list[Need]] = defaultdict(list)
         self._asked = 0
         self._ranks: defaultdict[Need, list[Rank]] = defaultdict(list)
@@ -67,7 +68,9 @@ class Line:
         asked = self._asked & among
         # Either may be few: who stands before the end, and what a system fulfils.
         if before <= asked.bit_count():
-            return [need for _, need in self._firsts[:before] if asked >> need.wants.number & 1]
+            # A digit is looked at in a tenth of the time that it takes to shift a long number.
+            digits = f"{asked:0{self._asked.bit_length()}b}"
+            return [need for _, number, need in self._firsts[:before] if digits[~number] == "1"]
         ranks = self._ranks
         return [need for number in numbers_in(asked) for need in self._needs[number] if ranks[need][0] < end]
 
@@ -90,7 +93,7 @@ class Line:
         if before is not None:
             del self._firsts[bisect_left(self._firsts, (before,))]
         if first is not None:
-            insort(self._firsts, (first, need))
+            insort(self._firsts, (first, need.wants.number, need))
         if before is None or first is None:
             self._is_needed(need, first is not None)
 

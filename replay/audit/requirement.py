@@ -7,7 +7,7 @@ Three-valued: of what is not known of a system neither a question nor its negati
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from replay.audit.facts import Facts
@@ -36,10 +36,21 @@ def judge(form: Form, facts: Facts) -> Answer:
 
 def parts(form: Form) -> list[Question]:
     """Who is known to be as each of these asks is known to be as the whole asks. Raises UnknownLeaf."""
+    return [part for each in conditions(form) if (part := read(each)) is not None]
+
+
+def conditions(form: Form) -> Iterator[Form]:
+    """What is asked one beside the other: the whole asks for each of these."""
     if set(form) == {"and"}:
-        return [part for each in form["and"] for part in parts(each)]
-    whole = _read(form, read_leaf)
-    return [] if whole is None else [whole]
+        for each in form["and"]:
+            yield from conditions(each)
+    else:
+        yield form
+
+
+def read(form: Form) -> Question | None:
+    """None: it asks nothing. Raises UnknownLeaf."""
+    return _read(form, read_leaf)
 
 
 def _read(form: Form, leaf: Read) -> Question | None:

@@ -59,7 +59,7 @@ class Recomputation:
         self._ahead: deque[Recorded] = deque()
 
     def take_all(self, log: Iterable[Recorded]) -> Iterator[Difference]:
-        """Of a part of the log that ends with a commit."""
+        """Of a part of the log that ends with a commit; what is `not_folded` may be left out."""
         for commit in commits(log):
             yield from self.take(commit)
 
@@ -75,6 +75,7 @@ class Recomputation:
         """The differences; and whether the partition knows the commit, since it has just supposed it."""
         while self._ahead and self._ahead[0].position <= made.basis.position:
             self._fold_next()
+        self._partition.pass_over(made.basis.position)
         if made.basis.policy_version != POLICY_VERSION:
             self.other_policies[made.basis.policy_version] += len(made.decisions)
             return False

@@ -6,7 +6,7 @@ from dataclasses import FrozenInstanceError, dataclass, replace
 
 import pytest
 
-from domain.values import changed, maker
+from domain.values import changed, changer, maker
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +33,18 @@ def test_changed__copy__is_frozen_too() -> None:
 def test_changed__no_such_field__is_refused() -> None:
     with pytest.raises(AttributeError, match="colour"):
         changed(BOX, colour="red")
+
+
+def test_changer__some_fields__makes_what_changed_makes() -> None:
+    made = changer(Box, "open", "name")(BOX, True, "b")
+    assert made == changed(BOX, open=True, name="b")
+    with pytest.raises(FrozenInstanceError):
+        made.open = False
+
+
+def test_changer__no_such_field__is_refused() -> None:
+    with pytest.raises(AttributeError, match="colour"):
+        changer(Box, "colour")
 
 
 def test_maker__all_fields__makes_what_the_class_makes() -> None:

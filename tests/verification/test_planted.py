@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from datetime import timedelta
 
 import pytest
 
@@ -89,10 +90,18 @@ def skips_a_state(world: World) -> None:
     reported(world, ("recipe/1", running[0]), ("system/a", running[1]))
 
 
+def says_another_time(world: World) -> None:
+    """It is decided on one clock, and happens by another."""
+    basis = Basis(world.position, world.now, 1, policy_version=3)
+    later = world.now + timedelta(seconds=1)
+    happen(world, place(2, "a"), Stamp(later, "scheduler", f"event/{world.position}", basis, 0))
+
+
 DECIDED = {
     grants_twice: "one_recipe_per_system",
     grants_in_two_labs: "one_lab_per_set",
     grants_unsafely: "no_unsafe_grant",
+    says_another_time: "decisions",
 }
 REPORTED = {
     leaves_the_system_behind: "in_step",

@@ -124,9 +124,10 @@ def _check_filters(partition: Partition) -> None:
             assert bool(heads.numbers >> number & 1) == (line in entry.lines)
             assert heads._first.get(number) == (min(lines[line]) if line in lines else None)
         assert entry.lines.keys() <= filters._heads.keys()
+    signatures = filters.signatures()
     for number in range(len(partition.labs.names)):
         evaluated = [entry for entry in filters._by_number.values() if entry.viable is not None]
         takers = sum(entry.unplaced for entry in evaluated if number in numbers_in(entry.viable or 0))
         assert filters.takers_counted().value(number) == takers, f"takers of {partition.labs.names[number]}"
         signature = sum(1 << entry.number for entry in evaluated if (entry.viable or 0) >> number & 1)
-        assert filters._signatures.get(number, 0) == signature, f"filters of {partition.labs.names[number]}"
+        assert signatures[number] == signature, f"filters of {partition.labs.names[number]}"

@@ -33,28 +33,30 @@ def test_union__any_sets__has_the_members_of_all(sets: list[set[int]]) -> None:
     assert set(numbers_in(union(map(bitmap, sets)))) == set().union(*sets)
 
 
-@given(st.dictionaries(st.integers(0, 40), members, min_size=1))
+@given(st.dictionaries(st.integers(0, 200), members))
 def test_transposed__any_rows__has_the_rows_of_each_number(rows: dict[int, set[int]]) -> None:
     found = transposed({row: bitmap(numbers) for row, numbers in rows.items()})
     assert {number: set(numbers_in(those)) for number, those in found.items()} == {
         number: {row for row, numbers in rows.items() if number in numbers}
-        for number in set().union(*rows.values())
+        for number in set[int]().union(*rows.values())
     }
 
 
 small = st.sets(st.integers(0, 9))
-steps = st.lists(st.tuples(st.sampled_from(["add", "subtract", "put"]), small, st.integers(0, 1_000)))
+changes = st.sampled_from(["add", "subtract", "put", "change"])
+steps = st.lists(st.tuples(changes, small, st.integers(0, 1_000)))
 
 
 @given(steps, small)
 def test_planes__any_changes__have_the_numbers_of_a_dictionary(
-    changes: list[tuple[str, set[int], int]], among: set[int]
+    made: list[tuple[str, set[int], int]], among: set[int]
 ) -> None:
     planes, values = Planes(), dict.fromkeys(range(10), 0)
-    for change, numbers, amount in changes:
-        if change == "put":
+    for change, numbers, amount in made:
+        if change in ("put", "change"):
             for number in numbers:
-                planes.put(number, amount)
+                before = (values[number],) if change == "change" else ()
+                getattr(planes, change)(number, *before, amount)
                 values[number] = amount
             continue
         # No number goes below zero.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -41,6 +42,7 @@ def _with(records: list[Record], **fields: Any) -> list[str]:
         {"cause": "timer/"},
         {"cause": "event/1000000000"},
         {"cause": "event/one"},
+        {"at": AT + timedelta(microseconds=1)},
     ],
     ids=str,
 )

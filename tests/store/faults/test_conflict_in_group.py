@@ -7,7 +7,7 @@ from itertools import chain
 import pytest
 from eventsourcing.persistence import IntegrityError
 
-from api.store.recorder import Recorder, StoredAppend
+from api.store.recorder import Recorder, StoredAppend, rows_of
 from api.store.requests import Committed, Conflict
 from tests.store.faults.stores import Events, Store, stored
 
@@ -30,4 +30,4 @@ def test_group__one_request_in_conflict__all_lost_in_stock_alone(store: Store) -
 
 
 def request(command_id: str, events: Events) -> StoredAppend:
-    return StoredAppend(command_id, events, {str(event.originator_id): 0 for event in events})
+    return StoredAppend(command_id, rows_of(events), {str(event.originator_id): 0 for event in events})

@@ -1,0 +1,35 @@
+"""A scheduler that is not told what it does not fold knows all the same."""
+
+from __future__ import annotations
+
+import domain.all_events  # noqa: F401  (so that there are all topics)
+from domain.directory.events import DirectoryEvent
+from domain.events import TOPICS, Recorded
+from domain.job.events import JobChanged
+from domain.scheduling.not_folded import NOT_FOLDED
+from domain.scheduling.partition import HELD, Partition
+from tests.domain.scheduling.contents import all_known
+from tests.domain.scheduling.history import live
+
+
+def test_not_folded__each_topic__is_one_that_nothing_is_kept_of() -> None:
+    kept = {
+        topic
+        for topic, cls in TOPICS.items()
+        if topic.partition(".")[0] in HELD or issubclass(cls, DirectoryEvent)
+    }
+    assert set(TOPICS) - kept == NOT_FOLDED
+
+
+def test_partition__what_is_not_folded_passed_over__is_as_if_it_were_applied() -> None:
+    log = live(1, bursts=20, limit=3).log
+    changed = JobChanged(whiteboard="", retention_tag="scratch", product=None)
+    whole, rest = Partition(), Partition()
+    for recorded in log:
+        whole.apply(recorded)
+        rest.apply(recorded)
+    position = log[-1].position + 1
+    whole.apply(Recorded(position, position, log[-1].recorded_at, "job/1", 2, changed, log[0].stamp))
+    rest.pass_over(position)
+    assert rest.position == position
+    assert all_known(rest) == all_known(whole)
