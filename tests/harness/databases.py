@@ -40,6 +40,7 @@ class Databases:
 
     def __init__(self, server_url: str) -> None:
         self._server_url = server_url
+        self._session = psycopg.connect(server_url, autocommit=True)
         self._numbers = itertools.count(1)
         self._template = f"labledger_test_{os.getpid()}_template"
         self._execute("CREATE DATABASE {}", self._template)
@@ -58,11 +59,10 @@ class Databases:
 
     def close(self) -> None:
         self._execute("DROP DATABASE {} WITH (FORCE)", self._template)
+        self._session.close()
 
     def _execute(self, statement: str, *names: str) -> None:
-        query = sql.SQL(statement).format(*map(sql.Identifier, names))  # type: ignore[arg-type]
-        with psycopg.connect(self._server_url, autocommit=True) as connection:
-            connection.execute(query)
+        self._session.execute(sql.SQL(statement).format(*map(sql.Identifier, names)))  # type: ignore[arg-type]
 
 
 def _with_database(url: str, name: str) -> str:

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import signal
-import tempfile
 from collections.abc import Iterator
 from contextlib import closing
-from pathlib import Path
 from typing import Any
 
 import httpx
@@ -17,6 +14,7 @@ import pytest
 
 from api.embedded.cluster import Cluster
 from tests.harness.disk import SmallDisk, small_disk
+from tests.harness.folders import open_folder
 from tests.harness.running import SAMPLES
 from tests.harness.waiting import until
 from tests.line.up import Up, up
@@ -24,14 +22,11 @@ from tests.line.up import Up, up
 
 @pytest.fixture
 def disk() -> Iterator[SmallDisk]:
-    folder = Path(tempfile.mkdtemp(prefix="labledger-tests-"))
-    folder.chmod(0o755)
-    with small_disk(folder / "disk") as made:
+    with open_folder() as folder, small_disk(folder / "disk") as made:
         if made is None:
             pytest.skip("only root may mount the small disk that is to be filled")
         yield made
         Cluster(made.folder / "data" / "postgresql").stop()
-    shutil.rmtree(folder)
 
 
 @pytest.fixture
