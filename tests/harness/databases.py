@@ -31,6 +31,10 @@ class TestDatabase:
     service_url: str
 
     @property
+    def name(self) -> str:
+        return urlsplit(self.owner_url).path.lstrip("/")
+
+    @property
     def settings(self) -> Settings:
         return Settings.read({}, database_url=self.service_url, owner_database_url=self.owner_url)
 
@@ -48,9 +52,11 @@ class Databases:
         create_login(server_url, LOGIN, LOGIN_PASSWORD)
 
     @contextmanager
-    def fresh(self) -> Iterator[TestDatabase]:
+    def fresh(self, like: TestDatabase | None = None) -> Iterator[TestDatabase]:
+        """Empty, or as another one is that nobody has a session of."""
         name = f"labledger_test_{os.getpid()}_{next(self._numbers)}"
-        self._execute("CREATE DATABASE {} TEMPLATE {} STRATEGY file_copy", name, self._template)
+        template = self._template if like is None else like.name
+        self._execute("CREATE DATABASE {} TEMPLATE {} STRATEGY file_copy", name, template)
         url = _with_database(self._server_url, name)
         try:
             yield TestDatabase(url, _with_login(url))
