@@ -141,17 +141,17 @@ REFUSED = [
 def line(servers: ServerPool) -> Iterator[Running]:
     """One of its own: jobs are counted from 1 here, whatever other tests have submitted."""
     with servers.databases("embedded").fresh() as database, running(database) as started:
-        started.labledger("lab", "load", str(SAMPLES / "lab.json"))
+        started.do("lab", "load", str(SAMPLES / "lab.json"))
         yield started
 
 
 @pytest.fixture(scope="module")
 def busy(line: Running) -> None:
     """Job 1 has run to its end; jobs 2 to 9 are submitted."""
-    line.labledger("submit", SMOKE)
+    line.do("submit", SMOKE)
     line.labledger("lab", "simulate", "--once", "--speed", "100000")
     for _ in range(2, 10):
-        line.labledger("submit", SMOKE)
+        line.do("submit", SMOKE)
 
 
 @pytest.fixture

@@ -13,6 +13,7 @@ import httpx
 import pytest
 
 from api.embedded.cluster import Cluster
+from tests.harness.asking import PLAIN
 from tests.harness.disk import SmallDisk, small_disk
 from tests.harness.folders import open_folder
 from tests.harness.running import SAMPLES
@@ -47,7 +48,7 @@ class Asking:
     def __init__(self, running: Up) -> None:
         kept = json.loads((running.data / "connection.json").read_text("utf-8"))
         headers = {"Authorization": f"Bearer {kept['token']}"}
-        self.client = httpx.Client(base_url=kept["url"], headers=headers, timeout=30, trust_env=False)
+        self.client = httpx.Client(base_url=kept["url"], headers=headers, timeout=30, **PLAIN)
         self._job = (SAMPLES / "kernel-smoke.xml").read_bytes()
 
     def close(self) -> None:

@@ -81,7 +81,7 @@ def busy(servers: ServerPool) -> Iterator[Running]:
     """A lab whose machines stall and break while people change all sorts of things; then all is quiet."""
     seed = int(os.environ.get("LABLEDGER_TEST_SEED", "7"))
     with servers.databases("embedded").fresh() as database, running(database) as line:
-        line.labledger("lab", "load", str(SAMPLES / "lab.json"))
+        line.do("lab", "load", str(SAMPLES / "lab.json"))
         faults = ("--fail", "10", "--break", "5", "--trouble", "20")
         line.start("lab", "simulate", "--speed", "400", "--seed", str(seed), *faults, name="simulate")
         with line.client() as admin:

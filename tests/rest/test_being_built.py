@@ -42,9 +42,9 @@ class Half:
 @contextmanager
 def half_built(database: TestDatabase) -> Iterator[Half]:
     with running(database) as line, owner_session(database.owner_url) as owner:
-        line.labledger("lab", "load", str(SAMPLES / "lab.json"))
+        line.do("lab", "load", str(SAMPLES / "lab.json"))
         middle = line.events()[-1]["position"]
-        line.labledger("submit", str(SAMPLES / "kernel-smoke.xml"))
+        line.do("submit", str(SAMPLES / "kernel-smoke.xml"))
         until(lambda: line.json("recipe", "1")["state"] == "waiting", "it to be placed")
         for name in ("projector", "scheduler"):
             line.kill(name)

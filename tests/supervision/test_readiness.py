@@ -13,6 +13,7 @@ import pytest
 
 from api.rest.resources.readiness import CHECKS
 from api.store.lease import LEASE_SECONDS
+from tests.harness.asking import PLAIN
 from tests.harness.databases import TestDatabase
 from tests.harness.outage import away
 from tests.harness.running import Running, running
@@ -106,5 +107,5 @@ def test_ready__database_takes_nothing_in__says_so(line: Running, owner: Owner) 
 def test_ready__database_away__says_so_and_the_process_lives(line: Running) -> None:
     with away(line.database):
         assert failed(line) == {"database": "it cannot be reached"}
-        assert httpx.get(f"{line.url}/healthz", trust_env=False).json() == {"alive": True}
+        assert httpx.get(f"{line.url}/healthz", **PLAIN).json() == {"alive": True}
     line.wait_ready()
