@@ -191,5 +191,7 @@ def at_work(people: dict[Person, Errand]) -> Iterator[None]:
     finally:
         for who in people:
             who.stop()
-        for thread in threads:
+        for who, thread in zip(people, threads, strict=True):
             thread.join(2 * ANSWER_SECONDS)
+            if thread.is_alive():
+                who.book.wrong.append(f"{who.name}: hangs")

@@ -75,17 +75,19 @@ class Soak:
         with closing(EventLog(site.owner_url)) as log:
             history = History(log, self.site.book, LabJournal(site.journal))
             over, operator = threading.Event(), self._person("operator")
-            with at_work({operator: operating(operator, over, (SYSTEM, LAB))}):
-                with at_work(self._others(lab, history)):
+            staying = {operator: operating(operator, over, (SYSTEM, LAB))}
+            with at_work({**staying, self._person("watcher"): watching(self.seen)}):
+                with at_work(self._submitters(lab, history)):
                     self._strike(history)
                 over.set()
                 self._come_to_rest(history)
-            right(history.check_again())
+                until(lambda: self._seen_to(history.end), "the watcher to have seen all", BACK_SECONDS)
+            right([*self.site.book.wrong, *history.check_again()])
         assert history.machines_failed, "nothing ever went wrong with a machine"
         return history
 
-    def _others(self, lab: dict[str, Any], history: History) -> dict[Person, Errand]:
-        found: dict[Person, Errand] = {self._person("watcher"): watching(self.seen)}
+    def _submitters(self, lab: dict[str, Any], history: History) -> dict[Person, Errand]:
+        found: dict[Person, Errand] = {}
         for number in range(SUBMITTERS):
             jobs = generate_jobs(lab, self.site.seed + number, MANY_JOBS)
             found[self._person(f"submitter-{number}")] = submitting(jobs, lambda: history.unfinished < QUEUE)
@@ -144,6 +146,10 @@ class Soak:
 
         until(at_rest, "every recipe that has a system to end", REST_SECONDS)
         right(map(str, history.audit.at_rest()))
+
+    def _seen_to(self, end: int) -> bool:
+        right(self.site.book.wrong)
+        return len(self.seen) >= end
 
     def figures(self) -> Iterator[str]:
         kinds: defaultdict[str, list[Happened]] = defaultdict(list)

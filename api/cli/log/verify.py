@@ -15,7 +15,7 @@ from api.cli.terminal.progress import told_by_a_bar
 @data_option
 @click.option("--json", "as_json", is_flag=True, help="For machines: JSON instead of text.")
 def verify(until: int | None, data: str | None, as_json: bool) -> None:
-    """Make every scheduling decision of the log again, and compare; hold the log against the rules.
+    """Make each decision again, and hold the log against the rules.
 
     Again by the code that decided, twice, in processes in which texts hash otherwise; against the rules by an
     audit that shares nothing with it. Exit status 1 when a decision is not the one that its basis demands, or
