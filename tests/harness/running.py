@@ -39,6 +39,7 @@ class Running:
     processes: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict)
     # LABLEDGER_* for every process.
     settings: Mapping[str, str] = field(default_factory=dict)
+    _end: int = 0
 
     @property
     def environment(self) -> dict[str, str]:
@@ -138,6 +139,12 @@ class Running:
                 if page["next"] is None:
                     return found
                 after = page["next"]
+
+    def end(self) -> int:
+        """The last position of the log."""
+        for event in self.events(self._end):
+            self._end = int(event["position"])
+        return self._end
 
 
 @contextmanager

@@ -89,7 +89,7 @@ def busy(servers: ServerPool) -> Iterator[Running]:
         line.kill("simulate")
         line.kill("scheduler")
         with line.client() as admin:
-            until(lambda: _reads(admin, line.events()[-1]["position"]), "all of it to be read")
+            until(lambda: _reads(admin, line.end()), "all of it to be read")
         yield line
 
 
