@@ -58,8 +58,7 @@ def test_thing__as_of_before_it_came__told_when_it_did(real: Run, late: dict[str
 
 
 def test_thing__as_of_after_it_was_deleted__is_said_so(real: Run, late: dict[str, str]) -> None:
-    real("group", "delete", "late")
-    end = str(json.loads(real("queue", "--json").stdout)["position"])
+    end = str(json.loads(real("group", "delete", "late", "--json").stdout)["position"])
     said = real("group", "show", "late", "--as-of", end).stderr
     assert "there was no group late" in said and said.rstrip().endswith("and was deleted again")
 
