@@ -15,6 +15,7 @@ import time
 from collections.abc import Sequence
 from functools import partial
 
+from api.processes.garbage import nothing_collected
 from api.store.event_log import FOLDED_TOPICS, EventLog
 from api.store.mapper import Row
 from api.store.tailer import Tailer
@@ -28,6 +29,10 @@ from projections.advancing import Advancing
 
 # Of those whose descriptions have changed; a millisecond or two.
 SYSTEMS_AT_ONCE = 20
+# So many commits on a page are not of one person who waits for what he did. A page costs the same whatever is
+# on it, and the loop that takes it answers requests: the next may wait, unless somebody waits for it.
+MANY_COMMITS = 3
+SECONDS_EACH_OF_MANY = 0.03
 
 logger = logging.getLogger(__name__)
 
@@ -50,14 +55,17 @@ class Feed:
         self._url = url
         self._progress = Advancing()
         self._stop = threading.Event()
+        # Set by who waits for the next page.
+        self._is_wanted = threading.Event()
         self._thread: threading.Thread | None = None
 
     async def open(self) -> None:
         """Fold the directory from the log as it stands, then follow. Raises the store's errors."""
         end = await asyncio.to_thread(self._log.end)
-        for recorded in await asyncio.to_thread(lambda: list(self._log.directory(end))):
-            self._fold(recorded)
-        await asyncio.to_thread(self.distro_trees.catch_up)
+        with nothing_collected():
+            for recorded in await asyncio.to_thread(lambda: list(self._log.directory(end))):
+                self._fold(recorded)
+            await asyncio.to_thread(self.distro_trees.catch_up)
         self.broadcast.begin(end)
         self._progress.advance(end)
         self.tailer = Tailer(self._url, after=end)
@@ -75,6 +83,7 @@ class Feed:
     async def close(self) -> None:
         self.dismiss()
         self._stop.set()
+        self._is_wanted.set()
         self._progress.close()
         if self._thread is not None:
             await asyncio.to_thread(self._thread.join)
@@ -95,6 +104,8 @@ class Feed:
 
     async def reach(self, position: int, timeout_seconds: float = 5.0) -> None:
         """Wait until the directory reflects a position. Raises NotReady when the time is up."""
+        if position > self.position:
+            self._is_wanted.set()
         if not await self._progress.reach(position, timeout_seconds):
             raise NotReady(f"it is at position {self.position}, {position} is needed")
 
@@ -109,6 +120,9 @@ class Feed:
                     tailer.close()
                 elif page:
                     asyncio.run_coroutine_threadsafe(self._take(*self._read(page)), loop).result()
+                    if len({row[1] for row in page}) >= MANY_COMMITS:
+                        self._is_wanted.wait(SECONDS_EACH_OF_MANY)
+                        self._is_wanted.clear()
         except Exception:
             if not self._stop.is_set():
                 # A process that does not understand its log any more must not go on answering from it.

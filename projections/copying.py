@@ -1,4 +1,4 @@
-"""Rows as COPY takes them in its binary format: no number and no moment is read from a text.
+"""Rows as COPY takes them in its binary format, and arrays: no number and no moment is read from a text.
 
 Made column by column: most of what one says it says again and again.
 """
@@ -12,7 +12,9 @@ from struct import Struct
 from typing import Any, Final, NamedTuple
 
 import orjson
-from psycopg import Cursor
+from psycopg import Cursor, adapters, postgres
+from psycopg.adapt import Dumper
+from psycopg.pq import Format
 
 Row = tuple[Any, ...]
 Encoded = Callable[[Row], Iterable[bytes]]
@@ -20,6 +22,8 @@ Encoded = Callable[[Row], Iterable[bytes]]
 
 NEVER = "infinity"
 """The moment after all others."""
+# Some megabytes.
+ROWS_AT_ONCE: Final = 20_000
 
 _BEGINNING: Final = b"PGCOPY\n\xff\r\n\0" + bytes(8)
 _END: Final = b"\xff\xff"
@@ -29,6 +33,7 @@ _LENGTH: Final = Struct(">i").pack
 _MOMENT: Final = Struct(">iq").pack
 _EPOCH, _MICROSECOND = datetime(2000, 1, 1, tzinfo=UTC), timedelta(microseconds=1)
 _LAST: Final = 2**63 - 1
+_ARRAY: Final = Struct(">iiIii").pack
 
 
 class Copied(NamedTuple):
@@ -50,9 +55,10 @@ class Copying:
         self._encoders = tuple(_ENCODERS[type_] for type_ in columns.values())
 
     def copied(self, rows: Sequence[Row]) -> Iterator[Copied]:
-        """None where there are no rows."""
-        if rows:
-            yield Copied(self._statement, encoded(rows, self._encoders))
+        """In pieces, so that the first are taken while the next are made; none where there are no rows."""
+        for first in range(0, len(rows), ROWS_AT_ONCE):
+            piece = rows[first : first + ROWS_AT_ONCE]
+            yield Copied(self._statement, encoded(piece, self._encoders))
 
 
 def encoded(rows: Iterable[Row], encoders: Sequence[Encoded]) -> bytes:
@@ -60,6 +66,29 @@ def encoded(rows: Iterable[Row], encoders: Sequence[Encoded]) -> bytes:
     values = [encode(column) for encode, column in zip(encoders, columns, strict=True)]
     of_rows = zip(repeat(_FIELDS(len(encoders))), *values)
     return b"".join((_BEGINNING, *chain.from_iterable(of_rows), _END))
+
+
+class Array(NamedTuple):
+    """A column in the binary format of arrays, to be asked for as `%s::type[]`."""
+
+    encoded: bytes
+
+
+def array(type_: str, column: Row) -> Array:
+    head = _ARRAY(1, None in column, _ELEMENTS[type_], len(column), 1)
+    return Array(head + b"".join(_ENCODERS[type_](column)))
+
+
+class _ArrayDumper(Dumper):
+    """The type is that which the statement names."""
+
+    format = Format.BINARY
+
+    def dump(self, obj: Array) -> bytes:
+        return obj.encoded
+
+
+adapters.register_dumper(Array, _ArrayDumper)
 
 
 class _Known(dict[Any, bytes]):
@@ -116,3 +145,5 @@ _ENCODERS: Final[Mapping[str, Encoded]] = {
     "timestamptz": _repeated(_moment),
     "jsonb": _documents,
 }
+
+_ELEMENTS: Final = {name: postgres.types[name].oid for name in _ENCODERS}

@@ -12,6 +12,8 @@ AWAY = (
     psycopg.InterfaceError,
     # By its class it would be a fault of ours: the server has given up who hung within a transaction.
     psycopg.errors.IdleInTransactionSessionTimeout,
+    # So would be this: this one is a standby, or read-only for a while. Another takes writes, or it will.
+    psycopg.errors.ReadOnlySqlTransaction,
 )
 """What psycopg raises while the database is away."""
 

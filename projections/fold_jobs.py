@@ -12,7 +12,7 @@ from projections.read_models import ReadModels, number_of
 from projections.rows import JobDocumentRow, JobRow, RecipeSetRow
 
 
-def job_submitted(models: ReadModels, recorded: Recorded, event: job.JobSubmitted, now: Now) -> None:
+def job_document(models: ReadModels, recorded: Recorded, event: job.JobSubmitted, now: Now) -> None:
     row = JobDocumentRow(
         job_id=number_of(recorded),
         owner=event.owner,
@@ -22,7 +22,10 @@ def job_submitted(models: ReadModels, recorded: Recorded, event: job.JobSubmitte
         document=event.document,
     )
     models.job_documents.add(row, now)
-    models.jobs.put((row.job_id,), JobRow("new", "New"), now)
+
+
+def job_submitted(models: ReadModels, recorded: Recorded, _: job.JobSubmitted, now: Now) -> None:
+    models.jobs.put((number_of(recorded),), JobRow("new", "New"), now)
 
 
 def job_changed(models: ReadModels, recorded: Recorded, event: job.JobChanged, now: Now) -> None:
@@ -54,14 +57,14 @@ def roll_up(models: ReadModels, recipe_id: int, now: Now, result: str = "New") -
     """The state and result of a recipe's set and job, after the recipe moved or had a result."""
     members = models.members
     job_id, set_id = members.recipes[recipe_id][:2]
-    of_set, of_job = models.recipe_sets.of((set_id,)), models.jobs.of((job_id,))
-    state, worst = members.sets[set_id].together, _worst(of_set.result, result)
-    if state != of_set.state or worst != of_set.result:
-        row = RecipeSetRow(of_set.job_id, of_set.priority, state, worst)
-        models.recipe_sets.put((set_id,), row, now)
-    state, worst = members.jobs[job_id].together, _worst(of_job.result, result)
-    if state != of_job.state or worst != of_job.result:
-        models.jobs.put((job_id,), JobRow(state, worst, of_job.changed), now)
+    _, priority, before, so_far = models.recipe_sets.of((set_id,))
+    state, worst = members.sets[set_id].together, _worst(so_far, result)
+    if state != before or worst != so_far:
+        models.recipe_sets.put((set_id,), RecipeSetRow(job_id, priority, state, worst), now)
+    before, so_far, changed = models.jobs.of((job_id,))
+    state, worst = members.jobs[job_id].together, _worst(so_far, result)
+    if state != before or worst != so_far:
+        models.jobs.put((job_id,), JobRow(state, worst, changed), now)
 
 
 def _worst(so_far: str, result: str) -> str:

@@ -16,6 +16,7 @@ from domain.recipe import events as recipe
 from domain.recipe.lifecycle import GIVEN_UP, OPEN_TASK, UNPLACED
 from domain.recipe.place import NOWHERE, place_after
 from domain.roll_up import result_of
+from domain.values import maker
 from projections.fold_commands import command
 from projections.fold_durations import durations
 from projections.fold_jobs import roll_up
@@ -24,10 +25,11 @@ from projections.members import Member
 from projections.read_models import ReadModels, number_of
 from projections.rows import QueueRow, RecipeDetailsRow, RecipeRow, TaskResultRow, TaskRow
 
+_placed_recipe = maker(PlacedRecipe)
+
 
 def recipe_new(models: ReadModels, recorded: Recorded, event: recipe.RecipeNew, now: Now) -> None:
     recipe_id = number_of(recorded)
-    models.recipe_details.add(_details(recipe_id, event), now)
     task_ids = [task["task_id"] for task in event.tasks]
     models.members.add(recipe_id, _member(recorded, event), task_ids)
     for task_id in task_ids:
@@ -35,9 +37,9 @@ def recipe_new(models: ReadModels, recorded: Recorded, event: recipe.RecipeNew, 
     recipe_state(models, recorded, event, now)
 
 
-def _details(recipe_id: int, event: recipe.RecipeNew) -> RecipeDetailsRow:
-    return RecipeDetailsRow(
-        recipe_id=recipe_id,
+def recipe_details(models: ReadModels, recorded: Recorded, event: recipe.RecipeNew, now: Now) -> None:
+    row = RecipeDetailsRow(
+        recipe_id=number_of(recorded),
         recipe_set_id=event.recipe_set_id,
         job_id=event.job_id,
         owner=event.owner,
@@ -54,6 +56,7 @@ def _details(recipe_id: int, event: recipe.RecipeNew) -> RecipeDetailsRow:
         guestargs=event.guestargs,
         reservesys=event.reservesys,
     )
+    models.recipe_details.add(row, now)
 
 
 def _member(recorded: Recorded, event: recipe.RecipeNew) -> Member:
@@ -103,13 +106,9 @@ def _placed(models: ReadModels, recipe_id: int, before: RecipeRow) -> PlacedReci
     if before.system is None or before.lab_controller is None:
         return None
     member = models.members.recipes[recipe_id]
-    return PlacedRecipe(
-        recipe_id=recipe_id,
-        state=before.state,
-        system=before.system,
-        lab_controller=before.lab_controller,
-        distro_tree_id=member.distro_tree_id,
-        host_state=None if member.host_recipe_id is None else models.members.state[member.host_recipe_id],
+    host_state = None if member.host_recipe_id is None else models.members.state[member.host_recipe_id]
+    return _placed_recipe(
+        recipe_id, before.state, before.system, before.lab_controller, member.distro_tree_id, host_state
     )
 
 
@@ -128,13 +127,21 @@ def task_state(state: str) -> Callable[[ReadModels, Recorded, Any, Now], None]:
     return folded
 
 
+def task_result_details(models: ReadModels, recorded: Recorded, event: recipe.TaskResult, now: Now) -> None:
+    row = TaskResultRow(
+        event.task_id,
+        number_of(recorded),
+        event.result,
+        event.message,
+        event.score,
+        list(event.log_urls),
+    )
+    models.task_results.add(row, now)
+
+
 def task_result(models: ReadModels, recorded: Recorded, event: recipe.TaskResult, now: Now) -> None:
     recipe_id = number_of(recorded)
     row = models.tasks.of((event.task_id,))
-    found = TaskResultRow(
-        event.task_id, recipe_id, event.result, event.message, event.score, list(event.log_urls)
-    )
-    models.task_results.add(found, now)
     worst = result_of((row.result, event.result))
     models.tasks.put((event.task_id,), TaskRow(row.recipe_id, row.state, worst), now)
     roll_up(models, recipe_id, now, event.result)

@@ -1,4 +1,4 @@
-"""From events to read models: the table at the bottom says which event moves what."""
+"""From events to read models: the tables below say which event moves what."""
 
 from __future__ import annotations
 
@@ -14,8 +14,21 @@ from domain.recipe_set import events as recipe_set
 from domain.system import events as system_happened
 from projections.fold_commands import command_state
 from projections.fold_documents import document, document_removed
-from projections.fold_jobs import job_changed, job_submitted, priority_changed, recipe_set_submitted
-from projections.fold_recipes import recipe_new, recipe_state, task_result, task_state
+from projections.fold_jobs import (
+    job_changed,
+    job_document,
+    job_submitted,
+    priority_changed,
+    recipe_set_submitted,
+)
+from projections.fold_recipes import (
+    recipe_details,
+    recipe_new,
+    recipe_state,
+    task_result,
+    task_result_details,
+    task_state,
+)
 from projections.fold_systems import lab_enabling, pool_system, system
 from projections.intervals import Now
 from projections.read_models import ReadModels
@@ -85,6 +98,13 @@ FOLDED: dict[type[Event], Fold] = {
     command_happened.CommandFailed: command_state,
 }
 
+# What is true for ever once it happened stands on nothing else.
+FACTS: dict[type[Event], Fold] = {
+    job.JobSubmitted: job_document,
+    recipe.RecipeNew: recipe_details,
+    recipe.TaskResult: task_result_details,
+}
+
 # A watchdog moves with every task: when it expires is the scheduler's to know, from the log.
 NOT_SHOWN: frozenset[type[Event]] = frozenset({recipe.WatchdogSet})
 
@@ -92,5 +112,9 @@ NOT_SHOWN: frozenset[type[Event]] = frozenset({recipe.WatchdogSet})
 def fold(models: ReadModels, recorded: Recorded) -> None:
     """Take one event into the read models. Every kind of event has its row here, or is named as not shown."""
     kind = type(recorded.event)
-    if kind not in NOT_SHOWN:
-        FOLDED[kind](models, recorded, recorded.event, (recorded.position, recorded.recorded_at))
+    if kind in NOT_SHOWN:
+        return
+    now = recorded.position, recorded.recorded_at
+    if kind in FACTS:
+        FACTS[kind](models, recorded, recorded.event, now)
+    FOLDED[kind](models, recorded, recorded.event, now)

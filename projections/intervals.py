@@ -7,13 +7,13 @@ for the pages to come: nobody else writes these tables.
 
 from __future__ import annotations
 
-from collections.abc import ItemsView, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from datetime import datetime
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from psycopg import Cursor
 
-from projections.copying import NEVER, Copied, Copying, Row
+from projections.copying import NEVER, Array, Copied, Copying, Row, array
 from projections.rows import types_of
 
 Key = tuple[Any, ...]
@@ -44,8 +44,10 @@ class Intervals(Generic[R]):
         self._row = row
         self._all_known = all_known
         self._load, self._close = _statements(table, keys, row._fields)
+        self._key_types = tuple(keys.values())
         self._copying = Copying(table, {**keys, **types_of(row), **_SINCE, **_UNTIL})
-        self._open: dict[Key, R] = {}
+        # What is true, and since when where that is not stored yet.
+        self._open: dict[Key, tuple[R, Now | None]] = {}
         # The keys whose open row is known, or that they have none.
         self._known: set[Key] = set()
         self._start()
@@ -55,8 +57,8 @@ class Intervals(Generic[R]):
         return len(self._open) if self._all_known else len(self._known)
 
     def _start(self) -> None:
-        # Since when what is open is true, where that is not stored yet.
-        self._begun: dict[Key, Now] = {}
+        # The keys that have a row since the last page. Where nothing is stored, all that are open have.
+        self._moved: dict[Key, None] = {}
         # What is stored and was open, and what neither began nor ended before.
         self._closed: dict[Key, Now] = {}
         self._ended: list[Row] = []
@@ -69,44 +71,44 @@ class Intervals(Generic[R]):
         self._known.update(wanted)
         if wanted:
             width = len(wanted[0])
-            for row in cursor.execute(self._load, _by_column(wanted)).fetchall():
-                self._open[row[:width]] = self._row._make(row[width:])
+            for row in cursor.execute(self._load, _arrays(self._key_types, wanted)).fetchall():
+                self._open[row[:width]] = self._row._make(row[width:]), None
 
     def get(self, key: Key) -> R | None:
         """What is true of the key now, if anything is."""
-        return self._open.get(key)
+        known = self._open.get(key)
+        return None if known is None else known[0]
 
     def of(self, key: Key) -> R:
         """What is true of the key now; something must be, or the log tells of what never began."""
-        row = self._open.get(key)
-        assert row is not None, f"{'/'.join(map(str, key))} is unknown"
-        return row
+        known = self._open.get(key)
+        assert known is not None, f"{'/'.join(map(str, key))} is unknown"
+        return known[0]
 
-    def items(self) -> ItemsView[Key, R]:
+    def items(self) -> Iterator[tuple[Key, R]]:
         """What is true now of all keys that are known, those that the page touches among them."""
-        return self._open.items()
+        return ((key, row) for key, (row, _) in self._open.items())
 
     def put(self, key: Key, row: R, now: Now) -> None:
         """From now on this is true of the key; nothing new if it was already."""
-        before = self._open.get(key)
-        if before == row:
-            return
-        if before is None:
-            if not self._all_known:
-                self._known.add(key)
-        else:
-            self._end(key, before, now)
-        self._open[key] = row
-        self._begun[key] = now
+        known = self._open.get(key)
+        if known is not None:
+            if known[0] == row:
+                return
+            self._end(key, known, now)
+        self._open[key] = row, now
+        if not self._all_known:
+            self._known.add(key)
+            self._moved[key] = None
 
     def end(self, key: Key, now: Now) -> None:
         """From now on nothing is true of the key."""
-        row = self._open.pop(key, None)
-        if row is not None:
-            self._end(key, row, now)
+        known = self._open.pop(key, None)
+        if known is not None:
+            self._end(key, known, now)
 
-    def _end(self, key: Key, row: R, now: Now) -> None:
-        since = self._begun.pop(key, None)
+    def _end(self, key: Key, known: tuple[R, Now | None], now: Now) -> None:
+        row, since = known
         if since is None:
             self._closed[key] = now
         else:
@@ -119,18 +121,23 @@ class Intervals(Generic[R]):
 
     def take_rest(self) -> Iterator[Copied]:
         """All rows that are not written yet."""
-        open_ = self._open
-        begun = [key + open_[key] + since + _FOR_EVER for key, since in self._begun.items()]
-        rows = self._ended + begun
+        rows, open_ = self._ended, self._open
+        for key in open_ if self._all_known else self._moved:
+            known = open_.get(key)
+            if known is None:
+                continue
+            row, since = known
+            if since is not None:
+                rows.append(key + row + since + _FOR_EVER)
+                open_[key] = row, None
         self._start()
         return self._copying.copied(rows)
 
     def flush(self, cursor: Cursor[Any]) -> None:
         """Write the page."""
         if self._closed:
-            keys = _by_column(list(self._closed))
-            ends = _by_column(list(self._closed.values()))
-            cursor.execute(self._close, (*keys, *ends))
+            ended = [(*key, *now) for key, now in self._closed.items()]
+            cursor.execute(self._close, _arrays((*self._key_types, *_SINCE.values()), ended))
         for copied in self.take_rest():
             copied.write(cursor)
 
@@ -158,8 +165,8 @@ class Facts(Generic[R]):
             copied.write(cursor)
 
 
-def _by_column(rows: Sequence[tuple[Any, ...]]) -> list[list[Any]]:
-    return [list(column) for column in zip(*rows, strict=True)]
+def _arrays(types: Iterable[str], rows: Iterable[Row]) -> list[Array]:
+    return [array(type_, column) for type_, column in zip(types, zip(*rows, strict=True), strict=True)]
 
 
 def _statements(table: str, keys: dict[str, str], columns: tuple[str, ...]) -> tuple[bytes, bytes]:

@@ -26,25 +26,27 @@ class Member(NamedTuple):
 class States:
     """How many recipes of a set or job are in each state, so that one's move costs the same among many."""
 
-    __slots__ = ("_counts",)
+    __slots__ = ("_counts", "together")
 
     def __init__(self) -> None:
         self._counts: dict[str, int] = {}
-
-    @property
-    def together(self) -> str:
-        """The state of the set or job."""
-        return state_of(self._counts)
+        # The state of the set or job, once it has a recipe.
+        self.together = ""
 
     def add(self, state: str, count: int) -> None:
         self._counts[state] = self._counts.get(state, 0) + count
+        self.together = state_of(self._counts)
 
     def move(self, before: str | None, after: str) -> None:
-        self.add(after, 1)
+        counts = self._counts
+        counts[after] = counts.get(after, 0) + 1
         if before is not None:
-            self._counts[before] -= 1
-            if not self._counts[before]:
-                del self._counts[before]
+            left = counts[before] - 1
+            if left:
+                counts[before] = left
+            else:
+                del counts[before]
+        self.together = after if len(counts) == 1 else state_of(counts)
 
 
 class Members:

@@ -8,7 +8,7 @@ from typing import Any
 
 from psycopg import Cursor
 
-from domain.events import Recorded, split_subject
+from domain.events import Recorded
 from domain.system.state import System
 from projections import rows
 from projections.copying import Copied
@@ -124,4 +124,4 @@ def _keys(names: Iterable[Any]) -> list[tuple[Any]]:
 
 def number_of(recorded: Recorded) -> int:
     """The number of a job, recipe set, recipe or command that an event is about."""
-    return int(split_subject(recorded.subject)[1])
+    return int(recorded.subject.partition("/")[2])

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
-from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import orjson
 from psycopg import AsyncConnection
@@ -19,16 +18,13 @@ from psycopg_pool import AsyncConnectionPool, PoolClosed, PoolTimeout
 from domain.errors import LabledgerError
 from projections.advancing import Advancing
 from projections.database import AWAY, DatabaseAway
-from projections.named_sql import named_queries
 from projections.projector import CHANNEL
-
-QUERIES = {
-    name: query
-    for file in ("queries.sql", "metrics.sql")
-    for name, query in named_queries(Path(__file__).with_name(file)).items()
-}
+from projections.queries import QUERIES
 
 Row = dict[str, Any]
+Params = Mapping[str, Any] | tuple[Any, ...]
+Asked = tuple[str, Params]
+"""A named query and what it is asked with."""
 
 # How long after the database is back it may take to notice.
 RETRY_SECONDS = 0.2
@@ -51,6 +47,13 @@ class BeingBuilt(LabledgerError):
 
 class _SessionDied(DatabaseAway):
     """This one did; another may live."""
+
+
+class At(NamedTuple):
+    """What a read is about. `moment` is that of one of the past, None for now and before the first event."""
+
+    position: int
+    moment: datetime | None = None
 
 
 class Reader:
@@ -102,42 +105,47 @@ class Reader:
             await asyncio.gather(self._follower, return_exceptions=True)
         await self._pool.close()
 
-    async def rows(self, query: str, params: Mapping[str, Any] | tuple[Any, ...] = ()) -> list[Row]:
-        """The rows of a named query, which is asked again while the pool hands out sessions that died with a
-        database that was away. Raises DatabaseAway while it is.
+    async def rows(self, query: str, params: Params = ()) -> list[Row]:
+        """The rows of a named query. Raises DatabaseAway while the database is."""
+        (found,) = await self.together((query, params))
+        return found
+
+    async def together(self, *asked: Asked) -> list[list[Row]]:
+        """The rows of several queries, on one way to the database and back: what belongs to one answer.
+
+        They are asked again while the pool hands out sessions that died with a database that was away.
         """
         for _ in range(self._pool_size):
             with suppress(_SessionDied):
-                return await self._ask(query, params)
-        return await self._ask(query, params)
+                return await self._ask(asked)
+        return await self._ask(asked)
 
-    async def _ask(self, query: str, params: Mapping[str, Any] | tuple[Any, ...]) -> list[Row]:
+    async def _ask(self, asked: Sequence[Asked]) -> list[list[Row]]:
         try:
             async with self._pool.connection() as connection:
                 try:
-                    cursor = await connection.execute(QUERIES[query], params)
-                    return await cursor.fetchall()
+                    return await _answers(connection, asked)
                 except AWAY as error:
                     raise (_SessionDied if connection.closed else DatabaseAway)(str(error)) from error
         except (PoolTimeout, PoolClosed) as error:
             raise DatabaseAway(str(error)) from error
 
-    async def row(self, query: str, params: Mapping[str, Any] | tuple[Any, ...] = ()) -> Row | None:
+    async def row(self, query: str, params: Params = ()) -> Row | None:
         found = await self.rows(query, params)
         return found[0] if found else None
 
-    async def as_of(self, wanted: int | datetime | None) -> int:
-        """The position at which to read: the end of the last commit up to a position or moment, else now.
+    async def as_of(self, wanted: int | datetime | None) -> At:
+        """Where to read: at the end of the last commit up to a position or moment, else now.
 
         Raises BeingBuilt for now, while that is a moment of long ago.
         """
         if wanted is None:
             self.require_whole()
-            return self.position
-        query = "commit_end_at_time" if isinstance(wanted, datetime) else "commit_end_at_position"
-        row = await self.row(query, (wanted,))
+            return At(self.position)
+        query = "at_time" if isinstance(wanted, datetime) else "at_position"
+        row = await self.row(query, {"wanted": wanted})
         assert row is not None
-        return int(row["position"])
+        return At(**row)
 
     @property
     def position(self) -> int:
@@ -206,3 +214,12 @@ class Reader:
             before.close()
         self._whole_from = whole_from
         self._progress.advance(position)
+
+
+async def _answers(connection: AsyncConnection[Row], asked: Sequence[Asked]) -> list[list[Row]]:
+    if len(asked) == 1:
+        ((query, params),) = asked
+        return [await (await connection.execute(QUERIES[query], params)).fetchall()]
+    async with connection.pipeline():
+        cursors = [await connection.execute(QUERIES[query], params) for query, params in asked]
+    return [await cursor.fetchall() for cursor in cursors]

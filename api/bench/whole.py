@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import IO
 
 import httpx
 
@@ -66,7 +68,8 @@ def whole() -> Iterator[Stand]:
         stack.callback(cluster.remove)
         port = any_free(HOST)
         settings = Settings(data=data, port=port, requests_per_second=0, log_level="error", access_log=False)
-        process = spawn(program("up", settings), quiet=True)
+        said = stack.enter_context(_told_of_a_failure(Path(folder) / "up.log"))
+        process = spawn(program("up", settings), heard=said)
         stack.callback(end, process, STOP_SECONDS, "up")
         stack.callback(undisturbed)
         url = f"http://{HOST}:{port}"
@@ -79,6 +82,17 @@ def whole() -> Iterator[Stand]:
         yield Whole(of_services, owner_url, connection.token, log, up=process.pid)
 
 
+@contextmanager
+def _told_of_a_failure(file: Path) -> Iterator[IO[bytes]]:
+    """What goes there is nobody's news as long as all is well: that processes die is what is measured."""
+    with file.open("wb") as said:
+        try:
+            yield said
+        except Exception:
+            sys.stderr.write(file.read_text(encoding="utf-8", errors="replace"))
+            raise
+
+
 def _is_ready(url: str, process: subprocess.Popen[bytes]) -> bool:
     if process.poll() is not None:
         raise RuntimeError("`labledger up` has ended")
@@ -89,19 +103,29 @@ def _is_ready(url: str, process: subprocess.Popen[bytes]) -> bool:
 
 
 def _child(parent: int, ending: str) -> int:
-    """The process that has this parent, and a command line with this ending."""
+    """The process that has this parent, and a command line with this ending. Of several the eldest: spares
+    are younger.
+    """
     pids = [int(entry.name) for entry in Path("/proc").iterdir() if entry.name.isdigit()]
-    (found,) = [pid for pid in pids if _parent(pid) == parent and _command(pid).endswith(ending)]
-    return found
+    return min((pid for pid in pids if _parent(pid) == parent and _command(pid).endswith(ending)), key=_begun)
+
+
+def _begun(pid: int) -> int:
+    return int(_stat(pid)[19])
 
 
 def _parent(pid: int) -> int | None:
     """None for one that is gone, or only waits for its parent to take notice."""
     try:
-        state, parent = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[-1].split()[:2]
+        state, parent = _stat(pid)[:2]
     except (OSError, ValueError):
         return None
     return None if state == "Z" else int(parent)
+
+
+def _stat(pid: int) -> list[str]:
+    """What the kernel tells of a process, after its name."""
+    return Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[-1].split()
 
 
 def _command(pid: int) -> str:

@@ -107,6 +107,10 @@ def _no_database(error: Any, connection: Connection | None) -> str:
     return "Is LABLEDGER_DATABASE_URL right, was `labledger migrate` run? See docs/operation.md."
 
 
+def _no_room(error: Any, connection: Connection | None) -> str:
+    return "What runs goes on where it was once there is room; what was asked here is to be asked again then."
+
+
 def _tried(error: Any) -> str:
     seconds = f" in {error.waited_seconds:.0f} s" if error.waited_seconds >= 1 else ""
     return f"Asked {counted(error.tries, 'time')}{seconds}."
@@ -124,4 +128,5 @@ ADVICE: dict[int | str, Callable[[Any, Connection | None], str | None]] = {
     504: _behind,
     "Unreachable": _nobody_answers,
     "DatabaseAway": _no_database,
+    "DatabaseFull": _no_room,
 }

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from api.cli.failures import AS_JSON, failures_shown
+from api.processes.garbage import nothing_collected
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -62,7 +63,8 @@ class LazyGroup(Group):
         if entry is None:
             return None
         module, _, name = entry.target.partition(":")
-        command = getattr(import_module(module), name)
+        with nothing_collected():
+            command = getattr(import_module(module), name)
         assert isinstance(command, click.Command)
         return command
 

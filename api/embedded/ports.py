@@ -3,13 +3,26 @@
 from __future__ import annotations
 
 import socket
+import time
 from pathlib import Path
 
 from api.embedded.home import write_private
 
+LOOK_SECONDS = 0.02
+
 
 def is_free(port: int, host: str = "127.0.0.1") -> bool:
     return _bound(host, port) is not None
+
+
+def is_free_within(seconds: float, port: int, host: str) -> bool:
+    """Who was killed a moment ago has its port until the kernel has cleared up behind it."""
+    deadline = time.monotonic() + seconds
+    while not is_free(port, host):
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(LOOK_SECONDS)
+    return True
 
 
 def any_free(host: str = "127.0.0.1") -> int:

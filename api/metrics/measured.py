@@ -36,16 +36,18 @@ async def measured(reader: Reader, log: EventLog) -> list[Metric]:
 
     Raises DatabaseAway.
     """
-    durations = await _durations(reader) if reader.is_whole else []
-    return [*await _gauges(reader, log), *durations, *await _counted(reader)]
-
-
-async def _gauges(reader: Reader, log: EventLog) -> list[Metric]:
-    asked = {name: query for name, (query, _) in READ.items() if reader.is_whole or name not in WHOLE_ONLY}
-    rows = {query: await reader.rows(query) for query in sorted(set(asked.values()))}
-    found = await _standing(reader, log)
-    found |= {name: _samples(DECLARED[name], rows[query]) for name, query in asked.items()}
-    return [gauge(metric, found[metric.name]) for metric in GAUGES if metric.name in found]
+    is_whole = reader.is_whole
+    shown = {name: query for name, (query, _) in READ.items() if is_whole or name not in WHOLE_ONLY}
+    asked = sorted({*shown.values(), "counted", *(("durations",) if is_whole else ())})
+    found = await reader.together(*((query, ()) for query in asked))
+    rows = dict(zip(asked, found, strict=True))
+    samples = await _standing(reader, log)
+    samples |= {name: _samples(DECLARED[name], rows[query]) for name, query in shown.items()}
+    return [
+        *(gauge(metric, samples[metric.name]) for metric in GAUGES if metric.name in samples),
+        *(_durations(rows["durations"]) if is_whole else ()),
+        *_counted(rows["counted"]),
+    ]
 
 
 async def _standing(reader: Reader, log: EventLog) -> dict[str, Samples]:
@@ -59,8 +61,7 @@ def _samples(metric: Declared, rows: Iterable[Row]) -> Samples:
     return {tuple(row[label] for label in metric.labels): float(row[column]) for row in rows}
 
 
-async def _durations(reader: Reader) -> list[Metric]:
-    rows = await reader.rows("durations")
+def _durations(rows: Sequence[Row]) -> list[Metric]:
     return [_duration(metric, [row for row in rows if metric.name == _name(row)]) for metric in DURATIONS]
 
 
@@ -73,8 +74,7 @@ def _duration(metric: Declared, rows: Sequence[Row]) -> Metric:
     return histogram(metric, {(): buckets}, {(): sum(row["seconds"] for row in rows)})
 
 
-async def _counted(reader: Reader) -> list[Metric]:
-    rows = await reader.rows("counted")
+def _counted(rows: Sequence[Row]) -> list[Metric]:
     counters = (counter(metric, _of(metric.name, metric, rows)) for metric in COUNTERS)
     return [*counters, *(_histogram(metric, rows) for metric in HISTOGRAMS)]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import defaultdict
+from functools import cache
 
 from api.metrics.declared import REQUEST_BOUNDS
 from api.metrics.families import limits
@@ -20,11 +21,22 @@ class RequestCounters:
 
     def answered(self, method: str, route: str, status: int, seconds: float) -> None:
         """A request was, to a path by its template. Each bucket counts its own, not those below."""
-        request = {"method": method, "route": route}
         limit = LIMITS[bisect_left(REQUEST_BOUNDS, seconds)]
-        self._totals[series("http_requests", status=f"{status // 100}xx", **request)] += 1
-        self._totals[series("http_request_seconds_bucket", le=limit, **request)] += 1
-        self._totals[series("http_request_seconds_sum", **request)] += seconds
+        requests, bucket, summed = _series_of(method, route, status // 100, limit)
+        self._totals[requests] += 1
+        self._totals[bucket] += 1
+        self._totals[summed] += seconds
 
     def totals(self) -> Totals:
         return dict(self._totals)
+
+
+# As many as there are counters.
+@cache
+def _series_of(method: str, route: str, hundreds: int, limit: str) -> tuple[Series, Series, Series]:
+    request = {"method": method, "route": route}
+    return (
+        series("http_requests", status=f"{hundreds}xx", **request),
+        series("http_request_seconds_bucket", le=limit, **request),
+        series("http_request_seconds_sum", **request),
+    )

@@ -12,6 +12,8 @@ from api.settings import Settings, variable
 
 SERVICES = ("serve", "scheduler", "projector")
 SIMULATOR = "lab simulate"
+# Those for whom everybody waits.
+SPARED = ("serve", "scheduler")
 
 
 def program(command: str, settings: Settings) -> Program:
@@ -21,4 +23,5 @@ def program(command: str, settings: Settings) -> Program:
     others = {name: value for name, value in inherited.items() if name not in known}
     # On the terminal of `up` the requests of its own simulated lab would bury all else.
     told = replace(settings, owner_database_url=None, access_log=bool(settings.access_log)).environment()
-    return Program(command, [sys.executable, "-m", "api.cli", *command.split()], {**others, **told})
+    argv = [sys.executable, "-m", "api.cli", *command.split()]
+    return Program(command, argv, {**others, **told}, spared=command in SPARED)

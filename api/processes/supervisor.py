@@ -9,23 +9,29 @@ import subprocess
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import IO
 
 from api.processes.parent_death import die_with
+from api.processes.turn import give_turn, told_to_wait
 
 log = logging.getLogger(__name__)
 
 FIRST_BACKOFF_SECONDS = 0.1
 MOST_BACKOFF_SECONDS = 2.0
-# Whoever ran this long did not die of starting, and is started again at once.
+# Whoever ran this long did not die of starting, and is started again at once; by now nothing else starts.
 SETTLED_SECONDS = 10.0
 TICK_SECONDS = 0.05
+SPARE_STOP_SECONDS = 2.0
 
 
 @dataclass(frozen=True)
 class Program:
+    """`spared`: it awaits its turn where it is told to, so that another may wait to take its place."""
+
     name: str
     argv: Sequence[str]
     env: Mapping[str, str]
+    spared: bool = False
 
 
 @dataclass
@@ -35,6 +41,8 @@ class _Child:
     started: float
     backoff_seconds: float = FIRST_BACKOFF_SECONDS
     restart_at: float | None = field(default=None)
+    spare: subprocess.Popen[bytes] | None = None
+    spared_at: float = 0.0
 
 
 class Supervisor:
@@ -66,6 +74,8 @@ class Supervisor:
         """Stop the last started first, so that none outlives what it depends on."""
         while self._children:
             child = self._children.pop()
+            if child.spare is not None:
+                _end_spare(child.spare, child)
             end(child.process, self._stop_seconds, child.program.name)
 
     def _look_after(self, child: _Child) -> None:
@@ -81,14 +91,45 @@ class Supervisor:
             )
             child.restart_at = now + delay_seconds
             _log_death(child, delay_seconds)
+        elif child.program.spared:
+            _keep_a_spare(child, now)
 
     def _start_again(self, child: _Child, now: float) -> None:
         try:
-            child.process, child.started, child.restart_at = spawn(child.program), now, None
+            child.process, child.started, child.restart_at = _successor(child), now, None
         except OSError as error:
             # Of processes, or of memory for one, there are too few now: the others must not end by that.
             log.error("%s cannot be started: %s", child.program.name, error)
             child.restart_at = now + MOST_BACKOFF_SECONDS
+
+
+def _keep_a_spare(child: _Child, now: float) -> None:
+    """Not sooner than the child has settled, and not again and again: others want the processors."""
+    is_there = child.spare is not None and child.spare.poll() is None
+    if is_there or now - max(child.started, child.spared_at) <= SETTLED_SECONDS:
+        return
+    if child.spare is not None:
+        _end_spare(child.spare, child)
+    child.spare, child.spared_at = None, now
+    try:
+        child.spare = spawn(child.program, waiting=True)
+    except OSError as error:
+        log.warning("%s has no spare: %s", child.program.name, error)
+
+
+def _successor(child: _Child) -> subprocess.Popen[bytes]:
+    """The spare, if it is there."""
+    spare, child.spare = child.spare, None
+    if spare is not None:
+        if give_turn(spare):
+            return spare
+        _end_spare(spare, child)
+    return spawn(child.program)
+
+
+def _end_spare(spare: subprocess.Popen[bytes], child: _Child) -> None:
+    """It has nothing to finish."""
+    end(spare, SPARE_STOP_SECONDS, child.program.name)
 
 
 def _log_death(child: _Child, delay_seconds: float) -> None:
@@ -100,17 +141,21 @@ def _log_death(child: _Child, delay_seconds: float) -> None:
         log.warning("%s %s; starting it again at once", child.program.name, how)
 
 
-def spawn(program: Program, *, quiet: bool = False) -> subprocess.Popen[bytes]:
+def spawn(
+    program: Program, *, heard: IO[bytes] | None = None, waiting: bool = False
+) -> subprocess.Popen[bytes]:
     """A session of its own: Ctrl-C reaches this process alone, which then stops the others in order.
 
-    Of a quiet one nobody hears but what goes to standard error.
+    `heard` is where all goes that it says; else it speaks where this process does. A waiting one is to be
+    given its turn.
     """
     parent = os.getpid()
     return subprocess.Popen(
         list(program.argv),
-        env=dict(program.env),
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL if quiet else None,
+        env=told_to_wait(program.env) if waiting else dict(program.env),
+        stdin=subprocess.PIPE if waiting else subprocess.DEVNULL,
+        stdout=heard,
+        stderr=heard,
         start_new_session=True,
         preexec_fn=lambda: die_with(parent, signal.SIGTERM),  # noqa: PLW1509  (one system call, in a process of one thread)
     )
@@ -125,3 +170,5 @@ def end(process: subprocess.Popen[bytes], stop_seconds: float, name: str) -> Non
         # With its own children: the group is of our making, and not reaped yet, so its number is still its.
         os.killpg(process.pid, signal.SIGKILL)
         process.wait()
+    if process.stdin is not None:
+        process.stdin.close()

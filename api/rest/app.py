@@ -111,7 +111,7 @@ def application(services: Services, lifespan: Lifespan, allowed: Allowed = Allow
     ]
     app = falcon.asgi.App(middleware=middleware)
     app.req_options.strip_url_path_trailing_slash = True
-    found["description"].document = describe(ROUTES, operations, version("labledger"))
+    found["description"].describe = lambda: describe(ROUTES, operations, version("labledger"))
     for path, route in ROUTES.items():
         app.add_route(path, found[route.resource], suffix=route.suffix)
     app.add_error_handler(Exception, problems.on_surprise)

@@ -7,7 +7,6 @@ import base64
 import binascii
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Any
 from urllib.parse import urlencode
 
@@ -21,15 +20,7 @@ from api.rest.contract.queries import Page, Read
 from api.services import Services
 from api.store.requests import Committed
 from domain.errors import Fault, FaultyInput
-from projections.reader import Reader
-
-
-@dataclass(frozen=True)
-class At:
-    """What a read is about. `moment` is that of one of the past, None for now and before the first event."""
-
-    position: int
-    moment: datetime | None = None
+from projections.reader import At
 
 
 @dataclass(frozen=True)
@@ -53,18 +44,9 @@ async def read_at(req: Request, services: Services) -> At:
     query = query_of(req, Read)
     reader, patience_seconds = services.reader, services.bounds.position_wait_seconds
     await reader.reach(query.min_position, patience_seconds)
-    position = await reader.as_of(query.as_of)
-    await reader.reach(position, patience_seconds)
-    return At(position, None if query.as_of is None else await _moment_at(reader, query.as_of, position))
-
-
-async def _moment_at(reader: Reader, asked: int | datetime, position: int) -> datetime | None:
-    if isinstance(asked, datetime):
-        row = await reader.row("moment_at_time", (asked,))
-    else:
-        row = await reader.row("moment_at_position", (position,))
-    moment: datetime | None = row["moment"] if row else None
-    return moment
+    at = await reader.as_of(query.as_of)
+    await reader.reach(at.position, patience_seconds)
+    return at
 
 
 async def read_page(req: Request, services: Services, first: Any) -> PageAt:
@@ -101,12 +83,17 @@ def answer_list(
     req: Request, resp: Response, page: PageAt, name: str, rows: list[dict[str, Any]], key: Any
 ) -> None:
     """A page of a list; `next` and the Link lead to the page after it, if there may be one."""
+    answer_page(req, resp, page, {name: rows}, key if len(rows) == page.limit else None)
+
+
+def answer_page(req: Request, resp: Response, page: PageAt, body: Mapping[str, Any], key: Any) -> None:
+    """The same of what is not rows alone. `key` is None where nothing follows."""
     following = None
-    if len(rows) == page.limit:
+    if key is not None:
         params = {**req.params, "cursor": _encode(key)}
         following = f"{req.path}?{urlencode(params, doseq=True)}"
         resp.append_header("Link", f'<{following}>; rel="next"')
-    answer_read(resp, page.at, {name: rows, "next": following})
+    answer_read(resp, page.at, {**body, "next": following})
 
 
 def _encode(key: Any) -> str:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
+from eventsourcing.persistence import InternalError, OperationalError
 from eventsourcing.postgres import ConnectionPool, PostgresDatastore
 from psycopg import Connection, Error, conninfo
-from psycopg.rows import dict_row
+from psycopg.rows import DictRow, dict_row
 
-from projections.database import DatabaseAway
+from projections.database import AWAY, DatabaseAway
 
 SERVICE_ROLE = "labledger_service"
 
@@ -85,3 +87,14 @@ class Datastore(PostgresDatastore):
 
     def after_connect_func(self) -> Callable[[Connection[Any]], None]:
         return set_up
+
+    @contextmanager
+    def get_connection(self) -> Iterator[Connection[DictRow]]:
+        try:
+            with super().get_connection() as connection:
+                yield connection
+        except InternalError as error:
+            # The library goes by psycopg's classes, where these are faults of ours.
+            if not isinstance(error.__cause__, AWAY):
+                raise
+            raise OperationalError(str(error)) from error.__cause__

@@ -14,12 +14,15 @@ from dataclasses import dataclass
 
 from api.store.event_log import EventLog
 from api.store.requests import Append, Committed, Conflict, Fenced, Outcome
+from api.store.rounds import Rounds
 from projections.database import DatabaseAway
 
 MAX_EVENTS = 5_000
 # Where several were committed together, the next are on their way: waited for, they make half as many
-# commits, and each commit wakes every process. Who is alone does not wait.
-GATHER_SECONDS = 0.004
+# commits, and each commit wakes every process. Who is alone does not wait. It is looked again as long as
+# more have come since the last look.
+GATHER_SECONDS = 0.003
+MOST_LOOKS = 6
 
 
 @dataclass
@@ -62,7 +65,8 @@ class GroupCommit:
         self.counters = CommitCounters()
         self._log = log
         self._patience_seconds = patience_seconds
-        self._inbox: queue.SimpleQueue[_Waiting | None] = queue.SimpleQueue()
+        self._inbox: queue.SimpleQueue[list[_Waiting] | None] = queue.SimpleQueue()
+        self._rounds = Rounds(self._inbox.put)
         self._backlog: deque[_Waiting] = deque()
         self._has_company = False
         self._thread = threading.Thread(target=self._run, name="append", daemon=True)
@@ -72,13 +76,13 @@ class GroupCommit:
         """Raises DatabaseAway, as the future of `submit` does."""
         loop = asyncio.get_running_loop()
         future: asyncio.Future[Outcome] = loop.create_future()
-        self._inbox.put(_Waiting(request, future, self._give_up_at(), loop))
+        self._rounds.add(loop, _Waiting(request, future, self._give_up_at(), loop))
         return await future
 
     def submit(self, request: Append) -> Future[Outcome]:
         """The same for threads."""
         future: Future[Outcome] = Future()
-        self._inbox.put(_Waiting(request, future, self._give_up_at()))
+        self._inbox.put([_Waiting(request, future, self._give_up_at())])
         return future
 
     def _give_up_at(self) -> float:
@@ -90,6 +94,7 @@ class GroupCommit:
 
     def close(self) -> None:
         """Commit what was handed in, then stop."""
+        self._rounds.end()
         self._inbox.put(None)
         self._thread.join()
 
@@ -98,21 +103,30 @@ class GroupCommit:
         while open_ or self._backlog:
             open_ = self._collect(open_) and open_
             if open_ and self._has_company:
-                time.sleep(GATHER_SECONDS)
-                open_ = self._collect(wait=False)
+                open_ = self._gather()
             group = self._take_group()
             self._has_company = len(group) > 1
             if group:
                 self._commit(group)
 
+    def _gather(self) -> bool:
+        """False once `close` was called."""
+        for _ in range(MOST_LOOKS):
+            before = len(self._backlog)
+            time.sleep(GATHER_SECONDS)
+            if not self._collect(wait=False):
+                return False
+            if len(self._backlog) == before:
+                break
+        return True
+
     def _collect(self, wait: bool) -> bool:
         """Move what is in the inbox to the backlog; False once `close` was called."""
         try:
-            item = self._inbox.get(block=wait and not self._backlog)
-            while item is not None:
-                if item.begin():
-                    self._backlog.append(item)
-                item = self._inbox.get_nowait()
+            items = self._inbox.get(block=wait and not self._backlog)
+            while items is not None:
+                self._backlog.extend(item for item in items if item.begin())
+                items = self._inbox.get_nowait()
         except queue.Empty:
             return True
         return False

@@ -142,9 +142,10 @@ WHERE (name, attempt) = (
 ORDER BY number
 
 -- name: save_snapshot_piece
--- The same again, by one who did not hear that it is there, changes nothing.
+-- The same again, by one who did not hear that it is there, changes nothing. No piece waits for the disk: one that is
+-- lost with the server is missing, and then nobody trusts the others.
 INSERT INTO live.snapshots (name, attempt, number, is_last, code, position, content)
-VALUES (%s, %s, %s, %s, %s, %s, %s)
+SELECT %s, %s, %s, %s, %s, %s, %s FROM set_config('synchronous_commit', 'off', true)
 ON CONFLICT (name, attempt, number) DO NOTHING
 RETURNING number
 

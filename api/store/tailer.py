@@ -8,6 +8,7 @@ is counted, because it should never happen.
 from __future__ import annotations
 
 import logging
+import sys
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -43,7 +44,8 @@ class Tailer:
 
     An empty page is yielded when `poll_seconds` pass without news, so that the reader can look around.
     A reader that was cut off goes on where it stopped. Not thread-safe, but for looking at `read_at`, the
-    monotonic time of the last look that succeeded, or of the beginning; `close` ends it.
+    monotonic time of the last look that succeeded, or of the beginning; `close` ends it. `has_unread` says
+    whether the last look left something for the next, which then need not wait to be told of it.
     """
 
     def __init__(
@@ -56,6 +58,7 @@ class Tailer:
     ) -> None:
         self.position = after
         self.read_at = time.monotonic()
+        self.has_unread = True
         self.counters = TailerCounters() if counters is None else counters
         self._url = url
         self.page_size = page_size
@@ -71,13 +74,12 @@ class Tailer:
         """The next page, or an empty one after the time given or when the connection had to be renewed."""
         try:
             connection = self._connected()
-            page = self._read(connection)
-            if page:
+            if self.has_unread and (page := self._read(connection)):
                 return page
-            notified = _notified(connection, timeout_seconds)
+            is_told = self._is_told_of_more(connection, timeout_seconds)
             page = self._read(connection)
             # What was committed just now shows a moment before its notification comes.
-            if page and not notified and not _notified(connection, GRACE_SECONDS):
+            if page and not is_told and not _furthest_told(connection, GRACE_SECONDS):
                 self.counters.backstop_finds += 1
             return page
         except AWAY as error:
@@ -96,10 +98,19 @@ class Tailer:
         self._closed = True
         self._disconnect()
 
+    def _is_told_of_more(self, connection: psycopg.Connection[Any], timeout_seconds: float) -> bool:
+        """Most notifications are of what was read with the one before, or of what the reader wrote itself."""
+        deadline = time.monotonic() + timeout_seconds
+        while furthest := _furthest_told(connection, max(0.0, deadline - time.monotonic())):
+            if furthest > self.position:
+                return True
+        return False
+
     def _connected(self) -> psycopg.Connection[Any]:
         if self._connection is None:
             self._connection = connect(self._url)
             self._connection.execute(f"LISTEN {CHANNEL}".encode())
+            self.has_unread = True
         return self._connection
 
     def _disconnect(self) -> None:
@@ -113,6 +124,8 @@ class Tailer:
         asked = {"after": self.position, "limit": self.page_size, "bytes": PAGE_BYTES}
         found = cursor.execute(BOUNDED["page"], asked, prepare=True).fetchall()
         page: list[Row] = [row[:-1] for row in found]
+        available = found[0][-1] if found else 0
+        self.has_unread = len(page) < available or available == self.page_size
         if page and page[-1][0] != page[-1][1]:
             page += cursor.execute(SQL["rest_of_commit"], (page[-1][0], page[-1][1])).fetchall()
         if page:
@@ -121,5 +134,7 @@ class Tailer:
         return page
 
 
-def _notified(connection: psycopg.Connection[Any], timeout_seconds: float) -> bool:
-    return any(True for _ in connection.notifies(timeout=timeout_seconds, stop_after=1))
+def _furthest_told(connection: psycopg.Connection[Any], timeout_seconds: float) -> int:
+    """The last position that a notification has named by then; 0: none came. One without any asks to look."""
+    told = connection.notifies(timeout=timeout_seconds, stop_after=1)
+    return max((int(each.payload or sys.maxsize) for each in told), default=0)

@@ -40,8 +40,9 @@ async def _distro_trees(services: Services, spec: JobSpec) -> list[int | None]:
 
 async def _chosen(services: Services, spec: JobSpec) -> list[Chosen]:
     """Set by set: of a large job others are answered in between."""
-    chosen = []
+    chosen: list[Chosen] = []
     for recipe_set in spec.recipe_sets:
+        if chosen:
+            await asyncio.sleep(0)
         chosen.append(services.feed.distro_trees.choose(recipe_set))
-        await asyncio.sleep(0)
     return chosen

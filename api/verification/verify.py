@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import orjson
 
 from api.settings import variable
+from api.store.datastore import probe
 from api.store.event_log import EventLog
 from api.verification.kind import AUDIT, DECISIONS
 from domain.errors import LabledgerError
@@ -49,6 +50,7 @@ def verify(url: str, told: Told, until: int | None = None) -> dict[str, Any]:
     Up to the present end of the log, or the last commit that ends at `until` or before. A part that cannot
     read the log answers only why (`failed`). Raises DatabaseAway and PartFailed.
     """
+    probe(url)
     with closing(EventLog(url, pool_size=1)) as log:
         end = log.end() if until is None else min(until, log.end())
     with ExitStack() as stack:

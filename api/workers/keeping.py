@@ -12,6 +12,11 @@ from domain.scheduling.partition import Partition
 # A scheduler reads so many events in well under a second.
 SNAPSHOT_EVENTS = 10_000
 SNAPSHOT_SECONDS = 30.0
+# Who has little else to do may as well keep it: the next one has less to read.
+CALM_SNAPSHOT_SECONDS = 10.0
+# So much of the time, over a second at least.
+CALM = 0.75
+LOOK_SECONDS = 1.0
 
 ENDED: Final = object()
 
@@ -25,6 +30,17 @@ class Keeping:
         self._kept = partition.position
         self._kept_at = time.monotonic()
         self._saving: Iterator[None] | None = None
+        self._is_calm = False
+        self._idle_seconds = 0.0
+        self._looked_at = self._kept_at
+
+    def idle_for(self, seconds: float) -> None:
+        """So long there was nothing to do."""
+        now = time.monotonic()
+        self._idle_seconds += seconds
+        if now - self._looked_at >= LOOK_SECONDS:
+            self._is_calm = self._idle_seconds > CALM * (now - self._looked_at)
+            self._idle_seconds, self._looked_at = 0.0, now
 
     @property
     def under_way(self) -> bool:
@@ -33,7 +49,8 @@ class Keeping:
     def is_due(self) -> bool:
         news = self._partition.position - self._kept
         since = time.monotonic() - self._kept_at
-        return self.under_way or (news >= SNAPSHOT_EVENTS and since >= SNAPSHOT_SECONDS)
+        wanted = CALM_SNAPSHOT_SECONDS if self._is_calm else SNAPSHOT_SECONDS
+        return self.under_way or (news >= SNAPSHOT_EVENTS and since >= wanted)
 
     def keep_some(self) -> None:
         """Some milliseconds of it: a decision that is wanted meanwhile waits no longer."""

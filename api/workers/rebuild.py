@@ -10,7 +10,7 @@ from api.store.migrate import LOCK, migrations
 from api.store.tailer import Tailer
 from api.workers.rebuilding.processes import fill
 from domain.events import Recorded
-from projections.database import AWAY, DatabaseAway
+from projections.database import AWAY, away
 from projections.rebuild.differences import Difference
 from projections.rebuild.rebuild import Pages, Rebuild
 
@@ -76,4 +76,4 @@ def _beginning(owner_url: str) -> Iterator[Rebuild]:
         with closing(Rebuild(owner_url, LOCK, names)) as fresh:
             yield fresh
     except AWAY as error:
-        raise DatabaseAway(str(error).strip()) from error
+        raise away(error) from error

@@ -109,12 +109,23 @@ class Scheduler:
 
         Without the lease it folds the log all the same, and so is ready when the holder goes.
         """
-        page = self._next_page(0.0 if self._undecided() or self._keeping_on() else timeout_seconds)
+        if self._undecided() or self._keeping_on():
+            page = self._next_page(0.0)
+        else:
+            page = self._idle_page(timeout_seconds)
         while page:
             self._take_in(page)
-            page = self._next_page(0.0)
+            page = self._next_page(0.0) if self._tailer.has_unread else ()
         if self._holds_lease():
             self._decide()
+
+    def _idle_page(self, timeout_seconds: float) -> Sequence[Row]:
+        """There is nothing to do before it comes."""
+        began = time.monotonic()
+        page = self._next_page(timeout_seconds)
+        if self._keeping is not None:
+            self._keeping.idle_for(time.monotonic() - began)
+        return page
 
     def _next_page(self, timeout_seconds: float) -> Sequence[Row]:
         """The tailer bears it that it cannot read; a holder that cannot is to be replaced."""

@@ -1,5 +1,6 @@
 """The log in two parts, each folded by itself: no event of the one moves what an event of the other reads.
 
+What never changes of jobs and recipes stands on nothing, and goes with the systems: they are fewer.
 Folded from the beginning: what is not in memory is nowhere, so nothing is ever fetched; a row is given away
 when it has ended, so that none is ever changed.
 """
@@ -13,7 +14,7 @@ from projections.copying import Copied
 from projections.fold_commands import command_state
 from projections.fold_documents import document, document_removed
 from projections.fold_systems import lab_enabling, pool_system, system
-from projections.folding import FOLDED, NOT_SHOWN, fold
+from projections.folding import FACTS, FOLDED, NOT_SHOWN, Fold
 from projections.read_models import ReadModels, number_of
 
 RECIPES, SYSTEMS = "recipes", "systems"
@@ -26,7 +27,8 @@ class Part:
     """What is folded must not be of the topics that are `left_out`."""
 
     def __init__(self, name: str) -> None:
-        self.left_out = sorted(kind.TOPIC for kind in (*FOLDED, *NOT_SHOWN) if not _is_of(kind, name))
+        self._folds = _of_systems() if name == SYSTEMS else _of_recipes()
+        self.left_out = sorted(kind.TOPIC for kind in (*FOLDED, *NOT_SHOWN) if kind not in self._folds)
         self._models = ReadModels(all_known=True)
 
     @property
@@ -35,15 +37,15 @@ class Part:
         return self._models.size
 
     def fold(self, happened: Iterable[Recorded]) -> None:
+        models, folds = self._models, self._folds
         for recorded in happened:
-            if not self._is_of_another(recorded):
-                fold(self._models, recorded)
+            fold = folds[type(recorded.event)]
+            if fold is not command_state or self._has_command(number_of(recorded)):
+                fold(models, recorded, recorded.event, (recorded.position, recorded.recorded_at))
 
-    def _is_of_another(self, recorded: Recorded) -> bool:
+    def _has_command(self, number: int) -> bool:
         """Commands follow from recipes, or from systems; whoever has one is told of it."""
-        if FOLDED.get(type(recorded.event)) is not command_state:
-            return False
-        return self._models.commands.get((number_of(recorded),)) is None
+        return self._models.commands.get((number,)) is not None
 
     def take_ended(self) -> Iterator[Copied]:
         return self._models.take_ended()
@@ -53,8 +55,9 @@ class Part:
         return self._models.take_rest()
 
 
-def _is_of(kind: type[Event], name: str) -> bool:
-    folded = FOLDED.get(kind)
-    if folded is None or folded is command_state:
-        return folded is not None
-    return (folded in _OF_SYSTEMS) == (name == SYSTEMS)
+def _of_systems() -> dict[type[Event], Fold]:
+    return FACTS | {kind: fold for kind, fold in FOLDED.items() if fold in (*_OF_SYSTEMS, command_state)}
+
+
+def _of_recipes() -> dict[type[Event], Fold]:
+    return {kind: fold for kind, fold in FOLDED.items() if fold not in _OF_SYSTEMS}

@@ -50,6 +50,7 @@ def complete(cursor: Cursor[Any], schema: str, statements: Sequence[str]) -> Non
         # Others build those of other tables at the same time.
         cursor.execute("SET LOCAL max_parallel_maintenance_workers = 0")
         cursor.execute("SET LOCAL maintenance_work_mem = '256MB'")
+        cursor.execute("SET LOCAL synchronous_commit = off")
         for statement in statements:
             cursor.execute(statement.encode())
 

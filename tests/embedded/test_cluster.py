@@ -13,7 +13,7 @@ import psycopg
 import pytest
 
 from api.embedded import account
-from api.embedded.cluster import Cluster
+from api.embedded.cluster import Cluster, sync_method
 from api.embedded.errors import EmbeddedPostgresError, PortTaken
 from api.embedded.ports import is_free
 from tests.embedded.conftest import MakeCluster
@@ -172,3 +172,21 @@ def test_stop__not_started__does_nothing(cluster: Cluster) -> None:
     cluster.stop()
     assert not cluster.is_running()
     assert not cluster.folder.exists()
+
+
+@pytest.mark.parametrize(
+    ("platform", "kernel", "expected"),
+    [
+        ("linux", "6.1.0-18-amd64", "syncfs"),
+        ("linux", "5.8", "syncfs"),
+        # It keeps write errors to itself.
+        ("linux", "5.4.0", "fsync"),
+        ("linux", "unknown", "fsync"),
+        # Has no such call.
+        ("darwin", "23.1.0", "fsync"),
+    ],
+)
+def test_sync_method__of_a_kernel__only_what_tells_of_errors(
+    platform: str, kernel: str, expected: str
+) -> None:
+    assert sync_method(platform, kernel) == expected

@@ -16,7 +16,7 @@ from api.store.requests import Append
 from domain.events import Change, Event, Recorded
 from projections.filters import ANY_SYSTEM
 from projections.projector import Projector
-from projections.reader import QUERIES
+from projections.queries import QUERIES
 from tests.harness.databases import TestDatabase
 from tests.harness.making import STAMP, positions
 
@@ -75,7 +75,8 @@ class Told:
         return row
 
     def system(self, fqdn: str, **params: Any) -> dict[str, Any]:
-        return self.row("systems", **{**ANY_SYSTEM, "fqdn": fqdn}, after="", limit=1, **params)
+        found = self.row("systems", **{**ANY_SYSTEM, "fqdn": fqdn}, after="", limit=1, **params)
+        return {**found, **self.row("version", subject=f"system/{fqdn}", **params)}
 
     def idle(self, **params: Any) -> dict[str, str]:
         """The idle pool: system -> lab controller."""
@@ -87,7 +88,7 @@ class Told:
         return self.rows("queue", **start, limit=1_000, **params)
 
     def recipe(self, recipe_id: int, **params: Any) -> dict[str, Any]:
-        return self.row("recipes", job_id=None, recipe_set_id=None, recipe_id=recipe_id, **params)
+        return self.row("recipe", recipe_id=recipe_id, **params)
 
     def commands(self, lab_controller: str, *, unfinished: bool = False) -> list[dict[str, Any]]:
         asked = {"after": 0, "limit": 1_000, "unfinished": unfinished, "then": False}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Any
 
-from projections.copying import NEVER, Copying
+from projections.copying import NEVER, Copying, array
 from tests.harness.databases import TestDatabase
 from tests.harness.sessions import owner_session
 
@@ -56,3 +56,12 @@ def test_copying__a_moment_that_never_comes__is_after_all_others(database: TestD
 
 def test_copying__no_rows__nothing_is_asked_of_the_database() -> None:
     assert list(Copying("copied", {"id": "bigint"}).copied([])) == []
+
+
+def test_array__values_of_every_kind__are_read_again_as_they_were(database: TestDatabase) -> None:
+    columns = dict(zip(TYPES, zip(*ROWS, strict=True), strict=True))
+    with owner_session(database.owner_url) as session:
+        for name, type_ in TYPES.items():
+            asked = f"SELECT * FROM unnest(%s::{type_}[])".encode()
+            found = session.execute(asked, (array(type_, columns[name]),)).fetchall()
+            assert [value for (value,) in found] == list(columns[name])

@@ -15,8 +15,9 @@ from typing import Any
 import pytest
 
 from domain.directory.events import PoolRegistered
+from domain.roll_up import RESULT_ORDER
 from projections.filters import ANY_JOB, ANY_SYSTEM, job_ids_query
-from projections.reader import QUERIES
+from projections.queries import QUERIES
 from projections.sql import SQL
 from tests.harness.databases import TestDatabase
 from tests.harness.making import whole_log
@@ -50,8 +51,8 @@ def questions(at: int, moment: datetime) -> Questions:
         "systems in a pool": ("systems", {**ANY_SYSTEM, "after": "", "limit": 5, "pool": "big"}),
         "usage in a moment": ("system_usage", {**short, "group_by": "lab_controller"}),
         "lab controller": ("document", {"kind": "lab-controller", "name": "lab-1"}),
-        "recipe": ("recipes", recipe),
-        "recipes of a job": ("recipes", job),
+        "recipe": ("recipe", recipe),
+        "recipe sets of a job": ("recipe_sets", {**job, "result_order": list(RESULT_ORDER)}),
         "tasks": ("tasks", recipe),
         "history of a recipe": ("history_of_recipe", recipe),
         "seconds of a job": ("seconds_in_states", {**job, "moment": moment}),

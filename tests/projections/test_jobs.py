@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
+import orjson
+
 from domain.job.events import JobChanged
 from tests.projections.happened import host, lab, of, submitted
 from tests.projections.telling import Told
 
 
 def job(told: Told, **params: Any) -> dict[str, Any]:
-    return told.row("job", job_id=1, **params)
+    found = told.row("job", job_id=1, **params)
+    return {**found, "document": orjson.loads(found["document"])}
 
 
 def test_job__changed__is_shown_so_from_then_on(told: Told) -> None:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import orjson
 import pytest
 
 from domain.recipe import events as happened
 from domain.recipe_set.events import RecipeSetPriorityChanged
+from domain.roll_up import RESULT_ORDER
 from tests.projections.happened import (
     assigned,
     guest,
@@ -103,10 +107,17 @@ def test_roll_up__guest_fails__its_set_and_job_fail_with_it(two: Told) -> None:
     assert (found["state"], found["result"]) == ("aborted", "Fail")
     job = two.row("job", job_id=1)
     assert (job["state"], job["result"]) == ("aborted", "Fail")
-    tasks = two.rows("tasks", job_id=None, recipe_set_id=1, recipe_id=None)
-    assert {row["task_id"]: row["state"] for row in tasks} == {11: "new", 21: "new", 31: "aborted"}
+    tasks = [task for recipe in shown_of_set(two, 1) for task in recipe["tasks"]]
+    assert {task["task_id"]: task["state"] for task in tasks} == {11: "new", 21: "new", 31: "aborted"}
+    assert [recipe["result"] for recipe in shown_of_set(two, 1)] == ["New", "New", "Fail"]
 
 
-def test_recipes__asked_by_set__are_those_of_the_set(two: Told) -> None:
-    rows = two.rows("recipes", job_id=None, recipe_set_id=1, recipe_id=None)
-    assert [row["recipe_id"] for row in rows] == [1, 2, 3]
+def shown_of_set(told: Told, recipe_set_id: int) -> list[dict[str, Any]]:
+    asked = {"job_id": None, "recipe_set_id": recipe_set_id, "result_order": list(RESULT_ORDER)}
+    (recipe_set,) = orjson.loads(told.row("recipe_sets", **asked)["recipe_sets"])
+    recipes: list[dict[str, Any]] = recipe_set["recipes"]
+    return recipes
+
+
+def test_recipe_sets__asked_for_one__has_the_recipes_of_that(two: Told) -> None:
+    assert [recipe["recipe_id"] for recipe in shown_of_set(two, 1)] == [1, 2, 3]

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
+from itertools import chain
 from random import Random
+from typing import Any
 
 import orjson
 import pytest
@@ -28,13 +30,21 @@ def sums(told: Told, group_by: str, since: datetime, until: datetime, **at: int)
 
 
 def sums_of_each_system(told: Told, until: datetime, at: int) -> Sums:
-    (row,) = told.rows("usage_of_each_system", until=until, at=at)
+    pages = (orjson.loads(row["groups"]) for row in pages_of_each_system(told, until, at))
     return {
         (group["key"], condition, usage): seconds
-        for group in orjson.loads(row["groups"])
+        for group in chain.from_iterable(pages)
         for condition, usages in group["seconds"].items()
         for usage, seconds in usages.items()
     }
+
+
+def pages_of_each_system(told: Told, until: datetime, at: int) -> Iterator[dict[str, Any]]:
+    """In pages of two."""
+    page = {"number": 2, "last": ""}
+    while page["number"] == 2:
+        page = told.row("usage_of_each_system", until=until, at=at, after=page["last"], limit=2)
+        yield page
 
 
 def expected(log: Sequence[Recorded], group_by: str, since: datetime, until: datetime) -> Sums:

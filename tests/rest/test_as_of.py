@@ -200,7 +200,7 @@ def _reads(client: httpx.Client, position: int) -> bool:
 
 def _asked(path: str) -> dict[str, str]:
     """What is asked behind the path, and all rows of it."""
-    is_list = path.count("/") == 1 and path != "/system-usage"
+    is_list = path.count("/") == 1
     return dict(parse_qsl(urlsplit(path).query)) | ({"limit": "1000"} if is_list else {})
 
 

@@ -155,6 +155,19 @@ def test_system_usage__between_two_moments__seconds_add_up(client: httpx.Client,
             assert total == pytest.approx(length * members, abs=1e-3)
 
 
+@pytest.mark.parametrize("since", [None, "2001-01-01T00:00:00Z"])
+def test_system_usage__by_pages__is_all_of_it_in_order(client: httpx.Client, since: str | None) -> None:
+    systems = [system["fqdn"] for system in client.get("/systems", params={"limit": 1000}).json()["systems"]]
+    asked = {} if since is None else {"since": since}
+    found, following = list[str](), "/system-usage"
+    while following is not None:
+        page = client.get(following, params=None if found else {**asked, "limit": 4}).json()
+        assert len(page["groups"]) <= 4
+        found += [group["key"] for group in page["groups"]]
+        following = page["next"]
+    assert found == systems and len(found) > 4
+
+
 def test_system__shown__is_the_document_that_was_given(client: httpx.Client) -> None:
     system = client.get("/systems/x86-01.east.example.com")
     body = system.json()

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 
 import psycopg
 import pytest
+from psycopg import sql
 
 from api.store.event_log import EventLog
 from api.store.requests import Append, Committed, Conflict
+from projections.database import DatabaseAway
 from tests.harness.making import append_to, change, positions, whole_log
-from tests.harness.sessions import Owner
+from tests.harness.sessions import Owner, end_sessions
 
 TOMORROW_BY_THE_OWNER = b"""
 INSERT INTO log.events
@@ -136,3 +140,28 @@ def test_append__a_request_that_breaks_a_rule_of_the_table__nothing_written(
             " ARRAY['t'], ARRAY['\\x00'::bytea])"
         )
     assert log.end() == 0
+
+
+def test_append__database_takes_no_writes__is_away_until_it_does(log: EventLog, owner: Owner) -> None:
+    """A standby that has not taken over, or one that was made read-only."""
+    log.append([append_to("a")])
+    with _reading_only(owner):
+        # No session is left that is not read-only.
+        assert log.end() == 1
+        with pytest.raises(DatabaseAway):
+            log.append([append_to("b")])
+    assert log.end() == 1
+    (outcome,) = log.append([append_to("b")])
+    assert isinstance(outcome, Committed)
+
+
+@contextmanager
+def _reading_only(owner: Owner) -> Iterator[None]:
+    name = sql.Identifier(owner.info.dbname)
+    owner.execute(sql.SQL("ALTER DATABASE {} SET default_transaction_read_only = on").format(name))
+    end_sessions(owner)
+    try:
+        yield
+    finally:
+        owner.execute(sql.SQL("ALTER DATABASE {} RESET default_transaction_read_only").format(name))
+        end_sessions(owner)

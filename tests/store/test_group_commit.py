@@ -192,6 +192,34 @@ def test_append__several_tasks_of_a_loop__each_hears_of_its_own(log: Log, commit
     assert found == [log.load({name: 0})[name][0].position for name in "abc"]
 
 
+def test_append__tasks_that_are_some_rounds_apart__one_statement(log: Log, commits: GroupCommit) -> None:
+    log.door.set()
+
+    async def after(rounds: int) -> Outcome:
+        for _ in range(rounds):
+            await asyncio.sleep(0)
+        return await commits.append(append_to(f"subject/{rounds}"))
+
+    async def all_of_them() -> None:
+        await asyncio.gather(*map(after, range(5)))
+
+    asyncio.run(all_of_them())
+    assert log.appends == [5]
+
+
+def test_close__handed_in_by_a_task_a_moment_ago__committed(log: Log) -> None:
+    log.door.set()
+    commits = GroupCommit(log)
+
+    async def closed_at_once() -> Outcome:
+        waiting = asyncio.create_task(commits.append(append_to("a")))
+        await asyncio.sleep(0)
+        commits.close()
+        return await waiting
+
+    assert isinstance(asyncio.run(closed_at_once()), Committed)
+
+
 def test_append__database_away__raised(log: Log, commits: GroupCommit) -> None:
     log.away.set()
     log.door.set()
@@ -214,7 +242,7 @@ def test_append__given_up_meanwhile__the_others_are_answered(log: Log, commits: 
 def test_submit__after_a_group__what_comes_soon_goes_together(
     log: Log, commits: GroupCommit, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """And after one alone, nobody waits."""
+    """As long as more come; and after one alone, nobody waits."""
     asleep, gathered = threading.Event(), threading.Event()
     slept: list[float] = []
 
@@ -234,7 +262,8 @@ def test_submit__after_a_group__what_comes_soon_goes_together(
     assert log.appends[-1] == 2
     for name in "fg":
         positions(commits.submit(append_to(name)).result(20))
-    assert log.appends[-2:] == [1, 1] and slept == [GATHER_SECONDS] * 2
+    # Twice for the two that came one after the other, once for who came after them.
+    assert log.appends[-2:] == [1, 1] and slept == [GATHER_SECONDS] * 3
 
 
 def test_submit__given_up_before_its_turn__nothing_is_written_and_the_rest_goes_on(
@@ -253,7 +282,6 @@ def test_submit__given_up_before_its_turn__nothing_is_written_and_the_rest_goes_
 def test_append__loop_closes_just_when_it_is_to_be_told__the_others_are_served(
     log: Log, commits: GroupCommit, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    log.door.set()
     told = threading.Event()
 
     def too_late(*_: object) -> None:
@@ -263,9 +291,10 @@ def test_append__loop_closes_just_when_it_is_to_be_told__the_others_are_served(
     async def ends() -> None:
         loop = asyncio.get_running_loop()
         waiting = asyncio.create_task(commits.append(append_to("a")))
-        await asyncio.sleep(0)
+        assert await asyncio.to_thread(log.knocked.wait, 20)
         with monkeypatch.context() as patched:
             patched.setattr(loop, "call_soon_threadsafe", too_late)
+            log.door.set()
             assert told.wait(20)
         waiting.cancel()
 

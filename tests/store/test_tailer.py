@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
@@ -77,6 +78,21 @@ def test_next_page__appended_while_waiting__told_by_notification(
         assert reader.counters.backstop_finds == 0
 
 
+def test_next_page__told_of_what_it_has_read__waits_for_news(database: TestDatabase, log: EventLog) -> None:
+    with tailer(database) as reader, ThreadPoolExecutor(1) as pool:
+        assert reader.next_page(0.0) == []
+        for subject in "abc":
+            log.append([append_to(subject)])
+        assert read(reader, upto=3) == [1, 2, 3]
+        log.append([append_to("d")])
+        reader.skip_to(4)
+        waiting = pool.submit(reader.next_page, 60.0)
+        time.sleep(0.2)
+        log.append([append_to("e")])
+
+        assert [row[0] for row in waiting.result(10)] == [5]
+
+
 def test_next_page__notification_lost__found_by_the_backstop_and_counted(
     database: TestDatabase, log: EventLog, owner: Owner
 ) -> None:
@@ -94,15 +110,15 @@ def test_next_page__committed_just_after_the_wait__not_counted_as_lost(
     database: TestDatabase, log: EventLog, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The scheduler waits for no time; what came between its wait and its look is told a moment later."""
-    wait, waits = tailer_module._notified, count()
+    wait, waits = tailer_module._furthest_told, count()
 
-    def wait_then_append(connection: Any, timeout_seconds: float) -> bool:
+    def wait_then_append(connection: Any, timeout_seconds: float) -> int:
         told = wait(connection, timeout_seconds)
         if next(waits) == 0:
             log.append([append_to("a")])
         return told
 
-    monkeypatch.setattr(tailer_module, "_notified", wait_then_append)
+    monkeypatch.setattr(tailer_module, "_furthest_told", wait_then_append)
     with tailer(database) as reader:
         assert [row[0] for row in reader.next_page(0.0)] == [1]
         assert reader.counters.backstop_finds == 0

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -35,6 +36,9 @@ note(os.getpid())
 while kind != "brief":
     time.sleep(0.02)
 """
+
+# What one does that may wait for its turn, before anything else.
+WAITING = "from api.processes.turn import await_turn\nawait_turn()\n"
 
 SUPERVISING = """
 import sys
@@ -65,6 +69,13 @@ def supervisor() -> Iterator[Supervisor]:
 
 def child(name: str, notes: Path, kind: str = "plain") -> Program:
     return Program(name, [sys.executable, "-c", CHILD, name, str(notes), kind], {})
+
+
+def spared(name: str, notes: Path) -> Program:
+    path = {"PYTHONPATH": os.pathsep.join(sys.path)}
+    return Program(
+        name, [sys.executable, "-c", WAITING + CHILD, name, str(notes), "plain"], path, spared=True
+    )
 
 
 def lines(notes: Path) -> list[str]:
@@ -172,3 +183,65 @@ def test_run__nothing_can_be_started_for_a_while__goes_on_and_starts_it_then(
     os.kill(pids(notes)[0], signal.SIGKILL)
     supervisor.run(within(10, lambda: len(pids(notes)) == 2))
     assert refused == ["first", "first"]
+
+
+@pytest.fixture
+def soon_settled(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "SETTLED_SECONDS", 0.2)
+
+
+def of_this(argument: Path) -> set[int]:
+    """The processes that have it on their command line."""
+    found = set()
+    for folder in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            if str(argument).encode() in (folder / "cmdline").read_bytes().split(b"\0"):
+                found.add(int(folder.name))
+    return found
+
+
+def supervised_until_spared(supervisor: Supervisor, notes: Path) -> tuple[int, int]:
+    """The process that is at work, and the one that waits."""
+    supervisor.run(within(30, lambda: len(of_this(notes)) == 2 and bool(pids(notes))))
+    (spare,) = of_this(notes) - {pids(notes)[-1]}
+    return pids(notes)[-1], spare
+
+
+def test_spare__process_killed__takes_its_place_and_has_a_spare_in_turn(
+    supervisor: Supervisor, notes: Path, soon_settled: None
+) -> None:
+    supervisor.start(spared("a", notes))
+    first, spare = supervised_until_spared(supervisor, notes)
+    assert pids(notes) == [first], "who waits does nothing"
+    os.kill(first, signal.SIGKILL)
+    supervisor.run(within(30, lambda: len(pids(notes)) == 2))
+    assert pids(notes) == [first, spare]
+    assert supervised_until_spared(supervisor, notes)[0] == spare
+
+
+def test_spare__killed_itself__another_waits(supervisor: Supervisor, notes: Path, soon_settled: None) -> None:
+    supervisor.start(spared("a", notes))
+    first, spare = supervised_until_spared(supervisor, notes)
+    os.kill(spare, signal.SIGKILL)
+    supervisor.run(within(30, lambda: spare not in of_this(notes)))
+    assert supervised_until_spared(supervisor, notes)[0] == first
+
+
+def test_spare__killed_with_its_process__another_is_started(
+    supervisor: Supervisor, notes: Path, soon_settled: None
+) -> None:
+    supervisor.start(spared("a", notes))
+    first, spare = supervised_until_spared(supervisor, notes)
+    for pid in (spare, first):
+        os.kill(pid, signal.SIGKILL)
+    wait(lambda: not lives(spare) and not lives(first))
+    supervisor.run(within(30, lambda: len(pids(notes)) == 2))
+    assert pids(notes)[-1] not in (first, spare)
+
+
+def test_stop__with_a_spare__it_ends_too(supervisor: Supervisor, notes: Path, soon_settled: None) -> None:
+    supervisor.start(spared("a", notes))
+    both = supervised_until_spared(supervisor, notes)
+    supervisor.stop()
+    assert not any(lives(pid) for pid in both)
+    assert lines(notes)[1:] == ["a stopped"]

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from api.workers import keeping
-from api.workers.keeping import SNAPSHOT_EVENTS, Keeping
+from api.workers.keeping import CALM_SNAPSHOT_SECONDS, SNAPSHOT_EVENTS, Keeping
 from domain.scheduling.partition import Partition
 from projections.database import DatabaseAway
 
@@ -46,6 +47,32 @@ def test_is_due__news_and_time_since__both_are_wanted(
     kept: Any = Kept()
     keeps = Keeping(kept, partition)
     partition.position += news
+    assert keeps.is_due() is due
+
+
+@pytest.mark.parametrize(
+    ("waits", "due"),
+    [
+        ([(1, 0.0), (2, 0.95)], True),
+        ([(1, 0.0), (1.5, 0.4), (2, 0.4)], True),
+        ([(1, 0.0), (2, 0.5)], False),
+        # It was idle, and is no more.
+        ([(1, 0.0), (2, 0.95), (3, 0.05)], False),
+    ],
+)
+def test_is_due__idle_most_of_the_time__sooner(
+    monkeypatch: pytest.MonkeyPatch, waits: list[tuple[float, float]], due: bool
+) -> None:
+    """Waits by when each ends, and how long it was."""
+    clock = SimpleNamespace(now=0.0)
+    monkeypatch.setattr(keeping, "time", SimpleNamespace(monotonic=lambda: clock.now))
+    partition = Partition()
+    kept: Any = Kept()
+    keeps = Keeping(kept, partition)
+    partition.position = SNAPSHOT_EVENTS
+    for clock.now, seconds in waits:
+        keeps.idle_for(seconds)
+    clock.now = CALM_SNAPSHOT_SECONDS
     assert keeps.is_due() is due
 
 

@@ -12,18 +12,27 @@ import click
 
 from api import root
 from api.cli.arguments.setting_flags import flags
+from api.embedded.ports import is_free_within
 from api.processes.logs import set_up_logging
+from api.processes.turn import await_turn
 from api.settings import MIGRATE, PROJECTOR, SCHEDULER, SERVE, Settings
 from domain.errors import LabledgerError
+
+# Of a predecessor that was killed.
+PORT_SECONDS = 2.0
 
 logger = logging.getLogger(__name__)
 
 
 @contextmanager
 def _logged(settings: Settings, process: str) -> Iterator[None]:
-    """What ends the process is the last thing in its log. Raises what an operator can do something about."""
+    """What ends the process is the last thing in its log. Raises what an operator can do something about.
+
+    All code is read by now: who was started before it is wanted waits here.
+    """
     root.needed(settings.database_url)
     set_up_logging(settings, process)
+    await_turn()
     logger.info("started", extra={"version": version("labledger")})
     try:
         yield
@@ -55,6 +64,8 @@ def serve(**given: Any) -> None:
 
     settings = Settings.read(**given)
     with _logged(settings, SERVE):
+        # gunicorn looks once a second.
+        is_free_within(PORT_SECONDS, settings.port, settings.host)
         Server(settings, lambda: root.http_application(settings)).run()
 
 

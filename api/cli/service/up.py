@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
@@ -19,7 +18,7 @@ from api.embedded.database import EmbeddedDatabase
 from api.embedded.environment import forget_libpq
 from api.embedded.home import make_folder
 from api.embedded.locks import Taken, exclusive
-from api.embedded.ports import any_free, is_free
+from api.embedded.ports import any_free, is_free_within
 from api.processes.logs import set_up_logging
 from api.processes.programs import SERVICES, SIMULATOR, program
 from api.processes.stop_request import listening
@@ -56,11 +55,8 @@ def _make_folder(data: Path) -> None:
 
 def _with_address(settings: Settings) -> Settings:
     port = settings.port or any_free(settings.host)
-    deadline = time.monotonic() + PORT_SECONDS
-    while not is_free(port, settings.host):
-        if time.monotonic() > deadline:
-            raise click.ClickException(say.port_taken(settings.host, port))
-        time.sleep(0.1)
+    if not is_free_within(PORT_SECONDS, port, settings.host):
+        raise click.ClickException(say.port_taken(settings.host, port))
     host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(settings.host, settings.host)
     return replace(settings, port=port, url=f"http://{f'[{host}]' if ':' in host else host}:{port}")
 

@@ -72,7 +72,7 @@ def usage(
     shares of a row add up.
     """
     asked: dict[str, Any] = {"group_by": group_by, "since": since, "until": until, "as_of": as_of}
-    document = client.get("/system-usage", **asked)
+    document = client.pages("/system-usage", "groups", **asked)
     tell_moment(client, output, as_of, document)
     heading = group_by.replace("_", " ")
     empty = "No system has done anything in that time."

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
 from http import HTTPStatus
 from typing import Any
 
@@ -132,6 +133,7 @@ def _refusals(path: str, method: str, operation: Operation, roles: tuple[str, ..
         yield 504
 
 
+@cache
 def plain(path: str) -> str:
     """A path as people know it: `/jobs/{job_id}`, whatever is checked of the number."""
     return re.sub(r":[^}]*(?=\})", "", path)

@@ -7,6 +7,7 @@ from typing import Annotated
 from pydantic import BaseModel, ConfigDict, Field
 
 from api.rest.contract.query_values import (
+    MAX_LIMIT,
     AsOf,
     Cursor,
     GroupBy,
@@ -71,8 +72,11 @@ class Span(Read):
     until: Annotated[Time | None, Field(description="up to this moment")] = None
 
 
-class Summed(Span):
+class Summed(Span, Page):
+    """Sums are short, so that a page of them is as long as any may be."""
+
     group_by: Annotated[GroupBy, Field(description="one sum for each")] = "system"
+    limit: Annotated[Limit, Field(description="as many at most")] = MAX_LIMIT
 
 
 class EventQuery(Read):

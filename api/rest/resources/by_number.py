@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from falcon.asgi import Request, Response
 
@@ -16,36 +16,46 @@ from api.services import Services
 from api.store.requests import Committed
 from domain.errors import Unknown
 from domain.names import called
+from domain.roll_up import RESULT_ORDER
+from projections.reader import At, Row
 
 # kind -> the query for one, and what its number is called there.
 _QUERIES = {
     "job": ("job", "job_id"),
     "recipe-set": ("recipe_set", "recipe_set_id"),
-    "recipe": ("recipes", "recipe_id"),
+    "recipe": ("recipe", "recipe_id"),
 }
 _NUMBERS = dict.fromkeys(key for _, key in _QUERIES.values())
 
 
 class Found(NamedTuple):
-    """`asked` is what other queries are asked for what belongs to it."""
+    """`beside` has the rows of each query that was asked for what belongs to it."""
 
-    at: reading.At
-    row: dict[str, Any]
-    asked: dict[str, Any]
+    at: At
+    row: Row
+    beside: list[list[Row]]
 
 
-async def find(req: Request, resp: Response, services: Services, kind: str, number: int) -> Found:
+async def find(
+    req: Request, resp: Response, services: Services, kind: str, number: int, *beside: str
+) -> Found:
     """As of when the request asks; the answer gets its version as ETag. Raises Unknown."""
     query, key = _QUERIES[kind]
     at = await reading.read_at(req, services)
-    asked = {"at": at.position, **_NUMBERS, key: number}
-    row = await services.reader.row(query, asked)
-    if row is None:
+    asked = {
+        "at": at.position,
+        "moment": at.moment,
+        "subject": f"{kind}/{number}",
+        "result_order": list(RESULT_ORDER),
+        **_NUMBERS,
+        key: number,
+    }
+    questions = ((name, asked) for name in (query, "version", *beside))
+    rows, versions, *others = await services.reader.together(*questions)
+    if not rows:
         raise Unknown(called(kind, number))
-    version = await services.reader.row("version", {"subject": f"{kind}/{number}", "at": at.position})
-    assert version is not None, f"{kind}/{number} has a row, so it has events"
-    resp.etag = str(version["version"])
-    return Found(at, row, asked)
+    resp.etag = str(versions[0]["version"])
+    return Found(at, rows[0], others)
 
 
 async def cancel(

@@ -22,6 +22,7 @@ from api.use_cases.known import known
 from api.use_cases.report_command import report_command
 from domain.errors import TooOften, Unknown
 from domain.names import called
+from projections.reader import At
 
 KIND = "lab-controller"
 MAX_COMMANDS = 500
@@ -57,10 +58,10 @@ class Commands:
         rows = await self._services.reader.rows("commands", {**asked, "at": at.position})
         if not rows and query.wait_seconds and query.as_of is None:
             position, rows = await self._wait(asked, at.position, query.wait_seconds)
-            at = reading.At(position)
+            at = At(position)
         reading.answer_read(resp, at, {"commands": [lab_command(row, name) for row in rows]})
 
-    async def _require_then(self, name: str, at: reading.At) -> None:
+    async def _require_then(self, name: str, at: At) -> None:
         asked = {"kind": KIND, "name": name, "at": at.position}
         if await self._services.reader.row("document", asked) is None:
             raise Unknown(called(KIND, name))

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Callable
+from functools import cached_property
 from typing import Any
 
 import orjson
@@ -11,11 +14,17 @@ from api.rest.contract.operation import operation
 
 
 class Description:
-    """`document` is set once every route is known."""
+    """`describe` is set once every route is known, and called when somebody asks: it takes longer than all
+    else of the start of a process that serves.
+    """
 
-    document: dict[str, Any]
+    describe: Callable[[], dict[str, Any]]
 
     @operation("Describe this API, as OpenAPI 3.1")
     async def on_get(self, req: Request, resp: Response) -> None:
         resp.content_type = "application/json"
-        resp.data = orjson.dumps(self.document)
+        resp.data = await asyncio.to_thread(lambda: self._written)
+
+    @cached_property
+    def _written(self) -> bytes:
+        return orjson.dumps(self.describe())

@@ -67,7 +67,7 @@ class Events:
         if query.min_position > end:
             await self._wait_for(query.min_position)
             end = await asyncio.to_thread(self._services.log.end)
-        return end if query.as_of is None else await self._services.reader.as_of(query.as_of)
+        return end if query.as_of is None else (await self._services.reader.as_of(query.as_of)).position
 
     async def _wait_for(self, position: int) -> None:
         try:

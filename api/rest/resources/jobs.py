@@ -22,8 +22,7 @@ from api.rest.contract.operation import JSON, operation
 from api.rest.idempotency import once
 from api.rest.middleware.principal import Principal, principal_of, request_of
 from api.rest.resources.by_number import cancel, find
-from api.rest.resources.seconds import seconds
-from api.rest.resources.shapes import job_document
+from api.rest.resources.shapes import job_document, listed_job
 from api.services import Request as Requested
 from api.services import Services
 from api.store.requests import Committed
@@ -113,7 +112,8 @@ class Jobs:
         params = {"at": page.position, "limit": page.limit, "before": page.after, **asked}
         found = await reader.rows(job_ids_query(asked), params)
         jobs = await reader.rows("jobs", {**params, "job_ids": [row["job_id"] for row in found]})
-        reading.answer_list(req, resp, page, "jobs", jobs, jobs[-1]["job_id"] if jobs else None)
+        listed = [listed_job(job) for job in jobs]
+        reading.answer_list(req, resp, page, "jobs", listed, jobs[-1]["job_id"] if jobs else None)
 
     @operation(
         "Show where a job stands; as XML, what was submitted",
@@ -122,18 +122,17 @@ class Jobs:
         versioned=True,
     )
     async def on_get_one(self, req: Request, resp: Response, job_id: int) -> None:
-        reader = self._services.reader
-        at, job, asked = await find(req, resp, self._services, "job", job_id)
         resp.append_header("Vary", "Accept")
         kind = req.client_prefers(ANSWERS)
         if kind in ANSWERS[1:]:
-            resp.set_header(POSITION_HEADER, str(at.position))
-            resp.content_type = kind
-            resp.data = await asyncio.to_thread(write_job, job["document"])
+            await self._as_xml(req, resp, job_id, kind)
             return
-        recipe_sets = await reader.rows("recipe_sets_of_job", asked)
-        recipes = await reader.rows("recipes", asked)
-        tasks = await reader.rows("tasks", asked)
-        body = job_document(job, recipe_sets, recipes, tasks)
-        body["seconds"] = await seconds(reader, asked, at)
-        reading.answer_read(resp, at, body)
+        beside = ("recipe_sets", "seconds_in_states")
+        at, job, (recipe_sets, seconds) = await find(req, resp, self._services, "job", job_id, *beside)
+        reading.answer_read(resp, at, job_document(job, recipe_sets[0], seconds))
+
+    async def _as_xml(self, req: Request, resp: Response, job_id: int, kind: str) -> None:
+        at, job, _ = await find(req, resp, self._services, "job", job_id)
+        resp.set_header(POSITION_HEADER, str(at.position))
+        resp.content_type = kind
+        resp.data = await asyncio.to_thread(lambda: write_job(orjson.loads(job["document"])))

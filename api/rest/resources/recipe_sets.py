@@ -25,11 +25,10 @@ class RecipeSets:
 
     @operation("Show a recipe set", answers.RecipeSet, queries.Read, versioned=True)
     async def on_get(self, req: Request, resp: Response, recipe_set_id: int) -> None:
-        reader = self._services.reader
-        at, recipe_set, asked = await find(req, resp, self._services, "recipe-set", recipe_set_id)
-        recipes = await reader.rows("recipes", asked)
-        tasks = await reader.rows("tasks", asked)
-        reading.answer_read(resp, at, recipe_set_document(recipe_set, recipes, tasks))
+        at, recipe_set, (shown,) = await find(
+            req, resp, self._services, "recipe-set", recipe_set_id, "recipe_sets"
+        )
+        reading.answer_read(resp, at, recipe_set_document(recipe_set, shown[0]))
 
     @operation(
         "Change its priority, before its start", answers.PriorityChanged, body=PriorityChange, versioned=True

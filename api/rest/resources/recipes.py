@@ -19,8 +19,7 @@ from api.rest.idempotency import once
 from api.rest.middleware.principal import principal_of
 from api.rest.resources.by_number import find
 from api.rest.resources.progress import read_report
-from api.rest.resources.seconds import seconds
-from api.rest.resources.shapes import queued_recipe, recipe_document
+from api.rest.resources.shapes import queued_recipe, recipe_document, seconds_document
 from api.services import Request as Requested
 from api.services import Services
 from api.store.requests import Committed
@@ -33,6 +32,8 @@ from domain.recipe.state import Recipe
 
 # (not assigned, -priority, submission, recipe id) before all others.
 QUEUE_START: list[Any] = [False, -(2**15), 0, 0]
+# What is shown of a recipe beside itself.
+BESIDE = ("tasks", "seconds_in_states", "tree_of_recipe", "history_of_recipe", "results_of_recipe")
 
 
 class Recipes:
@@ -45,15 +46,14 @@ class Recipes:
         versioned=True,
     )
     async def on_get(self, req: Request, resp: Response, recipe_id: int) -> None:
-        reader = self._services.reader
-        at, recipe, asked = await find(req, resp, self._services, "recipe", recipe_id)
-        tasks, deadline = await reader.rows("tasks", asked), await self._deadline(recipe, at.position)
+        at, recipe, beside = await find(req, resp, self._services, "recipe", recipe_id, *BESIDE)
+        tasks, seconds, trees, history, results = beside
         body = {
-            **recipe_document(recipe, tasks, deadline),
-            "seconds": await seconds(reader, asked, at),
-            "distro_tree": await self._tree(recipe["distro_tree_id"], at.position),
-            "history": await reader.rows("history_of_recipe", asked),
-            "results": await reader.rows("results_of_recipe", asked),
+            **recipe_document(recipe, tasks, await self._deadline(recipe, at.position)),
+            "seconds": seconds_document(seconds),
+            "distro_tree": {"id": recipe["distro_tree_id"], **trees[0]["document"]} if trees else None,
+            "history": history,
+            "results": results,
         }
         reading.answer_read(resp, at, body)
 
@@ -64,13 +64,6 @@ class Recipes:
         subject = f"recipe/{recipe['recipe_id']}"
         state = await asyncio.to_thread(self._services.aggregates.as_of, subject, at)
         return state.deadline if isinstance(state, Recipe) else None
-
-    async def _tree(self, tree_id: int | None, at: int) -> dict[str, object] | None:
-        if tree_id is None:
-            return None
-        asked = {"kind": "distro-tree", "name": str(tree_id), "at": at}
-        row = await self._services.reader.row("document", asked)
-        return None if row is None else {"id": tree_id, **row["document"]}
 
     @operation("Report on a recipe, from its lab", answers.Reported, body=ProgressItem, keyed=True)
     async def on_post_progress(self, req: Request, resp: Response, recipe_id: int) -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
+from orjson import Fragment, loads
+
 from domain.priority import Priority
 from domain.recipe.lifecycle import UNFINISHED
 from domain.roll_up import result_of
@@ -13,51 +15,38 @@ from projections.durations import PHASES
 Row = dict[str, Any]
 
 
-def job_document(job: Row, recipe_sets: list[Row], recipes: list[Row], tasks: list[Row]) -> Row:
+def listed_job(job: Row) -> Row:
+    return {**job, "recipe_set_ids": Fragment(job["recipe_set_ids"])}
+
+
+def job_document(job: Row, shown: Row, seconds: list[Row]) -> Row:
+    """`shown` has its recipe sets as JSON: of those there may be hundreds."""
     return {
         **job,
-        "recipe_sets": [
-            {
-                **recipe_set,
-                "recipes": [
-                    recipe_summary(recipe, tasks)
-                    for recipe in recipes
-                    if recipe["recipe_set_id"] == recipe_set["recipe_set_id"]
-                ],
-            }
-            for recipe_set in recipe_sets
-        ],
+        "document": Fragment(job["document"]),
+        "recipe_sets": Fragment(shown["recipe_sets"]),
+        "seconds": seconds_document(seconds),
     }
 
 
-def recipe_set_document(recipe_set: Row, recipes: list[Row], tasks: list[Row]) -> Row:
-    return {**recipe_set, "recipes": [recipe_summary(recipe, tasks) for recipe in recipes]}
-
-
-def recipe_summary(recipe: Row, tasks: list[Row]) -> Row:
-    """A recipe with its own among the tasks given; its result is the worst of theirs."""
-    own = [task for task in tasks if task["recipe_id"] == recipe["recipe_id"]]
-    shown = ("recipe_id", "host_recipe_id", "state", "system", "lab_controller", "whiteboard", "role")
-    return {
-        **{name: recipe[name] for name in (*shown, "reason", "since")},
-        "result": result_of(task["result"] for task in own),
-        "tasks": [task_summary(task) for task in own],
-    }
+def recipe_set_document(recipe_set: Row, shown: Row) -> Row:
+    """`shown` has it as jobs do, as JSON."""
+    (of_job,) = loads(shown["recipe_sets"])
+    return {**recipe_set, "recipes": of_job["recipes"]}
 
 
 def recipe_document(recipe: Row, tasks: list[Row], deadline: datetime | None) -> Row:
     """`guests` are the ids of its guest recipes; `deadline` is when its watchdog expires."""
     of_it = ("job_id", "recipe_set_id", "priority", "owner", "group")
+    shown = ("recipe_id", "host_recipe_id", "state", "system", "lab_controller", "whiteboard", "role")
+    beside = ("guests", "guestname", "guestargs", "reservesys", "distro")
     return {
-        **{name: recipe[name] for name in of_it},
-        **recipe_summary(recipe, tasks),
-        **{name: recipe[name] for name in ("guests", "guestname", "guestargs", "reservesys", "distro")},
+        **{name: recipe[name] for name in (*of_it, *shown, "reason", "since")},
+        "result": result_of(task["result"] for task in tasks),
+        "tasks": tasks,
+        **{name: recipe[name] for name in beside},
         "deadline": deadline,
     }
-
-
-def task_summary(task: Row) -> Row:
-    return {name: task[name] for name in ("task_id", "name", "state", "result")}
 
 
 def seconds_document(rows: list[Row]) -> Row:

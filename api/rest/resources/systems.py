@@ -57,11 +57,12 @@ class Systems:
     async def on_get_one(self, req: Request, resp: Response, fqdn: str) -> None:
         at = await reading.read_at(req, self._services)
         asked = {**ANY_SYSTEM, "at": at.position, "fqdn": fqdn, "after": "", "limit": 1}
-        row = await self._services.reader.row("systems", asked)
-        if row is None:
+        version = {"at": at.position, "subject": f"system/{fqdn}"}
+        rows, versions = await self._services.reader.together(("systems", asked), ("version", version))
+        if not rows:
             raise Unknown(f"system {fqdn}")
-        resp.etag = str(row["version"])
-        reading.answer_read(resp, at, system_document(row))
+        resp.etag = str(versions[0]["version"])
+        reading.answer_read(resp, at, system_document(rows[0]))
 
     @operation(
         "Change properties, condition, lab or owner of a system, or drain it",

@@ -17,7 +17,9 @@ from api.rest.contract.operation import operation
 from api.services import Services
 from domain.errors import Unknown
 from domain.names import called
-from projections.reader import Row
+from projections.reader import At, Row
+
+BEGINNING = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 class Usage:
@@ -42,7 +44,7 @@ class Usage:
         rows = await self._services.reader.rows("idle_pool", params)
         reading.answer_list(req, resp, page, "systems", rows, rows[-1]["fqdn"] if rows else None)
 
-    def _until(self, at: reading.At, asked: datetime | None) -> datetime:
+    def _until(self, at: At, asked: datetime | None) -> datetime:
         """As of then, nobody knows how it went on; nor does anybody now."""
         known = at.moment or self._services.clock()
         return min(asked or known, known)
@@ -50,18 +52,22 @@ class Usage:
     @operation("Sum the seconds of systems by condition and usage", answers.SystemUsage, queries.Summed)
     async def on_get_summed(self, req: Request, resp: Response) -> None:
         query = query_of(req, queries.Summed)
-        since = query.since or datetime(1970, 1, 1, tzinfo=UTC)
-        at = await reading.read_at(req, self._services)
-        until = self._until(at, query.until)
-        asked = {"at": at.position, "since": since, "until": until, "group_by": query.group_by}
+        page = await reading.read_page(req, self._services, first="")
+        since, until = query.since or BEGINNING, self._until(page.at, query.until)
+        asked = {"at": page.position, "since": since, "until": until, "group_by": query.group_by}
         groups: Any
         if query.since is None and query.group_by == "system":
-            row = await self._services.reader.row("usage_of_each_system", asked)
-            assert row is not None
-            groups = orjson.Fragment(row["groups"])
+            groups, key = await self._of_each_system(page, asked)
         else:
-            groups = _groups(await self._services.reader.rows("system_usage", asked))
-        reading.answer_read(resp, at, {"since": since, "until": until, "groups": groups})
+            groups, key = _page(_groups(await self._services.reader.rows("system_usage", asked)), page)
+        reading.answer_page(req, resp, page, {"since": since, "until": until, "groups": groups}, key)
+
+    async def _of_each_system(self, page: reading.PageAt, asked: Row) -> tuple[orjson.Fragment, str | None]:
+        """Those of a page, and after which system the next one begins."""
+        params = {**asked, "after": page.after, "limit": page.limit}
+        row = await self._services.reader.row("usage_of_each_system", params)
+        assert row is not None
+        return orjson.Fragment(row["groups"]), row["last"] if row["number"] == page.limit else None
 
 
 def _groups(rows: Iterable[Row]) -> list[dict[str, Any]]:
@@ -70,3 +76,10 @@ def _groups(rows: Iterable[Row]) -> list[dict[str, Any]]:
         by_condition = groups.setdefault(row["key"], {}).setdefault(row["condition"], {})
         by_condition[row["usage"]] = row["seconds"]
     return [{"key": key, "seconds": seconds} for key, seconds in groups.items()]
+
+
+def _page(groups: list[dict[str, Any]], page: reading.PageAt) -> tuple[list[dict[str, Any]], str | None]:
+    """Some of all groups, which are in order. What has no key is the last."""
+    left = [group for group in groups if group["key"] is None or group["key"] > page.after]
+    shown = left[: page.limit]
+    return shown, shown[-1]["key"] if len(left) > len(shown) else None

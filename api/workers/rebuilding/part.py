@@ -5,6 +5,7 @@ It is told positions, a line each, and folds up to them; at the end of its input
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import sys
@@ -12,20 +13,18 @@ from collections.abc import Iterator
 from contextlib import closing
 from typing import IO
 
-from api.processes.garbage import spare_what_lasts
 from api.settings import Settings
 from api.store.log_part import LogPart
 from api.workers.rebuilding.message import Done, Failed, Message, Reached, say
 from projections.database import AWAY
 from projections.rebuild.parts import Part
 
-YOUNG_OBJECTS = 100_000
-
 
 def main() -> None:
     # The one that started it ends it, and it ends by itself when that one is gone.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    spare_what_lasts(YOUNG_OBJECTS)
+    # It makes no circles, nearly all that it makes goes at once or never, and it soon ends.
+    gc.disable()
     url = Settings.read().database_url
     assert url is not None, "it was given one"
     try:

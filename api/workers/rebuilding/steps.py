@@ -9,8 +9,8 @@ from typing import Protocol
 STEP_EVENTS = 10_000
 # Rows that are true now, some 500 bytes each. If there are more, no more is folded in memory.
 MOST_KEPT = 1_000_000
-# Who is done with one begins the next one while the others are not.
-STEPS_AHEAD = 2
+# Who is done with one begins the next one while the others are not: long stretches of a log are of one part.
+STEPS_AHEAD = 10
 
 
 Told = Callable[[int, int], None]

@@ -8,5 +8,5 @@ from api.workers.rebuilding import steps
 
 if __name__ == "__main__":
     rebuild.FEW_EVENTS = 0
-    steps.STEP_EVENTS = 100
+    steps.STEP_EVENTS, steps.STEPS_AHEAD = 100, 2
     main()

@@ -55,6 +55,7 @@ def in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     """As if the log were a long one, and each step."""
     monkeypatch.setattr(worker, "FEW_EVENTS", 0)
     monkeypatch.setattr(steps, "STEP_EVENTS", 50)
+    monkeypatch.setattr(steps, "STEPS_AHEAD", 2)
 
 
 def test_rebuild__anything_happened__rows_as_they_were_to_the_byte(

@@ -72,7 +72,7 @@ class UsageSum(Shape):
     seconds: dict[str, dict[str, float]]
 
 
-class SystemUsage(ReadAnswer):
+class SystemUsage(ListAnswer):
     since: Time
     until: Time
     groups: list[UsageSum]

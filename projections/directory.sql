@@ -1,0 +1,70 @@
+-- Documents by kind and name, tokens among them; and what lab controllers are told.
+
+-- name: documents
+-- What is true still is found by an index of its own, so that it is not looked for among all that was true once.
+SELECT name, version, document FROM (
+    SELECT name, version, document FROM read.documents
+    WHERE kind = %(kind)s AND until_position = 9223372036854775807 AND since_position <= %(at)s
+    UNION ALL
+    SELECT name, version, document FROM read.documents
+    WHERE kind = %(kind)s AND until_position < 9223372036854775807 AND until_position > %(at)s
+      AND since_position <= %(at)s
+) AS found
+WHERE name > %(after)s
+ORDER BY name LIMIT %(limit)s
+
+-- name: document
+SELECT name, version, document FROM (
+    SELECT * FROM read.documents WHERE kind = %(kind)s AND name = %(name)s AND since_position <= %(at)s
+    ORDER BY since_position DESC LIMIT 1) AS last
+WHERE until_position > %(at)s
+
+-- name: tokens
+-- All, those of a user, or one by its id; what opens them is not shown. Of a user's those made since a position:
+-- before that somebody else had the name.
+SELECT d.name AS token_id, d.document ->> 'user' AS "user", d.document ->> 'role' AS role,
+       d.document ->> 'lab_controller' AS lab_controller,
+       (SELECT min(f.since) FROM read.documents f WHERE f.kind = 'token' AND f.name = d.name) AS created_at,
+       (d.document ->> 'expires_at')::timestamptz AS expires_at,
+       coalesce((d.document ->> 'revoked')::boolean, false) AS revoked
+FROM read.documents d
+WHERE d.kind = 'token' AND d.since_position <= %(at)s AND d.until_position > %(at)s AND d.name > %(after)s
+  AND (%(user)s::text IS NULL OR d.document ->> 'user' = %(user)s::text AND %(user_since)s <=
+       (SELECT min(f.since_position) FROM read.documents f WHERE f.kind = 'token' AND f.name = d.name))
+  AND (%(token_id)s::text IS NULL OR d.name = %(token_id)s::text)
+ORDER BY d.name LIMIT %(limit)s
+
+-- name: commands
+-- What a lab controller was told after a command it has seen, with what it needs to do it; `unfinished`: only what
+-- it has not done yet. One to provision has the `guests` that start with the recipe, each {"recipe_id",
+-- "guestname", "guestargs", "distro_tree_id", "tree", "distro", "kernel_options", "ks_meta", "tasks"}; `recipe_id`
+-- and what comes from the recipe are null where a person has the system.
+-- Trees and guests are as of the command itself: asked again, the answer is the same, whatever left meanwhile.
+-- `then`: `at` is of the past, so that what is unfinished now is not what was.
+SELECT c.command_id, c.kind, c.system, c.recipe_id, so.state, c.distro_tree_id, t.document AS tree, d.distro,
+       d.kernel_options, d.ks_meta, d.tasks, coalesce(g.guests, '[]') AS guests
+FROM read.commands c
+JOIN read.commands so
+  ON so.command_id = c.command_id AND so.since_position <= %(at)s AND so.until_position > %(at)s
+LEFT JOIN read.recipe_details d ON d.recipe_id = c.recipe_id
+LEFT JOIN read.documents t ON t.kind = 'distro-tree' AND t.name = c.distro_tree_id::text
+ AND t.since_position <= c.command_id AND t.until_position > c.command_id
+LEFT JOIN LATERAL (
+    SELECT jsonb_agg(jsonb_build_object(
+        'recipe_id', gd.recipe_id, 'guestname', gd.guestname, 'guestargs', gd.guestargs,
+        'distro_tree_id', gd.distro_tree_id, 'tree', gt.document, 'distro', gd.distro,
+        'kernel_options', gd.kernel_options, 'ks_meta', gd.ks_meta, 'tasks', gd.tasks) ORDER BY gd.recipe_id) AS guests
+    FROM read.recipe_details gd
+    JOIN read.recipes gr ON gr.recipe_id = gd.recipe_id AND gr.state NOT IN ('completed', 'cancelled', 'aborted')
+     AND gr.since_position <= c.command_id AND gr.until_position > c.command_id
+    LEFT JOIN read.documents gt ON gt.kind = 'distro-tree' AND gt.name = gd.distro_tree_id::text
+     AND gt.since_position <= c.command_id AND gt.until_position > c.command_id
+    WHERE gd.host_recipe_id = c.recipe_id AND c.kind = 'provision') AS g ON true
+WHERE c.lab_controller = %(lab_controller)s AND c.command_id > %(after)s
+  AND (%(then)s OR NOT %(unfinished)s OR c.state IN ('queued', 'running'))
+  AND (NOT %(unfinished)s OR so.state IN ('queued', 'running')) AND c.until_position = 9223372036854775807
+ORDER BY c.command_id LIMIT %(limit)s
+
+-- name: commands_by_id
+SELECT command_id, lab_controller, kind, system, recipe_id FROM read.commands
+WHERE command_id = ANY (%(command_ids)s::bigint[]) AND until_position = 9223372036854775807

@@ -1,0 +1,96 @@
+-- Jobs and their recipe sets.
+
+-- name: job_ids
+-- Which jobs a page lists is asked by what finds them soonest (`projections/filters.py`), the newest first.
+SELECT job_id FROM read.job_documents WHERE job_id < %(before)s AND since_position <= %(at)s
+ORDER BY job_id DESC LIMIT %(limit)s
+
+-- name: job_ids_of_owner
+SELECT d.job_id FROM read.job_documents d JOIN read.jobs j
+  ON j.job_id = d.job_id AND j.since_position <= %(at)s AND j.until_position > %(at)s
+WHERE d.owner = %(owner)s AND d.job_id < %(before)s AND d.since_position <= %(at)s
+  AND (%(group)s::text IS NULL OR d.group_name = %(group)s::text)
+  AND (%(state)s::text IS NULL OR j.state = %(state)s::text)
+ORDER BY d.job_id DESC LIMIT %(limit)s
+
+-- name: job_ids_of_group
+SELECT d.job_id FROM read.job_documents d JOIN read.jobs j
+  ON j.job_id = d.job_id AND j.since_position <= %(at)s AND j.until_position > %(at)s
+WHERE d.group_name = %(group)s AND d.job_id < %(before)s AND d.since_position <= %(at)s
+  AND (%(state)s::text IS NULL OR j.state = %(state)s::text)
+ORDER BY d.job_id DESC LIMIT %(limit)s
+
+-- name: job_ids_in_state
+-- OFFSET 0 keeps the planner from reading all of history in the order of the jobs, or all jobs of an owner.
+SELECT so.job_id FROM (
+    SELECT job_id FROM read.jobs
+    WHERE (CASE WHEN until_position = 9223372036854775807 THEN state END) = %(state)s
+      AND until_position = 9223372036854775807 AND since_position <= %(at)s
+    UNION ALL
+    (SELECT job_id FROM read.jobs
+     WHERE state = %(state)s AND until_position < 9223372036854775807
+       AND int8range(since_position, until_position) @> %(at)s::bigint OFFSET 0)
+) AS so
+CROSS JOIN LATERAL (
+    SELECT FROM read.job_documents d WHERE d.job_id = so.job_id
+      AND (%(owner)s::text IS NULL OR d.owner = %(owner)s::text)
+      AND (%(group)s::text IS NULL OR d.group_name = %(group)s::text) OFFSET 0) AS theirs
+WHERE so.job_id < %(before)s
+ORDER BY so.job_id DESC LIMIT %(limit)s
+
+-- name: jobs
+-- Those with these ids. The ids of their recipe sets, which come with the job and stay, are JSON text.
+SELECT d.job_id, j.state, j.result, coalesce(j.changed ->> 'whiteboard', d.whiteboard) AS whiteboard, d.owner,
+       d.group_name AS "group", d.since AS submitted_at,
+       array_to_json(ARRAY (
+           SELECT DISTINCT r.recipe_set_id FROM read.recipe_details r WHERE r.job_id = d.job_id ORDER BY 1
+       ))::text AS recipe_set_ids
+FROM read.job_documents d JOIN read.jobs j
+  ON j.job_id = d.job_id AND j.since_position <= %(at)s AND j.until_position > %(at)s
+WHERE d.job_id = ANY (%(job_ids)s) ORDER BY d.job_id DESC
+
+-- name: job
+-- The document has what people have changed since it was submitted; it is JSON text.
+SELECT d.job_id, j.state, j.result, coalesce(j.changed ->> 'whiteboard', d.whiteboard) AS whiteboard, d.owner,
+       d.submitter, d.group_name AS "group", d.since AS submitted_at,
+       (CASE WHEN j.changed IS NULL THEN d.document
+             ELSE (d.document - 'product') || jsonb_strip_nulls(j.changed) END)::text AS document
+FROM read.job_documents d JOIN read.jobs j
+  ON j.job_id = d.job_id AND j.since_position <= %(at)s AND j.until_position > %(at)s
+WHERE d.job_id = %(job_id)s
+
+-- name: recipe_set
+SELECT s.recipe_set_id, s.job_id, d.owner, d.group_name AS "group", s.priority, s.state, s.result
+FROM read.recipe_sets s JOIN read.job_documents d USING (job_id)
+WHERE s.recipe_set_id = %(recipe_set_id)s AND s.since_position <= %(at)s AND s.until_position > %(at)s
+
+-- name: recipe_sets
+-- Of a job, or one by its id (the other is null), with recipes and tasks: JSON text, [{"recipe_set_id", "priority",
+-- "state", "result", "recipes": [{…, "tasks": [{"task_id", "name", "state", "result"}]}]}]. A task has the name that was
+-- submitted; the result of a recipe is the worst of its tasks, by `result_order`, which begins with the best.
+SELECT coalesce(json_agg(shown ORDER BY shown.recipe_set_id), '[]')::text AS recipe_sets
+FROM (
+    SELECT s.recipe_set_id, s.priority, s.state, s.result,
+           json_agg(recipe.shown ORDER BY recipe.recipe_id) AS recipes
+    FROM read.recipe_sets s
+    JOIN (
+        SELECT d.recipe_id, d.recipe_set_id, json_build_object(
+            'recipe_id', d.recipe_id, 'host_recipe_id', d.host_recipe_id, 'state', r.state, 'system', r.system,
+            'lab_controller', r.lab_controller, 'whiteboard', d.whiteboard, 'role', d.role, 'reason', r.reason,
+            'since', to_char(r.since AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'),
+            'result', (%(result_order)s::text[])[coalesce(of_it.worst, 1)], 'tasks', of_it.tasks) AS shown
+        FROM read.recipe_details d
+        JOIN read.recipes r ON r.recipe_id = d.recipe_id AND r.since_position <= %(at)s AND r.until_position > %(at)s
+        CROSS JOIN LATERAL (
+            SELECT max(array_position(%(result_order)s::text[], t.result)) AS worst,
+                   coalesce(json_agg(json_build_object(
+                       'task_id', t.task_id, 'name', named.task ->> 'name', 'state', t.state, 'result', t.result
+                   ) ORDER BY t.task_id), '[]') AS tasks
+            FROM jsonb_array_elements(d.tasks) AS named (task)
+            JOIN read.tasks t ON t.task_id = (named.task ->> 'task_id')::integer
+             AND t.since_position <= %(at)s AND t.until_position > %(at)s) AS of_it
+        WHERE d.job_id = %(job_id)s::integer OR d.recipe_set_id = %(recipe_set_id)s::integer
+    ) AS recipe USING (recipe_set_id)
+    WHERE s.since_position <= %(at)s AND s.until_position > %(at)s
+    GROUP BY s.recipe_set_id, s.priority, s.state, s.result
+) AS shown

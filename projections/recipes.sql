@@ -1,0 +1,79 @@
+-- Recipes, their tasks, and the queue.
+
+-- name: queue
+-- Unplaced recipes, guests left out. `since` is that of the state: a priority that changed does not move it. What is
+-- true still and what has ended are found by an index each, so that neither passes over the rest of history, and each
+-- comes in order, so that no more of the queue is looked at than is answered.
+SELECT q.recipe_id, d.recipe_set_id, d.job_id, q.state, q.priority, q.lab_controller, q.submission,
+       r.since, r.since_position, d.owner, d.group_name AS "group", d.whiteboard
+FROM (
+    SELECT * FROM (
+        (SELECT * FROM read.queue
+         WHERE until_position = 9223372036854775807 AND since_position <= %(at)s
+           AND (NOT assigned, -priority, submission, recipe_id)
+             > (%(not_assigned)s, %(minus_priority)s, %(submission)s, %(recipe_id)s)
+         ORDER BY NOT assigned, -priority, submission, recipe_id LIMIT %(limit)s)
+        UNION ALL
+        (SELECT * FROM read.queue
+         WHERE until_position < 9223372036854775807 AND int8range(since_position, until_position) @> %(at)s::bigint
+           AND (NOT assigned, -priority, submission, recipe_id)
+             > (%(not_assigned)s, %(minus_priority)s, %(submission)s, %(recipe_id)s)
+         ORDER BY NOT assigned, -priority, submission, recipe_id LIMIT %(limit)s)
+    ) AS waiting
+    ORDER BY NOT assigned, -priority, submission, recipe_id
+    LIMIT %(limit)s
+) AS q
+JOIN read.recipe_details d USING (recipe_id)
+JOIN read.recipes r ON r.recipe_id = q.recipe_id AND r.since_position <= %(at)s AND r.until_position > %(at)s
+ORDER BY NOT q.assigned, -q.priority, q.submission, q.recipe_id
+
+-- name: recipe
+-- `guests` are the ids of a host's guests.
+SELECT d.recipe_id, d.recipe_set_id, d.job_id, d.owner, d.group_name AS "group", d.whiteboard, d.role,
+       d.distro_tree_id, d.distro, d.host_recipe_id, d.guestname, d.guestargs, d.reservesys,
+       ARRAY (SELECT g.recipe_id FROM read.recipe_details g
+              WHERE g.host_recipe_id = d.recipe_id ORDER BY g.recipe_id) AS guests,
+       r.state, r.system, r.lab_controller, r.reason, r.since, r.since_position, s.priority
+FROM read.recipe_details d JOIN read.recipe_sets s
+  ON s.recipe_set_id = d.recipe_set_id AND s.since_position <= %(at)s AND s.until_position > %(at)s
+JOIN read.recipes r
+  ON r.recipe_id = d.recipe_id AND r.since_position <= %(at)s AND r.until_position > %(at)s
+WHERE d.recipe_id = %(recipe_id)s
+
+-- name: tasks
+-- Of a recipe, with the names that were submitted.
+SELECT t.task_id, named.task ->> 'name' AS name, t.state, t.result
+FROM read.recipe_details d
+CROSS JOIN LATERAL jsonb_array_elements(d.tasks) AS named (task)
+JOIN read.tasks t ON t.task_id = (named.task ->> 'task_id')::integer
+ AND t.since_position <= %(at)s AND t.until_position > %(at)s
+WHERE d.recipe_id = %(recipe_id)s
+ORDER BY t.task_id
+
+-- name: tree_of_recipe
+SELECT t.document FROM read.recipe_details d JOIN read.documents t
+  ON t.kind = 'distro-tree' AND t.name = d.distro_tree_id::text AND t.since_position <= %(at)s AND t.until_position > %(at)s
+WHERE d.recipe_id = %(recipe_id)s
+
+-- name: results_of_recipe
+SELECT task_id, result, message, score, log_urls, since AS at, since_position AS position
+FROM read.task_results WHERE recipe_id = %(recipe_id)s AND since_position <= %(at)s ORDER BY since_position
+
+-- name: history_of_recipe
+-- What ended later had no end then.
+SELECT state, system, lab_controller, reason, since, CASE WHEN until_position <= %(at)s THEN until END AS until,
+       since_position, CASE WHEN until_position <= %(at)s THEN until_position END AS until_position
+FROM read.recipes WHERE recipe_id = %(recipe_id)s AND since_position <= %(at)s ORDER BY since_position
+
+-- name: seconds_in_states
+-- Of the recipes of a job, of a set or of one recipe, together; the other two are null. What had not ended lasted
+-- until `moment`, which is null for now. Nothing is spent once a recipe is finished.
+SELECT r.state, sum(extract(epoch FROM greatest(ended.at - r.since, '0')))::double precision AS seconds
+FROM read.recipe_details d JOIN read.recipes r USING (recipe_id)
+CROSS JOIN LATERAL (
+    SELECT CASE WHEN r.until_position <= %(at)s THEN r.until
+                ELSE coalesce(%(moment)s::timestamptz, clock_timestamp()) END AS at) AS ended
+WHERE (d.job_id = %(job_id)s::integer OR d.recipe_set_id = %(recipe_set_id)s::integer
+       OR d.recipe_id = %(recipe_id)s::integer)
+  AND r.since_position <= %(at)s AND r.state NOT IN ('completed', 'cancelled', 'aborted')
+GROUP BY r.state

@@ -1,0 +1,39 @@
+"""`labledger replay` on a database that cannot be used: which one it is, and what is wrong with it."""
+
+from __future__ import annotations
+
+import psycopg.errors
+import pytest
+from click.testing import CliRunner, Result
+
+from api.cli import main
+from api.embedded.ports import any_free
+from projections.rebuild.rebuild import Rebuild
+from tests.harness.databases import TestDatabase
+
+
+def replay(database_url: str, *words: str) -> Result:
+    return CliRunner(env={"LABLEDGER_DATABASE_URL": database_url}).invoke(main, ["replay", *words])
+
+
+@pytest.mark.parametrize("words", [("verify",), ("rebuild",), ("rebuild", "--check")])
+def test_replay__nobody_listens__names_where(words: tuple[str, ...]) -> None:
+    port = any_free()
+    result = replay(f"postgresql://somebody@127.0.0.1:{port}/labledger", *words)
+    assert result.exit_code == 1
+    assert "127.0.0.1" in result.output and str(port) in result.output
+    assert "LABLEDGER_DATABASE_URL" in result.output
+
+
+@pytest.mark.parametrize("words", [("rebuild",), ("rebuild", "--check")])
+def test_rebuild__disk_is_full__is_what_it_says(
+    words: tuple[str, ...], database: TestDatabase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def no_room(_: Rebuild) -> int:
+        raise psycopg.errors.DiskFull("could not extend file: No space left on device")
+
+    monkeypatch.setattr(Rebuild, "log_end", no_room)
+    result = replay(database.owner_url, *words)
+    assert result.exit_code == 1
+    assert "No space left on device" in result.output
+    assert "LABLEDGER_DATABASE_URL" not in result.output

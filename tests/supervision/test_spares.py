@@ -1,0 +1,50 @@
+"""A service that is started before it is wanted: it waits for its turn, and for nobody who is gone."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from api.processes.programs import SPARED, program
+from api.processes.supervisor import end, spawn
+from api.processes.turn import give_turn
+from api.settings import Settings
+from tests.harness.databases import TestDatabase
+from tests.harness.waiting import until
+
+PATIENCE_SECONDS = 60
+
+
+@contextmanager
+def waiting(command: str, database: TestDatabase, log: Path) -> Iterator[subprocess.Popen[bytes]]:
+    settings = Settings(database_url=database.service_url, port=0)
+    with log.open("wb") as heard:
+        process = spawn(program(command, settings), heard=heard, waiting=True)
+        try:
+            yield process
+        finally:
+            end(process, PATIENCE_SECONDS, command)
+
+
+@pytest.mark.parametrize("command", SPARED)
+def test_spare__given_its_turn__begins(command: str, database: TestDatabase, tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    with waiting(command, database, log) as process:
+        assert give_turn(process)
+        until(lambda: '"started"' in log.read_text(), "it to begin", PATIENCE_SECONDS)
+
+
+@pytest.mark.parametrize("command", SPARED)
+def test_spare__nobody_is_left_who_could_say__ends_without_having_begun(
+    command: str, database: TestDatabase, tmp_path: Path
+) -> None:
+    log = tmp_path / "log"
+    with waiting(command, database, log) as process:
+        assert process.stdin is not None
+        process.stdin.close()
+        assert process.wait(PATIENCE_SECONDS) == 0
+    assert log.read_text() == ""
