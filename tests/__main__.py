@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import subprocess
 import sys
 import time
@@ -28,11 +29,22 @@ def main(pytest_arguments: list[str]) -> int:
         extra = _for_pytest(pytest_arguments) if heading == "pytest" else []
         print(f"== {heading}", flush=True)
         started = time.monotonic()
-        status = subprocess.run([sys.executable, *arguments, *extra], cwd=TOP, check=False).returncode
+        status = _status([sys.executable, *arguments, *extra])
         print(f"== {heading}: {_verdict(status)} ({time.monotonic() - started:.1f} s)\n", flush=True)
         if status != 0:
             return status
     return 0
+
+
+def _status(command: list[str]) -> int:
+    """Ctrl-C is for what runs, too; it has servers to stop, so that it is waited for however often."""
+    with subprocess.Popen(command, cwd=TOP) as process:
+        signal.signal(signal.SIGTERM, lambda *_: process.terminate())
+        while True:
+            try:
+                return process.wait()
+            except KeyboardInterrupt:
+                continue
 
 
 def _for_pytest(arguments: list[str]) -> list[str]:

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import os
 import signal
+import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, closing
 from typing import TYPE_CHECKING
 
 import pytest
+from xdist.workermanage import NodeManager
 
 from api.embedded.environment import forget_libpq
+from tests.harness.folders import settle_in_memory
 
 if TYPE_CHECKING:
     from api.store.event_log import EventLog
@@ -26,6 +30,12 @@ def pytest_configure() -> None:
     # Where tests are started in the background, a shell has Ctrl-C ignored, and so would every process
     # started here: those that are to be ended by it would never end.
     signal.signal(signal.SIGINT, signal.default_int_handler)
+    # They stop servers then; who is killed over it leaves them behind.
+    NodeManager.EXIT_TIMEOUT = 120
+    settle_in_memory()
+    # Programs are started by the hundred, and each would compile all that it imports.
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+    sys.dont_write_bytecode = False
 
 
 @pytest.fixture(scope="session")

@@ -61,7 +61,7 @@ def run(server: Server, tmp_path: Any) -> Callable[..., Result]:
 def line(servers: ServerPool) -> Iterator[Running]:
     """A real Labledger with the sample lab, for all tests here."""
     with servers.databases("embedded").fresh() as database, running(database) as started:
-        started.labledger("lab", "load", str(SAMPLES / "lab.json"))
+        started.do("lab", "load", str(SAMPLES / "lab.json"))
         yield started
 
 

@@ -17,6 +17,7 @@ from api.client import Patience
 from api.client.transport import Manner
 from tests.harness.pool import ServerPool
 from tests.harness.running import SAMPLES, Running, running
+from tests.harness.waiting import until
 
 Run = Callable[..., Result]
 
@@ -141,17 +142,20 @@ REFUSED = [
 def line(servers: ServerPool) -> Iterator[Running]:
     """One of its own: jobs are counted from 1 here, whatever other tests have submitted."""
     with servers.databases("embedded").fresh() as database, running(database) as started:
-        started.labledger("lab", "load", str(SAMPLES / "lab.json"))
+        started.do("lab", "load", str(SAMPLES / "lab.json"))
         yield started
 
 
 @pytest.fixture(scope="module")
 def busy(line: Running) -> None:
     """Job 1 has run to its end; jobs 2 to 9 are submitted."""
-    line.labledger("submit", SMOKE)
+    line.do("submit", SMOKE)
+    # Before it is placed there is nothing to do, and a simulator that is asked `--once` ends.
+    with line.client() as client:
+        until(lambda: client.get("/recipes/1").json().get("state") == "waiting", "job 1 to be placed")
     line.labledger("lab", "simulate", "--once", "--speed", "100000")
     for _ in range(2, 10):
-        line.labledger("submit", SMOKE)
+        line.do("submit", SMOKE)
 
 
 @pytest.fixture

@@ -89,7 +89,8 @@ class Run:
             )
             if _is_awaited(command, printed.lines) or time.monotonic() > deadline:
                 return printed
-            time.sleep(0.3)
+            # A command is a program to start, and what is awaited takes seconds.
+            time.sleep(1.0)
 
 
 def _is_awaited(command: Command, printed: Sequence[str]) -> bool:

@@ -1,15 +1,14 @@
-"""Folders of both kinds, and clusters that never outlive their test."""
+"""Folders that every user may enter, and clusters that never outlive their test."""
 
 from __future__ import annotations
 
-import shutil
-import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 from api.embedded.cluster import Cluster
+from tests.harness import folders
 from tests.harness.processes import lives
 from tests.harness.servers import FAST
 
@@ -18,11 +17,8 @@ MakeCluster = Callable[[Path], Cluster]
 
 @pytest.fixture
 def open_folder() -> Iterator[Path]:
-    """A folder that every user may enter, which those of pytest are not."""
-    folder = Path(tempfile.mkdtemp(prefix="labledger-tests-"))
-    folder.chmod(0o755)
-    yield folder
-    shutil.rmtree(folder)
+    with folders.open_folder() as folder:
+        yield folder
 
 
 @pytest.fixture

@@ -31,6 +31,10 @@ class TestDatabase:
     service_url: str
 
     @property
+    def name(self) -> str:
+        return urlsplit(self.owner_url).path.lstrip("/")
+
+    @property
     def settings(self) -> Settings:
         return Settings.read({}, database_url=self.service_url, owner_database_url=self.owner_url)
 
@@ -40,6 +44,7 @@ class Databases:
 
     def __init__(self, server_url: str) -> None:
         self._server_url = server_url
+        self._session = psycopg.connect(server_url, autocommit=True)
         self._numbers = itertools.count(1)
         self._template = f"labledger_test_{os.getpid()}_template"
         self._execute("CREATE DATABASE {}", self._template)
@@ -47,9 +52,11 @@ class Databases:
         create_login(server_url, LOGIN, LOGIN_PASSWORD)
 
     @contextmanager
-    def fresh(self) -> Iterator[TestDatabase]:
+    def fresh(self, like: TestDatabase | None = None) -> Iterator[TestDatabase]:
+        """Empty, or as another one is that nobody has a session of."""
         name = f"labledger_test_{os.getpid()}_{next(self._numbers)}"
-        self._execute("CREATE DATABASE {} TEMPLATE {} STRATEGY file_copy", name, self._template)
+        template = self._template if like is None else like.name
+        self._execute("CREATE DATABASE {} TEMPLATE {} STRATEGY file_copy", name, template)
         url = _with_database(self._server_url, name)
         try:
             yield TestDatabase(url, _with_login(url))
@@ -58,11 +65,10 @@ class Databases:
 
     def close(self) -> None:
         self._execute("DROP DATABASE {} WITH (FORCE)", self._template)
+        self._session.close()
 
     def _execute(self, statement: str, *names: str) -> None:
-        query = sql.SQL(statement).format(*map(sql.Identifier, names))  # type: ignore[arg-type]
-        with psycopg.connect(self._server_url, autocommit=True) as connection:
-            connection.execute(query)
+        self._session.execute(sql.SQL(statement).format(*map(sql.Identifier, names)))  # type: ignore[arg-type]
 
 
 def _with_database(url: str, name: str) -> str:

@@ -14,14 +14,13 @@ from tests.harness.databases import TestDatabase
 @contextmanager
 def away(database: TestDatabase) -> Iterator[None]:
     """No session of the database lives, and no new one is let in."""
-    name = urlsplit(database.owner_url).path.lstrip("/")
     server = urlsplit(database.owner_url)._replace(path="/postgres").geturl()
 
     def allow(answer: str) -> None:
         with psycopg.connect(server, autocommit=True) as connection:
-            connection.execute(f'ALTER DATABASE "{name}" ALLOW_CONNECTIONS {answer}'.encode())
+            connection.execute(f'ALTER DATABASE "{database.name}" ALLOW_CONNECTIONS {answer}'.encode())
             connection.execute(
-                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = %s", (name,)
+                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = %s", (database.name,)
             )
 
     allow("false")

@@ -6,10 +6,10 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager, ExitStack, closing
 
 from tests.harness.databases import Databases
-from tests.harness.servers import NoSecondServer, cluster, second_server
+from tests.harness.servers import NoSecondServer, own_server, second_server
 
 SERVERS: dict[str, Callable[[], AbstractContextManager[str]]] = {
-    "embedded": cluster,
+    "embedded": own_server,
     "system": second_server,
 }
 

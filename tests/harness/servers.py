@@ -6,34 +6,46 @@ import os
 import re
 import shutil
 import subprocess
-import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
 from api.embedded.account import postgres_account
 from api.embedded.binaries import Binaries
 from api.embedded.cluster import Cluster
+from tests.harness.folders import open_folder
 
 GIVEN_SERVER = "LABLEDGER_TEST_DATABASE_URL"
 OLDEST_MAJOR_VERSION = 15
 
-# A test run that loses its power is run again. Nothing else is given up: tests kill servers, and what was
-# committed has to be there afterwards.
-FAST = {"fsync": "off", "max_connections": "200"}
+# A test run that loses its power, which alone tears pages, is run again. Nothing else is given up: tests kill
+# servers, and what was committed has to be there afterwards.
+FAST = {
+    "fsync": "off",
+    "full_page_writes": "off",
+    "max_connections": "200",
+    # It may lie in memory.
+    "max_wal_size": "256MB",
+}
 
 
 @contextmanager
-def cluster(binaries: Binaries | None = None) -> Iterator[str]:
-    """The owner's URL of a new server, which is gone afterwards however the tests end."""
-    with tempfile.TemporaryDirectory(prefix="labledger-tests-") as name:
-        folder = Path(name)
-        folder.chmod(0o755)  # PostgreSQL's user has to pass
-        server = Cluster(folder / "postgresql", settings=FAST, binaries=binaries)
+def cluster(settings: Mapping[str, str] = FAST, binaries: Binaries | None = None) -> Iterator[Cluster]:
+    """A new server that runs; it is gone afterwards however the tests end."""
+    with open_folder() as folder:
+        made = Cluster(folder / "postgresql", settings=settings, binaries=binaries)
         try:
-            yield server.start().owner_url
+            made.start()
+            yield made
         finally:
-            server.remove()
+            made.remove()
+
+
+@contextmanager
+def own_server(binaries: Binaries | None = None) -> Iterator[str]:
+    """The URL of its owner."""
+    with cluster(binaries=binaries) as made:
+        yield made.start().owner_url
 
 
 @contextmanager
@@ -46,7 +58,7 @@ def second_server() -> Iterator[str]:
     binaries = system_binaries()
     if binaries is None:
         raise NoSecondServer(f"no PostgreSQL >= {OLDEST_MAJOR_VERSION} of the system, and no {GIVEN_SERVER}")
-    with cluster(binaries) as url:
+    with own_server(binaries) as url:
         yield url
 
 

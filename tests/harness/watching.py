@@ -17,6 +17,7 @@ from urllib.parse import urlencode
 import httpx
 
 from api import root
+from tests.harness.asking import PLAIN
 from tests.harness.databases import TestDatabase
 from tests.harness.running import Running
 from tests.harness.waiting import until
@@ -72,7 +73,7 @@ def worker_of(line: Running) -> Worker:
 
 def _is_alive(url: str) -> bool:
     try:
-        return httpx.get(f"{url}/healthz", timeout=5, trust_env=False).status_code == 200
+        return httpx.get(f"{url}/healthz", timeout=5, **PLAIN).status_code == 200
     except httpx.TransportError:
         return False
 
@@ -236,7 +237,7 @@ class Watching:
 def plain_client(line: Running) -> httpx.Client:
     """For answers by the hundred thousand: neither packed, nor checked against what is promised."""
     headers = {"Authorization": f"Bearer {line.token}", "Accept-Encoding": "identity"}
-    return httpx.Client(base_url=line.url, headers=headers, timeout=60, trust_env=False)
+    return httpx.Client(base_url=line.url, headers=headers, timeout=60, **PLAIN)
 
 
 def whole_log(line: Running) -> list[dict[str, Any]]:

@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-import shutil
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -9,6 +7,7 @@ import pytest
 
 from api.embedded.cluster import Cluster
 from tests.harness.databases import TestDatabase
+from tests.harness.folders import open_folder
 from tests.harness.running import SAMPLES, Running, running
 
 
@@ -23,8 +22,6 @@ def line(database: TestDatabase) -> Iterator[Running]:
 @pytest.fixture
 def data() -> Iterator[Path]:
     """In a folder that every user may enter, so that the cluster lies in it and goes with it."""
-    folder = Path(tempfile.mkdtemp(prefix="labledger-tests-"))
-    folder.chmod(0o755)
-    yield folder / "data"
-    Cluster(folder / "data" / "postgresql").stop()
-    shutil.rmtree(folder)
+    with open_folder() as folder:
+        yield folder / "data"
+        Cluster(folder / "data" / "postgresql").stop()

@@ -51,7 +51,7 @@ class FaultyLab:
     def load(self, lab: dict[str, Any]) -> None:
         file = self._folder / "lab.json"
         file.write_text(json.dumps(lab))
-        self.line.labledger("lab", "load", str(file))
+        self.line.do("lab", "load", str(file))
 
     def run(self, jobs: Iterator[dict[str, Any]]) -> None:
         """Jobs for as long as the plan says, then until the last one is finished."""

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import signal
-import tempfile
 from collections.abc import Iterator
 from contextlib import closing
-from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 
 from api.embedded.cluster import Cluster
+from tests.harness.asking import PLAIN
 from tests.harness.disk import SmallDisk, small_disk
+from tests.harness.folders import open_folder
 from tests.harness.running import SAMPLES
 from tests.harness.waiting import until
 from tests.line.up import Up, up
@@ -24,14 +23,11 @@ from tests.line.up import Up, up
 
 @pytest.fixture
 def disk() -> Iterator[SmallDisk]:
-    folder = Path(tempfile.mkdtemp(prefix="labledger-tests-"))
-    folder.chmod(0o755)
-    with small_disk(folder / "disk") as made:
+    with open_folder() as folder, small_disk(folder / "disk") as made:
         if made is None:
             pytest.skip("only root may mount the small disk that is to be filled")
         yield made
         Cluster(made.folder / "data" / "postgresql").stop()
-    shutil.rmtree(folder)
 
 
 @pytest.fixture
@@ -52,7 +48,7 @@ class Asking:
     def __init__(self, running: Up) -> None:
         kept = json.loads((running.data / "connection.json").read_text("utf-8"))
         headers = {"Authorization": f"Bearer {kept['token']}"}
-        self.client = httpx.Client(base_url=kept["url"], headers=headers, timeout=30, trust_env=False)
+        self.client = httpx.Client(base_url=kept["url"], headers=headers, timeout=30, **PLAIN)
         self._job = (SAMPLES / "kernel-smoke.xml").read_bytes()
 
     def close(self) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import closing
 from typing import TYPE_CHECKING
 
 import pytest
@@ -16,9 +15,7 @@ if TYPE_CHECKING:
 @pytest.fixture
 def told(database: TestDatabase) -> Iterator[Told]:
     # Imported here, so that tests of pure folds run without a database driver.
-    from api.store.datastore import connect
-    from api.store.event_log import EventLog
-    from tests.projections.telling import Told
+    from tests.projections.telling import telling
 
-    with closing(EventLog(database.service_url)) as log, connect(database.service_url) as connection:
-        yield Told(log, connection)
+    with telling(database) as told:
+        yield told

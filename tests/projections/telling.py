@@ -3,21 +3,30 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
 from typing import Any
 
 from psycopg import Connection
 from psycopg.rows import dict_row
 
+from api.store.datastore import connect
 from api.store.event_log import EventLog
 from api.store.requests import Append
 from domain.events import Change, Event, Recorded
 from projections.filters import ANY_SYSTEM
 from projections.projector import Projector
 from projections.queries import QUERIES
+from tests.harness.databases import TestDatabase
 from tests.harness.making import STAMP, positions
 
 Happened = tuple[str, Event]
+
+
+@contextmanager
+def telling(database: TestDatabase) -> Iterator[Told]:
+    with closing(EventLog(database.service_url)) as log, connect(database.service_url) as connection:
+        yield Told(log, connection)
 
 
 class Told:

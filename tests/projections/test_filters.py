@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import islice, product
 from random import Random
 from typing import Any
@@ -12,17 +13,25 @@ from domain.directory.events import PoolRegistered
 from domain.recipe.lifecycle import RECIPE
 from domain.system.lifecycle import CONDITIONS
 from projections.filters import ANY_JOB, ANY_SYSTEM, job_ids_query
+from tests.harness.pool import ServerPool
 from tests.projections.happened import lab, registered
 from tests.projections.random_history import LABS, POOLS, SYSTEMS, anything
 from tests.projections.recipe_lives import GROUPS, OWNERS, lives
-from tests.projections.telling import Told
+from tests.projections.telling import Told, telling
 
 JOBS = 40
 ALL = 1_000
 PAGE = 3
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
+def told(servers: ServerPool) -> Iterator[Told]:
+    """For all tests here, which only ask."""
+    with servers.databases("embedded").fresh() as database, telling(database) as told:
+        yield told
+
+
+@pytest.fixture(scope="module")
 def moments(told: Told) -> list[int]:
     """Positions of a history in which jobs live and systems move, the last one its end."""
     dice = Random(11)

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import tempfile
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
-from pathlib import Path
 
 import pytest
 
@@ -17,9 +15,9 @@ from api.store.datastore import SERVICE_ROLE
 from projections import reader as reader_module
 from projections.database import DatabaseAway
 from projections.reader import Reader
+from tests.harness import servers
 from tests.harness.databases import TestDatabase
 from tests.harness.outage import away
-from tests.harness.servers import FAST
 from tests.harness.sessions import lock_waiters, owner_session
 from tests.harness.waiting import until
 
@@ -29,14 +27,9 @@ SESSIONS = 4
 @pytest.fixture
 def cluster() -> Iterator[Cluster]:
     """A server of its own, to be stopped; it has been migrated."""
-    with tempfile.TemporaryDirectory(prefix="labledger-tests-") as name:
-        Path(name).chmod(0o755)  # PostgreSQL's user has to pass
-        made = Cluster(Path(name) / "server", settings=FAST)
-        try:
-            root.migrate(Settings.read({}, database_url=made.start().owner_url))
-            yield made
-        finally:
-            made.remove()
+    with servers.cluster() as made:
+        root.migrate(Settings.read({}, database_url=made.start().owner_url))
+        yield made
 
 
 @asynccontextmanager

@@ -23,7 +23,7 @@ MACHINES, QUEUED = 6, 2
 @contextmanager
 def busy_lab(database: TestDatabase) -> Iterator[Running]:
     with running(database, **SETTINGS) as line, line.client() as client:
-        line.labledger("lab", "load", str(SAMPLES / "lab.json"))
+        line.do("lab", "load", str(SAMPLES / "lab.json"))
         _finish_jobs(line, client)
         _submit(client, MACHINES + QUEUED)
         until(lambda: jobs(client, "queued") == QUEUED, "two jobs to be queued")

@@ -12,6 +12,7 @@ from typing import Any
 
 import httpx
 
+from tests.harness.asking import PLAIN
 from tests.harness.running import Running, free_port
 from tests.harness.waiting import until
 from tests.prometheus.tools import RULES, tool
@@ -29,7 +30,7 @@ class Prometheus:
     url: str
 
     def ask(self, path: str, **params: str) -> Any:
-        answer = httpx.get(f"{self.url}/api/v1/{path}", params=params, timeout=10, trust_env=False)
+        answer = httpx.get(f"{self.url}/api/v1/{path}", params=params, timeout=10, **PLAIN)
         assert answer.status_code == 200, answer.text
         return answer.json()["data"]
 
@@ -45,7 +46,7 @@ class Prometheus:
     def has_scraped(self) -> bool:
         """It answers nothing while it starts."""
         try:
-            is_ready = httpx.get(f"{self.url}/-/ready", timeout=10, trust_env=False).status_code == 200
+            is_ready = httpx.get(f"{self.url}/-/ready", timeout=10, **PLAIN).status_code == 200
             return is_ready and set(self.values("up").values()) == {1.0}
         except httpx.TransportError:
             return False

@@ -22,7 +22,7 @@ def scraper(line: Running, tmp_path_factory: pytest.TempPathFactory) -> Iterator
     """As `docs/metrics.md` has it: with a token that is good for `/metrics` alone."""
     with line.client() as admin:
         everything(admin)
-    line.labledger("user", "put", "prometheus", "--role", "metrics")
+    line.do("user", "put", "prometheus", "--role", "metrics")
     token = line.labledger("token", "create", "prometheus", "--role", "metrics")
     with line.client(token.strip()) as its:
         assert its.get("/jobs").status_code == 403

@@ -10,6 +10,7 @@ from domain.recipe.lifecycle import FINISHED
 from tests.harness.running import Running
 from tests.harness.waiting import until
 
+MOST_IN_ONE_COMMIT = 100
 EAST, WEST = "lab.east.example.com", "lab.west.example.com"
 DISTRO = {"and": [{"element": "name", "value": "RHEL-9.6"}, {"element": "arch", "value": "x86_64"}]}
 
@@ -92,18 +93,19 @@ def commands(client: httpx.Client, lab: str, system: str) -> list[dict[str, Any]
     return [command for command in found if command["system"] == system]
 
 
-def end(line: Running) -> int:
-    """The last position of the log."""
-    return int(line.events()[-1]["position"])
-
-
 def happened(line: Running, after: int, *subjects: str) -> list[tuple[str, str]]:
     """(subject, topic) of what came after a position, of some subjects or all."""
     events = line.events(after)
     return [(e["subject"], e["topic"]) for e in events if not subjects or e["subject"] in subjects]
 
 
+def by_people(line: Running, after: int) -> list[tuple[str, str]]:
+    """What came after a position and was not decided by the scheduler, which answers in its own time."""
+    return [(e["subject"], e["topic"]) for e in line.events(after) if e["actor"] != "scheduler"]
+
+
 def in_one_commit(line: Running, answer: httpx.Response) -> list[tuple[str, str]]:
     """(subject, topic) of the events of the commit that a write has made."""
     position = int(answer.headers["labledger-position"])
-    return [(e["subject"], e["topic"]) for e in line.events() if e["commit_end"] == position]
+    lately = line.events(max(0, position - MOST_IN_ONE_COMMIT))
+    return [(e["subject"], e["topic"]) for e in lately if e["commit_end"] == position]

@@ -20,7 +20,7 @@ MACHINE = {"type": "Machine", "arches": ["x86_64"], "memory_mb": 16}
 def line(servers: ServerPool) -> Iterator[Running]:
     """One running Labledger with the sample lab for all tests here, which leave it as they found it."""
     with servers.databases("embedded").fresh() as database, running(database) as started:
-        started.labledger("lab", "load", str(SAMPLES / "lab.json"))
+        started.do("lab", "load", str(SAMPLES / "lab.json"))
         yield started
 
 

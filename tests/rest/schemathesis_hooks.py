@@ -11,6 +11,7 @@ import httpx
 import schemathesis
 from schemathesis.openapi.checks import UseAfterFree
 
+from tests.harness.asking import PLAIN
 from tests.harness.waiting import until
 from tests.rest.schemathesis_links import add_links
 from tests.rest.schemathesis_names import with_known_names
@@ -65,7 +66,7 @@ def _client() -> httpx.Client:
     return httpx.Client(
         base_url=os.environ["LABLEDGER_URL"],
         headers={"Authorization": f"Bearer {os.environ['LABLEDGER_TOKEN']}"},
-        trust_env=False,
+        **PLAIN,
     )
 
 

@@ -9,6 +9,7 @@ import pytest
 
 from api.rest.contract.openapi import plain
 from api.rest.routes import ROUTES
+from tests.harness.asking import PLAIN
 from tests.harness.running import Running
 
 XML = {"Content-Type": "application/xml"}
@@ -122,7 +123,7 @@ def test_lab_controller__another_lab__403(
 def test_anybody__without_a_token__401_unless_it_is_open(
     line: Running, method: str, path: str, allowed: str
 ) -> None:
-    answer = httpx.request(method, line.url + asked(path), trust_env=False)
+    answer = httpx.request(method, line.url + asked(path), **PLAIN)
     assert (answer.status_code == 401) is (allowed != NOBODY_ASKS_WHO)
 
 
@@ -136,14 +137,14 @@ def test_anybody__without_a_token__401_unless_it_is_open(
     ],
 )
 def test_request__without_a_known_token__401(line: Running, headers: dict[str, str]) -> None:
-    answer = httpx.get(f"{line.url}/jobs", headers=headers, trust_env=False)
+    answer = httpx.get(f"{line.url}/jobs", headers=headers, **PLAIN)
     assert answer.status_code == 401
     assert answer.headers["www-authenticate"].startswith("Bearer")
 
 
 @pytest.mark.parametrize("path", ["/healthz", "/readyz"])
 def test_health__without_a_token__answered(line: Running, path: str) -> None:
-    assert httpx.get(line.url + path, trust_env=False).status_code == 200
+    assert httpx.get(line.url + path, **PLAIN).status_code == 200
 
 
 def test_token__created__is_nowhere_in_the_log(line: Running, tokens: dict[str, str]) -> None:

@@ -8,6 +8,7 @@ import httpx
 import pytest
 
 from tests.harness.running import Running
+from tests.rest.acting import by_people
 
 XML = {"Content-Type": "application/xml"}
 JSON = {"Content-Type": "application/json"}
@@ -84,20 +85,20 @@ def test_events__types_that_are_none__are_named(client: httpx.Client) -> None:
 def test_submission__five_planted_faults__exactly_five_with_lines(
     client: httpx.Client, line: Running
 ) -> None:
-    before = _end(line)
+    before = line.end()
     answer = client.post("/jobs", content=FIVE_FAULTS, headers=XML)
     assert answer.status_code == 422
     assert answer.headers["content-type"] == "application/problem+json"
     faults = answer.json()["errors"]
     assert [fault["where"].split(",")[0] for fault in faults] == FIVE_LINES
     assert all(fault["message"] for fault in faults)
-    assert _end(line) == before
+    assert by_people(line, before) == []
 
 
 def test_submission__five_faults_in_json__exactly_five_with_lines(
     client: httpx.Client, line: Running
 ) -> None:
-    before = _end(line)
+    before = line.end()
     body = b"""{
       "group": "nobody-knows-this-group",
       "recipe_sets": [{
@@ -117,24 +118,24 @@ def test_submission__five_faults_in_json__exactly_five_with_lines(
     assert answer.status_code == 422
     lines = [fault["where"].split(":")[0] for fault in answer.json()["errors"]]
     assert sorted(lines) == sorted(["line 2", "line 4", "line 8", "line 9", "line 10"])
-    assert _end(line) == before
+    assert by_people(line, before) == []
 
 
 @pytest.mark.parametrize(("what", "body", "headers", "status"), REFUSED, ids=[row[0] for row in REFUSED])
 def test_submission__unreadable_or_hostile__refused_and_nothing_stored(
     client: httpx.Client, line: Running, what: str, body: bytes, headers: dict[str, str], status: int
 ) -> None:
-    before = _end(line)
+    before = line.end()
     answer = client.post("/jobs", content=body, headers=headers)
     assert (answer.status_code, answer.headers["content-type"]) == (status, "application/problem+json")
     assert "passwd" not in answer.text and "Traceback" not in answer.text
-    assert _end(line) == before
+    assert by_people(line, before) == []
 
 
 def test_submission__fifty_megabytes__refused_before_they_are_read(
     client: httpx.Client, line: Running
 ) -> None:
-    before = _end(line)
+    before = line.end()
 
     def chunks() -> Any:
         for _ in range(800):
@@ -147,11 +148,11 @@ def test_submission__fifty_megabytes__refused_before_they_are_read(
             continue  # refused so early that the rest could not be sent
         assert status == 413
     assert client.get("/healthz").status_code == 200
-    assert _end(line) == before
+    assert by_people(line, before) == []
 
 
 def test_other_documents__wrong__every_fault_named(client: httpx.Client, line: Running) -> None:
-    before = _end(line)
+    before = line.end()
     system = {"fqdn": "bad name", "owner": "nobody", "memory_mb": -1, "condition": "Shiny", "colour": "red"}
     answer = client.post("/systems", json=system)
     assert answer.status_code == 422
@@ -167,7 +168,7 @@ def test_other_documents__wrong__every_fault_named(client: httpx.Client, line: R
     assert places == ["owners[1]", "members[0]"]
     assert client.put("/users/bad name", json={}).status_code == 422
     assert client.put("/distro-trees/abc", json={}).status_code == 422
-    assert _end(line) == before
+    assert by_people(line, before) == []
 
 
 QUERIES = [
@@ -214,11 +215,6 @@ def test_request__nothing_there__problem_says_so(
     answer = client.request(method, path)
     assert (answer.status_code, answer.headers["content-type"]) == (status, "application/problem+json")
     assert answer.json()["status"] == status and answer.json()["detail"]
-
-
-def _end(line: Running) -> int:
-    events = line.events()
-    return int(events[-1]["position"])
 
 
 @pytest.mark.parametrize(

@@ -42,13 +42,13 @@ class Half:
 @contextmanager
 def half_built(database: TestDatabase) -> Iterator[Half]:
     with running(database) as line, owner_session(database.owner_url) as owner:
-        line.labledger("lab", "load", str(SAMPLES / "lab.json"))
-        middle = line.events()[-1]["position"]
-        line.labledger("submit", str(SAMPLES / "kernel-smoke.xml"))
+        line.do("lab", "load", str(SAMPLES / "lab.json"))
+        middle = line.end()
+        line.do("submit", str(SAMPLES / "kernel-smoke.xml"))
         until(lambda: line.json("recipe", "1")["state"] == "waiting", "it to be placed")
         for name in ("projector", "scheduler"):
             line.kill(name)
-        end = line.events()[-1]["position"]
+        end = line.end()
         forget(owner)
         project_undisturbed(database.service_url, middle, page_size=1)
         made = Half(line, position(owner), end)

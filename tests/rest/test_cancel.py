@@ -18,7 +18,7 @@ def test_cancel__placed_and_queued__end_and_the_system_is_free_again(
 ) -> None:
     placed, queued = (_submit(client) for _ in range(2))
     until(lambda: _state(client, placed) == "waiting" and _state(client, queued) == "queued", "both to stand")
-    before = line.events()[-1]["position"]
+    before = line.end()
     for job in (queued, placed):
         assert _cancel(client, job).status_code == 200
         assert _state(client, job) == "cancelled"
@@ -38,7 +38,7 @@ def test_cancel__again__changes_nothing(client: httpx.Client, line: Running) -> 
     _cancel(client, job)
     end = until(lambda: _settled(line), "the system to be idle")
     assert _cancel(client, job).status_code == 200
-    assert line.events()[-1]["position"] == end
+    assert line.end() == end
 
 
 def test_cancel__somebody_elses_job__403(client: httpx.Client, line: Running) -> None:

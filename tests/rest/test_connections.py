@@ -10,6 +10,7 @@ import httpx
 import pytest
 
 from api.watching.capacity import KEPT_FILES
+from tests.harness.asking import PLAIN
 from tests.harness.lines import Lines, lines_to
 from tests.harness.pool import ServerPool
 from tests.harness.running import Running
@@ -136,11 +137,11 @@ def test_connections__no_file_is_left__is_said_once_and_who_asks_is_answered_whe
 
 def _answered(line: Running) -> bool:
     try:
-        return httpx.get(f"{line.url}/healthz", timeout=20, trust_env=False).status_code == 200
+        return httpx.get(f"{line.url}/healthz", timeout=20, **PLAIN).status_code == 200
     except httpx.TransportError:
         return False
 
 
 def _refused(line: Running) -> httpx.Response | None:
-    answer = httpx.get(f"{line.url}/healthz", timeout=20, trust_env=False)
+    answer = httpx.get(f"{line.url}/healthz", timeout=20, **PLAIN)
     return answer if answer.status_code == 503 else None

@@ -44,14 +44,14 @@ def test_stream__from_the_start__replays_then_follows(client: httpx.Client, line
 
 
 def test_stream__resumed__goes_on_after_the_last_id(client: httpx.Client, line: Running) -> None:
-    last = line.events()[-1]["position"]
+    last = line.end()
     for header in (str(last - 3), str(1)):
         with client.stream("GET", "/events", headers={**SSE, "Last-Event-ID": header}) as response:
             assert next(_events(response))["position"] == int(header) + 1
 
 
 def test_stream__filtered__follows_only_those(client: httpx.Client, line: Running) -> None:
-    after = line.events()[-1]["position"]
+    after = line.end()
     asked = {"after": after, "subject": "user/frank"}
     with client.stream("GET", "/events", params=asked, headers=SSE) as response:
         with line.client() as other:
@@ -63,7 +63,7 @@ def test_stream__filtered__follows_only_those(client: httpx.Client, line: Runnin
 def test_events_of_tokens__who_is_no_admin_or_auditor__sees_all_but_them(
     client: httpx.Client, line: Running, people: dict[str, httpx.Client]
 ) -> None:
-    last = line.events()[-1]["position"]
+    last = line.end()
     made = client.post("/tokens", json={"user": "carol", "role": "auditor"}).json()
     client.put("/users/gina", json={})
     whole = line.events()

@@ -12,6 +12,7 @@ import httpx
 import pytest
 
 from api.passwords import ATTEMPTS_OF_ADDRESS
+from tests.harness.asking import PLAIN
 from tests.harness.pool import ServerPool
 from tests.harness.running import Running, running
 
@@ -80,20 +81,16 @@ def test_document__two_with_one_etag_at_once__one_wins(client: httpx.Client) -> 
 
 def test_answer__long_and_asked_for_packed__is_packed(line: Running) -> None:
     headers = {"Authorization": f"Bearer {line.token}"}
-    plain = httpx.get(
-        f"{line.url}/systems", headers={**headers, "Accept-Encoding": "identity"}, trust_env=False
-    )
+    plain = httpx.get(f"{line.url}/systems", headers={**headers, "Accept-Encoding": "identity"}, **PLAIN)
     assert "content-encoding" not in plain.headers and "accept-encoding" in plain.headers["vary"].lower()
     with httpx.stream(
-        "GET", f"{line.url}/systems", headers={**headers, "Accept-Encoding": "gzip"}, trust_env=False
+        "GET", f"{line.url}/systems", headers={**headers, "Accept-Encoding": "gzip"}, **PLAIN
     ) as packed:
         assert packed.headers["content-encoding"] == "gzip"
         raw = b"".join(packed.iter_raw())
     assert len(raw) < len(plain.content) // 4
     assert b'"systems"' in gzip.decompress(raw)
-    refused = httpx.get(
-        f"{line.url}/systems", headers={**headers, "Accept-Encoding": "gzip;q=0"}, trust_env=False
-    )
+    refused = httpx.get(f"{line.url}/systems", headers={**headers, "Accept-Encoding": "gzip;q=0"}, **PLAIN)
     assert "content-encoding" not in refused.headers
 
 
@@ -104,25 +101,25 @@ def test_body__packed__415(client: httpx.Client) -> None:
 
 
 def test_options__of_a_path__names_its_methods(line: Running) -> None:
-    answer = httpx.options(f"{line.url}/jobs", trust_env=False)
+    answer = httpx.options(f"{line.url}/jobs", **PLAIN)
     assert answer.status_code == 200
     assert {"GET", "POST"} <= set(answer.headers["allow"].split(", "))
 
 
 def test_other_origins__by_default__are_told_nothing(line: Running) -> None:
-    answer = httpx.get(f"{line.url}/healthz", headers={"Origin": ORIGIN}, trust_env=False)
+    answer = httpx.get(f"{line.url}/healthz", headers={"Origin": ORIGIN}, **PLAIN)
     assert not any(name.startswith("access-control") for name in answer.headers)
 
 
 def test_other_origins__one_that_is_allowed__may_ask(strict: Running) -> None:
     asked = {"Origin": ORIGIN, "Access-Control-Request-Method": "POST"}
-    preflight = httpx.options(f"{strict.url}/jobs", headers=asked, trust_env=False)
+    preflight = httpx.options(f"{strict.url}/jobs", headers=asked, **PLAIN)
     assert preflight.headers["access-control-allow-origin"] == ORIGIN
     assert "POST" in preflight.headers["access-control-allow-methods"]
-    answer = httpx.get(f"{strict.url}/healthz", headers={"Origin": ORIGIN}, trust_env=False)
+    answer = httpx.get(f"{strict.url}/healthz", headers={"Origin": ORIGIN}, **PLAIN)
     assert "labledger-position" in answer.headers["access-control-expose-headers"].lower()
     assert "origin" in answer.headers["vary"].lower()
-    other = httpx.get(f"{strict.url}/healthz", headers={"Origin": "https://evil.test"}, trust_env=False)
+    other = httpx.get(f"{strict.url}/healthz", headers={"Origin": "https://evil.test"}, **PLAIN)
     assert "access-control-allow-origin" not in other.headers
 
 
@@ -141,9 +138,7 @@ def test_login__many_names_from_one_client_of_a_proxy__refused_there_and_not_els
     def guess(number: int, address: str = "198.51.100.7") -> int:
         body = {"user": f"user-{number}", "password": "correct horse"}
         headers = {"X-Forwarded-For": f"192.0.2.{number}, {address}"}
-        return httpx.post(
-            f"{strict.url}/login", json=body, headers=headers, timeout=60, trust_env=False
-        ).status_code
+        return httpx.post(f"{strict.url}/login", json=body, headers=headers, timeout=60, **PLAIN).status_code
 
     with ThreadPoolExecutor(4) as threads:
         answers = list(threads.map(guess, range(ATTEMPTS_OF_ADDRESS + 4)))
@@ -201,13 +196,13 @@ def test_job__changed_afterwards__by_its_etag(client: httpx.Client, smoke: bytes
 def test_stream__its_token_is_revoked__ends(line: Running, client: httpx.Client) -> None:
     made = client.post("/tokens", json={"user": "carol", "role": "submitter"}).json()
     headers = {"Authorization": f"Bearer {made['token']}", "Accept": "text/event-stream"}
-    with httpx.stream("GET", f"{line.url}/events", headers=headers, timeout=20, trust_env=False) as stream:
+    with httpx.stream("GET", f"{line.url}/events", headers=headers, timeout=20, **PLAIN) as stream:
         lines = stream.iter_lines()
         assert next(lines)
         assert client.delete(f"/tokens/{made['token_id']}").json()["revoked"] is True
         # It would go on for ever.
         assert sum(1 for _ in lines) > 0
-    assert httpx.get(f"{line.url}/queue", headers=headers, trust_env=False).status_code == 401
+    assert httpx.get(f"{line.url}/queue", headers=headers, **PLAIN).status_code == 401
 
 
 def test_web_socket__there_are_none__is_hung_up_on(line: Running) -> None:

@@ -7,7 +7,6 @@ import hashlib
 import httpx
 
 from tests.harness.running import Running
-from tests.rest.acting import end
 
 
 def test_digest_of_a_token__whatever_is_read__is_not_answered(client: httpx.Client, line: Running) -> None:
@@ -30,7 +29,7 @@ def test_digest_of_a_token__whatever_is_read__is_not_answered(client: httpx.Clie
 
 
 def test_hash_of_a_password__whatever_is_read__is_not_answered(client: httpx.Client, line: Running) -> None:
-    before = end(line)
+    before = line.end()
     assert client.put("/users/mute", json={}).status_code == 200
     answer = client.put("/users/mute/password", json={"password": "correct horse"})
     assert answer.status_code == 200, answer.text

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.harness.running import Running
-from tests.rest.acting import EAST, end, happened, in_state, recipe_for, start, submit
+from tests.rest.acting import EAST, happened, in_state, recipe_for, start, submit
 
 
 def tell(client: Any, *items: dict[str, Any]) -> list[dict[str, Any]]:
@@ -25,7 +25,7 @@ def test_updates__drained_and_then_released__takes_nothing_new(
     start(people["east"], first)
     waiting = submit(people["alice"], recipe_for(machine))
     in_state(client, waiting["recipe_ids"][0], "queued")
-    before = end(line)
+    before = line.end()
     told = tell(people["east"], {"drain": machine}, {"release": {"recipe_id": first}})
     assert [item["status"] for item in told] == [200, 200]
     topics = [topic for _, topic in happened(line, before, f"system/{machine}")]

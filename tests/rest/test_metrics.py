@@ -42,7 +42,7 @@ def test_metrics__what_there_is_none_of__is_nought(client: httpx.Client) -> None
 def alone(database: TestDatabase) -> Iterator[Running]:
     """A Labledger whose processes the test may stop."""
     with running(database) as started:
-        started.labledger("lab", "load", str(SAMPLES / "lab.json"))
+        started.do("lab", "load", str(SAMPLES / "lab.json"))
         yield started
 
 
@@ -54,7 +54,7 @@ def test_metrics__scheduler_and_projector_gone_for_a_while__say_so_and_count_on(
         for name in ("scheduler", "projector"):
             alone.kill(name)
         until(lambda: not scraped(client, "scheduler_active"), "the lease to be free")
-        alone.labledger("submit", str(SAMPLES / "kernel-smoke.xml"))
+        alone.do("submit", str(SAMPLES / "kernel-smoke.xml"))
         until(lambda: scraped(client, "projector_lag_seconds", projector="all") > 0.1, "the lag to grow")
         assert scraped(client, "projector_lag_events", projector="all") > 0
         for name in ("scheduler", "projector"):

@@ -10,7 +10,6 @@ import pytest
 
 from tests.harness.running import Running
 from tests.rest.acting import (
-    end,
     finish,
     happened,
     in_one_commit,
@@ -102,7 +101,7 @@ def test_host__completes__its_open_guests_are_aborted_with_it(
     host, done, late = submit(client, recipe_for(machine, guests=2))["recipe_ids"]
     tasks = start(client, host)
     finish(client, done, start(client, done))
-    before = end(line)
+    before = line.end()
     answer = finish(client, host, tasks)
     assert in_one_commit(line, answer)[-3:] == [
         (f"recipe/{host}", "recipe.completed"),
@@ -116,7 +115,7 @@ def test_host__completes__its_open_guests_are_aborted_with_it(
 def test_guest__whole_life__never_moves_the_system(client: httpx.Client, machine: str, line: Running) -> None:
     host, guest = submit(client, recipe_for(machine, guests=1))["recipe_ids"]
     start(client, host)
-    before = end(line)
+    before = line.end()
     answer = finish(client, guest, start(client, guest))
     assert happened(line, before, f"system/{machine}") == []
     assert usage(client, machine, answer) == ("running", host)
@@ -132,7 +131,7 @@ def test_priority__of_a_set_that_waits__changes_its_place_in_the_queue(
         in_state(client, job["recipe_ids"][0], "queued")
     late = others[1]
     path = f"/recipe-sets/{late['recipe_set_id']}"
-    before = end(line)
+    before = line.end()
     answer = people["alice"].patch(path, json={"priority": "High"})
     assert (answer.status_code, answer.json()["changed"]) == (200, True)
     assert people["alice"].patch(path, json={"priority": "High"}).json()["changed"] is False

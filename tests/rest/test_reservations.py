@@ -11,7 +11,17 @@ import pytest
 
 from tests.harness.running import Running
 from tests.harness.waiting import until
-from tests.rest.acting import EAST, commands, end, happened, in_one_commit, recipe_for, start, submit, usage
+from tests.rest.acting import (
+    EAST,
+    by_people,
+    commands,
+    happened,
+    in_one_commit,
+    recipe_for,
+    start,
+    submit,
+    usage,
+)
 
 People = dict[str, httpx.Client]
 UNTIL = "2099-01-01T00:00:00Z"
@@ -35,9 +45,9 @@ def test_reserve__manual_system__is_the_persons_until_it_is_returned(
     ]
     shown = client.get(f"/systems/{manual}", params=_after(answer)).json()
     assert (shown["user"], shown["reserved_until"], shown["usage"]) == ("bob", UNTIL, "running")
-    before = end(line)
+    before = line.end()
     assert people["bob"].put(path, json={"until": UNTIL}).status_code == 200
-    assert end(line) == before
+    assert by_people(line, before) == []
     returned = people["bob"].delete(path)
     assert (returned.status_code, returned.json()["returned"]) == (200, True)
     assert in_one_commit(line, returned) == [(subject, "system.reservation-ended"), (subject, "system.idle")]
@@ -73,7 +83,7 @@ def test_reserve__for_others__only_by_an_admin(
 def test_reserve__everything_wrong__every_fault_named(
     client: httpx.Client, manual: str, line: Running
 ) -> None:
-    before = end(line)
+    before = line.end()
     path = f"/systems/{manual}/reservation"
     wrong = client.put(path, json={"user": "bad name", "until": "soon", "distro_tree": 0, "colour": "red"})
     assert sorted(fault["where"] for fault in wrong.json()["errors"]) == [
@@ -83,7 +93,7 @@ def test_reserve__everything_wrong__every_fault_named(
     answer = client.put(path, json=unknown)
     assert answer.status_code == 422
     assert [fault["where"] for fault in answer.json()["errors"]] == ["user", "until", "distro_tree"]
-    assert end(line) == before
+    assert by_people(line, before) == []
 
 
 def test_reserve__tree_of_another_lab__409(client: httpx.Client, manual: str) -> None:
@@ -107,9 +117,9 @@ def test_reserve__with_a_tree__follows_what_the_lab_reports(
     assert in_one_commit(line, begun)[1:] == [(subject, "system.installing")]
     done = _tell(people, command, "completed")
     assert in_one_commit(line, done)[1:] == [(subject, "system.running")]
-    before = end(line)
+    before = line.end()
     assert _tell(people, command, "completed").status_code == 200
-    assert end(line) == before
+    assert by_people(line, before) == []
     assert usage(client, manual, done) == ("running", None)
     people["bob"].delete(f"/systems/{manual}/reservation")
     kinds = until(lambda: _kinds(client, manual, 2), "the release")

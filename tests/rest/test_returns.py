@@ -11,7 +11,6 @@ import pytest
 from tests.harness.running import Running
 from tests.rest.acting import (
     commands,
-    end,
     finish,
     happened,
     in_one_commit,
@@ -48,7 +47,7 @@ def test_recipe__job_asked_to_keep_the_system__reserved_with_a_deadline(
 def test_return__by_a_group_member__recipe_and_system_move_together_and_once(
     client: httpx.Client, people: People, kept: int, machine: str, line: Running
 ) -> None:
-    before = end(line)
+    before = line.end()
     answer = people["bob"].post(f"/recipes/{kept}/return")
     assert (answer.status_code, answer.json()["returned"]) == (200, True)
     assert in_one_commit(line, answer) == [
@@ -93,7 +92,7 @@ def test_watchdog__set_by_the_lab__moves_the_deadline_as_of_then(
     refused = report(client, recipe_id, {"watchdog_seconds": 60, "state": "installing"})
     assert refused.status_code == 422
     start(client, recipe_id)
-    earlier = end(line)
+    earlier = line.end()
     answer = report(client, recipe_id, {"watchdog_seconds": 36_000})
     set_at = line.events()[-1]
     assert (set_at["topic"], set_at["data"]) == ("recipe.watchdog-set", {"seconds": 36_000})
@@ -109,7 +108,7 @@ def test_watchdog__set_by_the_lab__moves_the_deadline_as_of_then(
 def test_watchdog__same_key_again__is_set_once(client: httpx.Client, machine: str, line: Running) -> None:
     (recipe_id,) = submit(client, recipe_for(machine))["recipe_ids"]
     start(client, recipe_id)
-    before = end(line)
+    before = line.end()
     headers = {"Idempotency-Key": f"watchdog-{recipe_id}"}
     path = f"/recipes/{recipe_id}/progress"
     positions = {

@@ -13,7 +13,7 @@ from tests.harness.running import Running
 from tests.rest.acting import (
     EAST,
     WEST,
-    end,
+    by_people,
     happened,
     in_one_commit,
     in_state,
@@ -48,10 +48,10 @@ def test_patch__many_things_at_once__one_commit_and_nothing_again(
         ["x86_64"],
     )
     assert (told["condition"], told["lab_controller"], told["draining"]) == ("Manual", WEST, False)
-    before = end(line)
+    before = line.end()
     assert people["bob"].patch(f"/systems/{machine}", json=body).json()["changed"] is False
     assert people["bob"].patch(f"/systems/{machine}", json={}).json()["changed"] is False
-    assert end(line) == before
+    assert by_people(line, before) == []
 
 
 def test_patch__null__forgets_a_property(client: httpx.Client, machine: str) -> None:
@@ -63,7 +63,7 @@ def test_patch__null__forgets_a_property(client: httpx.Client, machine: str) -> 
 def test_patch__everything_wrong__every_fault_named_and_nothing_stored(
     client: httpx.Client, machine: str, line: Running
 ) -> None:
-    before = end(line)
+    before = line.end()
     wrong = {"condition": None, "owner": "bad name", "memory_mb": -1, "fqdn": "x", "draining": "yes please"}
     answer = client.patch(f"/systems/{machine}", json={**wrong, "added_at": None})
     assert answer.status_code == 422
@@ -75,7 +75,7 @@ def test_patch__everything_wrong__every_fault_named_and_nothing_stored(
     assert sorted(fault["where"] for fault in answer.json()["errors"]) == ["lab_controller", "owner", "pools"]
     answer = client.patch(f"/systems/{machine}", json={"reason": "of what?"})
     assert [fault["where"] for fault in answer.json()["errors"]] == ["reason"]
-    assert end(line) == before
+    assert by_people(line, before) == []
 
 
 def test_patch__strangers__403_also_when_it_is_wrong(people: People, machine: str) -> None:
@@ -161,10 +161,10 @@ def test_system__removed__stays_known_until_its_condition_changes(
 def test_lab__while_a_recipe_has_the_system__409(client: httpx.Client, machine: str, line: Running) -> None:
     (recipe_id,) = submit(client, recipe_for(machine))["recipe_ids"]
     start(client, recipe_id)
-    before = end(line)
+    before = line.end()
     answer = client.patch(f"/systems/{machine}", json={"lab_controller": WEST, "memory_mb": 5})
     assert answer.status_code == 409
-    assert end(line) == before
+    assert by_people(line, before) == []
 
 
 def test_two_systems_of_a_set__broken_at_once__set_holds_nothing_and_is_queued(
@@ -188,7 +188,7 @@ def test_two_systems_of_a_set__broken_at_once__set_holds_nothing_and_is_queued(
 
 
 def test_changes__twenty_at_once__all_are_made(client: httpx.Client, machine: str, line: Running) -> None:
-    before = end(line)
+    before = line.end()
 
     def change(number: int) -> int:
         with line.client() as own:

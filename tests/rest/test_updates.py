@@ -13,8 +13,8 @@ from tests.harness.running import Running
 from tests.rest.acting import (
     EAST,
     WEST,
+    by_people,
     commands,
-    end,
     finish,
     happened,
     in_state,
@@ -46,16 +46,16 @@ def test_system__nobody_knows_it__is_added_as_the_labs_own(
     shown = client.get(f"/systems/{fresh}", params=_after(answer)).json()
     assert (shown["lab_controller"], shown["owner"], shown["pools"]) == (EAST, "lab-ops", [])
     assert (shown["condition"], shown["memory_mb"]) == ("Manual", 5) and shown["added_at"]
-    before = end(line)
+    before = line.end()
     assert _statuses(_tell(people["east"], {"system": told})) == [200]
-    assert end(line) == before
+    assert by_people(line, before) == []
 
 
 def test_system__known__changes_what_is_told_and_keeps_its_condition(
     client: httpx.Client, people: People, machine: str, line: Running
 ) -> None:
     client.patch(f"/systems/{machine}", json={"condition": "Broken", "reason": "smoke"})
-    before = end(line)
+    before = line.end()
     answer = _tell(people["east"], {"system": {"fqdn": machine, "memory_mb": 99}})
     subject = f"system/{machine}"
     assert happened(line, before) == [(subject, "system.inventory-changed")]
@@ -68,7 +68,7 @@ def test_system__known__changes_what_is_told_and_keeps_its_condition(
 def test_items__drain_undrain_remove__done_in_the_order_given(
     client: httpx.Client, people: People, machine: str, line: Running
 ) -> None:
-    before = end(line)
+    before = line.end()
     items = [{"drain": machine}, {"undrain": machine}, {"drain": machine}, {"remove": machine}]
     answer = _tell(people["east"], *items, {"drain": machine})
     assert _statuses(answer) == [200] * 5
@@ -126,7 +126,7 @@ def test_siblings_and_guests__many_items__one_commit_for_the_set(
     recipes = submit(client, recipe_for(one, guests=1), recipe_for(other))["recipe_ids"]
     for recipe_id in recipes:
         in_state(client, recipe_id, "waiting")
-    before = end(line)
+    before = line.end()
     answer = _tell(
         people["east"],
         *({"progress": {"recipe_id": number, "state": "installing"}} for number in recipes),
@@ -169,7 +169,7 @@ def test_items__of_another_lab__403(
 ) -> None:
     (recipe_id,) = submit(client, recipe_for(machine))["recipe_ids"]
     in_state(client, recipe_id, "waiting")
-    before = end(line)
+    before = line.end()
     items: list[dict[str, Any]] = [{name: machine} for name in ("drain", "undrain", "remove")]
     items += [{"system": {"fqdn": machine, "memory_mb": 1}}, {"release": {"recipe_id": recipe_id}}]
     items += [{"progress": {"recipe_id": recipe_id, "state": "installing"}}]
@@ -179,7 +179,7 @@ def test_items__of_another_lab__403(
     assert _statuses(stolen) == [403]
     unknown = _tell(people["east"], {"drain": "no.example.com"})
     assert _statuses(unknown) == [404]
-    assert end(line) == before
+    assert by_people(line, before) == []
 
 
 def test_systems__sixty_in_one_message__all_are_added(people: People, client: httpx.Client) -> None:
@@ -198,7 +198,7 @@ def test_commands__many_in_one_message__each_is_answered_and_the_good_ones_are_o
     hosts = [submit(client, recipe_for(fqdn))["recipe_ids"][0] for fqdn in (one, other)]
     for recipe_id in hosts:
         in_state(client, recipe_id, "waiting")
-    client.get("/queue", params={"min_position": end(line)})
+    client.get("/queue", params={"min_position": line.end()})
     first, second = (commands(people["east"], EAST, fqdn)[0]["id"] for fqdn in (one, other))
     told: list[dict[str, Any]] = [
         {"command": {"id": first, "state": "completed"}},
@@ -218,9 +218,9 @@ def test_commands__many_in_one_message__each_is_answered_and_the_good_ones_are_o
     assert beyond.status_code == 404
     west = {"command": {"id": second, "state": "completed"}}
     assert _statuses(people["west"].post(f"/lab-controllers/{WEST}/updates", json={"items": [west]})) == [404]
-    before = end(line)
+    before = line.end()
     assert _statuses(_tell(people["east"], told[-1])) == [200]
-    assert end(line) == before
+    assert by_people(line, before) == []
     for recipe_id in hosts:
         client.post(f"/recipes/{recipe_id}/progress", json={"state": "aborted", "reason": "seen"})
 
@@ -230,10 +230,10 @@ def test_command__to_provision_failed__its_recipe_ends_in_the_same_commit(
 ) -> None:
     (recipe_id,) = submit(client, recipe_for(machine))["recipe_ids"]
     in_state(client, recipe_id, "waiting")
-    client.get("/queue", params={"min_position": end(line)})
+    client.get("/queue", params={"min_position": line.end()})
     (command,) = commands(people["east"], EAST, machine)
     failed = {"id": command["id"], "state": "failed", "reason": "no power"}
-    before = end(line)
+    before = line.end()
     answer = _tell(
         people["east"], {"command": failed}, {"progress": {"recipe_id": recipe_id, "state": "installing"}}
     )

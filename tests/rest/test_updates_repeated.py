@@ -8,7 +8,7 @@ from typing import Any
 import httpx
 
 from tests.harness.running import Running
-from tests.rest.acting import EAST, end, in_state, recipe_for, submit
+from tests.rest.acting import EAST, in_state, recipe_for, submit
 
 PATH = f"/lab-controllers/{EAST}/updates"
 KEY = {"Idempotency-Key": "once"}
@@ -54,7 +54,7 @@ def test_message__without_a_key__watchdog_counts_anew(
     (recipe_id,) = submit(client, recipe_for(machine))["recipe_ids"]
     in_state(client, recipe_id, "waiting")
     items = [{"progress": {"recipe_id": recipe_id, "watchdog_seconds": 60}}]
-    before = end(line)
+    before = line.end()
     for _ in range(2):
         people["east"].post(PATH, json={"items": items})
     topics = [event["topic"] for event in line.events(before) if event["subject"] == f"recipe/{recipe_id}"]

@@ -8,6 +8,8 @@ from collections.abc import Sequence
 
 import httpx
 
+from tests.harness.asking import PLAIN
+
 # The service is there, but cannot do it now.
 PASSING = (429, 503, 504)
 ANSWER_SECONDS = 4.0
@@ -28,7 +30,7 @@ class Enduring(httpx.BaseTransport):
             url = request.url.copy_with(host=door.host, port=door.port)
             try:
                 # A connection of its own: one that was left open may lead nowhere by now.
-                with httpx.Client(timeout=ANSWER_SECONDS, trust_env=False, verify=False) as client:
+                with httpx.Client(timeout=ANSWER_SECONDS, **PLAIN, verify=False) as client:
                     answer = client.request(request.method, url, headers=request.headers, content=body)
             except httpx.TransportError:
                 pass

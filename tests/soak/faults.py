@@ -12,6 +12,7 @@ from signal import SIGCONT, SIGKILL, SIGSTOP
 import httpx
 
 from api.store.lease import SCHEDULER
+from tests.harness.asking import PLAIN
 from tests.harness.relay import Relay
 from tests.harness.sessions import owner_session
 from tests.harness.waiting import until
@@ -219,7 +220,7 @@ def _said_on_full_disk(site: Site, whiteboard: str) -> set[str]:
     site.book.asked.add(whiteboard)
     recipe = {"distro_requires": {}, "host_requires": NOWHERE, "tasks": [{"name": "/nowhere"}]}
     told = {"silence"}
-    with suppress(httpx.HTTPError), httpx.Client(timeout=15, trust_env=False) as client:
+    with suppress(httpx.HTTPError), httpx.Client(timeout=15, **PLAIN) as client:
         headers = {"Authorization": f"Bearer {site.token}", "Idempotency-Key": whiteboard[:40]}
         job = {"whiteboard": whiteboard, "recipe_sets": [{"priority": "Low", "recipes": [recipe]}]}
         answer = client.post(f"{site.first.url}/jobs", json=job, headers=headers)

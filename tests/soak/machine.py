@@ -11,6 +11,7 @@ from typing import Any
 import httpx
 
 from api.embedded.cluster import Cluster
+from tests.harness.asking import PLAIN
 from tests.harness.processes import lives
 from tests.line.up import Up
 
@@ -36,7 +37,7 @@ class Machine:
     def ready(self) -> dict[str, Any] | None:
         """Its checks, if it says that all is well; None else."""
         with suppress(httpx.HTTPError):
-            answer = httpx.get(f"{self.url}/readyz", timeout=6, trust_env=False, verify=NO_TLS)
+            answer = httpx.get(f"{self.url}/readyz", timeout=6, **PLAIN, verify=NO_TLS)
             if answer.status_code == 200:
                 checks: dict[str, Any] = answer.json()["checks"]
                 return checks

@@ -13,6 +13,7 @@ import pytest
 
 from api.rest.resources.readiness import CHECKS
 from api.store.lease import LEASE_SECONDS
+from tests.harness.asking import PLAIN
 from tests.harness.databases import TestDatabase
 from tests.harness.outage import away
 from tests.harness.running import Running, running
@@ -48,13 +49,18 @@ def failed(line: Running) -> dict[str, str]:
 
 
 def test_ready__all_is_well__every_check_is_there_with_its_figures(line: Running) -> None:
-    until(lambda: asked(line)[1]["read_models"]["lag_events"] == 0, "the projector")
+
+    def is_read() -> bool:
+        checks = asked(line)[1]
+        return all(checks[name].get("lag_events") == 0 for name in ("read_models", "directory"))
+
+    until(is_read, "everybody to have read the log")
     status, checks = asked(line)
     assert status == 200
     assert list(checks) == list(CHECKS)
     assert all(check.pop("ok") for check in checks.values())
     scheduler = checks.pop("scheduler")
-    assert checks["read_models"].pop("position") == line.events()[-1]["position"]
+    assert checks["read_models"].pop("position") == line.end()
     assert checks == {
         "database": {"writable": True},
         "read_models": {"lag_events": 0, "lag_seconds": 0.0},
@@ -105,6 +111,7 @@ def test_ready__database_takes_nothing_in__says_so(line: Running, owner: Owner) 
 
 def test_ready__database_away__says_so_and_the_process_lives(line: Running) -> None:
     with away(line.database):
-        assert failed(line) == {"database": "it cannot be reached"}
-        assert httpx.get(f"{line.url}/healthz", trust_env=False).json() == {"alive": True}
+        said = {"database": "it cannot be reached"}
+        until(lambda: failed(line) == said, "it to be noticed")
+        assert httpx.get(f"{line.url}/healthz", **PLAIN).json() == {"alive": True}
     line.wait_ready()

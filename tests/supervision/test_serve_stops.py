@@ -11,6 +11,7 @@ import httpx
 import pytest
 
 from api.headers import ACTS_AS
+from tests.harness.asking import PLAIN
 from tests.harness.databases import TestDatabase
 from tests.harness.running import SAMPLES, Running, running
 from tests.harness.sessions import Owner, lock_waiters, owner_session
@@ -24,7 +25,7 @@ XML = {"Content-Type": "application/xml"}
 @pytest.fixture
 def line(database: TestDatabase) -> Iterator[Running]:
     with running(database) as started:
-        started.labledger("lab", "load", str(SAMPLES / "lab.json"))
+        started.do("lab", "load", str(SAMPLES / "lab.json"))
         with started.client() as client:
             # What answers are held against is asked for once; later there is nobody to ask.
             client.get("/healthz")
@@ -48,7 +49,7 @@ def assert_stopped(line: Running) -> None:
 
 def refuses_connections(line: Running) -> bool:
     try:
-        httpx.get(f"{line.url}/healthz", timeout=5, trust_env=False)
+        httpx.get(f"{line.url}/healthz", timeout=5, **PLAIN)
     except httpx.TransportError:
         return True
     return False
@@ -100,7 +101,7 @@ def test_serve__told_to_stop_while_somebody_watches__the_stream_ends_after_whole
                 told.extend(stream.iter_text())
 
         watching = pool.submit(watch)
-        line.labledger("submit", str(SAMPLES / "kernel-smoke.xml"))
+        line.do("submit", str(SAMPLES / "kernel-smoke.xml"))
         until(lambda: "job.submitted" in "".join(told))
         told_to_stop(line)
         watching.result(60)

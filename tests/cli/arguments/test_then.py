@@ -19,12 +19,12 @@ LATE = ("system", "group", "pool", "user", "lab-controller", "distro-tree", "job
 def late(line: Running) -> dict[str, str]:
     """Things that are there since a short while, by their kind."""
     job = line.json("submit", str(SAMPLES / "pinned.xml"))
-    line.labledger("user", "put", "late")
-    line.labledger("group", "put", "late", "--member", "late")
-    line.labledger("pool", "put", "late")
-    line.labledger("lab-controller", "put", "late.example.com")
-    line.labledger("distro-tree", "put", "77", "name=F", "family=F", "arch=x86_64")
-    line.labledger("system", "add", "late.example.com", "owner=late", "lab_controller=late.example.com")
+    line.do("user", "put", "late")
+    line.do("group", "put", "late", "--member", "late")
+    line.do("pool", "put", "late")
+    line.do("lab-controller", "put", "late.example.com")
+    line.do("distro-tree", "put", "77", "name=F", "family=F", "arch=x86_64")
+    line.do("system", "add", "late.example.com", "owner=late", "lab_controller=late.example.com")
     named = dict.fromkeys(("user", "group", "pool"), "late")
     there = dict.fromkeys(("lab-controller", "system"), "late.example.com")
     ids = {"job": str(job["job_id"]), "recipe": str(job["recipe_ids"][0]), "distro-tree": "77"}
@@ -58,8 +58,7 @@ def test_thing__as_of_before_it_came__told_when_it_did(real: Run, late: dict[str
 
 
 def test_thing__as_of_after_it_was_deleted__is_said_so(real: Run, late: dict[str, str]) -> None:
-    real("group", "delete", "late")
-    end = str(json.loads(real("queue", "--json").stdout)["position"])
+    end = str(json.loads(real("group", "delete", "late", "--json").stdout)["position"])
     said = real("group", "show", "late", "--as-of", end).stderr
     assert "there was no group late" in said and said.rstrip().endswith("and was deleted again")
 

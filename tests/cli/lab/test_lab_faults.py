@@ -37,15 +37,18 @@ def test_simulate__guests__report_for_themselves(server: Server, run: Run) -> No
     assert all(first_task < order.index(guest) for guest in (13, 14))
 
 
-@pytest.mark.parametrize("seed", range(4))
 def test_simulate__repeated_and_reordered__server_hears_everything_in_the_end(
-    server: Server, run: Run, seed: int
+    server: Server, run: Run
 ) -> None:
-    lab = LabServer(server, *(provision(number, number, f"h{number}") for number in range(5, 15)))
-    lines = simulate(run, "--repeat", "60", "--reorder", "100", "--seed", str(seed))
-    assert set(lab.recipes.values()) == {"completed"}
-    assert {"overtook", "repeated"} <= {line["what"] for line in lines}
-    assert not [line for line in lines if "refused" in line and line["what"] != "overtook"]
+    seen = set[str]()
+    for seed in range(4):
+        lab = LabServer(server, *(provision(number, number, f"h{number}") for number in range(5, 15)))
+        lines = simulate(run, "--repeat", "60", "--reorder", "100", "--seed", str(seed))
+        assert set(lab.recipes.values()) == {"completed"}
+        assert not [line for line in lines if "refused" in line and line["what"] != "overtook"]
+        seen |= {line["what"] for line in lines}
+    # What is late and what follows it may come due in the same moment, but not with every seed.
+    assert {"overtook", "repeated"} <= seen
 
 
 def test_simulate__machine_breaks__system_is_reported_broken_then_repaired(server: Server, run: Run) -> None:

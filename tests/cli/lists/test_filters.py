@@ -18,7 +18,7 @@ SMOKE = str(SAMPLES / "kernel-smoke.xml")
 def job(line: Running) -> str:
     """One that was cancelled."""
     number = str(line.json("submit", SMOKE)["job_id"])
-    line.labledger("cancel", number)
+    line.do("cancel", number)
     return number
 
 

@@ -72,7 +72,7 @@ def test_watch__ctrl_c__says_how_to_go_on(line: Running, environment: dict[str, 
 def own(database: TestDatabase) -> Iterator[Running]:
     """A Labledger that may be stopped and started."""
     with running(database) as started:
-        started.labledger("lab", "load", str(SAMPLES / "lab.json"))
+        started.do("lab", "load", str(SAMPLES / "lab.json"))
         yield started
 
 

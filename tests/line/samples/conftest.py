@@ -17,7 +17,7 @@ from tests.replay.audit.sound import assert_at_rest, assert_sound
 def line(servers: ServerPool) -> Iterator[Running]:
     """One running Labledger with the sample lab; every test leaves it idle."""
     with servers.databases("embedded").fresh() as database, running(database) as started:
-        started.labledger("lab", "load", str(SAMPLES / "lab.json"))
+        started.do("lab", "load", str(SAMPLES / "lab.json"))
         yield started
         started.labledger("replay", "verify")
 

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import shutil
 import sys
-import tempfile
 from collections.abc import Iterator
 from io import StringIO
 from pathlib import Path
@@ -19,6 +17,7 @@ from api.cli.terminal.progress import told_by_a_bar
 from api.embedded.database import EmbeddedDatabase
 from api.settings import Settings
 from tests.harness.databases import TestDatabase
+from tests.harness.folders import open_folder
 from tests.harness.sessions import Owner
 from tests.projections.copies import unchanged
 from tests.projections.telling import Told
@@ -93,15 +92,13 @@ def test_command__no_database_anywhere__is_said_with_what_to_do(tmp_path: Path) 
 @pytest.fixture
 def data() -> Iterator[Path]:
     """The data folder of a `labledger up`, as far as its database goes."""
-    folder = Path(tempfile.mkdtemp(prefix="labledger-tests-"))
-    folder.chmod(0o755)  # PostgreSQL's user has to pass
-    embedded = EmbeddedDatabase(folder)
-    try:
-        root.migrate(embedded.start(Settings.read({}, data=folder)))
-        yield folder
-    finally:
-        embedded.stop()
-        shutil.rmtree(folder)
+    with open_folder() as folder:
+        embedded = EmbeddedDatabase(folder)
+        try:
+            root.migrate(embedded.start(Settings.read({}, data=folder)))
+            yield folder
+        finally:
+            embedded.stop()
 
 
 def test_command__data_folder_of_an_up__is_about_its_database(data: Path) -> None:

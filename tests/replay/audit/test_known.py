@@ -20,7 +20,7 @@ from replay.audit.viable import Judge
 from tests.domain.scheduling.history import live
 
 SEEDS = range(6)
-EVERY = 5
+EVERY = 10
 
 
 @cache

@@ -5,18 +5,17 @@ from __future__ import annotations
 import os
 import select
 import signal
-import tempfile
 import time
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
 from api import root
-from api.embedded.cluster import DATABASE, OWNER, Cluster
+from api.embedded.cluster import DATABASE, OWNER
 from api.settings import Settings
+from tests.harness.folders import open_folder
 from tests.harness.programs import Program, hear, program, say
-from tests.harness.servers import FAST
+from tests.harness.servers import FAST, cluster
 
 PAUSE_SECONDS = 0.5
 SILENCE_SECONDS = 4.0  # twenty times what the save takes
@@ -26,18 +25,12 @@ PATIENCE_SECONDS = 60.0
 @pytest.fixture(scope="module")
 def socket_url() -> Iterator[str]:
     """A server that listens on a unix socket too, which the embedded one does not."""
-    with tempfile.TemporaryDirectory(prefix="labledger-tests-") as name:
-        sockets = Path(name) / "sockets"
-        sockets.mkdir()
-        Path(name).chmod(0o755)
+    with open_folder() as sockets:
         sockets.chmod(0o777)  # PostgreSQL may run as another user
-        cluster = Cluster(Path(name) / "server", settings={**FAST, "unix_socket_directories": str(sockets)})
-        try:
-            server = cluster.start()
+        with cluster({**FAST, "unix_socket_directories": str(sockets)}) as made:
+            server = made.start()
             root.migrate(Settings.read({}, database_url=server.owner_url))
             yield f"postgresql://{OWNER}:{server.owner_password}@/{DATABASE}?host={sockets}&port={server.port}"
-        finally:
-            cluster.remove()
 
 
 def test_insert_events__big_batch_and_backend_paused__hangs_in_stock_alone(
