@@ -17,7 +17,7 @@ import httpx
 
 from api.bench.interruption import ended_cleanly, undisturbed
 from api.bench.settling import wait_until
-from api.bench.stand import HOST, READY_SECONDS, STOP_SECONDS, Stand
+from api.bench.stand import DIRECTLY, HOST, READY_SECONDS, STOP_SECONDS, Stand
 from api.client.connection_file import Connection
 from api.embedded.cluster import Cluster
 from api.embedded.environment import forget_libpq
@@ -97,7 +97,7 @@ def _is_ready(url: str, process: subprocess.Popen[bytes]) -> bool:
     if process.poll() is not None:
         raise RuntimeError("`labledger up` has ended")
     try:
-        return httpx.get(f"{url}/readyz", timeout=5, trust_env=False).status_code == httpx.codes.OK
+        return httpx.get(f"{url}/readyz", timeout=5, **DIRECTLY).status_code == httpx.codes.OK
     except httpx.TransportError:
         return False
 

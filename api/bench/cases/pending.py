@@ -15,7 +15,7 @@ from api.bench.latencies import in_milliseconds
 from api.bench.measured import SQL, seconds_to_next
 from api.bench.outcome import Figures, Sizes
 from api.bench.settling import settle
-from api.bench.stand import Stand
+from api.bench.stand import DIRECTLY, Stand
 from api.bench.told import Told
 from domain.errors import LabledgerError
 
@@ -87,4 +87,4 @@ def _paced(count: int, began: float, rate: float) -> Iterator[int]:
 
 def _client(stand: Stand) -> httpx.Client:
     headers = {"Authorization": f"Bearer {stand.token}"}
-    return httpx.Client(base_url=stand.url, headers=headers, timeout=60, trust_env=False)
+    return httpx.Client(base_url=stand.url, headers=headers, timeout=60, **DIRECTLY)

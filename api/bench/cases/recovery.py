@@ -14,7 +14,7 @@ from api.bench.ending import running
 from api.bench.measured import SQL
 from api.bench.outcome import Figures, Sizes
 from api.bench.settling import settle
-from api.bench.stand import Stand
+from api.bench.stand import DIRECTLY, Stand
 from api.bench.told import Told
 from api.bench.whole import API, API_WORKER, POSTGRESQL, SCHEDULER, Whole
 from projections.database import DatabaseAway
@@ -73,7 +73,7 @@ def _answers(stand: Stand) -> bool:
     """A write that is durable once it is answered, on a connection of its own."""
     try:
         path, headers = f"{stand.url}/users/new-{time.time_ns()}", {"Authorization": f"Bearer {stand.token}"}
-        return httpx.put(path, json={}, headers=headers, timeout=5, trust_env=False).is_success
+        return httpx.put(path, json={}, headers=headers, timeout=5, **DIRECTLY).is_success
     except httpx.TransportError:
         return False
 
@@ -104,7 +104,7 @@ def _endings(stand: Stand, rate: float) -> Iterator[None]:
     said = {"state": "aborted", "reason": "ended by the benchmark"}
 
     def keep_ending() -> None:
-        with httpx.Client(base_url=stand.url, headers=headers, timeout=5, trust_env=False) as client:
+        with httpx.Client(base_url=stand.url, headers=headers, timeout=5, **DIRECTLY) as client:
             while not over.wait(1 / rate):
                 try:
                     client.post(f"/recipes/{next(recipes)}/progress", json=said)
