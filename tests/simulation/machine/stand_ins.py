@@ -10,7 +10,7 @@ import asyncio
 import queue
 from collections import deque
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from importlib import import_module
 from types import SimpleNamespace
 from typing import Any
@@ -51,6 +51,9 @@ class Event:
 
     def is_set(self) -> bool:
         return self._set
+
+    def clear(self) -> None:
+        self._set = False
 
     def wait(self, timeout: float | None = None) -> bool:
         if not self._set:
@@ -148,6 +151,9 @@ def _table(loop: SimulatedLoop, connect: Any, datastore: Any, mapper: Any) -> di
         ("api.feed", "os"): own_end,
         # What is simulated takes rows as they are.
         ("projections.copying", "encoded"): lambda rows, _: rows,
+        ("projections.intervals", "array"): lambda _, column: column,
+        # Here it would keep for good what the processes and seeds before have left.
+        ("api.feed", "nothing_collected"): nullcontext,
     }
 
 
