@@ -120,7 +120,8 @@ class Feed:
                     tailer.close()
                 elif page:
                     asyncio.run_coroutine_threadsafe(self._take(*self._read(page)), loop).result()
-                    if len({row[1] for row in page}) >= MANY_COMMITS:
+                    # What is there already makes no fuller page later.
+                    if not tailer.has_unread and len({row[1] for row in page}) >= MANY_COMMITS:
                         self._is_wanted.wait(SECONDS_EACH_OF_MANY)
                         self._is_wanted.clear()
         except Exception:
