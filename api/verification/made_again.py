@@ -29,9 +29,9 @@ class MadeAgain:
                 self._first.append(difference)
 
     def _recorded(self, rows: list[Row]) -> Iterator[Recorded]:
-        """But for what needs only to be known."""
+        """But for what needs only to be known, as long as nobody says that it was decided."""
         for row in rows:
-            if row[5] in NOT_FOLDED:
+            if row[5] in NOT_FOLDED and not self._mapper.is_decided(row):
                 self._mapper.require_readable(row)
             else:
                 yield self._mapper.recorded(row)
