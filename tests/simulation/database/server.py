@@ -63,7 +63,7 @@ class Server:
         self.log = LogTables(loop.now)
         self.live = LiveTables(self)
         self.read = ReadTables(self)
-        self._listening: dict[str, dict[Callable[[], None], None]] = defaultdict(dict)
+        self._listening: dict[str, dict[Callable[[str], None], None]] = defaultdict(dict)
 
     # Connections
 
@@ -91,7 +91,7 @@ class Server:
             self.forget(session)
         for listening in self._listening.values():
             for wake in list(listening):
-                wake()
+                wake("")
 
     def come_back(self) -> None:
         self.away = False
@@ -152,14 +152,14 @@ class Server:
 
     # LISTEN and NOTIFY
 
-    def listen(self, channel: str, wake: Callable[[], None]) -> None:
+    def listen(self, channel: str, wake: Callable[[str], None]) -> None:
         self._listening[channel][wake] = None
 
-    def unlisten(self, wake: Callable[[], None]) -> None:
+    def unlisten(self, wake: Callable[[str], None]) -> None:
         for listening in self._listening.values():
             listening.pop(wake, None)
 
-    def notify(self, channel: str) -> None:
+    def notify(self, channel: str, payload: str = "") -> None:
         for wake in list(self._listening[channel]):
             if self.dice.random() >= self.weather.notification_lost:
-                self.loop.call_later(0.0003 + self.dice.random() * 0.002, wake)
+                self.loop.call_later(0.0003 + self.dice.random() * 0.002, wake, payload)

@@ -29,7 +29,7 @@ class Session:
         self.unwritten: list[Callable[[], None]] = []
         self.in_transaction = False
         self._server = server
-        self._notified = False
+        self._told: list[str] = []
         self._waiting: Any = None
         server.connect(self)
         self.process.at_death(lambda: server.forget(self))
@@ -75,11 +75,11 @@ class Session:
         finally:
             self.in_transaction = False
 
-    def notifies(self, *, timeout: float, stop_after: int) -> Iterator[bool]:
+    def notifies(self, *, timeout: float, stop_after: int) -> Iterator[psycopg.Notify]:
         assert stop_after == 1
         if self.lost:
             raise psycopg.OperationalError("the connection is closed")
-        if not self._notified:
+        if not self._told:
             stretch = self._server.dice.random() * IDLE_STRETCH if timeout >= IDLE_SECONDS else 0.0
             self._waiting = current()
             current().wait(timeout + stretch)
@@ -87,12 +87,12 @@ class Session:
         if self.dead:
             self.lost = True
             raise psycopg.OperationalError("terminating connection")
-        if self._notified:
-            self._notified = False
-            yield True
+        # All that have come are handed on together, as psycopg does.
+        told, self._told = self._told, []
+        yield from (psycopg.Notify("", payload, 0) for payload in told)
 
-    def _notify(self) -> None:
-        self._notified = True
+    def _notify(self, payload: str) -> None:
+        self._told.append(payload)
         if self._waiting is not None:
             self._waiting.wake()
 

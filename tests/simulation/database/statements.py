@@ -64,7 +64,7 @@ def _append(server: Server, params: Any) -> Rows:
     before = server.log.end
     rows = server.log.append(*params)
     if server.log.end > before:
-        server.notify("labledger_log")
+        server.notify("labledger_log", str(server.log.end))
         written = server.log.events[before:]
         for told in server.told.commit:
             told(written)

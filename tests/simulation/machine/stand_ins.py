@@ -52,6 +52,9 @@ class Event:
     def is_set(self) -> bool:
         return self._set
 
+    def clear(self) -> None:
+        self._set = False
+
     def wait(self, timeout: float | None = None) -> bool:
         if not self._set:
             self._waiting.append(current())
@@ -148,6 +151,7 @@ def _table(loop: SimulatedLoop, connect: Any, datastore: Any, mapper: Any) -> di
         ("api.feed", "os"): own_end,
         # What is simulated takes rows as they are.
         ("projections.copying", "encoded"): lambda rows, _: rows,
+        ("projections.intervals", "array"): lambda _, column: column,
     }
 
 

@@ -39,7 +39,7 @@ class SimulatedReader(Reader):
             raise DatabaseAway("connection refused")
         return QUERIES[query](self._server.read, params)
 
-    def _look(self) -> None:
+    def _look(self, _: str = "") -> None:
         self._stand(self._server.read.position, self._server.read.whole_from)
 
     async def _look_again(self) -> None:
