@@ -54,7 +54,7 @@ class Case:
 CASES: Mapping[str, Case] = {
     "pending": Case(
         "from the end of a recipe to the next allocation of its system",
-        full_lab.fill,
+        full_lab.fill_behind,
         pending.measure,
         {"p50_in_durable_inserts": ("p50_ms", "durable_insert_and_notify_ms")},
         require=pending.require_enough,
@@ -104,7 +104,7 @@ CASES: Mapping[str, Case] = {
     ),
     "recovery": Case(
         "from kill -9 to the next answer and the next allocation, under `labledger up`",
-        full_lab.fill,
+        full_lab.fill_behind,
         recovery.measure,
         place=whole,
     ),

@@ -14,7 +14,6 @@ from dataclasses import dataclass
 
 from api.store.event_log import EventLog
 from api.store.requests import Append, Committed, Conflict, Fenced, Outcome
-from api.store.rounds import Rounds
 from projections.database import DatabaseAway
 
 MAX_EVENTS = 5_000
@@ -65,8 +64,7 @@ class GroupCommit:
         self.counters = CommitCounters()
         self._log = log
         self._patience_seconds = patience_seconds
-        self._inbox: queue.SimpleQueue[list[_Waiting] | None] = queue.SimpleQueue()
-        self._rounds = Rounds(self._inbox.put)
+        self._inbox: queue.SimpleQueue[_Waiting | None] = queue.SimpleQueue()
         self._backlog: deque[_Waiting] = deque()
         self._has_company = False
         self._thread = threading.Thread(target=self._run, name="append", daemon=True)
@@ -76,13 +74,13 @@ class GroupCommit:
         """Raises DatabaseAway, as the future of `submit` does."""
         loop = asyncio.get_running_loop()
         future: asyncio.Future[Outcome] = loop.create_future()
-        self._rounds.add(loop, _Waiting(request, future, self._give_up_at(), loop))
+        self._inbox.put(_Waiting(request, future, self._give_up_at(), loop))
         return await future
 
     def submit(self, request: Append) -> Future[Outcome]:
         """The same for threads."""
         future: Future[Outcome] = Future()
-        self._inbox.put([_Waiting(request, future, self._give_up_at())])
+        self._inbox.put(_Waiting(request, future, self._give_up_at()))
         return future
 
     def _give_up_at(self) -> float:
@@ -94,7 +92,6 @@ class GroupCommit:
 
     def close(self) -> None:
         """Commit what was handed in, then stop."""
-        self._rounds.end()
         self._inbox.put(None)
         self._thread.join()
 
@@ -123,10 +120,11 @@ class GroupCommit:
     def _collect(self, wait: bool) -> bool:
         """Move what is in the inbox to the backlog; False once `close` was called."""
         try:
-            items = self._inbox.get(block=wait and not self._backlog)
-            while items is not None:
-                self._backlog.extend(item for item in items if item.begin())
-                items = self._inbox.get_nowait()
+            item = self._inbox.get(block=wait and not self._backlog)
+            while item is not None:
+                if item.begin():
+                    self._backlog.append(item)
+                item = self._inbox.get_nowait()
         except queue.Empty:
             return True
         return False

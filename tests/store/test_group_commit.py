@@ -192,21 +192,6 @@ def test_append__several_tasks_of_a_loop__each_hears_of_its_own(log: Log, commit
     assert found == [log.load({name: 0})[name][0].position for name in "abc"]
 
 
-def test_append__tasks_that_are_some_rounds_apart__one_statement(log: Log, commits: GroupCommit) -> None:
-    log.door.set()
-
-    async def after(rounds: int) -> Outcome:
-        for _ in range(rounds):
-            await asyncio.sleep(0)
-        return await commits.append(append_to(f"subject/{rounds}"))
-
-    async def all_of_them() -> None:
-        await asyncio.gather(*map(after, range(5)))
-
-    asyncio.run(all_of_them())
-    assert log.appends == [5]
-
-
 def test_close__handed_in_by_a_task_a_moment_ago__committed(log: Log) -> None:
     log.door.set()
     commits = GroupCommit(log)

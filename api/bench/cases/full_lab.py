@@ -23,7 +23,16 @@ def made_up(sizes: Sizes) -> dict[str, Any]:
 
 def fill(stand: Stand, sizes: Sizes, told: Told) -> None:
     """Everybody waits in front of labs that are disabled; all processes run."""
-    fill_with(stand, sizes, told, range(1, (sizes.sets or 1) + 1), sizes.queued)
+    _fill(stand, sizes, told, sizes.queued)
+
+
+def fill_behind(stand: Stand, sizes: Sizes, told: Told) -> None:
+    """The same, so that as many still wait when every system is given away."""
+    _fill(stand, sizes, told, sizes.systems + sizes.queued)
+
+
+def _fill(stand: Stand, sizes: Sizes, told: Told, recipes: int) -> None:
+    fill_with(stand, sizes, told, range(1, (sizes.sets or 1) + 1), recipes)
 
 
 def fill_with(
