@@ -18,7 +18,7 @@ from functools import partial
 from api.processes.garbage import nothing_collected
 from api.store.event_log import FOLDED_TOPICS, EventLog
 from api.store.mapper import Row
-from api.store.tailer import Tailer
+from api.store.tailer import Tailer, is_of_many
 from api.watching.broadcast import Broadcast
 from api.watching.message import Message
 from domain.directory.state import Directory
@@ -29,9 +29,8 @@ from projections.advancing import Advancing
 
 # Of those whose descriptions have changed; a millisecond or two.
 SYSTEMS_AT_ONCE = 20
-# So many commits on a page are not of one person who waits for what he did. A page costs the same whatever is
-# on it, and the loop that takes it answers requests: the next may wait, unless somebody waits for it.
-MANY_COMMITS = 3
+# A page costs the same whatever is on it, and the loop that takes it answers requests: where many commit, the
+# next may wait, unless somebody waits for it.
 SECONDS_EACH_OF_MANY = 0.03
 
 logger = logging.getLogger(__name__)
@@ -121,7 +120,7 @@ class Feed:
                 elif page:
                     asyncio.run_coroutine_threadsafe(self._take(*self._read(page)), loop).result()
                     # What is there already makes no fuller page later.
-                    if not tailer.has_unread and len({row[1] for row in page}) >= MANY_COMMITS:
+                    if not tailer.has_unread and is_of_many(page):
                         self._is_wanted.wait(SECONDS_EACH_OF_MANY)
                         self._is_wanted.clear()
         except Exception:

@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -35,7 +36,9 @@ sys.exit(run.main([]))
 @pytest.mark.parametrize(
     ("how", "tell"), [("SIGINT", os.killpg), ("SIGTERM", os.kill)], ids=["Ctrl-C", "told to end"]
 )
-def test_run__interrupted__waits_for_what_cleans_up(tmp_path: Path, how: str, tell) -> None:  # type: ignore[no-untyped-def]
+def test_run__interrupted__waits_for_what_cleans_up(
+    tmp_path: Path, how: str, tell: Callable[[int, int], None]
+) -> None:
     left = tmp_path / "left"
     with subprocess.Popen(
         [sys.executable, "-c", RUN, CLEANS_UP.format(left=str(left), how=how)],

@@ -12,9 +12,9 @@ from contextlib import contextmanager
 from typing import Any
 
 OLDEST_GENERATION = 2
-# A commit in the making is thousands of objects that go with it: the young are looked at less often.
+# A page in the making is thousands of objects that go with it: the young are looked at less often.
 YOUNG_OBJECTS = 10_000
-# Where nearly all that is made stays, and nobody waits for an answer: looked at still less often.
+# Where nearly all that is made stays, or goes a hundred thousand at a time: looked at still less often.
 YOUNG_OF_A_FOLD = 100_000
 # At what survived once, and at everything: after so many of those before.
 SELDOM = (20, 100)

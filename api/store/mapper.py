@@ -18,7 +18,8 @@ Row = tuple[int, int, datetime, str, int, str, bytes]
 """position, commit end, recorded at, subject, version, topic, state: as `log.sql` selects them."""
 
 
-# As `state` begins, and what it has before the fields: there nothing is nested, and no text holds a quote.
+# As `state` begins, and what it has before the fields: no text holds these bytes, its quotation marks are
+# escaped.
 _VERSION: Final = re.compile(rb'\{"version":([0-9]{1,9}),')
 _DATA: Final = b',"data":'
 _BASIS: Final = b'"basis":'

@@ -10,7 +10,7 @@ from __future__ import annotations
 import logging
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,6 +26,7 @@ logger = logging.getLogger(__name__)
 
 CHANNEL = "labledger_log"
 GRACE_SECONDS = 0.1
+MANY_COMMITS = 3
 
 
 @dataclass
@@ -140,6 +141,11 @@ class Tailer:
             self.position = page[-1][0]
         self.read_at = looked_at
         return page
+
+
+def is_of_many(page: Sequence[Row]) -> bool:
+    """So many commits are not of one person who waits for what he did."""
+    return len({row[1] for row in page}) >= MANY_COMMITS
 
 
 def _furthest_told(connection: psycopg.Connection[Any], timeout_seconds: float) -> int:

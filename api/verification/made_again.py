@@ -29,7 +29,7 @@ class MadeAgain:
                 self._first.append(difference)
 
     def _recorded(self, rows: list[Row]) -> Iterator[Recorded]:
-        """But for what needs only to be known, as long as nobody says that it was decided."""
+        """Those that are folded, or say that they were decided; of the others only that they can be read."""
         for row in rows:
             if row[5] in NOT_FOLDED and not self._mapper.is_decided(row):
                 self._mapper.require_readable(row)

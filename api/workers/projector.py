@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from api.store.datastore import connect
 from api.store.mapper import EventMapper, Row
-from api.store.tailer import Tailer, TailerCounters
+from api.store.tailer import Tailer, TailerCounters, is_of_many
 from projections.database import AWAY
 from projections.projector import OutOfStep, Projector
 
@@ -20,9 +20,8 @@ STAND_BY_SECONDS = 1.0
 # A page costs some twenty statements, whatever is on it: while the log moves, pages come no faster than that.
 # What comes after a pause shows at once.
 SECONDS_EACH = 0.03
-# So many commits on a page are not of one person who waits for what he did. On a page of 500 an event costs
-# half of what it costs on one of 100, and others want the processors.
-MANY_COMMITS = 3
+# Where many commit: on a page of 500 an event costs half of what it costs on one of 100, and others want the
+# processors.
 SECONDS_EACH_OF_MANY = 0.12
 
 logger = logging.getLogger(__name__)
@@ -81,8 +80,7 @@ def _project(
 
 def seconds_each(page: Sequence[Row]) -> float:
     """How long after the beginning of this page the next one may begin."""
-    commits = len({row[1] for row in page})
-    return SECONDS_EACH if commits < MANY_COMMITS else SECONDS_EACH_OF_MANY
+    return SECONDS_EACH_OF_MANY if is_of_many(page) else SECONDS_EACH
 
 
 def _stand_by(url: str, stopping: Callable[[], bool]) -> None:

@@ -15,13 +15,14 @@ from dataclasses import dataclass, field
 from itertools import chain
 from typing import NamedTuple
 
-from domain.scheduling.bitmaps import WORD, numbers_in, transposed
+from domain.scheduling.bitmaps import numbers_in
 from domain.scheduling.filter_key import FilterKey
 from domain.scheduling.heads import Heads, Rank
 from domain.scheduling.labs import Labs
 from domain.scheduling.planes import Planes
 from domain.scheduling.ranked import Ranked
 from domain.scheduling.rules import viable
+from domain.scheduling.signatures import Signatures
 
 QUEUED = ""
 """The line of the queued recipes; the assigned ones stand in the line of their lab."""
@@ -72,13 +73,11 @@ class Filters:
         self._by_number: dict[int, Entry] = {}
         self._free_numbers: list[int] = []
         self._heads = defaultdict[str, Heads](Heads)
-        # Bitmaps of entries: evaluated, with unplaced recipes, naming a system by force; and of each system.
+        # Bitmaps of entries: evaluated, with unplaced recipes, naming a system by force.
         self._known = 0
         self._populated = 0
         self._forcing = 0
-        self._signatures = defaultdict[int, int](int)
-        # Evaluated, and not in the signatures yet: many at a time cost little more than one.
-        self._unsigned = 0
+        self._signatures = Signatures()
         # How many unplaced recipes could use a system, of the evaluated entries; and those entries of which
         # not as many are counted as there are: they come and go far more often than somebody asks.
         self._takers = Planes()
@@ -162,15 +161,14 @@ class Filters:
 
     def signatures(self) -> list[int]:
         """By system number, which of those filters it is viable for, as a bitmap of their numbers."""
-        self._sign()
-        return [self._signatures.get(number, 0) for number in range(len(self._labs.names))]
+        return [self._signatures.of(number) for number in range(len(self._labs.names))]
 
     def restore(self, evaluated: Iterable[Evaluated], signatures: Iterable[int]) -> None:
         """Begin with what others have found; there are no recipes yet."""
         for found in evaluated:
             self._begin(found.key, found.number).viable = found.viable
             self._known |= 1 << found.number
-        self._signatures.update(enumerate(signatures))
+        self._signatures.restore(signatures)
         self._free_numbers = [each for each in range(self._known.bit_length()) if each not in self._by_number]
         self._most = max(self.SPARE, 2 * len(self._entries))
 
@@ -195,7 +193,7 @@ class Filters:
                 takers += entry.counted
             else:
                 entry.viable &= ~(1 << number)
-        self._signatures[number] = signature
+        self._signatures.put(number, signature)
         self._takers.put(number, takers)
 
     def tree_changed(self, tree_id: int) -> None:
@@ -242,8 +240,7 @@ class Filters:
         if not heads.numbers:
             return iter(())
         self._evaluate_all(heads.numbers)
-        self._sign()
-        signature = self._signatures[self._labs.number(fqdn)]
+        signature = self._signatures.of(self._labs.number(fqdn))
 
         def recipes(number: int) -> Ranked[Rank]:
             self._effort.rows += 1
@@ -259,14 +256,6 @@ class Filters:
             for number in numbers_in(fresh):
                 self._look(self._by_number[number])
 
-    def _sign(self) -> None:
-        """The signatures of systems have all that was evaluated."""
-        if self._unsigned:
-            rows = {number: self._by_number[number].viable or 0 for number in numbers_in(self._unsigned)}
-            self._unsigned = 0
-            for number, signature in transposed(rows).items():
-                self._signatures[number] |= signature
-
     def _evaluate(self, entry: Entry) -> int:
         if entry.viable is None:
             self._look(entry)
@@ -278,20 +267,15 @@ class Filters:
         entry.viable = viable(self._labs, entry.key)
         self._miscounted[entry.number] = None
         self._known |= 1 << entry.number
-        self._unsigned |= 1 << entry.number
-        if self._unsigned.bit_count() >= WORD:
-            # Nobody is to wait for thousands at once.
-            self._sign()
+        self._signatures.add(entry.number, entry.viable)
 
     def _forget(self, entry: Entry) -> None:
         """What was found of it is not so any more."""
         if entry.viable is None:
             return
-        self._sign()
         self._count(entry, 0)
         self._known &= ~(1 << entry.number)
-        for number in numbers_in(entry.viable):
-            self._signatures[number] &= ~(1 << entry.number)
+        self._signatures.remove(entry.number, entry.viable)
         entry.viable = None
 
     def _count(self, entry: Entry, takers: int) -> None:

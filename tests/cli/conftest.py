@@ -6,14 +6,13 @@ import signal
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from threading import Thread
 from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
 
 from api.cli import main
-from tests.cli.loopback import Server
+from tests.cli.loopback import Server, serving
 from tests.harness.pool import ServerPool
 from tests.harness.running import SAMPLES, Running, running
 
@@ -22,13 +21,8 @@ REAL_SECONDS = 180
 
 @pytest.fixture
 def server() -> Iterator[Server]:
-    made = Server()
-    thread = Thread(target=made.httpd.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
-    thread.start()
-    yield made
-    made.httpd.shutdown()
-    made.httpd.server_close()
-    thread.join()
+    with serving() as made:
+        yield made
 
 
 @pytest.fixture(autouse=True)

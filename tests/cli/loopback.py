@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Thread
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
@@ -62,6 +64,19 @@ class Server:
 
     def asked_for(self, method: str, path: str) -> list[Asked]:
         return [asked for asked in self.asked if (asked.method, asked.path) == (method, path)]
+
+
+@contextmanager
+def serving() -> Iterator[Server]:
+    made = Server()
+    thread = Thread(target=made.httpd.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
+    thread.start()
+    try:
+        yield made
+    finally:
+        made.httpd.shutdown()
+        made.httpd.server_close()
+        thread.join()
 
 
 def _handler(server: Server) -> type[BaseHTTPRequestHandler]:

@@ -57,7 +57,7 @@ def _is_done(faulty: FaultyLab, jobs: int) -> list[dict[str, Any]]:
     line = faulty.line
     with line.client() as client:
         until(lambda: not _pending(line), "every pending system to be asked for")
-        shown = pages(client, "/jobs", "jobs", line.events()[-1]["position"])
+        shown = pages(client, "/jobs", "jobs", line.end())
     assert len(shown) == jobs
     assert {job["state"] for job in shown} <= {"completed", "aborted"}
     events = line.events()
@@ -77,5 +77,5 @@ def _is_done(faulty: FaultyLab, jobs: int) -> list[dict[str, Any]]:
 
 def _pending(line: Running) -> list[dict[str, Any]]:
     with line.client() as client:
-        systems = pages(client, "/systems", "systems", line.events()[-1]["position"])
+        systems = pages(client, "/systems", "systems", line.end())
     return [row for row in systems if row["usage"] == "pending"]

@@ -41,7 +41,7 @@ EXPECTED: list[tuple[str, str, dict[str, Any]]] = [
 
 
 def test_line__kernel_smoke_from_submit_to_completed__log_is_exactly_this(line: Running) -> None:
-    before = line.events()[-1]["position"]
+    before = line.end()
     _run(line)
     events = line.events(after=before)
 

@@ -54,7 +54,7 @@ def kill_scheduler(site: Site, chance: Random) -> Struck:
 
 
 def kill_both_schedulers(site: Site, chance: Random) -> Struck:
-    """Nobody is there to take over."""
+    """Nobody else follows the log: a spare has read its code, and no more."""
     return _kill("kill -9 of both schedulers", *(_pid(machine, "scheduler") for machine in site.machines))
 
 

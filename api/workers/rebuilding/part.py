@@ -5,7 +5,6 @@ It is told positions, a line each, and folds up to them; at the end of its input
 
 from __future__ import annotations
 
-import gc
 import os
 import signal
 import sys
@@ -13,6 +12,7 @@ from collections.abc import Iterator
 from contextlib import closing
 from typing import IO
 
+from api.processes.garbage import nothing_collected
 from api.settings import Settings
 from api.store.log_part import LogPart
 from api.workers.rebuilding.message import Done, Failed, Message, Reached, say
@@ -23,13 +23,13 @@ from projections.rebuild.parts import Part
 def main() -> None:
     # The one that started it ends it, and it ends by itself when that one is gone.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    # It makes no circles, nearly all that it makes goes at once or never, and it soon ends.
-    gc.disable()
     url = Settings.read().database_url
     assert url is not None, "it was given one"
     try:
-        for message in _folded(Part(sys.argv[1]), url, sys.stdin.buffer):
-            say(message, sys.stdout.buffer)
+        # What is folded makes no circles, nearly all of it goes at once or never, and the process soon ends.
+        with nothing_collected():
+            for message in _folded(Part(sys.argv[1]), url, sys.stdin.buffer):
+                say(message, sys.stdout.buffer)
     except BrokenPipeError:
         # Nor can be said what Python would still say at its end.
         os._exit(1)

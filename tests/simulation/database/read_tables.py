@@ -91,7 +91,7 @@ class ReadTables:
                 strand.wake()
 
     def tell(self, session: Session, params: Any) -> Rows:
-        session.unwritten.append(lambda: self._server.notify(*params))
+        session.unwritten.append(lambda: self._server.notify(params[0]))
         return []
 
     # Statements of `Intervals` and `Facts`

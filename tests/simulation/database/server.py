@@ -159,7 +159,7 @@ class Server:
         for listening in self._listening.values():
             listening.pop(wake, None)
 
-    def notify(self, channel: str, payload: str) -> None:
+    def notify(self, channel: str, payload: str = "") -> None:
         for wake in list(self._listening[channel]):
             if self.dice.random() >= self.weather.notification_lost:
                 self.loop.call_later(0.0003 + self.dice.random() * 0.002, wake, payload)

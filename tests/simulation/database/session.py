@@ -29,7 +29,6 @@ class Session:
         self.unwritten: list[Callable[[], None]] = []
         self.in_transaction = False
         self._server = server
-        # What notifications say that nobody has taken yet.
         self._told: list[str] = []
         self._waiting: Any = None
         server.connect(self)
@@ -88,6 +87,7 @@ class Session:
         if self.dead:
             self.lost = True
             raise psycopg.OperationalError("terminating connection")
+        # All that have come are handed on together, as psycopg does.
         told, self._told = self._told, []
         yield from (psycopg.Notify("", payload, 0) for payload in told)
 

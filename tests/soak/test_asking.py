@@ -1,0 +1,50 @@
+"""The soak asks again until it is answered, and asks a machine whether it is well."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from typing import cast
+
+import httpx
+import pytest
+
+from tests.cli.loopback import HANG_UP, Answer, Server, serving
+from tests.harness.running import free_port
+from tests.line.up import Up
+from tests.soak.enduring import Enduring, Stopped
+from tests.soak.machine import Machine
+
+CHECKS = {"database": {"ok": True}}
+
+
+@pytest.fixture
+def server() -> Iterator[Server]:
+    """It cannot answer at first, and then is well."""
+    with serving() as made:
+        made.on("GET", "/readyz", Answer(status=HANG_UP), Answer(status=503), Answer({"checks": CHECKS}))
+        yield made
+
+
+def nowhere() -> str:
+    return f"http://127.0.0.1:{free_port()}"
+
+
+def test_enduring__nobody_there_or_busy__asks_until_it_is_answered(server: Server) -> None:
+    with httpx.Client(transport=Enduring([nowhere(), server.url], threading.Event())) as client:
+        assert client.get(f"{server.url}/readyz").json() == {"checks": CHECKS}
+    assert len(server.asked) == 3
+
+
+def test_enduring__told_to_stop__asks_no_more() -> None:
+    stop = threading.Event()
+    stop.set()
+    with httpx.Client(transport=Enduring([nowhere()], stop)) as client, pytest.raises(Stopped):
+        client.get("http://machine.example.com")
+
+
+def test_machine__asked_whether_it_is_ready__has_its_checks_once_it_is(server: Server) -> None:
+    machine = Machine("first", cast(Up, None), server.url)
+    assert machine.ready() is None
+    assert machine.ready() is None
+    assert machine.ready() == CHECKS
