@@ -19,7 +19,7 @@ OFTEN = 8
 @pytest.fixture(autouse=True)
 def others(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(QUERIES, "faulty", b"SELECT 1 / 0 AS never")
-    monkeypatch.setitem(QUERIES, "slow", b"SELECT pg_sleep(60)")
+    monkeypatch.setitem(QUERIES, "slow", b"SELECT pg_sleep(1)")
 
 
 def test_together__the_first_fails_again_and_again__those_behind_it_are_answered_then(
