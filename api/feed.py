@@ -119,7 +119,8 @@ class Feed:
                     tailer.close()
                 elif page:
                     asyncio.run_coroutine_threadsafe(self._take(*self._read(page)), loop).result()
-                    if is_of_many(page):
+                    # What is there already makes no fuller page later.
+                    if not tailer.has_unread and is_of_many(page):
                         self._is_wanted.wait(SECONDS_EACH_OF_MANY)
                         self._is_wanted.clear()
         except Exception:

@@ -217,9 +217,12 @@ class Reader:
 
 
 async def _answers(connection: AsyncConnection[Row], asked: Sequence[Asked]) -> list[list[Row]]:
+    """Each is prepared when it is first asked: one that psycopg prepares later, behind another that fails, it
+    believes prepared for as long as the session lasts, and the server knows nothing of it.
+    """
     if len(asked) == 1:
         ((query, params),) = asked
-        return [await (await connection.execute(QUERIES[query], params)).fetchall()]
+        return [await (await connection.execute(QUERIES[query], params, prepare=True)).fetchall()]
     async with connection.pipeline():
-        cursors = [await connection.execute(QUERIES[query], params) for query, params in asked]
+        cursors = [await connection.execute(QUERIES[query], params, prepare=True) for query, params in asked]
     return [await cursor.fetchall() for cursor in cursors]

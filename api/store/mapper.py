@@ -22,6 +22,7 @@ Row = tuple[int, int, datetime, str, int, str, bytes]
 # escaped.
 _VERSION: Final = re.compile(rb'\{"version":([0-9]{1,9}),')
 _DATA: Final = b',"data":'
+_BASIS: Final = b'"basis":'
 
 NUL = b"\\u0000"
 
@@ -100,6 +101,11 @@ class EventMapper(Mapper[str]):
         cls, version = TOPICS.get(topic), _VERSION.match(state)
         if cls is None or version is None or int(version[1]) != cls.VERSION:
             self.read(topic, state)
+
+    def is_decided(self, row: Row) -> bool:
+        """Whether it says on which basis, as all does that a scheduler decides; nothing else is read."""
+        state = row[6]
+        return state.find(_BASIS, 0, state.find(_DATA)) >= 0
 
     def recorded(self, row: Row) -> Recorded:
         position, commit_end, recorded_at, subject, version, topic, state = row

@@ -79,9 +79,8 @@ class Tailer:
                 return page
             is_told = self._is_told_of_more(connection, timeout_seconds)
             page = self._read(connection)
-            # What was committed just now shows a moment before its notification comes.
-            if page and not is_told and not _furthest_told(connection, GRACE_SECONDS):
-                self.counters.backstop_finds += 1
+            if page and not is_told:
+                self._hear_of_it(connection)
             return page
         except AWAY as error:
             if self._connection is not None or self.counters.reconnects == 0:
@@ -106,6 +105,15 @@ class Tailer:
             if furthest > self.position:
                 return True
         return False
+
+    def _hear_of_it(self, connection: psycopg.Connection[Any]) -> None:
+        """What was committed just now shows a moment before its notification comes; one of what was committed
+        behind it may come with that one, and none will again.
+        """
+        furthest = _furthest_told(connection, GRACE_SECONDS)
+        if not furthest:
+            self.counters.backstop_finds += 1
+        self.has_unread |= furthest > self.position
 
     def _connected(self) -> psycopg.Connection[Any]:
         if self._connection is None:

@@ -29,9 +29,9 @@ class MadeAgain:
                 self._first.append(difference)
 
     def _recorded(self, rows: list[Row]) -> Iterator[Recorded]:
-        """Those that are folded; of the others only that they can be read."""
+        """Those that are folded, or say that they were decided; of the others only that they can be read."""
         for row in rows:
-            if row[5] in NOT_FOLDED:
+            if row[5] in NOT_FOLDED and not self._mapper.is_decided(row):
                 self._mapper.require_readable(row)
             else:
                 yield self._mapper.recorded(row)

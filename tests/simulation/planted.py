@@ -103,7 +103,8 @@ PLANTED: Mapping[str, Planted] = {
     "double grant": Planted(whoever_has_it, "audit|nobody caught"),
     # Few seeds have a holder that appends once more when it was replaced.
     "fencing": Planted(no_fence, "nobody_fenced_writes", first=29, seeds=60),
-    "versions": Planted(no_versions, "audit|nobody caught"),
+    # And few have one who moves what is being decided about, between the basis and the commit.
+    "versions": Planted(no_versions, "audit|nobody caught", first=57),
     "command ids": Planted(no_command_ids, "is in the log 2 times|audit|nobody caught"),
     "wake-ups": Planted(
         nobody_wakes_up, "never happens|no_idle_system_wanted|nobody_jumped|mended", seeds=30

@@ -124,6 +124,30 @@ def test_next_page__committed_just_after_the_wait__not_counted_as_lost(
         assert reader.counters.backstop_finds == 0
 
 
+def test_next_page__told_late_and_of_what_came_behind_it_too__that_is_read_at_once(
+    database: TestDatabase, log: EventLog, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Both notifications come together, and the later one comes no more."""
+    wait, waits = tailer_module._furthest_told, count()
+
+    def wait_while_others_append(connection: Any, timeout_seconds: float) -> int:
+        number = next(waits)
+        told = wait(connection, timeout_seconds)
+        if number == 0:
+            log.append([append_to("a")])
+        if number == 1:
+            log.append([append_to("b")])
+            told = max(told, wait(connection, 10.0))
+        return told
+
+    monkeypatch.setattr(tailer_module, "_furthest_told", wait_while_others_append)
+    with tailer(database) as reader, ThreadPoolExecutor(1) as pool:
+        assert [row[0] for row in reader.next_page(0.0)] == [1]
+        waiting = pool.submit(reader.next_page, 30.0)
+        assert [row[0] for row in waiting.result(10)] == [2]
+        assert reader.counters.backstop_finds == 0
+
+
 def test_next_page__connection_killed_again_and_again__everything_once_and_in_order(
     database: TestDatabase, log: EventLog, owner: Owner
 ) -> None:

@@ -9,6 +9,7 @@ from datetime import timedelta
 import pytest
 
 from domain.events import Basis, Recorded, Stamp
+from domain.job.events import JobChanged
 from domain.recipe import events as recipe
 from domain.system import events as system
 from tests.domain.scheduling.wants import named
@@ -144,6 +145,13 @@ def test_verify__queue_jump__both_find_it(database: TestDatabase) -> None:
     answer = found(database, status=1)
     assert different(answer) == [1, 1]
     assert answer["audit"]["by_invariant"] == {"nobody_jumped": 1}
+
+
+def test_verify__decides_what_no_scheduler_folds__made_again_it_is_not(database: TestDatabase) -> None:
+    world = lab()
+    decided(world, ("job/1", JobChanged(whiteboard="", retention_tag="scratch", product=None)))
+    store(database, world.log)
+    assert different(found(database, status=1)) == [1, 1]
 
 
 def test_verify__fenced_holder_writes__audit_finds_what_no_decision_shows(database: TestDatabase) -> None:

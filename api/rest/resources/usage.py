@@ -79,7 +79,10 @@ def _groups(rows: Iterable[Row]) -> list[dict[str, Any]]:
 
 
 def _page(groups: list[dict[str, Any]], page: reading.PageAt) -> tuple[list[dict[str, Any]], str | None]:
-    """Some of all groups, which are in order. What has no key is the last."""
+    """Some of all groups. What has no key is the last; the others are put in order here: a database may have
+    one of its own, by which a page would end elsewhere than the next one begins.
+    """
     left = [group for group in groups if group["key"] is None or group["key"] > page.after]
+    left.sort(key=lambda group: (group["key"] is None, group["key"]))
     shown = left[: page.limit]
     return shown, shown[-1]["key"] if len(left) > len(shown) else None

@@ -1,0 +1,38 @@
+"""Questions that belong to one answer go to the database together: one that fails harms no later one."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+from psycopg.errors import DivisionByZero
+
+from api.store.datastore import SERVICE_ROLE
+from projections.queries import QUERIES
+from projections.reader import Reader
+from tests.harness.databases import TestDatabase
+
+# So often psycopg waits until it prepares a statement by itself.
+OFTEN = 8
+
+
+@pytest.fixture(autouse=True)
+def faulty(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(QUERIES, "faulty", b"SELECT 1 / 0 AS never")
+
+
+def test_together__the_first_fails_again_and_again__those_behind_it_are_answered_then(
+    database: TestDatabase,
+) -> None:
+    async def asked() -> list[dict[str, object]]:
+        reader = Reader(database.service_url, SERVICE_ROLE, pool_size=1)
+        await reader.open()
+        for _ in range(OFTEN):
+            with pytest.raises(DivisionByZero):
+                await reader.together(("faulty", ()), ("progress", ()))
+        found = await reader.rows("progress")
+        await reader.close()
+        return found
+
+    ((position, _, _),) = (row.values() for row in asyncio.run(asked()))
+    assert position == 0
