@@ -217,6 +217,15 @@ def test_request__nothing_there__problem_says_so(
     assert answer.json()["status"] == status and answer.json()["detail"]
 
 
+@pytest.mark.parametrize("email", ["nobody", "a b@example.com", "mute@example.com\0", "\x1bmute@example.com"])
+def test_email__is_none__is_refused(client: httpx.Client, email: str) -> None:
+    """The log takes a NUL, the tables of the read models do not."""
+    answer = client.put("/users/mute", json={"email": email})
+    assert answer.status_code == 422
+    assert answer.json()["errors"] == [{"where": "email", "message": "must be a mail address"}]
+    assert client.get("/users/mute").status_code == 404
+
+
 @pytest.mark.parametrize(
     ("method", "path", "body", "where"),
     [

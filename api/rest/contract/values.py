@@ -72,7 +72,8 @@ NAME_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9._@+-]*$"
 FQDN_PATTERN = (
     r"^[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?(\.[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?)*$"
 )
-MAIL_PATTERN = r"^[^@\s]+@[^@\s]+$"
+# No space, and no control characters: read models take no NUL.
+MAIL_PATTERN = r"^[^@\s\x00-\x1f\x7f]+@[^@\s\x00-\x1f\x7f]+$"
 NUMBER_PATTERN = r"^[1-9][0-9]{0,9}$"
 
 Name = Annotated[str, StringConstraints(min_length=1, max_length=255, pattern=NAME_PATTERN)]
