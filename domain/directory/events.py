@@ -80,6 +80,13 @@ class PoolSystemRemoved(DirectoryEvent):
     system: str
 
 
+@event("pool.access-policy-changed")
+class PoolAccessPolicyChanged(DirectoryEvent):
+    """`entries` are the whole of the policy from now on, as `domain.access.policy` tells them."""
+
+    entries: Sequence[Mapping[str, Any]]
+
+
 @event("pool.removed")
 class PoolRemoved(DirectoryEvent):
     """Its systems have left it before, each by an event of its own."""

@@ -49,6 +49,8 @@ def document_after(document: Document, event: Event) -> Document:
     """The document after one more event, as PUT would give it and GET answers it."""
     if isinstance(event, happened.LabControllerEnabled | happened.LabControllerDisabled):
         return {**document, "enabled": isinstance(event, happened.LabControllerEnabled)}
+    if isinstance(event, happened.PoolAccessPolicyChanged):
+        return {**document, "access_policy": event.entries}
     if isinstance(event, _BESIDE):
         return document
     if isinstance(event, happened.REMOVED):

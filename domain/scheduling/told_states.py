@@ -13,10 +13,12 @@ from itertools import chain, islice, starmap
 from operator import attrgetter
 from typing import Any, Final, TypeAlias
 
+from domain.access.policy import Form, Policy, policy_of
+from domain.access.policy import told as told_policy
 from domain.priority import Priority
 from domain.recipe.state import Recipe, Task
 from domain.recipe_set.state import RecipeSet
-from domain.system.state import Reservation, System
+from domain.system.state import Loan, Reservation, System
 from domain.values import maker
 
 Told: TypeAlias = dict[str, list[Any]]
@@ -24,7 +26,7 @@ Told: TypeAlias = dict[str, list[Any]]
 
 RECIPE_TEXTS: Final = ("owner", "group", "host_requires", "state", "system", "lab_controller")
 TASK_TEXTS: Final = ("name", "state")
-SYSTEM_TEXTS: Final = ("lab_controller", "owner", "condition", "usage")
+SYSTEM_TEXTS: Final = ("lab_controller", "owner", "condition", "usage", "active_pool")
 
 _MAKERS: Final[dict[type[Any], Callable[..., Any]]] = {
     cls: maker(cls) for cls in (Task, Recipe, RecipeSet, System)
@@ -70,6 +72,7 @@ def told_recipes(recipes: Sequence[Recipe], texts: Texts) -> dict[str, Told]:
 
 def told_systems(systems: Sequence[System], texts: Texts) -> dict[str, Told]:
     columns = told(System, systems)
+    columns["access_policy"] = [each and told_policy(each) for each in columns["access_policy"]]
     texts.replace(columns, SYSTEM_TEXTS)
     return {"systems": columns}
 
@@ -106,6 +109,8 @@ def recipe_sets(columns: Told) -> Iterator[RecipeSet]:
 def systems(columns: Told, texts: Sequence[str]) -> Iterator[System]:
     read = with_texts(columns, texts, SYSTEM_TEXTS)
     read["reservation"] = map(_reservation, columns["reservation"])
+    read["loan"] = map(_loan, columns["loan"])
+    read["access_policy"] = map(_policy, columns["access_policy"])
     return _made(System, read)
 
 
@@ -124,6 +129,14 @@ def _results(told: Sequence[Sequence[Any]]) -> tuple[tuple[Any, ...], ...]:
 
 def _reservation(held: Mapping[str, Any] | None) -> Reservation | None:
     return None if held is None else Reservation(**{**held, "until": _moment(held["until"])})
+
+
+def _loan(held: Mapping[str, Any] | None) -> Loan | None:
+    return None if held is None else Loan(**{**held, "until": _moment(held["until"])})
+
+
+def _policy(entries: Sequence[Form] | None) -> Policy | None:
+    return None if entries is None else policy_of(entries)
 
 
 def _moment(text: str | None) -> datetime | None:

@@ -5,7 +5,7 @@ A system waits, installs or runs without a recipe while a person has reserved it
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 from domain.events import Event, event
@@ -99,4 +99,28 @@ class SystemReservationBegun(Event):
 
 @event("system.reservation-ended")
 class SystemReservationEnded(Event):
+    reason: str
+
+
+@event("system.access-policy-changed")
+class SystemAccessPolicyChanged(Event):
+    """`entries` are the whole of its own policy from now on, as `domain.access.policy` tells them.
+
+    `active_pool` names the pool whose policy counts in its place for all but submitting; null: its own does.
+    """
+
+    entries: Sequence[Mapping[str, Any]]
+    active_pool: str | None
+
+
+@event("system.loaned")
+class SystemLoaned(Event):
+    """To a person, who alone has the use of it; `until` (RFC 3339) is null where it has no end."""
+
+    user: str
+    until: str | None
+
+
+@event("system.loan-ended")
+class SystemLoanEnded(Event):
     reason: str

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
+from domain.access.policy import Policy, policy_of
 from domain.events import Event, Moment
 from domain.system import events as happened
 from domain.values import changed, changer
@@ -26,9 +27,21 @@ class Reservation:
 
 
 @dataclass(frozen=True, slots=True)
+class Loan:
+    """To a person; `until` is None where it has no end, `since` is the log position at which it began."""
+
+    user: str
+    until: datetime | None
+    since: int = field(default=0, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
 class System:
     """`recipe_id` is the recipe that has it; `since` is the log position of its present usage, `owned_since`
     that from which its owner has it.
+
+    `access_policy` is its own, None where it was never given one; that of `active_pool` counts in its place,
+    if there is one, for all but submitting.
     """
 
     fqdn: str
@@ -43,6 +56,9 @@ class System:
     draining: bool = False
     reservation: Reservation | None = None
     owned_since: int = 0
+    access_policy: Policy | None = None
+    active_pool: str | None = None
+    loan: Loan | None = None
 
     @property
     def subject(self) -> str:
@@ -78,13 +94,20 @@ def _change(event: Event, moment: Moment) -> dict[str, Any]:
         return {"reservation": _reservation(event, moment.position)}
     if isinstance(event, happened.SystemOwnerChanged):
         return {"owner": event.owner, "owned_since": moment.position}
+    if isinstance(event, happened.SystemLoaned):
+        return {"loan": Loan(event.user, _time(event.until), moment.position)}
+    if isinstance(event, happened.SystemAccessPolicyChanged):
+        return {"access_policy": policy_of(event.entries), "active_pool": event.active_pool}
     change = _CHANGES.get(type(event))
     return change(event) if change else {}
 
 
 def _reservation(event: happened.SystemReservationBegun, position: int) -> Reservation:
-    until = None if event.until is None else datetime.fromisoformat(event.until)
-    return Reservation(event.user, until, event.distro_tree_id, position)
+    return Reservation(event.user, _time(event.until), event.distro_tree_id, position)
+
+
+def _time(written: str | None) -> datetime | None:
+    return None if written is None else datetime.fromisoformat(written)
 
 
 _CHANGES: dict[type[Event], Callable[[Any], dict[str, Any]]] = {
@@ -94,4 +117,5 @@ _CHANGES: dict[type[Event], Callable[[Any], dict[str, Any]]] = {
     happened.SystemDrained: lambda _: {"draining": True},
     happened.SystemUndrained: lambda _: {"draining": False},
     happened.SystemReservationEnded: lambda _: {"reservation": None},
+    happened.SystemLoanEnded: lambda _: {"loan": None},
 }

@@ -7,9 +7,10 @@ from datetime import UTC, datetime
 
 import pytest
 
+from domain.access.policy import Entry
 from domain.events import Event
 from domain.system import events as happened
-from domain.system.state import Reservation, evolve
+from domain.system.state import Loan, Reservation, evolve
 from tests.domain.recipe.made import moment, system_in
 
 USAGES = [
@@ -65,6 +66,18 @@ CHANGES: list[tuple[Event, dict[str, object]]] = [
         {"reservation": Reservation("eve", None, None)},
     ),
     (happened.SystemReservationEnded(reason="returned"), {"reservation": None}),
+    (
+        happened.SystemLoaned(user="eve", until="2024-01-02T00:00:00Z"),
+        {"loan": Loan("eve", datetime(2024, 1, 2, tzinfo=UTC))},
+    ),
+    (happened.SystemLoaned(user="eve", until=None), {"loan": Loan("eve", None)}),
+    (happened.SystemLoanEnded(reason="given back"), {"loan": None}),
+    (
+        happened.SystemAccessPolicyChanged(
+            entries=[{"permission": "view", "everybody": True}], active_pool="big"
+        ),
+        {"access_policy": (Entry("view"),), "active_pool": "big"},
+    ),
 ]
 
 
@@ -73,7 +86,8 @@ def test_change__any_event_without_a_usage__changes_that_and_not_its_usage(
     event: Event, changed: dict[str, object]
 ) -> None:
     held = Reservation("ada", None, None)
-    before = replace(system_in("running"), draining=event != CHANGES[4][0], reservation=held)
+    lent = Loan("ada", None)
+    before = replace(system_in("running"), draining=event != CHANGES[4][0], reservation=held, loan=lent)
     after = evolve(before, "a", event, moment(8, 30))
     assert after == replace(before, version=8, **changed)  # type: ignore[arg-type]
 

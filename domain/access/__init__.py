@@ -1,0 +1,1 @@
+"""Who may do what with a system: access policies, loans, and what they come to for a recipe."""

@@ -1,0 +1,84 @@
+"""An access policy: what is granted on a system, or on the systems of a pool, and to whom (api.md)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, Final, NamedTuple, TypeAlias
+
+from domain.priority import Priority
+
+VIEW: Final = "view"
+EDIT_POLICY: Final = "edit_policy"
+EDIT_SYSTEM: Final = "edit_system"
+LOAN_ANY: Final = "loan_any"
+LOAN_SELF: Final = "loan_self"
+CONTROL_SYSTEM: Final = "control_system"
+RESERVE: Final = "reserve"
+SUBMIT: Final = "submit"
+
+PERMISSIONS: Final = (
+    *(VIEW, EDIT_POLICY, EDIT_SYSTEM, LOAN_ANY, LOAN_SELF),
+    *(CONTROL_SYSTEM, RESERVE, SUBMIT),
+)
+
+Form: TypeAlias = Mapping[str, Any]
+"""An entry as documents and events have it: `{"permission": …}` with one of `"user": …`, `"group": …` and
+`"everybody": true`, and `"maximum_effective_priority": "Medium"` where it is to submit.
+"""
+
+
+class Entry(NamedTuple):
+    """One permission for a user, for the members of a group, or, where both are None, for Everybody.
+
+    `maximum` is the maximum effective priority of jobs (seed 004), and None for what is not to submit.
+    """
+
+    permission: str
+    user: str | None = None
+    group: str | None = None
+    maximum: Priority | None = None
+
+
+Policy: TypeAlias = tuple[Entry, ...]
+
+UNTIL_GIVEN: Final[Policy] = (
+    Entry(VIEW),
+    Entry(RESERVE),
+    Entry(SUBMIT, maximum=Priority.Urgent),
+)
+"""What counts on a system that was never given a policy of its own: a lab without policies is open."""
+
+
+def policy_of(entries: Iterable[Form]) -> Policy:
+    """From sound entries: each once, in one order, so that equal policies are equal."""
+    return tuple(sorted(set(map(_entry, entries)), key=place))
+
+
+def _entry(form: Form) -> Entry:
+    permission = form["permission"]
+    maximum = Priority[form["maximum_effective_priority"]] if permission == SUBMIT else None
+    return Entry(permission, form.get("user"), form.get("group"), maximum)
+
+
+def told(policy: Policy) -> list[dict[str, Any]]:
+    """The entries as `policy_of` reads them."""
+    return [_told(entry) for entry in policy]
+
+
+def place(entry: Entry) -> tuple[int, str, str, int]:
+    """By permission, Everybody first; of the maximum the highest."""
+    order = PERMISSIONS.index(entry.permission)
+    return order, entry.group or "", entry.user or "", -(entry.maximum or 0)
+
+
+def _told(entry: Entry) -> dict[str, Any]:
+    form: dict[str, Any] = {"permission": entry.permission}
+    if entry.user is not None:
+        form["user"] = entry.user
+    elif entry.group is not None:
+        form["group"] = entry.group
+    else:
+        form["everybody"] = True
+    if entry.maximum is not None:
+        form["maximum_effective_priority"] = entry.maximum.name
+    return form
