@@ -13,8 +13,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from domain.access.submitting import Who
+from domain.scheduling.asking import in_order
 from domain.scheduling.bitmaps import numbers_in, union
-from domain.scheduling.blocks import Blocks
 from domain.scheduling.changes import Changes
 from domain.scheduling.effort import Effort
 from domain.scheduling.entry import Entry
@@ -27,6 +27,7 @@ from domain.scheduling.ranked import Ranked
 from domain.scheduling.rules import fitting
 from domain.scheduling.signatures import Signatures
 from domain.scheduling.takers import Takers
+from domain.scheduling.whos import Whos
 
 QUEUED = ""
 """The line of the queued recipes; the assigned ones stand in the line of their lab."""
@@ -64,26 +65,26 @@ class Filters:
         self._known = 0
         self._populated = 0
         self._forcing = 0
-        self._blocks = Blocks(labs.access)
+        self._whos = Whos(labs.access)
         self._lines: dict[str, Line] = {}
         self._signatures = Signatures()
         self._changes = Changes()
-        self._takers = Takers(labs.access, self._blocks, self._by_number)
+        self._takers = Takers(labs.access, self._whos, self._by_number)
 
     # Recipes in and out
 
     def add(self, asks: Asks, count: int = 1) -> None:
         """So many more unplaced recipes, which stand in no line yet."""
-        entry, who = self._entry(asks.key), self._blocks.number(asks.who)
+        entry, who = self._entry(asks.key), self._whos.number(asks.who)
         entry.unplaced[who] = entry.unplaced.get(who, 0) + count
-        self._blocks.count(who, count)
+        self._whos.count(who, count)
         self._populated |= 1 << entry.number
         self._takers.changed(entry, who)
 
     def remove(self, asks: Asks) -> None:
-        entry, who = self._entry(asks.key), self._blocks.number(asks.who)
+        entry, who = self._entry(asks.key), self._whos.number(asks.who)
         entry.unplaced[who] -= 1
-        self._blocks.count(who, -1)
+        self._whos.count(who, -1)
         if not entry.unplaced[who]:
             del entry.unplaced[who]
             if not entry.unplaced:
@@ -93,12 +94,12 @@ class Filters:
     def enqueue(self, asks: Asks, line: str, *ranks: Rank) -> None:
         """Of recipes that were added."""
         if line not in self._lines:
-            self._lines[line] = Line(self._blocks, self._effort)
-        self._lines[line].add(self._entry(asks.key).number, self._blocks.number(asks.who), *ranks)
+            self._lines[line] = Line()
+        self._lines[line].add(self._entry(asks.key).number, self._whos.number(asks.who), *ranks)
 
     def dequeue(self, asks: Asks, line: str, rank: Rank) -> None:
         """Of a recipe that will be removed."""
-        self._lines[line].discard(self._entry(asks.key).number, self._blocks.number(asks.who), rank)
+        self._lines[line].discard(self._entry(asks.key).number, self._whos.number(asks.who), rank)
 
     def _entry(self, key: FilterKey) -> Entry:
         entry = self._entries.get(key)
@@ -112,9 +113,6 @@ class Filters:
         entry = self._entries[key] = self._by_number[number] = Entry(key, number)
         if key.forced is not None:
             self._forcing |= 1 << number
-        if self._blocks.widen(number + 1):
-            for line in self._lines.values():
-                line.renumber()
         return entry
 
     def _drop_spare(self) -> None:
@@ -209,7 +207,7 @@ class Filters:
 
     def who(self, number: int) -> Who:
         """Whose recipes `wanting` tells by this number."""
-        return self._blocks.who(number)
+        return self._whos[number]
 
     def takers(self, fqdn: str, line: str, *, forced_only: bool) -> Iterator[Rank]:
         """The recipes of a line that may have the system, in the order in which it asks them, while nothing
@@ -225,7 +223,9 @@ class Filters:
         among = self._signatures.of(number) & there.filters
         if forced_only:
             among &= self._forcing
-        return there.in_order(among, self._blocks.order(self._labs.access.of(number))) if among else iter(())
+        if not among:
+            return iter(())
+        return in_order(there, among, self._whos.order(self._labs.access.of(number)), self._effort)
 
     # Bringing up to date what is asked for
 

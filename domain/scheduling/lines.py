@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from itertools import chain
 
-from domain.scheduling.blocks import Blocks, Order
-from domain.scheduling.effort import Effort
 from domain.scheduling.heads import Heads, Rank
 from domain.scheduling.ranked import Ranked
 
 
 class Line:
-    """Mutable. Recipes by the number of their filter, then that of their who; `filters` as a bitmap."""
+    """Mutable. Recipes by the number of their filter, then that of their who; `filters` as a bitmap.
 
-    def __init__(self, blocks: Blocks, effort: Effort) -> None:
+    `heads` are the first recipes of each filter, whoever's they are; `of_who` those of each who.
+    """
+
+    def __init__(self) -> None:
         self.filters = 0
         self.recipes: dict[int, dict[int, Ranked[Rank]]] = {}
-        self._blocks = blocks
-        self._effort = effort
-        self._heads = Heads()
+        self.heads = Heads()
+        self.of_who: dict[int, Heads] = {}
 
     def add(self, number: int, who: int, *ranks: Rank) -> None:
         self.filters |= 1 << number
@@ -30,42 +30,34 @@ class Line:
         else:
             for rank in ranks:
                 ranked.add(rank)
-        self._head(number, who, ranked.first())
+        first = ranked.first()
+        if who not in self.of_who:
+            self.of_who[who] = Heads()
+        self.of_who[who].put(number, first)
+        before = self.heads.first(number)
+        if before is None or (first is not None and first < before):
+            self.heads.put(number, first)
 
     def discard(self, number: int, who: int, rank: Rank) -> None:
         of_filter = self.recipes[number]
-        ranked = of_filter[who]
-        was_first = ranked.first() == rank
+        ranked, heads = of_filter[who], self.of_who[who]
         ranked.discard(rank)
-        if was_first:
-            self._head(number, who, ranked.first())
         if not len(ranked):
             del of_filter[who]
-            if not of_filter:
-                del self.recipes[number]
-                self.filters &= ~(1 << number)
-
-    def _head(self, number: int, who: int, first: Rank | None) -> None:
-        pair = self._blocks.pair(number, who)
-        if first != self._heads.first(pair):
-            self._heads.put(pair, first)
-
-    def renumber(self) -> None:
-        """Pairs have other numbers now."""
-        self._heads = Heads()
-        for number, of_filter in self.recipes.items():
-            for who, ranked in of_filter.items():
-                self._head(number, who, ranked.first())
-
-    def in_order(self, filters: int, order: Order) -> Iterator[Rank]:
-        """The recipes with these filters, in the order of a system, while nothing changes."""
-        return self._heads.merged(self._blocks.repeated(filters), order, self._of)
-
-    def _of(self, pair: int) -> tuple[int, Ranked[Rank]]:
-        self._effort.rows += 1
-        number, who = self._blocks.apart(pair)
-        return who, self.recipes[number][who]
+        if heads.first(number) == rank:
+            heads.put(number, ranked.first())
+            if not heads:
+                del self.of_who[who]
+        if self.heads.first(number) == rank:
+            self.heads.put(number, _first_of(of_filter.values()))
+        if not of_filter:
+            del self.recipes[number]
+            self.filters &= ~(1 << number)
 
     def of(self, number: int) -> Iterable[Rank]:
         """The recipes with a filter, whoever's."""
         return chain.from_iterable(self.recipes.get(number, {}).values())
+
+
+def _first_of(alike: Iterable[Ranked[Rank]]) -> Rank | None:
+    return min((first for each in alike if (first := each.first()) is not None), default=None)

@@ -196,7 +196,7 @@ class RecipeSets:
         """Where it stands in its line: nominal priority, high first, then the order of submission.
 
         The recipe id comes last to find the recipe again; within a set it decides, too. On each system the
-        effective priority comes before it (`blocks.py`).
+        effective priority comes before it (`asking.py`).
         """
         recipe_set = self.sets[host.recipe_set_id]
         return -recipe_set.priority, recipe_set.submission, host.recipe_id

@@ -6,17 +6,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from domain.scheduling.access import Access
-from domain.scheduling.blocks import Blocks
 from domain.scheduling.entry import Entry
 from domain.scheduling.planes import Planes
+from domain.scheduling.whos import Whos
 
 
 class Takers:
     """Mutable. Of filters that were evaluated, by their numbers; `entries` are all there are."""
 
-    def __init__(self, access: Access, blocks: Blocks, entries: Mapping[int, Entry]) -> None:
+    def __init__(self, access: Access, whos: Whos, entries: Mapping[int, Entry]) -> None:
         self._access = access
-        self._blocks = blocks
+        self._whos = whos
         self._entries = entries
         self._planes = Planes()
         # By filter and who, how many recipes their systems count; and those of which not all are counted.
@@ -66,7 +66,7 @@ class Takers:
             change(entry.viable & self._may(who), abs(more))
 
     def _may(self, who: int) -> int:
-        return self._access.may(self._blocks.who(who))
+        return self._access.may(self._whos[who])
 
     def _now(self) -> tuple[int, int]:
-        return self._access.version, self._blocks.version
+        return self._access.version, self._whos.version

@@ -146,10 +146,12 @@ def _check_filters(partition: Partition) -> None:
         assert bool(filters._known >> number & 1) == (entry.viable is not None)
         for name, there in filters._lines.items():
             assert bool(there.filters >> number & 1) == (name in lines)
-            for who, ranked in there.recipes.get(number, {}).items():
-                assert there._heads.first(filters._blocks.pair(number, who)) == next(iter(ranked))
-    for there in filters._lines.values():
-        assert len(there._heads._first) == sum(map(len, there.recipes.values()))
+            of_filter = there.recipes.get(number, {})
+            assert there.heads.first(number) == min(
+                (next(iter(each)) for each in of_filter.values()), default=None
+            )
+            for who, heads in there.of_who.items():
+                assert heads.first(number) == (next(iter(of_filter[who])) if who in of_filter else None)
     signatures = filters.signatures()
     for number in range(len(partition.labs.names)):
         evaluated = [entry for entry in filters._by_number.values() if entry.viable is not None]
