@@ -65,10 +65,10 @@ def in_order(line: Line, filters: int, order: Order, effort: Effort) -> Iterator
 
 
 def _firsts(line: Line, filters: int, order: Order) -> Iterator[First]:
-    if not order.same_for_all:
+    if not order.same_for_all and line.only is None:
         for step in order.steps:
             yield from _of_step(line, filters, step.nominal, step.whos)
-    elif order.steps:
+    elif order.maxima[line.only or 0]:
         yield from (First(rank, number, WHOEVER) for rank, number in line.heads.in_order(filters))
 
 
@@ -103,7 +103,7 @@ def _soonest(line: Line, there: Sequence[Left]) -> First | None:
     for _, (bound, number) in zip(range(MOST_TRIES), heads, strict=False):
         if best is not None and best.rank < bound:
             return best
-        of_filter = line.recipes[number]
+        of_filter = line.by_who(number)
         first = min(
             First(rank, number, left.who)
             for left in there
@@ -117,8 +117,9 @@ def _soonest(line: Line, there: Sequence[Left]) -> First | None:
 
 def _behind(line: Line, first: First) -> Iterator[Rank]:
     """All that have the filter, from the first on."""
-    of_filter = line.recipes[first.number]
-    return iter(of_filter[first.who]) if first.who != WHOEVER else heapq.merge(*of_filter.values())
+    if first.who == WHOEVER:
+        return iter(line.recipes[first.number])
+    return iter(line.by_who(first.number)[first.who])
 
 
 def _place(rank: Rank, maximum: int) -> Rank:

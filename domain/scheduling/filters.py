@@ -193,7 +193,8 @@ class Filters:
 
     def standing(self, entry: Entry) -> Iterator[Rank]:
         """The recipes of a filter that stand in any line."""
-        return (rank for line in self._lines.values() for rank in line.of(entry.number))
+        lines = (line.recipes.get(entry.number, ()) for line in self._lines.values())
+        return (rank for ranked in lines for rank in ranked)
 
     def wanting(self, line: str) -> Iterator[Standing]:
         """The filters of a line, evaluated."""
@@ -201,9 +202,9 @@ class Filters:
         if there is None:
             return
         self._evaluate_all(there.filters)
-        for number, recipes in there.recipes.items():
+        for number in there.recipes:
             self._effort.rows += 1
-            yield Standing(self._by_number[number], recipes)
+            yield Standing(self._by_number[number], there.by_who(number))
 
     def who(self, number: int) -> Who:
         """Whose recipes `wanting` tells by this number."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from itertools import chain
 from typing import Any
 
 import orjson
@@ -90,7 +91,7 @@ def _filters(filters: Filters) -> dict[str, Any]:
 def _lines_of(filters: Filters, entry: Entry) -> dict[str, dict[Who, list[Rank]]]:
     """Who has a recipe with a filter in which line."""
     return {
-        name: {filters.who(who): list(ranked) for who, ranked in sorted(line.recipes[entry.number].items())}
+        name: {filters.who(who): list(ranked) for who, ranked in sorted(line.by_who(entry.number).items())}
         for name, line in filters._lines.items()
         if entry.number in line.recipes
     }
@@ -146,10 +147,10 @@ def _check_filters(partition: Partition) -> None:
         assert bool(filters._known >> number & 1) == (entry.viable is not None)
         for name, there in filters._lines.items():
             assert bool(there.filters >> number & 1) == (name in lines)
-            of_filter = there.recipes.get(number, {})
-            assert there.heads.first(number) == min(
-                (next(iter(each)) for each in of_filter.values()), default=None
-            )
+            of_filter = there.by_who(number)
+            firsts = [next(iter(each)) for each in of_filter.values()]
+            assert there.heads.first(number) == min(firsts, default=None)
+            assert sorted(there.recipes.get(number, ())) == sorted(chain.from_iterable(of_filter.values()))
             for who, heads in there.of_who.items():
                 assert heads.first(number) == (next(iter(of_filter[who])) if who in of_filter else None)
     signatures = filters.signatures()
