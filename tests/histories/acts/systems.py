@@ -6,8 +6,8 @@ from functools import partial
 
 from hypothesis import strategies as st
 
-from api.use_cases.change_document import move_system
 from api.use_cases.change_system import SystemChange, change_system
+from api.use_cases.move_system import move_system
 from api.use_cases.register_system import register_system
 from tests.histories import labs
 from tests.histories.acts.choosing import (

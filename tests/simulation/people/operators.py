@@ -10,8 +10,9 @@ from typing import Any
 
 from api.client.problems import Problem, Unreachable
 from api.services import Request, Services
-from api.use_cases.change_document import enable_lab_controller, move_system
+from api.use_cases.change_document import enable_lab_controller
 from api.use_cases.change_system import SystemChange, change_system
+from api.use_cases.move_system import move_system
 from api.use_cases.put_document import put_document
 from api.use_cases.remove_document import remove_document
 from api.use_cases.reserve_system import Wanted, reserve_system, return_system
