@@ -30,6 +30,7 @@ RECIPE = {
     "tasks": [{"name": "/t"}],
 }
 SOME_JOB = {"recipe_sets": [{"recipes": [RECIPE]}]}
+SOME_POLICY = {"entries": [{"permission": "view", "everybody": True}]}
 
 
 @dataclass(frozen=True)
@@ -42,6 +43,11 @@ class Case:
     @property
     def command(self) -> tuple[str, ...]:
         return tuple(path for path in LEAVES if tuple(self.arguments.split()[: len(path)]) == path)[-1]
+
+    @property
+    def given(self) -> str:
+        """On standard input, for who reads it."""
+        return json.dumps(SOME_POLICY if self.command[0] == "policy" else SOME_JOB)
 
 
 def leaves(command: click.Command, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
@@ -211,7 +217,7 @@ def test_json__of_every_command__is_all_there_is_on_standard_output(
     arguments = case.arguments
     if "TOKEN" in arguments:
         arguments = arguments.replace("TOKEN", line.json("token", "create", "bob")["token_id"])
-    result = real(*arguments.split(), "--json", input=json.dumps(SOME_JOB))
+    result = real(*arguments.split(), "--json", input=case.given)
     assert (result.exit_code, result.stderr) == (0, "")
     found = documents(result.stdout)
     assert case.lines or len(found) == 1
@@ -234,6 +240,6 @@ def test_refused__for_machines_and_for_people__is_status_1_and_beside_the_output
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.arguments)
 @pytest.mark.usefixtures("at_once")
 def test_nobody_there__every_command__is_status_1_and_says_what_to_do(run: Run, case: Case) -> None:
-    result = run(*case.arguments.split(), "--json", "--url", "http://127.0.0.1:1", input=json.dumps(SOME_JOB))
+    result = run(*case.arguments.split(), "--json", "--url", "http://127.0.0.1:1", input=case.given)
     assert (result.exit_code, result.stdout) == (1, "")
     assert "script/up --demo" in json.loads(result.stderr)["advice"]
