@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -110,26 +109,16 @@ def test_use__a_pool_or_none__leaves_the_entries(
     ],
 )
 def test_set__from_a_file__as_show_gives_it(
-    server: Server,
-    run: Run,
-    tmp_path: Path,
-    given: dict[str, Any],
-    place: str,
-    path: str,
-    body: dict[str, Any],
+    server: Server, run: Run, given: dict[str, Any], place: str, path: str, body: dict[str, Any]
 ) -> None:
     there(server, path, active_pool="big")
-    file = tmp_path / "policy.json"
-    file.write_text(json.dumps(given), encoding="utf-8")
-    run("policy", "set", str(file), *place.split())
+    run("policy", "set", "-", *place.split(), input=json.dumps(given))
     assert put(server, path) == body
 
 
 @pytest.mark.parametrize("content", ["{", "[]", '{"entries": {}}'])
-def test_set__file_wrong__nothing_is_asked(server: Server, run: Run, tmp_path: Path, content: str) -> None:
-    file = tmp_path / "policy.json"
-    file.write_text(content, encoding="utf-8")
-    assert run("policy", "set", str(file), "--pool", "big").exit_code == 1
+def test_set__file_wrong__nothing_is_asked(server: Server, run: Run, content: str) -> None:
+    assert run("policy", "set", "-", "--pool", "big", input=content).exit_code == 1
     assert server.asked == []
 
 

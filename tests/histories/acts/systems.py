@@ -67,7 +67,7 @@ def join(scene: Scene, draw: Draw) -> None:
 def change_pool(scene: Scene, draw: Draw) -> None:
     fqdn, pool = draw(st.sampled_from(systems(scene))), draw(st.sampled_from(labs.POOLS))
     member = pool not in scene.watched.world.pools.get(fqdn, ())
-    ask(scene, partial(move_system, pool=pool, system=fqdn, member=member))
+    ask(scene, partial(move_system, pool=pool, fqdn=fqdn, member=member))
 
 
 def take_free_system_away(scene: Scene, draw: Draw) -> None:

@@ -99,7 +99,7 @@ class Operator:
         fqdn, pool = self._dice.choice(self._systems), self._dice.choice(self._pools)
         member = self._dice.random() < 0.5
         word = "puts {} into {}" if member else "takes {} out of {}"
-        act = partial(move_system, pool=pool, system=fqdn, member=member)
+        act = partial(move_system, pool=pool, fqdn=fqdn, member=member)
         yield 0.0, (word.format(fqdn, pool), act)
 
     def _lab(self) -> Iterator[tuple[float, Act]]:
