@@ -50,8 +50,7 @@ def check_document(
     findings += _alternatives(recipes, places)
     findings += _requirements(recipes)
     findings += _product(document)
-    named = ((path, recipe, readings.get("host_requires")) for path, recipe, readings in recipes)
-    findings += check_names(document, named, known, submitter, is_admin=is_admin)
+    findings += check_names(document, recipes, known, submitter, is_admin=is_admin)
     return job, findings
 
 

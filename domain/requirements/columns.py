@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping
 from typing import Any
 
-from domain.requirements.inventory import Inventory, Property
 from domain.requirements.operators import test
+from domain.requirements.property import Inventory, Property
 from domain.requirements.vocabulary import SYSTEM, Vocabulary
 
 

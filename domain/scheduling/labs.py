@@ -69,14 +69,14 @@ class Labs:
         return self._numbers[fqdn]
 
     def put(self, system: System, pools: tuple[str, ...]) -> int:
-        """Take in a system whose inventory, condition, lab, owner or pools are new or changed; its number."""
+        """Take in a system that is new, or changed in what filters or preferences look at; its number."""
         number = self._numbers.get(system.fqdn)
         if number is None:
             number = self._numbers[system.fqdn] = len(self.names)
             self.names.append(system.fqdn)
             self._places = None
         bit = 1 << number
-        inventory = {**system.inventory, "fqdn": system.fqdn, "pools": list(pools)}
+        inventory = described(system, pools)
         self.columns.put(number, inventory)
         self.lab_controller.put(number, system.lab_controller)
         self.owner.put(number, system.owner)
@@ -136,3 +136,18 @@ class Labs:
             return 0
         whole = self._excluded[distro.arch, distro.family, None]
         return self.registered & ~(whole | self._excluded[distro.arch, distro.family, distro.version])
+
+
+def described(system: System, pools: tuple[str, ...]) -> dict[str, Any]:
+    """All that a requirement may ask of a system, by the names of `domain.requirements.inventory`."""
+    return {
+        **system.inventory,
+        "fqdn": system.fqdn,
+        "pools": list(pools),
+        "owner": system.owner,
+        "condition": system.condition,
+        "lab_controller": system.lab_controller,
+        "loaned_to": system.loan and system.loan.user,
+        # People who have reserved it: who runs what on it is no property of a system (docs/decisions/0019).
+        "user": system.reservation and system.reservation.user,
+    }

@@ -278,4 +278,5 @@ class Partition:
 
 def _description(system: System) -> tuple[Any, ...]:
     """What filters and preferences look at."""
-    return system.inventory, system.condition == "Removed", system.lab_controller, system.owner
+    people = system.reservation and system.reservation.user, system.loan and system.loan.user
+    return system.inventory, system.condition, system.lab_controller, system.owner, people

@@ -114,6 +114,9 @@ def _of_set(happened: Happened, _: Partition) -> Iterator[str]:
     yield happened.subject
 
 
+# Its owner is asked for as its inventory is.
+_ABOUT_A_SYSTEM = (system.SystemInventoryChanged, system.SystemOwnerChanged)
+
 WAKE_UPS: tuple[Row, ...] = (
     # A system became usable. Itself is pending then; with it more can be completed.
     Row("system added", (system.SystemRegistered,), _usable_again),
@@ -129,7 +132,7 @@ WAKE_UPS: tuple[Row, ...] = (
     Row("set let go", (recipe.RecipeQueued,), _gave_back),
     Row("holder ended", (recipe.RecipeCancelled, recipe.RecipeAborted), _gave_back),
     # What is known of a system changed, and with it who is viable.
-    Row("inventory changed", (system.SystemInventoryChanged,), _lab_of),
+    Row("inventory changed", _ABOUT_A_SYSTEM, _lab_of),
     Row("pools changed", (directory.PoolSystemAdded, directory.PoolSystemRemoved), _pool_of_system),
     Row("lab of a system changed", (system.SystemLabControllerChanged,), _lab_of),
     Row("distro tree arrived", (directory.DistroTreeRegistered, directory.DistroTreeChanged), _labs_of_tree),
@@ -169,7 +172,7 @@ LET_GOES: tuple[Row, ...] = (
     Row("condition changed", (system.SystemConditionChanged,), _lab_of_system),
     Row("drained", (system.SystemDrained,), _lab_of_system),
     Row("reserved by a person", (system.SystemReservationBegun,), _lab_of_system),
-    Row("inventory changed", (system.SystemInventoryChanged,), _lab_of_system),
+    Row("inventory changed", _ABOUT_A_SYSTEM, _lab_of_system),
     Row("lab of a system changed", (system.SystemLabControllerChanged,), _lab_of_system),
     Row("pools changed", (directory.PoolSystemAdded, directory.PoolSystemRemoved), _lab_of_pool_system),
     Row("distro tree changed", (directory.DistroTreeChanged, directory.DistroTreeRemoved), _every_lab),
