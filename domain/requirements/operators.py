@@ -42,7 +42,7 @@ def test(op: str, operand: Any) -> Test:
     return lambda value: compare(value, operand)
 
 
-def as_text(number: int | float) -> str:
+def as_text(number: Any) -> str:
     """As a person writes it: what a pattern is laid against."""
     return str(int(number) if isinstance(number, float) and number.is_integer() else number)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from operator import methodcaller
 from typing import TypeAlias
 
 Matches: TypeAlias = Callable[[str], bool]
@@ -12,8 +13,8 @@ Matches: TypeAlias = Callable[[str], bool]
 def like(pattern: str) -> Matches:
     """The question whether a text is like the pattern, both folded.
 
-    A new pattern is laid against every name of a lab. Nearly all are pieces of names without a `_`, which
-    text finds by itself, several times as fast as an expression.
+    A new pattern is laid against every name of a lab. Nearly all are one piece of a name without a `_`, which
+    text finds by itself, twice as fast as an expression.
     """
     if "_" in pattern:
         return _expression(pattern)
@@ -26,15 +27,15 @@ def like(pattern: str) -> Matches:
         return _ends(head, tail)
     if not head and not tail and len(middle) == 1:
         (piece,) = middle
-        return lambda text: piece in text
+        return methodcaller("__contains__", piece)
     return _pieces(head, middle, tail)
 
 
 def _ends(head: str, tail: str) -> Matches:
     if not tail:
-        return lambda text: text.startswith(head)
+        return methodcaller("startswith", head)
     if not head:
-        return lambda text: text.endswith(tail)
+        return methodcaller("endswith", tail)
     least = len(head) + len(tail)
     return lambda text: len(text) >= least and text.startswith(head) and text.endswith(tail)
 

@@ -92,12 +92,6 @@ def test_leaf__thousand_systems_of_two_kinds__is_tested_twice(monkeypatch: pytes
     assert sorted(tested) == [4096, 8192]
 
 
-def test_like__hostile_pattern__does_not_backtrack() -> None:
-    columns = lab([{"fqdn": "a" * 255, "type": "Machine"}])
-    node = read({"element": "hostname", "op": "like", "value": "%a" * 120 + "%b"})
-    assert matching(node, columns) == 0
-
-
 def test_properties__of_every_kind_of_node__are_named() -> None:
     form = {
         "or": [
