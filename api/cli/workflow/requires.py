@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final
 
 Form = dict[str, Any]
@@ -39,7 +39,7 @@ def host_requires(told: Told) -> Form:
                 faults.append(f"--{option} {given!r}: {wrong}")
     if faults:
         raise Wrong("\n".join(faults))
-    return {"and": [*_plain_requires(told), *forms]}
+    return {"and": [*_plain_requires(told), *_flat(forms)]}
 
 
 def _forced(told: Told) -> Form:
@@ -49,6 +49,15 @@ def _forced(told: Told) -> Form:
     if beside:
         raise Wrong(f"--machine with --ignore-system-status leaves no room for {', '.join(beside)}")
     return {"force": told["machine"]}
+
+
+def _flat(forms: Iterable[Form]) -> Iterator[Form]:
+    """What is required one beside the other needs nothing around it."""
+    for form in forms:
+        if "and" in form:
+            yield from _flat(form["and"])
+        else:
+            yield form
 
 
 def _plain_requires(told: Told) -> Iterable[Form]:
