@@ -13,6 +13,7 @@ WORDS: Final = {
     "distro-tree": "distro tree",
     "arch": "architecture",
     "key": "key",
+    "power-type": "power type",
     "token": "token",
     "job": "job",
     "recipe-set": "recipe set",

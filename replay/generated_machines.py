@@ -52,7 +52,7 @@ def machine(number: int, lab_controller: str, owners: Sequence[str], chance: Ran
     disks = [_disk(chance) for _ in range(chance.randint(1, 3))]
     virtual = processors >= 8 and not VIRTUAL.isdisjoint(model.flags)
     old = chance.random() * 100 < EXCLUDING_PERCENT
-    made = {
+    made: dict[str, Any] = {
         "fqdn": f"{model.prefix}-{number:04}.{lab_controller.removeprefix('lab.')}",
         "lab_controller": lab_controller,
         "owner": chance.choice([*owners, "lab-ops"]),
@@ -72,7 +72,8 @@ def machine(number: int, lab_controller: str, owners: Sequence[str], chance: Ran
         "excluded_families": [_exclusion(model)] if old else [],
         "added_at": f"2025-{chance.randint(1, 12):02}-{chance.randint(1, 28):02}T00:00:00Z",
     }
-    return {**made, "pools": _pools(made, driver, chance)}
+    made["pools"] = _pools(made, driver, chance)
+    return {**made, **_papers(number, model, chance), "cpu": {**made["cpu"], **_make(model, chance)}}
 
 
 def _cpu(model: Model, processors: int) -> dict[str, Any]:
@@ -85,6 +86,30 @@ def _cpu(model: Model, processors: int) -> dict[str, Any]:
         "hyper": True,
         "flags": list(model.flags),
     }
+
+
+def _make(model: Model, chance: Random) -> dict[str, Any]:
+    """What is printed on a processor."""
+    return {
+        "family": 23 if "svm" in model.flags else 6,
+        "model": chance.choice((79, 85, 106)),
+        "stepping": chance.randint(1, 7),
+        "speed_mhz": chance.choice((2100.0, 2500.0, 2593.75, 3200.0)),
+        "model_name": f"{model.vendor} {model.model} CPU",
+    }
+
+
+def _papers(number: int, model: Model, chance: Random) -> dict[str, Any]:
+    """Where it stands and whose it is; of some nobody knows all of it."""
+    lender = chance.choice((None, None, None, model.vendor))
+    seen = chance.random() < 0.7
+    known = {
+        "serial": f"{model.vendor[:2].upper()}-{number:06}",
+        "location": f"room-{chance.randint(1, 3)} rack-{chance.randint(1, 20):02}",
+        "lender": lender,
+        "last_inventoried_at": f"2026-{chance.randint(1, 9):02}-01T00:00:00Z" if seen else None,
+    }
+    return {name: value for name, value in known.items() if value is not None}
 
 
 def _device(driver: str) -> dict[str, Any]:

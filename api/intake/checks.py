@@ -50,8 +50,7 @@ def check_document(
     findings += _alternatives(recipes, places)
     findings += _requirements(recipes)
     findings += _product(document)
-    named = ((path, recipe, readings.get("host_requires")) for path, recipe, readings in recipes)
-    findings += check_names(document, named, known, submitter, is_admin=is_admin)
+    findings += check_names(document, recipes, known, submitter, is_admin=is_admin)
     return job, findings
 
 
@@ -70,8 +69,12 @@ def _finding(error: ErrorDetails, places: Places) -> Finding:
         return Finding(path[:-1], f"has no {places.word(str(path[-1]))}")
     if path and path[-1] == "[key]":
         path = path[:-1]
+    return Finding(path, words_in_a_job(error))
+
+
+def words_in_a_job(error: ErrorDetails) -> str:
     words = _WORDS.get(error["type"])
-    return Finding(path, words(error) if words else words_of(error))
+    return words(error) if words else words_of(error)
 
 
 def _stranger(path: tuple[int | str, ...]) -> str:

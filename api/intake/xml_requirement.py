@@ -79,7 +79,7 @@ def _inner(element: etree._Element, group: str, vocabulary: Vocabulary, walk: Wa
 
 def _leaf(element: etree._Element, name: str, vocabulary: Vocabulary, walk: Walk) -> dict[str, Any]:
     """Of an element that nobody knows, only that is told, and nothing about what it holds."""
-    if vocabulary.knows(name):
+    if name in vocabulary.elements:
         no_text(element, walk)
         for child in element:
             walk.fault(child, f"<{local_name(child)}> does not belong in <{local_name(element)}>")
@@ -98,8 +98,13 @@ def _write(form: Mapping[str, Any], parent: etree._Element) -> None:
     *groups, name = form["element"].split("/")
     for group in groups:
         parent = etree.SubElement(parent, group)
-    attributes = {attribute: str(value) for attribute, value in form.items() if attribute != "element"}
+    attributes = {attribute: _written(value) for attribute, value in form.items() if attribute != "element"}
     etree.SubElement(parent, name, attributes)
+
+
+def _written(value: str | int | float) -> str:
+    """XML writes true as JSON does."""
+    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 DISTRO_REQUIRES: Final = Requirement(DISTRO_TREE)

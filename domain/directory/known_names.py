@@ -18,6 +18,7 @@ class KnownNames:
     keys: frozenset[str]
     lab_controllers: frozenset[str]
     systems: frozenset[str]
+    power_types: frozenset[str]
 
     def knows(self, kind: str, name: str) -> bool:
         """Whether a filter may use the name; like all text in a filter, whatever its case."""
@@ -25,5 +26,5 @@ class KnownNames:
 
     @cached_property
     def _folded(self) -> Mapping[str, frozenset[str]]:
-        kinds = ("pools", "arches", "keys", "lab_controllers", "systems")
+        kinds = ("users", "pools", "arches", "keys", "lab_controllers", "systems", "power_types")
         return {kind: frozenset(name.casefold() for name in getattr(self, kind)) for kind in kinds}

@@ -81,6 +81,7 @@ class Directory:
         self._folded: dict[str, str] = {}
         self._keys: dict[str, None] = {}
         self._arches: dict[str, None] = {}
+        self._power_types: dict[str, None] = {}
         self._known: KnownNames | None = None
 
     def apply(self, recorded: Recorded) -> None:
@@ -120,6 +121,7 @@ class Directory:
             "leavers": self._leavers.plain(),
             "keys": list(self._keys),
             "arches": list(self._arches),
+            "power_types": list(self._power_types),
         }
 
     def restore(self, values: Mapping[str, Any]) -> None:
@@ -134,6 +136,7 @@ class Directory:
         self._folded = {name.casefold(): name for name, _ in self.items("system")}
         self._keys = dict.fromkeys(values["keys"])
         self._arches = dict.fromkeys(values["arches"])
+        self._power_types = dict.fromkeys(values["power_types"])
         self._known = None
 
     def get(self, kind: str, name: str) -> Entry | None:
@@ -242,6 +245,7 @@ class Directory:
             keys=frozenset(self._keys),
             lab_controllers=self._names("lab-controller"),
             systems=self._names("system"),
+            power_types=frozenset(self._power_types),
         )
 
     def _names(self, kind: str) -> frozenset[str]:
@@ -250,3 +254,5 @@ class Directory:
     def _learn_names(self, event: SystemRegistered | SystemInventoryChanged) -> None:
         self._keys.update(dict.fromkeys(event.inventory.get("key_values") or ()))
         self._arches.update(dict.fromkeys(event.inventory.get("arches") or ()))
+        if event.inventory.get("power_type"):
+            self._power_types[event.inventory["power_type"]] = None

@@ -10,11 +10,18 @@ from domain.names import unknown_name
 from domain.requirements.findings import Finding, Path
 from domain.requirements.language import Reading
 
-_KINDS: Final = {"pools": "pool", "arches": "arch", "keys": "key", "systems": "system"}
+_KINDS: Final = {
+    "users": "user",
+    "pools": "pool",
+    "arches": "arch",
+    "keys": "key",
+    "lab_controllers": "lab-controller",
+    "systems": "system",
+    "power_types": "power-type",
+}
 
-
-Named = tuple[Path, Mapping[str, Any], Reading | None]
-"""A recipe with its path, and its host requirement as it was read, if there was anything to read."""
+Named = tuple[Path, Mapping[str, Any], Mapping[str, Reading]]
+"""A recipe with its path, and its requirements as they were read, by field."""
 
 
 def check_names(
@@ -28,8 +35,8 @@ def check_names(
     """All of them. The document may be faulty otherwise: what is not where it belongs is passed over."""
     findings = [*_owner(document.get("user"), known, submitter, is_admin=is_admin)]
     findings += _group(document.get("group"), known, submitter, is_admin=is_admin)
-    for path, recipe, host_requires in recipes:
-        findings += _filter_names(path, host_requires, known)
+    for path, recipe, readings in recipes:
+        findings += _filter_names(path, readings, known)
         findings += _pool_names(path, recipe.get("autopick"), known)
         findings += _distro_names(path, recipe.get("distro"), known)
     return findings
@@ -69,11 +76,12 @@ def _group(group: Any, known: KnownNames, submitter: str, *, is_admin: bool) -> 
         yield Finding(("group",), f'{submitter} is not a member of group "{group}"')
 
 
-def _filter_names(path: Path, reading: Reading | None, known: KnownNames) -> Iterator[Finding]:
-    for mention in () if reading is None else reading.mentions:
-        if not known.knows(mention.kind, mention.name):
-            where = (*path, "host_requires", *mention.path)
-            yield Finding(where, unknown_name(_KINDS[mention.kind], mention.name))
+def _filter_names(path: Path, readings: Mapping[str, Reading], known: KnownNames) -> Iterator[Finding]:
+    for field, reading in readings.items():
+        for mention in reading.mentions:
+            if not known.knows(mention.kind, mention.name):
+                where = (*path, field, *mention.path)
+                yield Finding(where, unknown_name(_KINDS[mention.kind], mention.name))
 
 
 def _pool_names(path: Path, autopick: Any, known: KnownNames) -> Iterator[Finding]:

@@ -6,10 +6,12 @@ A bitmap is an int; bit n stands for system number n.
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
+from functools import reduce
 from typing import Any
 
-from domain.requirements.inventory import Inventory, Property
-from domain.requirements.operators import test
+from domain.requirements.operators import as_text, test
+from domain.requirements.patterns import like
+from domain.requirements.property import Inventory, Property
 from domain.requirements.vocabulary import SYSTEM, Vocabulary
 
 
@@ -51,12 +53,17 @@ class Column:
         """The systems with a value that passes; each distinct value is tested once, whoever has it."""
         if op == "==":
             return self.holders.get(operand, 0)
-        passes = test(op, operand)
-        together = 0
-        for value, bits in self.holders.items():
-            if passes(value):
-                together |= bits
-        return together
+        items = self.holders.items()
+        if op == "like":
+            matches = like(str(operand))
+            # Nearly all values are text: this is asked of every name of a lab.
+            found = [
+                bits for value, bits in items if matches(value if type(value) is str else as_text(value))
+            ]
+        else:
+            passes = test(op, operand)
+            found = [bits for value, bits in items if passes(value)]
+        return reduce(int.__or__, found, 0)
 
 
 class Columns:

@@ -7,17 +7,30 @@ neither a question nor its negation is true.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from functools import lru_cache, reduce
+from collections.abc import Iterable
+from functools import lru_cache
 from typing import NamedTuple, TypeAlias
 
 from domain.requirements.columns import Column, Columns
-from domain.requirements.inventory import Record
-from domain.requirements.nodes import All, Device, Disk, Either, Forced, KeyValue, Leaf, Node, Not
-from domain.requirements.operators import compare_keyed, fold, test
+from domain.requirements.nodes import (
+    All,
+    Compatible,
+    Device,
+    Disk,
+    Either,
+    Forced,
+    KeyValue,
+    Leaf,
+    Node,
+    Not,
+)
+from domain.requirements.operands import Value
+from domain.requirements.operators import fold
+from domain.requirements.property import Record
+from domain.requirements.records import compatible, device, held_in, key_value
 from domain.requirements.vocabulary import DISK, SYSTEM
 
-Question: TypeAlias = Leaf | KeyValue | Device | Disk
+Question: TypeAlias = Leaf | KeyValue | Device | Disk | Compatible
 
 # Answers about one property.
 MOST_KEPT = 1_024
@@ -43,7 +56,7 @@ def evaluate(node: Node, columns: Columns) -> Ternary:
             return _either(children, columns)
         case Not(children) if children:
             return _not(_all(children, columns), columns)
-        case Leaf() | KeyValue() | Device() | Disk():
+        case Leaf() | KeyValue() | Device() | Disk() | Compatible():
             return _question(node, columns)
         case Forced(fqdn):
             return Ternary(columns["fqdn"].holding("==", fold(fqdn)), 0)
@@ -70,9 +83,11 @@ def _answer(node: Question, columns: Columns) -> Ternary:
         case Leaf():
             return _leaf(node, columns)
         case KeyValue():
-            return _known(_key_value(node, columns), columns)
+            return _known(key_value(node, columns), columns)
         case Device():
-            return _known(_device(node, columns), columns)
+            return _known(device(node, columns), columns)
+        case Compatible():
+            return _known(compatible(node, columns), columns)
         case Disk(inner):
             return _disk(inner, columns)
 
@@ -116,48 +131,16 @@ def _leaf(leaf: Leaf, columns: Columns) -> Ternary:
     return _known(column.holding(leaf.op, operand), columns)
 
 
-def _scalar(column: Column, op: str, operand: str | int) -> int:
+def _scalar(column: Column, op: str, operand: Value) -> int:
     if op == "!=":
         return column.known & ~column.holding("==", operand)
     return column.holding(op, operand)
 
 
-def _key_value(node: KeyValue, columns: Columns) -> int:
-    """Who has the key with such a value; with `!=`, who has none such."""
-    key, value = fold(node.key), fold(node.value)
-    op = "==" if node.op == "!=" else node.op
-    true = _union(
-        bits
-        for (held_key, held), bits in _pairs(columns)
-        if held_key == key and (value is None or compare_keyed(op, held, value))
-    )
-    return ~true if node.op == "!=" else true
-
-
-def _pairs(columns: Columns) -> Iterable[tuple[tuple[str, str], int]]:
-    return columns["key_values"].holders.items()  # type: ignore[return-value]
-
-
-def _device(node: Device, columns: Columns) -> int:
-    """Who has such a device; with `!=`, who has none such. The type of a device is never a pattern."""
-    op = "like" if node.op == "like" else "=="
-    wanted = [(name, test("==" if name == "type" else op, fold(value))) for name, value in node.attributes]
-    true = _union(
-        bits
-        for devices, bits in _lists(columns, "devices")
-        if any(_is_such(dict(device), wanted) for device in devices)
-    )
-    return ~true if node.op == "!=" else true
-
-
-def _is_such(device: dict[str, str | int], wanted: list[tuple[str, Callable[[object], bool]]]) -> bool:
-    return all(name in device and passes(device[name]) for name, passes in wanted)
-
-
 def _disk(inner: Node, columns: Columns) -> Ternary:
     """The disks of a system are asked as if each were a system of its own."""
     true, unknown = 0, columns.everyone & ~columns["disks"].known
-    for disks, bits in _lists(columns, "disks"):
+    for disks, bits in held_in(columns, "disks"):
         held = evaluate(inner, _each_disk(disks))
         if held.true:
             true |= bits
@@ -174,14 +157,6 @@ def _each_disk(disks: tuple[Record, ...]) -> Columns:
     return columns
 
 
-def _lists(columns: Columns, name: str) -> Iterable[tuple[tuple[Record, ...], int]]:
-    return columns[name].holders.items()  # type: ignore[return-value]
-
-
-def _union(bitmaps: Iterable[int]) -> int:
-    return reduce(int.__or__, bitmaps, 0)
-
-
 def properties(node: Node) -> frozenset[str]:
     """The properties of a system that the answer depends on, as `Columns` names them."""
     match node:
@@ -193,6 +168,8 @@ def properties(node: Node) -> frozenset[str]:
             return frozenset({"key_values"})
         case Device():
             return frozenset({"devices"})
+        case Compatible():
+            return frozenset({"installable"})
         case Disk():
             return frozenset({"disks"})
         case Forced():

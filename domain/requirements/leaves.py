@@ -7,10 +7,12 @@ from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
 from domain.requirements.findings import Finding, Path
-from domain.requirements.nodes import Device, KeyValue, Leaf, Node
-from domain.requirements.operands import plain
+from domain.requirements.nodes import Compatible, Device, KeyValue, Leaf, Node
+from domain.requirements.operands import pattern, plain
 from domain.requirements.operators import EQUALITY, SPELLINGS
 from domain.requirements.vocabulary import Element
+
+_DEFAULT_OP: Final = "=="
 
 
 class Mention(NamedTuple):
@@ -42,37 +44,34 @@ def read_leaf(element: Element, form: Mapping[str, Any], path: Path, notes: Note
     notes.elements.append(name)
     if not _known_attributes(element, form, path, notes) or element.ignored:
         return None
-    written = form.get("op", "==")
+    written = form.get("op", _DEFAULT_OP)
     op = SPELLINGS.get(written) if isinstance(written, str) else None
-    if op not in element.operators:
+    if op is None or op not in (element.operators or (_DEFAULT_OP,)):
         notes.report((*path, "op"), f"must be one of = {' '.join(element.operators)}")
         return None
-    if any(
-        required in element.attributes and form.get(required) is None
-        for required in _REQUIRED.get(name, _VALUE)
-    ):
-        notes.report(path, f"<{_word(form)}> needs {' and '.join(_REQUIRED.get(name, _VALUE))}")
+    if any(form.get(required) is None for required in element.required):
+        notes.report(path, f"<{_word(form)}> needs {' and '.join(element.required)}")
         return None
     try:
         leaf = _BUILD.get(name, _leaf)(element, form, op)
     except ValueError as wrong:
         notes.report((*path, "value"), str(wrong))
         return None
-    if leaf is not None:
-        _mention(element, leaf, path, notes)
+    if leaf is not None and element.names is not None:
+        _mention(element, element.names, leaf, path, notes)
     return leaf
 
 
 def _known_attributes(element: Element, form: Mapping[str, Any], path: Path, notes: Notes) -> bool:
-    unknown = [name for name in form if name not in ("element", "op") and name not in element.attributes]
+    known = {"element", *element.attributes, *(("op",) if element.operators else ())}
+    unknown = [name for name in form if name not in known]
     for name in unknown:
         notes.report(path, f'unknown attribute "{name}"')
     return not unknown
 
 
 def _leaf(element: Element, form: Mapping[str, Any], op: str) -> Leaf:
-    # A pattern is text whatever it is laid against.
-    value = plain(form["value"]) if op == "like" else element.operand(form)
+    value = pattern(form) if op == "like" else element.operand(form)
     if value == "" and element.empty_means_none and op not in EQUALITY:
         raise ValueError("empty can only be asked for with = or !=")
     return Leaf(element.spellings[0], op, value)
@@ -91,19 +90,31 @@ def _device(element: Element, form: Mapping[str, Any], op: str) -> Device | None
     return Device(op, attributes) if attributes else None
 
 
-def _mention(element: Element, leaf: Node, path: Path, notes: Notes) -> None:
-    if element.names is None:
-        return
-    attribute = element.attributes[0]
-    name = leaf.key if isinstance(leaf, KeyValue) else leaf.value if isinstance(leaf, Leaf) else ""
+def _compatible(element: Element, form: Mapping[str, Any], op: str) -> Compatible:
+    version = form.get("osminor")
+    return Compatible(
+        plain(form["arch"]), plain(form["osmajor"]), None if version is None else plain(version)
+    )
+
+
+def _mention(element: Element, kind: str, leaf: Node, path: Path, notes: Notes) -> None:
+    """A pattern is no name, nor is what names are only ordered by."""
+    name = _NAMED[type(leaf)](leaf) if type(leaf) in _NAMED else None
     if name:
-        notes.mentions.append(Mention((*path, attribute), element.names, str(name)))
+        notes.mentions.append(Mention((*path, element.required[0]), kind, name))
 
 
 def _word(form: Mapping[str, Any]) -> str:
     return str(form["element"]).rsplit("/", 1)[-1]
 
 
-_VALUE: Final = ("value",)
-_REQUIRED: Final[Mapping[str, tuple[str, ...]]] = {"key_value": ("key",), "device": ()}
-_BUILD: Final[Mapping[str, Build]] = {"key_value": _key_value, "device": _device}
+_BUILD: Final[Mapping[str, Build]] = {
+    "key_value": _key_value,
+    "device": _device,
+    "system/compatible_with_distro": _compatible,
+}
+_NAMED: Final[Mapping[type[Node], Callable[[Any], str]]] = {
+    Leaf: lambda leaf: str(leaf.value) if leaf.op in EQUALITY else "",
+    KeyValue: lambda leaf: leaf.key,
+    Compatible: lambda leaf: leaf.arch,
+}

@@ -33,7 +33,7 @@ class Leaf:
 
     element: str
     op: str
-    value: str | int
+    value: str | int | float
 
 
 @dataclass(frozen=True)
@@ -61,10 +61,19 @@ class Disk:
 
 
 @dataclass(frozen=True)
+class Compatible:
+    """The system has the arch and does not exclude the version of the family on it; without one, none."""
+
+    arch: str
+    family: str
+    version: str | None = None
+
+
+@dataclass(frozen=True)
 class Forced:
     """This system and no other, whatever else is known of it."""
 
     fqdn: str
 
 
-Node: TypeAlias = All | Either | Not | Leaf | KeyValue | Device | Disk | Forced
+Node: TypeAlias = All | Either | Not | Leaf | KeyValue | Device | Disk | Compatible | Forced

@@ -10,7 +10,8 @@ from collections.abc import Callable, Mapping
 from datetime import date
 from typing import Any, Final, TypeAlias
 
-Operand: TypeAlias = Callable[[Mapping[str, Any]], str | int]
+Value: TypeAlias = str | int | float
+Operand: TypeAlias = Callable[[Mapping[str, Any]], Value]
 
 TEXT_LENGTH: Final = 255
 WHOLE_LIMIT: Final = 2**31
@@ -18,6 +19,8 @@ SIZE_LIMIT_BYTES: Final = 2**63
 
 _CONTROL: Final = re.compile(r"[\x00-\x1f\x7f\ud800-\udfff]")
 _WHOLE: Final = re.compile(r"[+-]?[0-9]{1,19}")
+# No more places: the text of any such number is as short.
+_DECIMAL: Final = re.compile(r"[+-]?[0-9]{1,10}(\.[0-9]{1,4})?")
 _DAY: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 
 # The job language writes both KB and kB for 1000; only the `i` makes it 1024.
@@ -37,6 +40,8 @@ UNITS: Final = {
 
 SYSTEM_TYPES: Final = ("Machine", "Prototype", "Laptop", "Resource")
 
+_TRUTH: Final = {"true": True, "1": True, "false": False, "0": False}
+
 
 def plain(raw: Any) -> str:
     """Text of bearable length without control characters; a number is taken as it is written."""
@@ -51,6 +56,13 @@ def plain(raw: Any) -> str:
     return raw
 
 
+def pattern(leaf: Mapping[str, Any]) -> str:
+    """Text, whatever it is laid against."""
+    if "units" in leaf:
+        raise ValueError("a pattern has no units: it is laid against the number of bytes")
+    return plain(leaf["value"])
+
+
 def text(leaf: Mapping[str, Any]) -> str:
     return plain(leaf["value"])
 
@@ -60,6 +72,32 @@ def whole(leaf: Mapping[str, Any]) -> int:
     if not -WHOLE_LIMIT <= number < WHOLE_LIMIT:
         raise ValueError(f"must lie between -{WHOLE_LIMIT} and {WHOLE_LIMIT - 1}")
     return number
+
+
+def decimal(leaf: Mapping[str, Any]) -> float:
+    raw = leaf["value"]
+    written = str(raw).strip() if isinstance(raw, str | int | float) and not isinstance(raw, bool) else ""
+    if not _DECIMAL.fullmatch(written):
+        raise ValueError("must be a number with at most 4 decimal places")
+    if not -WHOLE_LIMIT <= float(written) < WHOLE_LIMIT:
+        raise ValueError(f"must lie between -{WHOLE_LIMIT} and {WHOLE_LIMIT - 1}")
+    return float(written)
+
+
+def truth(leaf: Mapping[str, Any]) -> bool:
+    raw = leaf["value"]
+    known = _TRUTH.get(raw.strip().casefold()) if isinstance(raw, str) else raw
+    if not isinstance(known, bool):
+        raise ValueError("must be true or false")
+    return known
+
+
+def anything_but_no(leaf: Mapping[str, Any]) -> bool:
+    """The job language takes whatever is written for yes; who writes no is told, not given the opposite."""
+    raw = leaf["value"]
+    if raw is False or (raw is not True and plain(raw).strip().casefold() in ("", "false", "0", "no")):
+        raise ValueError("must be true: it cannot be asked for the opposite")
+    return True
 
 
 def size_bytes(leaf: Mapping[str, Any]) -> int:
@@ -73,21 +111,37 @@ def size_bytes(leaf: Mapping[str, Any]) -> int:
 
 
 def day(leaf: Mapping[str, Any]) -> str:
-    """A day as text: ISO days order like the days they name. Empty stands for never."""
-    written = plain(leaf["value"])
-    if written == "":
-        return ""
+    """A day as text: ISO days order like the days they name."""
     try:
-        return date.fromisoformat(written if _DAY.fullmatch(written) else "").isoformat()
+        return _day(plain(leaf["value"]))
+    except ValueError:
+        raise ValueError("must be a day, YYYY-MM-DD") from None
+
+
+def day_or_never(leaf: Mapping[str, Any]) -> str:
+    """Empty stands for never."""
+    written = plain(leaf["value"])
+    try:
+        return written and _day(written)
     except ValueError:
         raise ValueError("must be a day, YYYY-MM-DD, or empty for never") from None
 
 
-def system_type(leaf: Mapping[str, Any]) -> str:
-    written = plain(leaf["value"])
-    if written.casefold() not in {name.casefold() for name in SYSTEM_TYPES}:
-        raise ValueError(f"must be one of {', '.join(SYSTEM_TYPES)}")
-    return written
+def one_of(names: tuple[str, ...]) -> Operand:
+    """One of these, in its one spelling."""
+    known = {name.casefold(): name for name in names}
+
+    def read(leaf: Mapping[str, Any]) -> str:
+        written = known.get(plain(leaf["value"]).casefold())
+        if written is None:
+            raise ValueError(f"must be one of {', '.join(names)}")
+        return written
+
+    return read
+
+
+def _day(written: str) -> str:
+    return date.fromisoformat(written if _DAY.fullmatch(written) else "").isoformat()
 
 
 def _integer(raw: Any) -> int:

@@ -7,6 +7,8 @@ import re
 from collections.abc import Callable
 from typing import Any, Final, TypeAlias
 
+from domain.requirements.patterns import like
+
 Test: TypeAlias = Callable[[Any], bool]
 
 # As written -> as kept.
@@ -14,8 +16,7 @@ SPELLINGS: Final = {op: op for op in ("==", "!=", "like", ">", ">=", "<", "<=")}
 
 EQUALITY: Final = ("==", "!=")
 MATCHING: Final = (*EQUALITY, "like")
-ORDER: Final = (*EQUALITY, ">", ">=", "<", "<=")
-EVERY: Final = (*ORDER, "like")
+EVERY: Final = (*EQUALITY, ">", ">=", "<", "<=", "like")
 
 _COMPARE: Final[dict[str, Callable[[Any, Any], bool]]] = {
     "==": operator.eq,
@@ -35,24 +36,15 @@ def fold(value: Any) -> Any:
 def test(op: str, operand: Any) -> Test:
     """The question `value op operand`, both folded."""
     if op == "like":
-        pattern = like(operand)
-        return lambda value: pattern.fullmatch(str(value)) is not None
+        matches = like(operand)
+        return lambda value: matches(value if isinstance(value, str) else as_text(value))
     compare = _COMPARE[op]
     return lambda value: compare(value, operand)
 
 
-def like(operand: str) -> re.Pattern[str]:
-    """`%` stands for any text and `_` for one character; there is no escape.
-
-    Atomic groups keep a hostile `%a%a%a…` from backtracking: the leftmost place for a middle piece is always
-    good enough, only the last one must reach the end.
-    """
-    head, *pieces = (
-        "".join("." if c == "_" else re.escape(c) for c in piece) for piece in operand.split("%")
-    )
-    middle = "".join(f"(?>.*?{piece})" for piece in pieces[:-1] if piece)
-    tail = f".*{pieces[-1]}" if pieces else ""
-    return re.compile(head + middle + tail, re.DOTALL)
+def as_text(number: Any) -> str:
+    """As a person writes it: what a pattern is laid against."""
+    return str(int(number) if isinstance(number, float) and number.is_integer() else number)
 
 
 def compare_keyed(op: str, value: str, operand: str) -> bool:

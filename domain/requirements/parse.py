@@ -101,6 +101,5 @@ def _element(form: Mapping[str, Any], vocabulary: Vocabulary, path: Path, notes:
         return read_leaf(element, form, path, notes)
     notes.elements.append("")
     last = str(spelling)[:100].rsplit("/", 1)[-1]
-    later = isinstance(spelling, str) and spelling in vocabulary.not_yet
-    notes.report(path, f"<{last}> is not supported yet" if later else f"unknown element <{last}>")
+    notes.report(path, f"unknown element <{last}>")
     return None

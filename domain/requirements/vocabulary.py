@@ -2,24 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
 from domain.requirements import inventory, operands
 from domain.requirements.operands import Operand
-from domain.requirements.operators import EQUALITY, EVERY, MATCHING, ORDER
+from domain.requirements.operators import EQUALITY, EVERY, MATCHING
+from domain.requirements.property import Property
+from domain.system.lifecycle import CONDITIONS
+
+_VALUE: Final = ("value",)
+_BYTES: Final = ("value", "units")
 
 
 @dataclass(frozen=True)
 class Element:
-    """One question. The first of the spellings is kept; `names`: the value must be a known name of these."""
+    """One question. The first of the spellings is kept; without `operators` it takes none.
+
+    `names`: what is written must be a known name of these.
+    """
 
     spellings: tuple[str, ...]
     about: str
     operand: Operand = operands.text
     operators: tuple[str, ...] = EVERY
-    attributes: tuple[str, ...] = ("value",)
+    attributes: tuple[str, ...] = _VALUE
+    required: tuple[str, ...] = _VALUE
     empty_means_none: bool = False
     names: str | None = None
     ignored: bool = False
@@ -29,61 +38,81 @@ class Element:
 class Vocabulary:
     """The elements that may be used about one kind of thing, and the properties they ask for."""
 
-    properties: Mapping[str, inventory.Property]
+    properties: Mapping[str, Property]
     elements: Mapping[str, Element]
-    not_yet: frozenset[str] = frozenset()
     nested: Mapping[str, Vocabulary] = field(default_factory=dict)
-
-    def knows(self, spelling: str) -> bool:
-        return spelling in self.elements or spelling in self.not_yet
 
 
 def _by_spelling(*rows: Element) -> Mapping[str, Element]:
     return {spelling: row for row in rows for spelling in row.spellings}
 
 
-def _under(group: str, names: Iterable[str]) -> set[str]:
-    return {f"{group}/{name}" for name in names}
-
-
 DISK: Final = Vocabulary(
     properties=inventory.DISK,
     elements=_by_spelling(
-        Element(("size",), "size_bytes", operands.size_bytes, attributes=("value", "units")),
+        Element(("model",), "model", operators=MATCHING),
+        Element(("size",), "size_bytes", operands.size_bytes, attributes=_BYTES),
+        Element(("sector_size",), "sector_size", operands.size_bytes, attributes=_BYTES),
+        Element(("phys_sector_size",), "phys_sector_size", operands.size_bytes, attributes=_BYTES),
     ),
-    not_yet=frozenset({"model", "sector_size", "phys_sector_size"}),
 )
 
 SYSTEM: Final = Vocabulary(
     properties=inventory.SYSTEM,
     elements=_by_spelling(
-        Element(("system_type", "system/type"), "type", operands.system_type, MATCHING),
-        Element(("hostname", "system/name"), "fqdn"),
+        Element(("system_type", "system/type"), "type", operands.one_of(operands.SYSTEM_TYPES), MATCHING),
+        # Old jobs have <host> for what is called a hostname since.
+        Element(("hostname", "system/name", "host"), "fqdn"),
+        Element(("system/status",), "condition", operands.one_of(CONDITIONS), MATCHING),
+        Element(("labcontroller", "hostlabcontroller"), "lab_controller", names="lab_controllers"),
+        Element(("system/owner",), "owner", names="users"),
+        Element(("system/user",), "user", names="users"),
+        Element(("system/loaned",), "loaned_to", names="users"),
+        Element(("system/lender",), "lender"),
+        Element(("system/vendor",), "vendor"),
+        Element(("system/model",), "model"),
+        Element(("system/location",), "location"),
+        Element(("system/serial",), "serial"),
+        Element(("system/powertype",), "power_type", names="power_types"),
+        # Whether it is said to have power control, and a lab controller to use it.
+        Element(("auto_prov",), "auto_prov", operands.anything_but_no, ("==",)),
         Element(("memory", "system/memory"), "memory_mb", operands.whole),
+        # None at all, which is what bare metal has: = "".
         Element(("hypervisor", "system/hypervisor"), "hypervisor"),
-        Element(("arch", "system/arch"), "arches", operators=EQUALITY, names="arches"),
+        Element(("arch", "system/arch"), "arches", operators=MATCHING, names="arches"),
+        Element(
+            ("system/compatible_with_distro",),
+            "installable",
+            operators=(),
+            attributes=("arch", "osmajor", "osminor"),
+            required=("arch", "osmajor"),
+            names="arches",
+        ),
         Element(("numa_node_count", "system/numanodes"), "numa_nodes", operands.whole),
+        Element(("system/added",), "added_at", operands.day),
         # Nobody has looked at the system yet: = "". Somebody has: != "".
         Element(
-            ("system/last_inventoried",), "last_inventoried_at", operands.day, ORDER, empty_means_none=True
+            ("system/last_inventoried",), "last_inventoried_at", operands.day_or_never, empty_means_none=True
         ),
         Element(("cpu/processors", "cpu_count"), "cpu.processors", operands.whole),
         Element(("cpu/cores",), "cpu.cores", operands.whole),
         Element(("cpu/sockets",), "cpu.sockets", operands.whole),
+        Element(("cpu/family",), "cpu.family", operands.whole),
+        Element(("cpu/model",), "cpu.model", operands.whole),
+        Element(("cpu/stepping",), "cpu.stepping", operands.whole),
+        Element(("cpu/speed",), "cpu.speed_mhz", operands.decimal),
+        Element(("cpu/vendor",), "cpu.vendor"),
+        Element(("cpu/model_name",), "cpu.model_name"),
+        Element(("cpu/hyper",), "cpu.hyper", operands.truth, EQUALITY),
         Element(("cpu/flag",), "cpu.flags", operators=MATCHING),
+        Element(("diskspace",), "disk_bytes", operands.size_bytes, attributes=_BYTES),
         Element(("diskcount",), "disk_count", operands.whole),
         # In no pool at all: = "". In any: != "".
-        Element(("pool",), "pools", operators=EQUALITY, empty_means_none=True, names="pools"),
-        Element(("key_value",), "key_values", attributes=("key", "value"), names="keys"),
-        Element(("device",), "devices", operators=MATCHING, attributes=inventory.DEVICE_ATTRIBUTES),
-    ),
-    not_yet=frozenset(
-        _under(
-            "system", ("status", "lender", "vendor", "model", "location", "serial", "owner", "user", "loaned")
-        )
-        | _under("system", ("powertype", "added", "compatible_with_distro"))
-        | _under("cpu", ("family", "model", "stepping", "speed", "vendor", "model_name", "hyper"))
-        | {"diskspace", "group", "labcontroller", "hostlabcontroller", "auto_prov", "host"}
+        Element(("pool", "group"), "pools", operators=MATCHING, empty_means_none=True, names="pools"),
+        Element(("key_value",), "key_values", attributes=("key", "value"), required=("key",), names="keys"),
+        Element(
+            ("device",), "devices", operators=MATCHING, attributes=inventory.DEVICE_ATTRIBUTES, required=()
+        ),
     ),
     nested={"disk": DISK},
 )
@@ -95,10 +124,15 @@ DISTRO_TREE: Final = Vocabulary(
         Element(("family", "distro_family"), "family"),
         Element(("variant", "distro_variant"), "variant"),
         Element(("arch", "distro_arch"), "arch"),
-        Element(("tag", "distro_tag"), "tags", operators=EQUALITY),
+        Element(("tag", "distro_tag"), "tags", operators=MATCHING),
+        Element(
+            ("labcontroller", "distro_labcontroller", "distrolabcontroller"),
+            "lab_controllers",
+            operators=MATCHING,
+            names="lab_controllers",
+        ),
         # Old jobs carry these two; they never chose anything.
         Element(("virt", "distro_virt"), "name", ignored=True),
         Element(("method", "distro_method"), "name", ignored=True),
     ),
-    not_yet=frozenset({"labcontroller", "distro_labcontroller"}),
 )

@@ -28,12 +28,15 @@ FOLLOWED: tuple[type[Event], ...] = (
     system.SystemInventoryChanged,
     system.SystemConditionChanged,
     system.SystemLabControllerChanged,
+    system.SystemOwnerChanged,
+    system.SystemLoaned,
+    system.SystemLoanEnded,
     system.SystemDrained,
     system.SystemUndrained,
     system.SystemReservationBegun,
     system.SystemReservationEnded,
 )
-"""What happens to a system and says who may have it."""
+"""What happens to a system and says who may have it, or what requirements may ask."""
 
 # Of what was asked while nothing changed.
 MOST_KEPT = 4_096

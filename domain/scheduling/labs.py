@@ -178,6 +178,6 @@ def described(system: System, pools: tuple[str, ...]) -> dict[str, Any]:
         "condition": system.condition,
         "lab_controller": system.lab_controller,
         "loaned_to": system.loan and system.loan.user,
-        # Who has reserved it: whose recipe is on it is no property of a system.
+        # People who have reserved it: who runs what on it is no property of a system (docs/decisions/0019).
         "user": system.reservation and system.reservation.user,
     }

@@ -13,8 +13,8 @@ from typing import Any
 
 from replay.audit.bitmaps import numbers_in
 from replay.audit.facts import Facts
-from replay.audit.leaves import Ask, Question
-from replay.audit.requirement import UNREADABLE, Form, conditions, read
+from replay.audit.leaves import Ask, Form, Question
+from replay.audit.requirement import UNREADABLE, conditions, read
 
 Value = tuple[Any, ...]
 

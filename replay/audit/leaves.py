@@ -1,4 +1,4 @@
-"""The elements of a host requirement: one question each about one system, or one disk of it."""
+"""The kinds of questions that an element of a host requirement may be, of one system or one disk of it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,6 @@ class Question(NamedTuple):
 
 
 EQUALITY = ("==", "!=")
-ALL = (*COMPARE, "like")
 
 UNITS = {
     "bytes": 1,
@@ -38,41 +37,9 @@ UNITS = {
     "TiB": 1024**4,
 }
 
-WHOLE = re.compile(r"-?[0-9]+")
-
-
-def read_leaf(form: Form) -> Question | None:
-    """None: it asks nothing. Raises UnknownLeaf."""
-    known = ELEMENTS.get(form["element"])
-    op = _op(form)
-    if known is None:
-        raise UnknownLeaf(f"{dict(form)}")
-    read, fact, ops, attributes = known
-    if op not in ops or set(form) - {"element", "op", *attributes}:
-        raise UnknownLeaf(f"{dict(form)}")
-    ask = read(fact, op, form)
-    return None if ask is None else Question(frozenset({fact}), ask)
-
-
-def read_disk_leaf(form: Form) -> Question:
-    """Of one disk its size is asked for."""
-    op = _op(form)
-    if form["element"] != "size" or set(form) - {"element", "op", "value", "units"} or op not in ALL:
-        raise UnknownLeaf(f"{dict(form)}")
-    if op == "like":
-        return _of_size(op, form["value"])
-    if form.get("units", "bytes") not in UNITS:
-        raise UnknownLeaf(f"{dict(form)}")
-    return _of_size(op, int(form["value"]) * UNITS[form.get("units", "bytes")])
-
-
-def _of_size(op: str, operand: Any) -> Question:
-    return Question(frozenset({"size"}), _compared("size", op, operand))
-
-
-def _op(form: Form) -> str:
-    op: str = form.get("op", "==")
-    return "==" if op == "=" else op
+# Longer ones are text.
+WHOLE = re.compile(r"-?[0-9]{1,18}")
+TRUTHS = {"true": True, "1": True, "false": False, "0": False}
 
 
 def _compared(fact: str, op: str, operand: Any) -> Ask:
@@ -98,39 +65,76 @@ def _known(fact: str, test: Test) -> Ask:
 # Each reads one kind of leaf: (name of the fact, operator, form).
 
 
-def _text(fact: str, op: str, form: Form) -> Ask:
+def text(fact: str, op: str, form: Form) -> Ask:
     return _compared(fact, op, str(form["value"]).casefold())
 
 
-def _number(fact: str, op: str, form: Form) -> Ask:
+def whole(fact: str, op: str, form: Form) -> Ask:
     return _compared(fact, op, form["value"] if op == "like" else int(form["value"]))
 
 
-def _day(fact: str, op: str, form: Form) -> Ask:
-    """Nobody has looked at it yet: the empty day. Somebody has: not the empty day."""
+def number(fact: str, op: str, form: Form) -> Ask:
+    """A pattern is laid against it as people write it: without places that are nought."""
+    if op != "like":
+        return _compared(fact, op, float(form["value"]))
+    test = like(str(form["value"]).casefold())
+    return _known(fact, lambda value: test(int(value) if value == int(value) else value))
+
+
+def size(fact: str, op: str, form: Form) -> Ask:
+    if form.get("units", "bytes") not in UNITS:
+        raise UnknownLeaf(f"{dict(form)}")
+    if op == "like":
+        return _compared(fact, op, form["value"])
+    return _compared(fact, op, int(form["value"]) * UNITS[form.get("units", "bytes")])
+
+
+def truth(fact: str, op: str, form: Form) -> Ask:
+    """Whether it is so, or is not."""
+    wanted = TRUTHS.get(str(form["value"]).casefold())
+    if wanted is None:
+        raise UnknownLeaf(f"{dict(form)}")
+    return _compared(fact, op, wanted)
+
+
+def yes(fact: str, op: str, form: Form) -> Ask:
+    """It is so, whatever word for yes is written."""
+    if str(form["value"]).casefold() in ("", "no", "false", "0"):
+        raise UnknownLeaf(f"{dict(form)}")
+    return _compared(fact, op, True)
+
+
+def day(fact: str, op: str, form: Form) -> Ask:
+    return _compared(fact, op, str(form["value"]))
+
+
+def day_or_never(fact: str, op: str, form: Form) -> Ask:
+    """It has not happened yet: the empty day. It has: not the empty day."""
     if form["value"] != "":
-        return _compared(fact, op, str(form["value"]))
+        return day(fact, op, form)
     if op not in EQUALITY:
         raise UnknownLeaf(f"{dict(form)}")
     return lambda facts: (facts[fact] is None) is (op == "==")
 
 
-def _member(fact: str, op: str, form: Form) -> Ask:
+def member(fact: str, op: str, form: Form) -> Ask:
     wanted = str(form["value"]).casefold()
-    if op == "like":
-        test = like(wanted)
-        return lambda facts: any(map(test, facts[fact]))
-    return lambda facts: (wanted in facts[fact]) is (op == "==")
+    if op == "!=":
+        return lambda facts: wanted not in facts[fact]
+    if op == "==":
+        return lambda facts: wanted in facts[fact]
+    test = compared(op, wanted)
+    return lambda facts: any(map(test, facts[fact]))
 
 
-def _pool(fact: str, op: str, form: Form) -> Ask:
-    """The empty name stands for no pool at all."""
-    if form["value"] != "":
-        return _member(fact, op, form)
+def member_or_none(fact: str, op: str, form: Form) -> Ask:
+    """The empty name stands for none at all."""
+    if form["value"] != "" or op not in EQUALITY:
+        return member(fact, op, form)
     return lambda facts: (not facts[fact]) is (op == "==")
 
 
-def _key(fact: str, op: str, form: Form) -> Ask:
+def keyed(fact: str, op: str, form: Form) -> Ask:
     """Some value of the key is as asked; `!=`: none is. Without a value: it has the key, or lacks it."""
     key, wanted = str(form["key"]).casefold(), form.get("value")
     if wanted is None:
@@ -150,7 +154,7 @@ def _of_key(op: str, wanted: str) -> Test:
     return lambda held: as_number(int(held)) if WHOLE.fullmatch(held) else as_text(held)
 
 
-def _device(fact: str, op: str, form: Form) -> Ask | None:
+def device(fact: str, op: str, form: Form) -> Ask | None:
     """One device has all of it; `!=`: none has. Its type is never a pattern. Nothing is asked of nothing."""
     wanted = {name: str(form[name]).casefold() for name in DEVICE_ATTRIBUTES if form.get(name) is not None}
     if not wanted:
@@ -160,38 +164,25 @@ def _device(fact: str, op: str, form: Form) -> Ask | None:
         for name, value in wanted.items()
     }
 
-    def is_such(device: dict[str, str]) -> bool:
-        return all(name in device and test(device[name]) for name, test in tests.items())
+    def is_such(held: dict[str, str]) -> bool:
+        return all(name in held and test(held[name]) for name, test in tests.items())
 
-    return lambda facts: any(is_such(dict(device)) for device in facts[fact]) is (op != "!=")
+    return lambda facts: any(is_such(dict(each)) for each in facts[fact]) is (op != "!=")
 
 
-Reader = Callable[[str, str, Form], Ask | None]
+def compatible(fact: str, op: str, form: Form) -> Ask:
+    """It has the architecture, and excludes neither the family nor, if one is named, the version; where none
+    is, no version at all.
+    """
+    arch, family = str(form["arch"]).casefold(), str(form["osmajor"]).casefold()
+    version = None if form.get("osminor") is None else str(form["osminor"]).casefold()
 
-VALUE = ("value",)
+    def ask(facts: Facts) -> Answer:
+        arches, exclusions = facts[fact]
+        excluded = {row[2] for row in exclusions if row[:2] == (arch, family)}
+        return arch in arches and not (excluded if version is None else excluded & {None, version})
 
-Known = tuple[Reader, str, tuple[str, ...], tuple[str, ...]]
-_SPELT: dict[tuple[str, ...], Known] = {
-    ("system_type", "system/type"): (_text, "type", (*EQUALITY, "like"), VALUE),
-    ("hostname", "system/name"): (_text, "fqdn", ALL, VALUE),
-    ("hypervisor", "system/hypervisor"): (_text, "hypervisor", ALL, VALUE),
-    ("memory", "system/memory"): (_number, "memory_mb", ALL, VALUE),
-    ("numa_node_count", "system/numanodes"): (_number, "numa_nodes", ALL, VALUE),
-    ("cpu/processors", "cpu_count"): (_number, "processors", ALL, VALUE),
-    ("cpu/cores",): (_number, "cores", ALL, VALUE),
-    ("cpu/sockets",): (_number, "sockets", ALL, VALUE),
-    ("diskcount",): (_number, "disk_count", ALL, VALUE),
-    ("system/last_inventoried",): (_day, "inventoried", tuple(COMPARE), VALUE),
-    ("arch", "system/arch"): (_member, "arches", EQUALITY, VALUE),
-    ("cpu/flag",): (_member, "flags", (*EQUALITY, "like"), VALUE),
-    ("pool",): (_pool, "pools", EQUALITY, VALUE),
-    ("key_value",): (_key, "keys", ALL, ("key", "value")),
-    ("device",): (_device, "devices", (*EQUALITY, "like"), DEVICE_ATTRIBUTES),
-}
-ELEMENTS: dict[str, Known] = {
-    spelling: known for spellings, known in _SPELT.items() for spelling in spellings
-}
-"""How a leaf is read, which fact it asks for, and with what operators and attributes."""
+    return ask
 
 
 class UnknownLeaf(Exception):

@@ -7,14 +7,11 @@ Three-valued: of what is not known of a system neither a question nor its negati
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any
+from collections.abc import Iterable, Iterator
 
-from replay.audit.facts import Facts
-from replay.audit.leaves import Answer, Ask, Question, UnknownLeaf, read_disk_leaf, read_leaf
-
-Form = Mapping[str, Any]
-Read = Callable[[Form], Question | None]
+from replay.audit.elements import OF_A_DISK, OF_A_SYSTEM, Elements, read_leaf
+from replay.audit.facts import Facts, facts_of_disk
+from replay.audit.leaves import Answer, Ask, Form, Question, UnknownLeaf
 
 # What is raised where a form is none, or asks what is not known here.
 UNREADABLE = (UnknownLeaf, LookupError, TypeError, ValueError, AttributeError)
@@ -50,31 +47,31 @@ def conditions(form: Form) -> Iterator[Form]:
 
 def read(form: Form) -> Question | None:
     """None: it asks nothing. Raises UnknownLeaf."""
-    return _read(form, read_leaf)
+    return _read(form, OF_A_SYSTEM)
 
 
-def _read(form: Form, leaf: Read) -> Question | None:
-    """None: it asks nothing. `leaf` reads the elements, which are others within a disk."""
+def _read(form: Form, elements: Elements) -> Question | None:
+    """None: it asks nothing. `elements` are others within a disk."""
     if "element" in form:
-        return leaf(form)
+        return read_leaf(form, elements)
     if len(form) != 1:
         raise UnknownLeaf(f"{dict(form)}")
     ((word, inner),) = form.items()
-    if word == "force" and leaf is read_leaf:
+    if word == "force" and elements is OF_A_SYSTEM:
         return _forced(inner.casefold())
-    if word == "disk" and leaf is read_leaf:
-        return _one_disk(_every(_asked(inner, read_disk_leaf)))
+    if word == "disk" and elements is OF_A_SYSTEM:
+        return _one_disk(_every(_asked(inner, OF_A_DISK)))
     if word not in ("and", "or", "not"):
         raise UnknownLeaf(f"{dict(form)}")
-    asked = _asked(inner, leaf)
+    asked = _asked(inner, elements)
     if not asked:
         return None
     about = frozenset[str]().union(*(each.about for each in asked))
     return Question(about, {"and": _every, "or": _any, "not": _not_every}[word](asked))
 
 
-def _asked(forms: Iterable[Form], leaf: Read) -> list[Question]:
-    return [asked for form in forms if (asked := _read(form, leaf)) is not None]
+def _asked(forms: Iterable[Form], elements: Elements) -> list[Question]:
+    return [asked for form in forms if (asked := _read(form, elements)) is not None]
 
 
 def _forced(fqdn: str) -> Question:
@@ -113,7 +110,7 @@ def _one_disk(inner: Ask) -> Question:
     def ask(facts: Facts) -> Answer:
         if facts["disks"] is None:
             return None
-        answers = [inner({"size": size}) for size in facts["disks"]]
+        answers = [inner(facts_of_disk(disk)) for disk in facts["disks"]]
         return True if True in answers else None if None in answers else False
 
     return Question(frozenset({"disks"}), ask)

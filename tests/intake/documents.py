@@ -54,6 +54,17 @@ _OTHER_LEAF = st.sampled_from(
         {"element": "key_value", "key": "HVM"},
         {"element": "key_value", "key": "NFS", "op": ">", "value": "3"},
         {"element": "device", "op": "!=", "type": "NETWORK", "description": 'a "b" <c>'},
+        {"element": "system/owner", "value": "BOB"},
+        {"element": "labcontroller", "op": "like", "value": "lab.%"},
+        {"element": "hostlabcontroller", "op": "!=", "value": "lab.east.example.com"},
+        {"element": "system/powertype", "value": "ipmi"},
+        {"element": "system/status", "op": "!=", "value": "Broken"},
+        {"element": "system/added", "op": "like", "value": "2026-%"},
+        {"element": "system/compatible_with_distro", "arch": "aarch64", "osmajor": "F", "osminor": "0"},
+        {"element": "auto_prov", "value": "1"},
+        {"element": "cpu/hyper", "op": "!=", "value": "0"},
+        {"element": "cpu/speed", "op": ">", "value": 2593.75},
+        {"element": "diskspace", "op": ">=", "value": 2, "units": "TiB"},
         {"disk": []},
         {"disk": [{"not": [{"element": "size", "op": ">", "value": 400, "units": "GiB"}]}]},
         {},
@@ -62,7 +73,7 @@ _OTHER_LEAF = st.sampled_from(
 _DISTRO_LEAF = st.fixed_dictionaries(
     {
         "element": st.sampled_from(["name", "distro_family", "variant", "arch", "tag", "virt"]),
-        "op": st.sampled_from(["==", "!="]),
+        "op": st.sampled_from(["==", "!=", "like"]),
         "value": NAME,
     }
 )

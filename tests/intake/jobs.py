@@ -22,8 +22,9 @@ KNOWN = KnownNames(
     pools=frozenset({"big", "small", "storage", "arm"}),
     arches=frozenset({"x86_64", "aarch64"}),
     keys=frozenset({"HVM", "NFS"}),
-    lab_controllers=frozenset(),
+    lab_controllers=frozenset({"lab.east.example.com", "lab.west.example.com"}),
     systems=frozenset({"arm-04.east.example.com"}),
+    power_types=frozenset({"ipmi", "redfish"}),
 )
 
 

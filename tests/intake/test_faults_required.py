@@ -52,7 +52,7 @@ POOL = '<hostRequires><or><pool value="huge"/></or></hostRequires>'
         (
             job_xml(host='<hostRequires><system><owner value="x"/></system></hostRequires>'),
             "line 5, <owner>",
-            "<owner> is not supported yet",
+            'value: there is no user "x"',
         ),
         (
             job_xml(distro="<distroRequires><nam value='F'/></distroRequires>"),

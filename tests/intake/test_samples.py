@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -62,6 +63,14 @@ DOCUMENT = {
         }
     ],
 }
+
+
+def canonical(form: dict[str, Any]) -> str:
+    """What is required one beside the other stands in the order of its text."""
+    each = sorted(json.dumps(one, sort_keys=True, separators=(",", ":")) for one in form["and"])
+    return f'{{"and":[{",".join(each)}]}}'
+
+
 SPEC = JobSpec(
     whiteboard="Kernel smoke test on any two-socket x86_64 machine",
     owner=None,
@@ -78,8 +87,8 @@ SPEC = JobSpec(
                     kernel_options="console=ttyS0",
                     kernel_options_post="",
                     ks_meta="method=nfs",
-                    host_requires=json.dumps(HOST, sort_keys=True, separators=(",", ":")),
-                    distro_requires=json.dumps(DISTRO, sort_keys=True, separators=(",", ":")),
+                    host_requires=canonical(HOST),
+                    distro_requires=canonical(DISTRO),
                     autopick_random=False,
                     autopick_pools=(),
                     tasks=(

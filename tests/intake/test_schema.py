@@ -11,7 +11,7 @@ from lxml import etree
 
 from domain.errors import FaultyInput
 from domain.requirements import operands
-from domain.requirements.vocabulary import SYSTEM
+from domain.requirements.vocabulary import DISK, DISTRO_TREE, SYSTEM
 from tests.intake.jobs import SAMPLES, job_xml, read_xml
 from tests.intake.rich import RICH
 from tests.intake.schema import SCHEMA, is_valid
@@ -86,7 +86,16 @@ LEAVES = st.sampled_from(
         '<size value="1" units="GB"/>',
         '<name value="a"/>',
         '<type value="Machine"/>',
-        '<last_inventoried op="like" value=""/>',
+        '<last_inventoried op="like" value="2026%"/>',
+        '<status value="Broken"/>',
+        '<hyper value="TRUE"/>',
+        '<hyper op="like" value="1"/>',
+        '<auto_prov value="1"/>',
+        '<auto_prov op="!=" value="1"/>',
+        '<host op="&gt;" value="a"/>',
+        '<sector_size value="4" units="KiB"/>',
+        '<compatible_with_distro arch="x86_64" osmajor="F"/>',
+        '<compatible_with_distro op="=" arch="x86_64" osmajor="F"/>',
         "<memroy/>",
     ]
 )
@@ -112,5 +121,7 @@ def test_schema__of_requirements__names_every_element_and_unit() -> None:
     named = {name.text for name in tree.iter(f"{NG}name")} | {
         each.get("name") for each in tree.iter(f"{NG}element")
     }
-    assert {spelling.rsplit("/", 1)[-1] for spelling in {*SYSTEM.elements, *SYSTEM.not_yet}} <= named
+    assert {
+        spelling.rsplit("/", 1)[-1] for spelling in {*SYSTEM.elements, *DISK.elements, *DISTRO_TREE.elements}
+    } <= named
     assert set(operands.UNITS) <= {value.text for value in tree.iter(f"{NG}value")}

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from collections.abc import Iterator
+from random import Random
 from typing import Any
 
 import pytest
@@ -14,9 +16,11 @@ from domain.requirements.columns import Columns
 from domain.requirements.distro import DISTRO, newest_first
 from domain.requirements.evaluate import matching
 from domain.requirements.host import HOST
-from domain.requirements.vocabulary import SYSTEM
+from domain.requirements.vocabulary import DISK, SYSTEM
 from replay.generated_jobs import KINDS, MOST_IN_A_SET, PRIORITIES, generate_jobs
 from replay.generated_lab import generate_lab
+from replay.generated_requirements import host_requires
+from tests.domain.requirements.reference import judge
 from tests.intake.jobs import SAMPLES
 from tests.replay.commands import seeds
 
@@ -67,7 +71,8 @@ def test_jobs__of_the_samples__never_get_a_made_up_tree() -> None:
 def test_lab__any__has_the_shape_of_the_sample() -> None:
     assert set(BIG) == set(SAMPLE)
     for section in SAMPLE:
-        known = {name for item in SAMPLE[section] for name in item} | {"excluded_families"}
+        beside = {"excluded_families", "serial", "location", "lender"}
+        known = {name for item in SAMPLE[section] for name in item} | beside
         assert {name for item in BIG[section] for name in item} <= known
 
 
@@ -108,6 +113,31 @@ def test_jobs__any_lab__could_run_in_it(asked: tuple[int, int, int], seed: int) 
     for job in generate_jobs(lab, seed, 6):
         for recipe_set in job["recipe_sets"]:
             assert any(could_start(recipe_set["recipes"], lab, one["fqdn"]) for one in lab["lab_controllers"])
+
+
+def test_requirements__of_a_lab__ask_for_everything_and_are_met() -> None:
+    asked = set[str]()
+    for number, system in enumerate(BIG["systems"] * 10):
+        form = host_requires(system, Random(number))
+        assert judge(checked_form(form), system) is True, form
+        asked.update(elements(form))
+    whole = {*SYSTEM.elements.values(), *DISK.elements.values()}
+    assert asked <= {*SYSTEM.elements, *DISK.elements}
+    assert {element.spellings for element in whole if asked.isdisjoint(element.spellings)} == set()
+
+
+def checked_form(form: Any) -> Any:
+    checked(HOST, form)
+    return form
+
+
+def elements(form: Any) -> Iterator[str]:
+    if "element" in form:
+        yield form["element"]
+        return
+    for children in form.values():
+        for child in children:
+            yield from elements(child)
 
 
 def could_start(recipes: list[Any], lab: dict[str, Any], lab_controller: str) -> bool:

@@ -1,14 +1,15 @@
-"""Ask one requirement of one system."""
+"""Ask requirements of systems."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from domain.requirements import Columns, Node, Path, evaluate, parse
+from domain.requirements import Columns, Node, Path, Ternary, evaluate, parse
 from domain.requirements.host import HOST
 
 Form = dict[str, Any]
+Inventory = Mapping[str, Any]
 
 
 def read(form: Form) -> Node:
@@ -20,11 +21,24 @@ def refuse(path: Path, message: str) -> None:
     raise AssertionError(f"{path}: {message}")
 
 
-def answer(form: Form, inventory: Mapping[str, Any]) -> bool | None:
-    """True, False, or None for unknown."""
+def lab(inventories: Sequence[Inventory]) -> Columns:
     columns = Columns()
-    columns.put(0, {"fqdn": "a.example.com", "type": "Machine", **inventory})
-    held = evaluate(read(form), columns)
+    for number, inventory in enumerate(inventories):
+        columns.put(number, inventory)
+    return columns
+
+
+def asked(form: Form, inventories: Sequence[Inventory]) -> Ternary:
+    return evaluate(read(form), lab(inventories))
+
+
+def lab_answer(node: Node, inventories: Sequence[Inventory]) -> Ternary:
+    return evaluate(node, lab(inventories))
+
+
+def answer(form: Form, inventory: Inventory) -> bool | None:
+    """Of one system: true, false, or None for unknown."""
+    held = asked(form, [{"fqdn": "a.example.com", "type": "Machine", **inventory}])
     return True if held.true else None if held.unknown else False
 
 

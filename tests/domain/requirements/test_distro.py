@@ -40,6 +40,10 @@ def fitting(form: dict[str, Any], trees: Any = TREES) -> list[int]:
         ({"and": [{"element": "tag", "value": "released"}, {"element": "arch", "value": "aarch64"}]}, [2]),
         ({"not": [{"element": "variant", "value": "Server"}]}, []),
         ({"or": [{"element": "name", "value": "nothing"}, {"element": "name", "value": "RHEL-9.6"}]}, [2, 1]),
+        # in a lab, by every spelling
+        ({"element": "labcontroller", "value": "LAB.west.example.com"}, [4, 3, 2, 1]),
+        ({"element": "distro_labcontroller", "op": "!=", "value": "lab.west.example.com"}, [5]),
+        ({"element": "distrolabcontroller", "op": "like", "value": "%.west.%"}, [4, 3, 2, 1]),
         # these two never chose anything
         (
             {"and": [{"element": "distro_virt", "value": ""}, {"element": "method", "value": "nfs"}]},
@@ -61,4 +65,4 @@ def test_distro__added_at_the_same_time__the_higher_id_comes_first() -> None:
 def test_tag__compared_by_order__is_refused() -> None:
     said: list[str] = []
     distro.parse({"element": "tag", "op": ">", "value": "x"}, lambda _, message: said.append(message))
-    assert said == ["must be one of = == !="]
+    assert said == ["must be one of = == != like"]

@@ -1,97 +1,113 @@
-"""Each element with each kind of question, of systems that have the property, lack it or hide it."""
+"""Each element with each operator, of systems that have what it asks for, lack it or hide it."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
+from domain.requirements import vocabulary
+from domain.requirements.operators import SPELLINGS
+from domain.requirements.vocabulary import Vocabulary
 from tests.domain.requirements.asking import answer
+from tests.domain.requirements.every_element import DISK_ELEMENTS, ELEMENTS, EXCLUDING, Asked
 
-LEAVES = [
-    # element, op, value, inventory, answer
-    ("system_type", "=", "machine", {}, True),
-    ("system_type", "!=", "Machine", {}, False),
-    ("system_type", "=", "Laptop", {"type": None}, None),
-    ("system/type", "like", "lap%", {"type": "Laptop"}, True),
-    ("hostname", "=", "A.example.COM", {}, True),
-    ("system/name", "like", "a.%.com", {}, True),
-    ("system/name", "like", "_.example.com", {}, True),
-    ("system/name", "like", "example", {}, False),
-    ("hostname", ">", "a", {}, True),
-    ("hostname", "<=", "a", {}, False),
-    ("memory", ">=", 8192, {"memory_mb": 8192}, True),
-    ("memory", ">", "8192", {"memory_mb": 8192}, False),
-    ("system/memory", "<", 8192, {"memory_mb": 4096}, True),
-    # zero counts
-    ("memory", "=", 0, {"memory_mb": 0}, True),
-    ("memory", "!=", 0, {"memory_mb": 0}, False),
-    ("memory", "!=", 0, {"memory_mb": None}, None),
-    ("memory", "like", "81%", {"memory_mb": 8192}, True),
-    # no hypervisor is the empty text, not an unknown one
-    ("hypervisor", "=", "", {"hypervisor": ""}, True),
-    ("hypervisor", "=", "", {"hypervisor": None}, None),
-    ("system/hypervisor", "!=", "", {"hypervisor": "KVM"}, True),
-    ("hypervisor", "=", "kvm", {"hypervisor": "KVM"}, True),
-    ("hypervisor", "!=", "kvm", {}, None),
-    ("arch", "=", "X86_64", {"arches": ["x86_64", "i386"]}, True),
-    ("system/arch", "!=", "i386", {"arches": ["x86_64", "i386"]}, False),
-    ("arch", "!=", "i386", {"arches": None}, True),
-    ("arch", "=", "i386", {}, False),
-    ("system/numanodes", "=", 2, {"numa_nodes": 2}, True),
-    ("system/numanodes", "!=", 2, {}, None),
-    ("cpu/sockets", ">=", 2, {"cpu": {"sockets": 2}}, True),
-    ("cpu/sockets", "<", 2, {"cpu": {"sockets": 2}}, False),
-    ("cpu/sockets", ">=", 2, {"cpu": None}, None),
-    ("cpu/sockets", "!=", 2, {}, None),
-    ("cpu/processors", "=", 8, {"cpu": {"processors": 8}}, True),
-    ("cpu_count", ">", 8, {"cpu": {"processors": 8}}, False),
-    ("cpu/cores", "<=", 4, {"cpu": {"cores": 4}}, True),
-    ("cpu/flag", "=", "VMX", {"cpu": {"flags": ["vmx"]}}, True),
-    ("cpu/flag", "!=", "vmx", {"cpu": {"flags": ["sse", "vmx"]}}, False),
-    ("cpu/flag", "like", "sse%", {"cpu": {"flags": ["vmx", "sse4_2"]}}, True),
-    ("cpu/flag", "!=", "vmx", {}, True),
-    ("cpu/flag", "=", "vmx", {}, False),
-    ("diskcount", "=", 0, {"disks": []}, True),
-    ("diskcount", "=", 0, {}, True),
-    ("diskcount", ">=", 2, {"disks": [{}, {}]}, True),
-    ("pool", "=", "big", {"pools": ["big"]}, True),
-    ("pool", "!=", "big", {"pools": ["big"]}, False),
-    ("pool", "!=", "big", {}, True),
+Row = tuple[dict[str, Any], Any, bool | None]
+"""Form, inventory, and the answer."""
+
+
+def rows(asked: Asked, spelling: str) -> Iterator[Row]:
+    for inventory, held in asked.held:
+        for op, value, said in held:
+            yield form(asked, spelling, op, value), inventory, said
+    for inventory in asked.lacking:
+        for op, value, _ in asked.held[0][1]:
+            if value != "":
+                yield form(asked, spelling, op, value), inventory, asked.lacks.get(SPELLINGS[op])
+
+
+def form(asked: Asked, spelling: str, op: str, value: Any) -> dict[str, Any]:
+    return {"element": spelling, "op": op, "value": value, **asked.attributes}
+
+
+def each(elements: list[Asked]) -> list[tuple[Asked, str]]:
+    return [(asked, spelling) for asked in elements for spelling in asked.spellings]
+
+
+@pytest.mark.parametrize(("element", "spelling"), each(ELEMENTS), ids=[name for _, name in each(ELEMENTS)])
+def test_element__one_system__answers_as_the_table_says(element: Asked, spelling: str) -> None:
+    for asked, inventory, said in rows(element, spelling):
+        negated = None if said is None else not said
+        assert (asked, inventory, answer(asked, inventory)) == (asked, inventory, said)
+        assert (asked, inventory, answer({"not": [asked]}, inventory)) == (asked, inventory, negated)
+
+
+@pytest.mark.parametrize(
+    ("element", "spelling"), each(DISK_ELEMENTS), ids=[name for _, name in each(DISK_ELEMENTS)]
+)
+def test_disk__one_disk__answers_as_the_table_says(element: Asked, spelling: str) -> None:
+    for asked, disk, said in rows(element, spelling):
+        negated = None if said is None else not said
+        assert (asked, disk, answer({"disk": [asked]}, {"disks": [disk]})) == (asked, disk, said)
+        assert (asked, disk, answer({"disk": [{"not": [asked]}]}, {"disks": [disk]})) == (
+            asked,
+            disk,
+            negated,
+        )
+
+
+def told(elements: list[Asked]) -> dict[str, set[str]]:
+    """Spelling -> the operators that the table has answers for."""
+    return {
+        spelling: {SPELLINGS[op] for _, held in asked.held for op, _, _ in held}
+        for asked in elements
+        for spelling in asked.spellings
+    }
+
+
+# They are asked in a way of their own, below.
+BY_THEMSELVES = {"device": {"==", "!=", "like"}, "system/compatible_with_distro": set[str]()}
+
+
+@pytest.mark.parametrize(
+    ("language", "table"),
+    [
+        (vocabulary.SYSTEM, {**told(ELEMENTS), **BY_THEMSELVES}),
+        (vocabulary.DISK, told(DISK_ELEMENTS)),
+    ],
+)
+def test_table__of_elements__has_each_spelling_with_each_operator(
+    language: Vocabulary, table: dict[str, set[str]]
+) -> None:
+    assert {name: set(element.operators) for name, element in language.elements.items()} == table
+
+
+EMPTY = [
+    # In no pool; in any.
+    ("pool", "=", "", {}, True),
+    ("group", "!=", "", {"pools": None}, False),
     ("pool", "=", "", {"pools": []}, True),
-    ("pool", "=", "", {"pools": ["big"]}, False),
-    ("pool", "!=", "", {"pools": ["big"]}, True),
-    ("pool", "!=", "", {}, False),
+    # Nobody has looked at it; somebody has.
     ("system/last_inventoried", "=", "", {}, True),
-    ("system/last_inventoried", "!=", "", {}, False),
-    ("system/last_inventoried", "!=", "", {"last_inventoried_at": "2026-10-01T00:00:00Z"}, True),
-    # the whole day, in UTC
-    ("system/last_inventoried", "=", "2026-10-01", {"last_inventoried_at": "2026-10-01T23:59:59Z"}, True),
-    ("system/last_inventoried", ">", "2026-10-01", {"last_inventoried_at": "2026-10-01T23:59:59Z"}, False),
-    (
-        "system/last_inventoried",
-        ">=",
-        "2026-10-02",
-        {"last_inventoried_at": "2026-10-01T23:00:00-02:00"},
-        True,
-    ),
-    ("system/last_inventoried", "<", "2026-10-01", {}, None),
+    ("system/last_inventoried", "!=", "", {"last_inventoried_at": None}, False),
+    # An empty text is one like any other: what is unknown is not empty.
+    ("hypervisor", "=", "", {"hypervisor": None}, None),
+    ("hypervisor", "!=", "", {}, None),
+    ("system/vendor", "=", "", {"vendor": None}, None),
+    ("system/vendor", "=", "", {"vendor": ""}, True),
+    ("cpu/flag", "=", "", {}, False),
+    ("cpu/flag", "!=", "", {}, True),
 ]
 
 
-@pytest.mark.parametrize(("element", "op", "value", "inventory", "expected"), LEAVES)
-def test_leaf__one_system__answers_as_the_table_says(
+@pytest.mark.parametrize(("element", "op", "value", "inventory", "expected"), EMPTY)
+def test_empty_value__one_system__answers_as_the_table_says(
     element: str, op: str, value: Any, inventory: dict[str, Any], expected: bool | None
 ) -> None:
-    assert answer({"element": element, "op": op, "value": value}, inventory) is expected
-
-
-@pytest.mark.parametrize(("element", "op", "value", "inventory", "expected"), LEAVES)
-def test_negation__one_system__is_the_opposite_or_still_unknown(
-    element: str, op: str, value: Any, inventory: dict[str, Any], expected: bool | None
-) -> None:
-    negated = {"not": [{"element": element, "op": op, "value": value}]}
-    assert answer(negated, inventory) is (None if expected is None else not expected)
+    asked = {"element": element, "op": op, "value": value}
+    assert answer(asked, inventory) is expected
+    assert answer({"not": [asked]}, inventory) is (None if expected is None else not expected)
 
 
 HVM = {"key_values": {"HVM": ["1", "yes"], "CORES": ["12"]}}
@@ -100,16 +116,9 @@ HVM = {"key_values": {"HVM": ["1", "yes"], "CORES": ["12"]}}
 @pytest.mark.parametrize(
     ("attributes", "inventory", "expected"),
     [
-        ({"key": "hvm", "op": "=", "value": "1"}, HVM, True),
-        ({"key": "HVM", "op": "=", "value": "YES"}, HVM, True),
-        ({"key": "HVM", "op": "!=", "value": "1"}, HVM, False),
-        ({"key": "HVM", "op": "!=", "value": "2"}, HVM, True),
-        ({"key": "HVM", "op": "!=", "value": "2"}, {}, True),
-        ({"key": "HVM", "op": "like", "value": "y%"}, HVM, True),
         # whole numbers compare as numbers, 9 before 12
         ({"key": "CORES", "op": ">", "value": 9}, HVM, True),
         ({"key": "CORES", "op": "<=", "value": "9"}, HVM, False),
-        ({"key": "CORES", "op": ">", "value": "9"}, {}, False),
         # without a value: has the key, lacks it
         ({"key": "HVM"}, HVM, True),
         ({"key": "HVM", "op": "!="}, HVM, False),
@@ -120,9 +129,9 @@ HVM = {"key_values": {"HVM": ["1", "yes"], "CORES": ["12"]}}
 def test_key_value__one_system__answers_as_the_table_says(
     attributes: dict[str, Any], inventory: dict[str, Any], expected: bool
 ) -> None:
-    form = {"element": "key_value", **attributes}
-    assert answer(form, inventory) is expected
-    assert answer({"not": [form]}, inventory) is not expected
+    asked = {"element": "key_value", **attributes}
+    assert answer(asked, inventory) is expected
+    assert answer({"not": [asked]}, inventory) is not expected
 
 
 NICS = {
@@ -142,9 +151,11 @@ NICS = {
         ({"op": "!=", "type": "NETWORK", "driver": "e1000"}, NICS, True),
         ({"op": "!=", "vendor_id": "14E4"}, NICS, False),
         ({"op": "!=", "vendor_id": "14E4"}, {}, True),
+        ({"op": "!=", "vendor_id": "14E4"}, {"devices": []}, True),
         ({"op": "like", "driver": "e1%"}, NICS, True),
         # a type is never a pattern
         ({"op": "like", "type": "NET%"}, NICS, False),
+        ({"op": "like", "driver": "%"}, {}, False),
         ({"driver": "ixgbe"}, {"devices": None}, False),
         ({"bus": "pci"}, NICS, False),
     ],
@@ -152,16 +163,47 @@ NICS = {
 def test_device__one_system__answers_as_the_table_says(
     attributes: dict[str, Any], inventory: dict[str, Any], expected: bool
 ) -> None:
-    form = {"element": "device", **attributes}
-    assert answer(form, inventory) is expected
-    assert answer({"not": [form]}, inventory) is not expected
+    asked = {"element": "device", **attributes}
+    assert answer(asked, inventory) is expected
+    assert answer({"not": [asked]}, inventory) is not expected
+
+
+@pytest.mark.parametrize(
+    ("attributes", "inventory", "expected"),
+    [
+        ({"arch": "X86_64", "osmajor": "rhel9"}, {"arches": ["x86_64"]}, True),
+        ({"arch": "s390x", "osmajor": "RHEL9"}, EXCLUDING, False),
+        # without a minor version: with all of them
+        ({"arch": "x86_64", "osmajor": "RHEL9"}, EXCLUDING, False),
+        ({"arch": "x86_64", "osmajor": "RHEL9", "osminor": "6"}, EXCLUDING, False),
+        ({"arch": "x86_64", "osmajor": "RHEL9", "osminor": "7"}, EXCLUDING, True),
+        # all of a family are excluded
+        ({"arch": "i386", "osmajor": "Fedora44", "osminor": "0"}, EXCLUDING, False),
+        # on another arch only
+        ({"arch": "x86_64", "osmajor": "Fedora44"}, EXCLUDING, True),
+        # of no arch at all
+        ({"arch": "x86_64", "osmajor": "RHEL9"}, {}, False),
+        ({"arch": "x86_64", "osmajor": "RHEL9"}, {"arches": None, "excluded_families": None}, False),
+    ],
+)
+def test_compatible__one_system__answers_as_the_table_says(
+    attributes: dict[str, Any], inventory: dict[str, Any], expected: bool
+) -> None:
+    asked = {"element": "system/compatible_with_distro", **attributes}
+    assert answer(asked, inventory) is expected
+    assert answer({"not": [asked]}, inventory) is not expected
 
 
 def size(op: str, value: int, units: str = "GB") -> dict[str, Any]:
     return {"element": "size", "op": op, "value": value, "units": units}
 
 
-TWO_DISKS = {"disks": [{"size_bytes": 400 * 10**9}, {"size_bytes": 800 * 10**9}]}
+TWO_DISKS = {
+    "disks": [
+        {"size_bytes": 400 * 10**9, "sector_size": 4096},
+        {"size_bytes": 800 * 10**9, "sector_size": 512},
+    ]
+}
 
 
 @pytest.mark.parametrize(
@@ -173,6 +215,7 @@ TWO_DISKS = {"disks": [{"size_bytes": 400 * 10**9}, {"size_bytes": 800 * 10**9}]
         # one disk must do it all
         ([size(">", 300), size("<", 500)], TWO_DISKS, True),
         ([size(">", 500), size("<", 700)], TWO_DISKS, False),
+        ([size(">", 500), {"element": "sector_size", "value": 4, "units": "KiB"}], TWO_DISKS, False),
         ([{"not": [size("=", 400)]}], TWO_DISKS, True),
         ([{"or": [size("=", 1), size("=", 800)]}], TWO_DISKS, True),
         # any disk at all
@@ -187,6 +230,23 @@ def test_disk__one_system__answers_as_the_table_says(
     children: list[dict[str, Any]], inventory: dict[str, Any], expected: bool | None
 ) -> None:
     assert answer({"disk": children}, inventory) is expected
+
+
+@pytest.mark.parametrize(
+    ("units", "wanted"),
+    [
+        ("bytes", 8), ("B", 8), ("kB", 8_000), ("KB", 8_000), ("KiB", 8_192), ("MB", 8 * 10**6),
+        ("MiB", 8 * 2**20), ("GB", 8 * 10**9), ("GiB", 8 * 2**30), ("TB", 8 * 10**12), ("TiB", 8 * 2**40),
+    ],
+)  # fmt: skip
+def test_units__of_a_size__are_what_they_say(units: str, wanted: int) -> None:
+    for element in ("size", "sector_size", "phys_sector_size"):
+        field = "size_bytes" if element == "size" else element
+        asked = {"element": element, "value": "8", "units": units}
+        assert answer({"disk": [asked]}, {"disks": [{field: wanted}]}) is True
+        assert answer({"disk": [asked]}, {"disks": [{field: wanted + 1}]}) is False
+    asked = {"element": "diskspace", "value": 8, "units": units}
+    assert answer(asked, {"disks": [{"size_bytes": wanted - 1}, {"size_bytes": 1}]}) is True
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,1 @@
+"""`labledger workflow`: a job, written by options."""

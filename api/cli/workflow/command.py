@@ -1,0 +1,101 @@
+"""`labledger workflow`: the XML of a job, with the options that Beaker's users know."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from api.cli.arguments.params import OneOf, Whole
+
+PRIORITIES = ("Low", "Medium", "Normal", "High", "Urgent")
+SYSTEM_TYPES = ("Machine", "Prototype", "Laptop", "Resource")
+
+
+def several(name: str, metavar: str, help: str) -> Any:
+    return click.option(name, metavar=metavar, multiple=True, help=help)
+
+
+def text(name: str, metavar: str, help: str) -> Any:
+    return click.option(name, metavar=metavar, help=help)
+
+
+def flag(name: str, help: str) -> Any:
+    return click.option(name, is_flag=True, help=help)
+
+
+def number(name: str, help: str) -> Any:
+    return click.option(name, type=Whole(least=0, most=999), default=0, help=help)
+
+
+OPTIONS = (
+    text("--distro", "NAME", "Install this distro; with % in it, one that is like it."),
+    text("--family", "FAMILY", "Install the newest distro of this family."),
+    several("--tag", "TAG", "Install one with this tag."),
+    text("--variant", "VARIANT", "Install this variant."),
+    several("--arch", "ARCH", "Install it on this arch; again for one more recipe set."),
+    text("--machine", "FQDN", "Run on this system."),
+    flag("--ignore-system-status", "Take it whatever its condition."),
+    click.option(
+        "--systype", type=OneOf(SYSTEM_TYPES), help="Run on systems of this type [default: Machine]."
+    ),
+    several(
+        "--hostrequire", '"TAG OP VALUE"', 'Require it of systems: "memory >= 8192", or an element as XML.'
+    ),
+    several("--keyvalue", '"KEY OP VALUE"', "Require this of a key of systems."),
+    several("--pool", "POOL", "Run in this pool; again for one of several."),
+    several("--autopick", "POOL", "Rather in this pool; again for the next best."),
+    flag("--random", "Any of the systems, or of those of a pool, not the first."),
+    several("--task", "NAME", "Run this task; again for the next."),
+    several("--taskparam", "NAME=VALUE", "Set this parameter of all tasks."),
+    flag("--suppress-install-task", "Leave out /distribution/check-install, which comes first."),
+    number("--servers", "Run so many recipes together that are servers."),
+    number("--clients", "Run so many recipes together that are clients."),
+    click.option("--whiteboard", default="", help="What the job is about."),
+    click.option("--priority", type=OneOf(PRIORITIES), default="Normal", show_default=True),
+    text("--job-group", "GROUP", "Submit for this group."),
+    text("--job-owner", "USER", "Submit for this user."),
+    several("--cc", "MAIL", "Tell this address when it is done."),
+    text("--retention-tag", "TAG", "How long results are kept."),
+    text("--product", "PRODUCT", "The product they are kept for."),
+    flag("--reserve", "Keep the system after the last task."),
+    click.option("--reserve-duration", type=Whole(), metavar="SECONDS", help="For so long [default: 86400]."),
+    flag("--ignore-panic", "Go on when the console shows a panic."),
+    text("--method", "METHOD", "Install by nfs, http or ftp."),
+    text("--kernel-options", "OPTIONS", "Options for the kernel while it is installed."),
+    text("--kernel-options-post", "OPTIONS", "And afterwards."),
+    text("--ks-meta", "OPTIONS", "Options for the kickstart."),
+    several("--ks-append", "COMMANDS", "Put this at the end of the kickstart."),
+    several("--repo", "URL", "A repository for packages."),
+)
+
+
+def with_options(command: Any) -> Any:
+    for option in reversed(OPTIONS):
+        command = option(command)
+    return command
+
+
+@click.command
+@with_options
+def workflow(**told: Any) -> None:
+    """Print the XML of a job: `labledger workflow … | labledger submit -` submits it.
+
+    Which names there are (of pools, keys, lab controllers …) the server knows, and says when it is submitted.
+    """
+    from pydantic import ValidationError
+
+    from api.cli.workflow.document import job_document
+    from api.cli.workflow.requires import Wrong
+    from api.intake.checks import words_in_a_job
+    from api.intake.xml_writer import write_job
+    from domain.requirements.findings import dotted
+
+    try:
+        click.echo(write_job(job_document(told)).decode().rstrip())
+    except Wrong as wrong:
+        raise click.UsageError(str(wrong)) from None
+    except ValidationError as wrong:
+        errors = wrong.errors(include_url=False, include_input=False)
+        found = [f"{dotted(error['loc'])}: {words_in_a_job(error)}" for error in errors]
+        raise click.UsageError("\n".join(found)) from None

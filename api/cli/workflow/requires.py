@@ -1,0 +1,137 @@
+"""What is required of systems and distro trees, from options."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, Final
+
+Form = dict[str, Any]
+Told = Mapping[str, Any]
+"""Options by their names in Python, as they were given."""
+
+_ASKED: Final = re.compile(
+    r"\s*(?P<tag>[\w/]+)\s*(?P<op>==|!=|>=|<=|=|>|<|\blike\b)\s*(?P<value>.*?)\s*", re.DOTALL
+)
+_KEYED: Final = re.compile(
+    r"\s*(?P<tag>[^\s=!<>]+)\s*(?P<op>==|!=|>=|<=|=|>|<|\blike\b)\s*(?P<value>.*?)\s*", re.DOTALL
+)
+_SIZE: Final = re.compile(r"([0-9]+)\s*([A-Za-z]+)")
+
+# What else says which systems will do, and has nothing to say beside a system that is forced.
+BESIDE_FORCE: Final = ("hostrequire", "keyvalue", "systype", "pool", "random", "autopick")
+
+
+class Wrong(Exception):
+    """All that is wrong with the options, line by line."""
+
+
+def host_requires(told: Told) -> Form:
+    """Raises `Wrong`."""
+    if told["ignore_system_status"]:
+        return _forced(told)
+    forms, faults = [], []
+    for option, read in _READ.items():
+        for given in told[option]:
+            try:
+                forms.append(_sound(read(given)))
+            except ValueError as wrong:
+                faults.append(f"--{option} {given!r}: {wrong}")
+    if faults:
+        raise Wrong("\n".join(faults))
+    return {"and": [*_plain_requires(told), *_flat(forms)]}
+
+
+def _forced(told: Told) -> Form:
+    beside = [f"--{option}" for option in BESIDE_FORCE if told[option]]
+    if not told["machine"]:
+        raise Wrong("--ignore-system-status needs --machine")
+    if beside:
+        raise Wrong(f"--machine with --ignore-system-status leaves no room for {', '.join(beside)}")
+    return {"force": told["machine"]}
+
+
+def _flat(forms: Iterable[Form]) -> Iterator[Form]:
+    """What is required one beside the other needs nothing around it."""
+    for form in forms:
+        if "and" in form:
+            yield from _flat(form["and"])
+        else:
+            yield form
+
+
+def _plain_requires(told: Told) -> Iterable[Form]:
+    if told["machine"]:
+        yield {"element": "hostname", "op": "=", "value": told["machine"]}
+    if told["systype"]:
+        yield {"element": "system_type", "op": "=", "value": told["systype"]}
+    pools = [{"element": "pool", "op": "=", "value": name} for name in told["pool"]]
+    if pools:
+        yield pools[0] if len(pools) == 1 else {"or": pools}
+
+
+def _asked(given: str) -> Form:
+    """`TAG OP VALUE`, or XML as it stands in <hostRequires>."""
+    if given.lstrip().startswith("<"):
+        return _of_xml(given)
+    match = _ASKED.fullmatch(given)
+    if match is None:
+        raise ValueError('must be "TAG OP VALUE", as in "memory >= 8192", or an element of <hostRequires>')
+    tag, op, value = match.group("tag", "op", "value")
+    if tag.startswith("device/"):
+        return {"element": "device", "op": op, tag.removeprefix("device/"): value}
+    size = _SIZE.fullmatch(value)
+    leaf = {"element": tag.removeprefix("disk/"), "op": op, "value": value}
+    if size and (tag == "diskspace" or tag.startswith("disk/")):
+        leaf |= {"value": size[1], "units": size[2]}
+    return {"disk": [leaf]} if tag.startswith("disk/") else leaf
+
+
+def _keyed(given: str) -> Form:
+    match = _KEYED.fullmatch(given)
+    if match is None:
+        raise ValueError('must be "KEY OP VALUE", as in "HVM = 1"')
+    key, op, value = match.group("tag", "op", "value")
+    return {"element": "key_value", "key": key, "op": op, "value": value}
+
+
+_READ: Final[Mapping[str, Callable[[str], Form]]] = {"hostrequire": _asked, "keyvalue": _keyed}
+
+
+def _of_xml(given: str) -> Form:
+    from api.intake.xml_job import read_xml
+    from api.intake.xml_text import parse_xml
+    from domain.errors import FaultyInput
+
+    try:
+        form, walk = read_xml(parse_xml(f"<hostRequires>{given}</hostRequires>".encode()), "hostRequires")
+    except FaultyInput as wrong:
+        raise ValueError("; ".join(fault.message for fault in wrong.faults)) from None
+    if walk.faults:
+        raise ValueError("; ".join(message for _, _, message in walk.faults))
+    return form
+
+
+def _sound(form: Form) -> Form:
+    """It is read here as the server will read it, but for the names, which only a server knows."""
+    from domain.requirements.host import HOST
+
+    findings = HOST.examine(form).findings
+    if findings:
+        raise ValueError("; ".join(finding.message for finding in findings))
+    return form
+
+
+def distro_requires(told: Told, arch: str | None) -> Form:
+    """Raises `Wrong` where nothing says what to install."""
+    if not told["distro"] and not told["family"]:
+        raise Wrong("--distro or --family must say what to install")
+    name = told["distro"]
+    asked = [
+        ("distro_name", name and ("like" if "%" in name else "="), name),
+        ("distro_family", "=", told["family"]),
+        *(("distro_tag", "=", tag) for tag in told["tag"]),
+        ("distro_variant", "=", told["variant"]),
+        ("distro_arch", "=", arch),
+    ]
+    return {"and": [{"element": element, "op": op, "value": value} for element, op, value in asked if value]}

@@ -1,0 +1,153 @@
+"""One property: how it is read from a document.
+
+A reader answers with the values the property has, folded: none (unknown), one, or of a set all there are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import partial
+from typing import Any, Final, TypeAlias
+
+from domain.requirements.operators import fold
+
+Inventory: TypeAlias = Mapping[str, Any]
+Values: TypeAlias = tuple[Hashable, ...]
+Record: TypeAlias = tuple[tuple[str, str | int], ...]
+
+EXCLUSION_ATTRIBUTES: Final = ("arch", "family", "version")
+
+
+@dataclass(frozen=True)
+class Property:
+    """A set that is empty or missing is known to hold nothing; anything else that is missing is unknown."""
+
+    read: Callable[[Inventory], Values]
+    many: bool = False
+
+
+def dig(inventory: Inventory, path: tuple[str, ...]) -> Any:
+    """The value at a path, None where any step of it is missing."""
+    found: Any = inventory
+    for step in path:
+        found = found.get(step) if isinstance(found, Mapping) else None
+    return found
+
+
+def _one(kind: type, path: tuple[str, ...], inventory: Inventory) -> Values:
+    value = dig(inventory, path)
+    return (fold(value),) if isinstance(value, kind) and not isinstance(value, bool) else ()
+
+
+def _decimal(path: tuple[str, ...], inventory: Inventory) -> Values:
+    value = dig(inventory, path)
+    return (float(value),) if isinstance(value, int | float) and not isinstance(value, bool) else ()
+
+
+def _flag(path: tuple[str, ...], inventory: Inventory) -> Values:
+    value = dig(inventory, path)
+    return (value,) if isinstance(value, bool) else ()
+
+
+def _members(path: tuple[str, ...], inventory: Inventory) -> Values:
+    return tuple(sorted({fold(member) for member in dig(inventory, path) or () if isinstance(member, str)}))
+
+
+def _day(field: str, inventory: Inventory) -> Values:
+    written = inventory.get(field)
+    if not written:
+        return ()
+    moment = datetime.fromisoformat(written)
+    return ((moment if moment.tzinfo is None else moment.astimezone(UTC)).date().isoformat(),)
+
+
+def _keyed(field: str, inventory: Inventory) -> Values:
+    keyed = inventory.get(field) or {}
+    return tuple(sorted({(fold(key), fold(str(value))) for key, values in keyed.items() for value in values}))
+
+
+def _records(field: str, attributes: tuple[str, ...], inventory: Inventory) -> Values:
+    """The whole list as one value, so that systems of equal make are tested once."""
+    records = inventory.get(field)
+    return () if records is None else (tuple(_record(record, attributes) for record in records),)
+
+
+def _record(record: Mapping[str, Any], attributes: tuple[str, ...]) -> Record:
+    return tuple((name, fold(record[name])) for name in attributes if record.get(name) is not None)
+
+
+def _count(field: str, inventory: Inventory) -> Values:
+    return (len(inventory.get(field) or ()),)
+
+
+def _total(field: str, attribute: str, inventory: Inventory) -> Values:
+    """Unknown where there is nothing to add up, and where one of them is unknown."""
+    parts = [record.get(attribute) for record in inventory.get(field) or ()]
+    return (sum(parts),) if parts and None not in parts else ()
+
+
+def _provisioned(inventory: Inventory) -> Values:
+    """Whether a lab controller can switch it on and off; no is never known of a system."""
+    return (True,) if inventory.get("power_type") and inventory.get("lab_controller") else ()
+
+
+def _installable(inventory: Inventory) -> Values:
+    """Its arches and what it excludes, as one value; both are known, and hold nothing if they are missing."""
+    exclusions = inventory.get("excluded_families") or ()
+    excluded = {tuple(_record(each, EXCLUSION_ATTRIBUTES)) for each in exclusions}
+    return ((_members(("arches",), inventory), tuple(sorted(excluded))),)
+
+
+def _having_urls(field: str, inventory: Inventory) -> Values:
+    urls = inventory.get(field) or {}
+    return tuple(sorted({fold(name) for name in urls if urls[name]}))
+
+
+def text(*path: str) -> Property:
+    return Property(partial(_one, str, path))
+
+
+def number(*path: str) -> Property:
+    return Property(partial(_one, int, path))
+
+
+def decimal(*path: str) -> Property:
+    return Property(partial(_decimal, path))
+
+
+def flag(*path: str) -> Property:
+    return Property(partial(_flag, path))
+
+
+def day(field: str) -> Property:
+    return Property(partial(_day, field))
+
+
+def members(*path: str) -> Property:
+    return Property(partial(_members, path), many=True)
+
+
+def keyed(field: str) -> Property:
+    return Property(partial(_keyed, field), many=True)
+
+
+def records(field: str, attributes: tuple[str, ...]) -> Property:
+    return Property(partial(_records, field, attributes))
+
+
+def count(field: str) -> Property:
+    return Property(partial(_count, field))
+
+
+def total(field: str, attribute: str) -> Property:
+    return Property(partial(_total, field, attribute))
+
+
+def having_urls(field: str) -> Property:
+    return Property(partial(_having_urls, field), many=True)
+
+
+AUTO_PROV: Final = Property(_provisioned)
+INSTALLABLE: Final = Property(_installable)

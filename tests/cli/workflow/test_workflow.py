@@ -1,0 +1,191 @@
+"""Jobs by options: what they come to, and what is said of options that are wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from click.testing import Result
+
+from domain.requirements import to_text
+from domain.requirements.distro import parse as parse_distro
+from tests.domain.requirements.asking import refuse
+from tests.intake.jobs import read_xml
+from tests.intake.schema import is_valid
+
+Run = Callable[..., Result]
+
+LEAST = ("--distro", "RHEL-9.6", "--task", "/kernel/smoke")
+MACHINE = '{"element":"system_type","op":"==","value":"Machine"}'
+
+
+def made(run: Run, *options: str) -> Any:
+    """The job that a server reads from it, which knows the names of `tests/intake/jobs.py`."""
+    result = run("workflow", *LEAST, *options)
+    assert result.exit_code == 0, result.output
+    body = result.stdout.encode()
+    assert is_valid(body)
+    return read_xml(body)
+
+
+def recipe_of(run: Run, *options: str) -> Any:
+    ((recipe,),) = (recipe_set.recipes for recipe_set in made(run, *options).recipe_sets)
+    return recipe
+
+
+REQUIRES = [
+    # options, and what they require beside the type
+    (("--hostrequire", "memory>=8192"), '{"element":"memory","op":">=","value":8192}'),
+    (("--hostrequire", "pool=big"), '{"element":"pool","op":"==","value":"big"}'),
+    (("--hostrequire", "hypervisor="), '{"element":"hypervisor","op":"==","value":""}'),
+    (("--hostrequire", " hypervisor != "), '{"element":"hypervisor","op":"!=","value":""}'),
+    (("--hostrequire", "hostname like a%=b"), '{"element":"hostname","op":"like","value":"a%=b"}'),
+    (("--hostrequire", "cpu/flag = vmx"), '{"element":"cpu/flag","op":"==","value":"vmx"}'),
+    (("--hostrequire", "diskspace > 2 TB"), '{"element":"diskspace","op":">","value":2000000000000}'),
+    (
+        ("--hostrequire", "disk/size>=4KiB"),
+        '{"disk":[{"element":"size","op":">=","value":4096}]}',
+    ),
+    (("--hostrequire", "device/driver != e1000"), '{"driver":"e1000","element":"device","op":"!="}'),
+    (
+        ("--hostrequire", "labcontroller=lab.east.example.com"),
+        '{"element":"labcontroller","op":"==","value":"lab.east.example.com"}',
+    ),
+    (
+        ("--hostrequire", '<cpu><flag op="!=" value="svm"/></cpu>'),
+        '{"element":"cpu/flag","op":"!=","value":"svm"}',
+    ),
+    (("--keyvalue", "HVM=1"), '{"element":"key_value","key":"HVM","op":"==","value":"1"}'),
+    (("--keyvalue", "NFS like a%"), '{"element":"key_value","key":"NFS","op":"like","value":"a%"}'),
+    (("--machine", "a.lab"), '{"element":"hostname","op":"==","value":"a.lab"}'),
+    (("--pool", "big"), '{"element":"pool","op":"==","value":"big"}'),
+    (
+        ("--pool", "big", "--pool", "arm"),
+        '{"or":[{"element":"pool","op":"==","value":"arm"},{"element":"pool","op":"==","value":"big"}]}',
+    ),
+]
+
+
+@pytest.mark.parametrize(("options", "required"), REQUIRES)
+def test_requirement__by_an_option__is_what_the_job_asks(
+    run: Run, options: tuple[str, ...], required: str
+) -> None:
+    both = ",".join(sorted((required, MACHINE)))
+    assert recipe_of(run, *options).host_requires == f'{{"and":[{both}]}}'
+
+
+def test_type__of_an_option__takes_the_place_of_machines(run: Run) -> None:
+    assert recipe_of(run).host_requires == MACHINE
+    assert recipe_of(run, "--systype", "laptop").host_requires == MACHINE.replace("Machine", "Laptop")
+
+
+def test_machine__whatever_its_condition__is_forced(run: Run) -> None:
+    recipe = recipe_of(run, "--machine", "arm-04.east.example.com", "--ignore-system-status")
+    assert recipe.host_requires == '{"force":"arm-04.east.example.com"}'
+
+
+DISTROS = [
+    (("--arch", "x86_64"), {"and": [{"element": "arch", "value": "x86_64"}]}),
+    (("--family", "F", "--tag", "A", "--tag", "B"), {"and": [
+        {"element": "family", "value": "F"},
+        *({"element": "tag", "value": tag} for tag in ("A", "B")),
+    ]}),
+    (("--variant", "Server"), {"and": [{"element": "variant", "value": "Server"}]}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("options", "more"), DISTROS)
+def test_distro__by_options__is_all_of_them(run: Run, options: tuple[str, ...], more: Any) -> None:
+    asked = {"and": [{"element": "name", "value": "RHEL-9.6"}, *more["and"]]}
+    assert recipe_of(run, *options).distro_requires == to_text(parse_distro(asked, refuse))
+
+
+def test_distro__with_a_percent_sign__is_a_pattern(run: Run) -> None:
+    xml = run("workflow", "--distro", "RHEL-9%", "--task", "/t").stdout
+    assert '<distro_name op="like" value="RHEL-9%"/>' in xml
+
+
+def test_arches__several__are_a_recipe_set_each(run: Run) -> None:
+    job = made(run, "--arch", "x86_64", "--arch", "aarch64")
+    assert ["aarch64" in one.recipes[0].distro_requires for one in job.recipe_sets] == [False, True]
+
+
+def test_servers_and_clients__asked_for__are_one_set_with_roles(run: Run) -> None:
+    (recipe_set,) = made(run, "--servers", "1", "--clients", "2").recipe_sets
+    assert [recipe.role for recipe in recipe_set.recipes] == ["SERVERS", "CLIENTS", "CLIENTS"]
+    assert {task.role for task in recipe_set.recipes[2].tasks} == {"CLIENTS"}
+
+
+def test_choice__by_pools_and_chance__is_in_the_recipe(run: Run) -> None:
+    recipe = recipe_of(run, "--autopick", "storage", "--autopick", "big", "--random")
+    assert (recipe.autopick_random, recipe.autopick_pools) == (True, ("storage", "big"))
+
+
+def test_tasks__named__come_after_the_check_of_the_installation(run: Run) -> None:
+    params = ("--task", "/t", "--taskparam", "A=b=c")
+    assert [(task.name, task.params) for task in recipe_of(run, *params).tasks] == [
+        ("/distribution/check-install", (("A", "b=c"),)),
+        ("/kernel/smoke", (("A", "b=c"),)),
+        ("/t", (("A", "b=c"),)),
+    ]
+    alone = recipe_of(run, "--suppress-install-task")
+    assert [task.name for task in alone.tasks] == ["/kernel/smoke"]
+
+
+def test_job__with_all_that_is_beside_scheduling__has_it(run: Run) -> None:
+    job = made(
+        run,
+        *("--whiteboard", "w", "--priority", "high", "--job-group", "kernel-qe", "--job-owner", "alice"),
+        *("--cc", "a@b.c", "--retention-tag", "active", "--product", "p", "--reserve", "--ignore-panic"),
+        *("--reserve-duration", "60", "--method", "nfs", "--ks-meta", "a", "--kernel-options", "k"),
+        *("--kernel-options-post", "p", "--repo", "http://r/", "--ks-append", "%post"),
+    )
+    kept = job.document
+    recipe = kept["recipe_sets"][0]["recipes"][0]
+    assert (job.whiteboard, job.group, job.owner, job.product) == ("w", "kernel-qe", "alice", "p")
+    assert (job.retention_tag, kept["notify"]) == ("active", ["a@b.c"])
+    assert kept["recipe_sets"][0]["priority"] == "High"
+    assert recipe["reservesys"] == {"duration_seconds": 60, "when": "always"}
+    assert recipe["watchdog"] == {"panic": "ignore"}
+    assert (recipe["ks_meta"], recipe["kernel_options"], recipe["kernel_options_post"]) == (
+        "method=nfs a",
+        "k",
+        "p",
+    )
+    assert recipe["repos"] == [{"name": "repo_0", "url": "http://r/"}]
+    assert recipe["ks_appends"] == ["%post"]
+
+
+WRONG = [
+    ((), ["--distro or --family must say", "--task must say what to run"]),
+    (
+        (*LEAST, "--hostrequire", "memroy=1", "--hostrequire", "memory=much", "--keyvalue", "X"),
+        ["'memroy=1': unknown element <memroy>", "'memory=much': must be a whole number", "'X': must be"],
+    ),
+    ((*LEAST, "--hostrequire", "<and>"), ["'<and>': is not XML"]),
+    ((*LEAST, "--hostrequire", "<memory>1</memory>"), ["unexpected text"]),
+    ((*LEAST, "--hostrequire", "memory"), ['must be "TAG OP VALUE"']),
+    ((*LEAST, "--hostrequire", "disk/size = 4 GBit"), ["units must be one of"]),
+    ((*LEAST, "--ignore-system-status"), ["needs --machine"]),
+    (
+        (*LEAST, "--machine", "a", "--ignore-system-status", "--pool", "b", "--random"),
+        ["leaves no room for --pool, --random"],
+    ),
+    ((*LEAST, "--reserve-duration", "60", "--taskparam", "=b"), ["needs --reserve", "must be NAME=VALUE"]),
+    (("--distro", "F", "--reserve", "--suppress-install-task"), ["leaves no task at all"]),
+    ((*LEAST, "--cc", "nobody"), ["notify[0]: must be a mail address"]),
+]
+
+
+@pytest.mark.parametrize(("options", "told"), WRONG)
+def test_options__that_are_wrong__are_all_told(run: Run, options: tuple[str, ...], told: list[str]) -> None:
+    result = run("workflow", *options)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert all(fault in result.stderr for fault in told), result.stderr
+
+
+def test_workflow__piped_into_submit__is_a_job(real: Run) -> None:
+    options = ("--distro", "RHEL-9.6", "--arch", "x86_64", "--task", "/kernel/smoke", "--pool", "small")
+    result = real("submit", "-", input=real("workflow", *options).stdout)
+    assert result.exit_code == 0 and " submitted: recipe set" in result.stdout

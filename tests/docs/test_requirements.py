@@ -1,0 +1,48 @@
+"""The page of the requirement language has every element, as the vocabulary has it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import pytest
+
+from domain.requirements import operands
+from domain.requirements.operators import EQUALITY, EVERY, MATCHING
+from domain.requirements.vocabulary import DISK, DISTRO_TREE, SYSTEM, Vocabulary
+from tests.docs.page import TOP
+
+PAGE = (TOP / "docs" / "requirements.md").read_text("utf-8")
+OPERATORS = {"all": EVERY, "match": MATCHING, "equality": EQUALITY, "yes": ("==",), "none": ()}
+SECTIONS = {"Systems": SYSTEM, "Disks": DISK, "Distro trees": DISTRO_TREE}
+
+
+def section(title: str) -> str:
+    return PAGE.split(f"\n## {title}\n")[1].split("\n## ")[0]
+
+
+def rows(title: str) -> Iterator[tuple[list[str], str, str]]:
+    """Spellings, operators, and what else is said."""
+    for line in section(title).splitlines():
+        if line.startswith("| `"):
+            spellings, _, operators, said = (cell.strip() for cell in line.strip("|").split(" | ", 3))
+            yield re.findall(r"`([^`]+)`", spellings), operators, said
+
+
+@pytest.mark.parametrize(("title", "language"), SECTIONS.items(), ids=SECTIONS)
+def test_page__each_table__is_the_vocabulary(title: str, language: Vocabulary) -> None:
+    told = {name: OPERATORS[operators] for spellings, operators, _ in rows(title) for name in spellings}
+    assert told == {name: element.operators for name, element in language.elements.items()}
+
+
+def test_page__spellings_of_one_row__are_of_one_element() -> None:
+    for title in ("Systems", "Disks"):
+        for spellings, _, _ in rows(title):
+            assert SECTIONS[title].elements[spellings[0]].spellings == tuple(spellings)
+
+
+def test_page__attributes_and_units__are_all_there() -> None:
+    said = {name: text for title in SECTIONS for spellings, _, text in rows(title) for name in spellings}
+    for name in ("device", "key_value", "system/compatible_with_distro"):
+        assert all(f"`{attribute}`" in said[name] for attribute in SYSTEM.elements[name].attributes)
+    assert all(f"`{unit}`" in section("Disks") for unit in operands.UNITS)

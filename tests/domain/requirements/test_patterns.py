@@ -1,0 +1,35 @@
+"""Patterns find what `%` and `_` stand for, by whichever way they are looked for."""
+
+from __future__ import annotations
+
+import re
+
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from domain.requirements.patterns import like
+
+PIECES = st.text("ab%_.*", max_size=8)
+TEXTS = st.text("ab.*\n", max_size=8)
+
+
+def plainly(pattern: str, text: str) -> bool:
+    expression = "".join({"%": ".*", "_": "."}.get(sign, re.escape(sign)) for sign in pattern)
+    return re.fullmatch(expression, text, re.DOTALL) is not None
+
+
+@given(PIECES, TEXTS)
+# Both ends are there, in the same place.
+@example("ab%ba", "aba")
+@example("a%b%b", "ab")
+# What is found first leaves no room for what comes behind it.
+@example("%ab%b", "abab")
+@example("%%", "")
+@example("", "")
+def test_pattern__any__matches_what_it_says(pattern: str, text: str) -> None:
+    assert like(pattern)(text) is plainly(pattern, text)
+
+
+def test_pattern__hostile__is_answered_at_once() -> None:
+    for pattern in ("%a" * 120 + "%b", "%_a" * 80 + "%b", "a%" * 120 + "b"):
+        assert not like(pattern)("a" * 250 + "c")
