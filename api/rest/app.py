@@ -23,6 +23,8 @@ from api.rest.resources.description import Description
 from api.rest.resources.document_kinds import DistroTrees, Groups, LabControllers, Pools, Users
 from api.rest.resources.events import Events
 from api.rest.resources.health import Health
+from api.rest.resources.history import History
+from api.rest.resources.inventory import Inventory
 from api.rest.resources.jobs import Jobs
 from api.rest.resources.metrics import Metrics
 from api.rest.resources.reads import Reads
@@ -62,6 +64,8 @@ def resources(services: Services) -> dict[str, Any]:
         "recipes": Recipes(services),
         "systems": Systems(services),
         "usage": Usage(services),
+        "history": History(services),
+        "inventory": Inventory(services),
         "reservations": Reservations(services),
         "lab_controllers": LabControllers(services),
         "distro_trees": DistroTrees(services),

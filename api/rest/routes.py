@@ -59,6 +59,8 @@ ROUTES: dict[str, Route] = {
     "/systems/{fqdn}": Route("systems", {"GET": READERS, "PATCH": SUBMITTERS, "DELETE": SUBMITTERS}, "one"),
     "/systems/{fqdn}/reservation": Route("reservations", {"PUT": SUBMITTERS, "DELETE": SUBMITTERS}),
     "/systems/{fqdn}/usage": Route("usage", READ),
+    "/systems/{fqdn}/history": Route("history", READ),
+    "/inventory": Route("inventory", {"GET": READERS, "POST": SUBMITTERS}),
     "/lab-controllers": Route("lab_controllers", READ, "list"),
     "/lab-controllers/{name}": Route("lab_controllers", {**PUT_BY_ADMINS, "PATCH": ADMIN}),
     "/lab-controllers/{name}/commands": Route("commands", {"GET": (*LAB, roles.AUDITOR)}, own_lab=True),

@@ -8,10 +8,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
 from api.cli.arguments.as_of import as_of
 from api.cli.arguments.params import Whole
 from api.cli.arguments.then import tell_moment, there_then
+from api.cli.lazy import Group
 from api.cli.remote import remote, wide
 from api.cli.terminal.output import Output, note
 from api.cli.terminal.progress import counting
@@ -102,6 +104,29 @@ def list_command(
 
     made = click.command(name, help=text)(limits(rows)(as_of(wide(remote(shown)))))
     made.params = [*filters, *made.params]
+    return made
+
+
+def with_commands(listing: click.Command, *commands: click.Command) -> click.Group:
+    """A list that has commands as well. What narrows down the list says nothing to them."""
+    show = listing.callback
+    assert show is not None, "a list is shown by something"
+
+    def shown(**given: Any) -> None:
+        context = click.get_current_context()
+        if context.invoked_subcommand is None:
+            show(**given)
+            return
+        for param in listing.params:
+            if context.get_parameter_source(str(param.name)) is ParameterSource.COMMANDLINE:
+                raise click.UsageError(
+                    f"{param.opts[0]} stands before `{context.invoked_subcommand}`: put it behind."
+                )
+
+    made = Group(listing.name, help=listing.help, params=listing.params, callback=shown)
+    made.invoke_without_command, made.subcommand_metavar = True, "[COMMAND]"
+    for command in commands:
+        made.add_command(command)
     return made
 
 
