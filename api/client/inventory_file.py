@@ -35,13 +35,14 @@ class Part:
     before: int = 0
 
 
-def exported(client: Client, form: str, **asked: str | None) -> Iterator[str]:
-    """The text of the file."""
+def exported(
+    client: Client, form: str, *, one_line: bool = False, **asked: str | int | None
+) -> Iterator[str]:
+    """The text of the file; `one_line` is for JSON that machines read."""
     pages = client.text_pages(PATH, CONTENT_TYPES[form], **asked)
     if form == "json":
-        yield json.dumps(
-            {"systems": [one for page in pages for one in json.loads(page)["systems"]]}, indent=1
-        )
+        systems = [one for page in pages for one in json.loads(page)["systems"]]
+        yield json.dumps({"systems": systems}, indent=None if one_line else 1)
         yield "\n"
         return
     for number, page in enumerate(pages):

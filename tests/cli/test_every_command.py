@@ -30,14 +30,16 @@ RECIPE = {
     "tasks": [{"name": "/t"}],
 }
 SOME_JOB = {"recipe_sets": [{"recipes": [RECIPE]}]}
+SOME_SYSTEMS = json.dumps({"systems": [{"fqdn": ARM, "location": "rack 7"}]})
 
 
 @dataclass(frozen=True)
 class Case:
-    """What to call; `lines`: its JSON is one document a line, else one document."""
+    """What to call, `given` on standard input; `lines`: its JSON is a document a line, else just one."""
 
     arguments: str
     lines: bool = False
+    given: str = json.dumps(SOME_JOB)
 
     @property
     def command(self) -> tuple[str, ...]:
@@ -45,8 +47,9 @@ class Case:
 
 
 def leaves(command: click.Command, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
-    if not isinstance(command, click.Group):
+    if not isinstance(command, click.Group) or command.invoke_without_command:
         yield path
+    if not isinstance(command, click.Group):
         return
     context = click.Context(command)
     for name in command.list_commands(context):
@@ -82,6 +85,7 @@ CASES = [
         Case(f"system add new.east.example.com owner=bob lab_controller={EAST}"),
     ),
     *(Case(f"system show {ARM}"), Case(f"system usage {ARM}"), Case(f"system set {ARM} memory_mb=4096")),
+    *(Case(f"system history {ARM}"), Case("systems export"), Case("systems import -", given=SOME_SYSTEMS)),
     *(Case(f"system drain {ARM}"), Case(f"system undrain {ARM}"), Case(f"system set-condition {OLD} Manual")),
     *(Case(f"system reserve {MANUAL} --until 8h"), Case(f"system return {MANUAL}")),
     *(Case("user put zoe"), Case("user show zoe"), Case("group put spare --member zoe")),
@@ -104,6 +108,9 @@ REFUSED = [
         "job 999",
         "set-job 999 whiteboard=x",
         "system usage no.such",
+        "system history no.such",
+        "systems export --pool nosuch",
+        "systems import -",
         "system add a.b lab_controller=no.such",
         "usage --token ll_nobody",
         "recipe 999",
@@ -197,7 +204,7 @@ def test_json__of_every_command__is_all_there_is_on_standard_output(
     arguments = case.arguments
     if "TOKEN" in arguments:
         arguments = arguments.replace("TOKEN", line.json("token", "create", "bob")["token_id"])
-    result = real(*arguments.split(), "--json", input=json.dumps(SOME_JOB))
+    result = real(*arguments.split(), "--json", input=case.given)
     assert (result.exit_code, result.stderr) == (0, "")
     found = documents(result.stdout)
     assert case.lines or len(found) == 1
@@ -220,6 +227,6 @@ def test_refused__for_machines_and_for_people__is_status_1_and_beside_the_output
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.arguments)
 @pytest.mark.usefixtures("at_once")
 def test_nobody_there__every_command__is_status_1_and_says_what_to_do(run: Run, case: Case) -> None:
-    result = run(*case.arguments.split(), "--json", "--url", "http://127.0.0.1:1", input=json.dumps(SOME_JOB))
+    result = run(*case.arguments.split(), "--json", "--url", "http://127.0.0.1:1", input=case.given)
     assert (result.exit_code, result.stdout) == (1, "")
     assert "script/up --demo" in json.loads(result.stderr)["advice"]

@@ -83,18 +83,23 @@ def test_cells__as_people_write_them__mean_what_they_say() -> None:
     table = read_systems("﻿".encode() + "\n".join([head, *rows]).encode())
     assert table.systems == [
         {
-            **{
-                "fqdn": "a.b",
-                "arches": ["x86_64", "aarch64"],
-                "memory_mb": 16,
-                "hypervisor": "",
-                "vendor": None,
-            },
-            **{"pools": [], "cpu": {"flags": ["vmx", "sse"], "hyper": True}},
+            "fqdn": "a.b",
+            "arches": ["x86_64", "aarch64"],
+            "memory_mb": 16,
+            "hypervisor": "",
+            "vendor": None,
+            "pools": [],
+            "cpu": {"flags": ["vmx", "sse"], "hyper": True},
         },
         {
-            **{"fqdn": None, "arches": [], "memory_mb": 1.5, "hypervisor": "KVM", "vendor": "x"},
-            **{"pools": ["big", "small"], "cpu": {"flags": ["a b"], "hyper": False}, "owner": "bob"},
+            "fqdn": None,
+            "arches": [],
+            "memory_mb": 1.5,
+            "hypervisor": "KVM",
+            "vendor": "x",
+            "pools": ["big", "small"],
+            "cpu": {"flags": ["a b"], "hyper": False},
+            "owner": "bob",
         },
     ]
     assert table.rows == [2, 4]

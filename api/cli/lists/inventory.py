@@ -9,6 +9,8 @@ import click
 
 from api.cli.arguments.as_of import as_of
 from api.cli.arguments.params import OneOf
+from api.cli.arguments.then import tell_moment
+from api.cli.lists.listing import require_known
 from api.cli.remote import remote, wide
 from api.cli.terminal.output import Output, note
 from api.cli.terminal.tables import Column, Row
@@ -57,9 +59,16 @@ def export(
 
     It is all of one moment, whatever happens meanwhile.
     """
-    from api.client.inventory_file import exported
+    from api.client.inventory_file import PATH, exported
 
-    for text in exported(client, _form(form, file.name), as_of=as_of, **filters):
+    require_known(client, as_of, {name: given for name, given in filters.items() if given is not None})
+    position: int | None = None
+    if as_of is not None:
+        answer = client.get(PATH, limit=1, as_of=as_of)
+        tell_moment(client, output, as_of, answer)
+        position = answer["position"]
+    asked: dict[str, Any] = {**filters, "as_of": position}
+    for text in exported(client, _form(form, file), one_line=output.as_json, **asked):
         file.write(text.encode())
     if file.name != STDIN_OR_STDOUT:
         output.line({"file": file.name}, f"exported to {file.name}")
@@ -80,7 +89,7 @@ def import_(client: Client, output: Output, file: IO[bytes], form: str | None, d
     from api.cli.terminal.progress import advancing
     from api.client.inventory_file import import_all, look_at, parts_of
 
-    parts = parts_of(file.read(), _form(form, file.name))
+    parts = parts_of(file.read(), _form(form, file))
     done = (look_at if dry_run else import_all)(client, parts, advancing)
     if output.as_json:
         output.document({name: value for name, value in done.items() if name != "position"})
@@ -100,6 +109,8 @@ def _differences(systems: list[dict[str, Any]]) -> list[Row]:
     ]
 
 
-def _form(form: str | None, name: str) -> str:
-    suffix = PurePath(str(name)).suffix.removeprefix(".").lower()
+def _form(form: str | None, file: IO[bytes]) -> str:
+    # Standard input may have no name at all.
+    name = str(getattr(file, "name", STDIN_OR_STDOUT))
+    suffix = PurePath(name).suffix.removeprefix(".").lower()
     return form or (suffix if suffix in FORMATS else FORMATS[0])

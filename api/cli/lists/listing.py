@@ -45,7 +45,7 @@ class Listing:
             document = client.pages(self.path, self.name, limit=limit, seen=seen, as_of=as_of, **filters)
         narrowed = {name: given for name, given in filters.items() if given is not None}
         if not document[self.name]:
-            _require_known(client, as_of, narrowed)
+            require_known(client, as_of, narrowed)
         tell_moment(client, output, as_of, document)
         output.rows(document, self.name, self.columns, empty=self._empty(as_of is not None, narrowed))
         if document["next"] is not None and not output.as_json:
@@ -62,7 +62,7 @@ class Listing:
         return self.name.replace("_", " ")
 
 
-def _require_known(client: Client, as_of: str | None, narrowed: Mapping[str, str]) -> None:
+def require_known(client: Client, as_of: str | None, narrowed: Mapping[str, str]) -> None:
     """Nothing is of somebody whom nobody knows. Raises Problem, which says so."""
     for name, what in NAMED.items():
         if name in narrowed:
@@ -123,11 +123,14 @@ def with_commands(listing: click.Command, *commands: click.Command) -> click.Gro
                     f"{param.opts[0]} stands before `{context.invoked_subcommand}`: put it behind."
                 )
 
-    made = Group(listing.name, help=listing.help, params=listing.params, callback=shown)
-    made.invoke_without_command, made.subcommand_metavar = True, "[COMMAND]"
-    for command in commands:
-        made.add_command(command)
-    return made
+    return Group(
+        listing.name,
+        commands,
+        invoke_without_command=True,
+        help=listing.help,
+        params=listing.params,
+        callback=shown,
+    )
 
 
 def since(row: Row) -> str:

@@ -61,5 +61,10 @@ def _document(row: Row | None) -> dict[str, Any]:
     """All there is to know of it at one time. One that is new was not draining before, which nobody asks."""
     if row is None:
         return {"draining": False}
-    beside = {CALLED.get(name, name): value for name, value in row.items() if name not in NOT_SHOWN}
-    return {**row["inventory"], **beside}
+    shown = {name: value for name, value in row.items() if name not in NOT_SHOWN}
+    return {**row["inventory"], **{CALLED.get(name, name): _plain(name, shown[name]) for name in shown}}
+
+
+def _plain(name: str, value: Any) -> Any:
+    """Moments as they are written everywhere."""
+    return value.replace("+00:00", "Z") if name.endswith("_until") and value else value
