@@ -39,13 +39,14 @@ class Place:
 @dataclass(frozen=True)
 class Item:
     """One system. `place` is where it was told, `document` how it is registered if nobody knows it yet,
-    `change` what is to be true of it otherwise.
+    `change` what is to be true of it otherwise. `given` are its fields, those at fault among them.
     """
 
     place: Place
     fqdn: str
     document: Mapping[str, Any]
     change: SystemChange
+    given: frozenset[str]
 
 
 @dataclass(frozen=True)
@@ -112,7 +113,7 @@ class Importing:
             yield Fault("fqdn", f"is known as {called}")
         self._named[item.fqdn.casefold()] = None
         if not known:
-            missing = (name for name in NEEDED if name not in item.document)
+            missing = (name for name in NEEDED if name not in item.given)
             yield from (Fault(name, "is missing, and nobody knows this system yet") for name in missing)
         yield from unknown_names(self._directory, item.document)
 

@@ -142,14 +142,21 @@ FAULTY_ROWS = [
     # A good one, which is not stored either.
     {"fqdn": "good.east.example.com", "lab_controller": EAST, "owner": "alice"},
     # Values, names nobody knows, and what a new system needs.
-    {"fqdn": "bad.east.example.com", "memory_mb": -1, "lab_controller": EAST, "owner": "alice"},
+    {"fqdn": "bad.east.example.com", "memory_mb": -1, "lab_controller": "no host!", "owner": "nobody"},
     {"fqdn": "no.east.example.com", "lab_controller": "no.such", "owner": "nobody", "pools": ["nowhere"]},
     {"fqdn": "new.east.example.com"},
     # Told of twice, whatever the case.
     {"fqdn": "GOOD.east.example.com", "lab_controller": EAST, "owner": "alice"},
 ]
 PLACES = [
-    *((1, "memory_mb"), (2, "lab_controller"), (2, "owner"), (2, "pools[0]")),
+    *(
+        (1, "memory_mb"),
+        (1, "lab_controller"),
+        (1, "owner"),
+        (2, "lab_controller"),
+        (2, "owner"),
+        (2, "pools[0]"),
+    ),
     *((3, "lab_controller"), (3, "owner"), (4, "fqdn")),
 ]
 

@@ -29,13 +29,9 @@ format_option = click.option(
 )
 
 
-def _changed(row: Row) -> str:
-    return "added" if row["added"] else ""
-
-
+NEW = Column("new", "added")
 DIFFERENCES = (
     Column("system", "fqdn", rank=0),
-    Column("", _changed, "state"),
     Column("property", "property", rank=0),
     Column("from", "from", "text", 2),
     Column("to", "to", "text", 0),
@@ -95,7 +91,7 @@ def import_(client: Client, output: Output, file: IO[bytes], form: str | None, d
         output.document({name: value for name, value in done.items() if name != "position"})
         return
     if differences := list(_differences(done["systems"])):
-        output.table(DIFFERENCES, differences)
+        output.table((*DIFFERENCES, NEW) if done["added"] else DIFFERENCES, differences)
     click.echo(f"{done['added']} added, {done['changed']} changed, {done['kept']} kept")
     if dry_run:
         note("a dry run: nothing was changed")

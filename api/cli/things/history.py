@@ -49,4 +49,4 @@ def of_system(client: Client, output: Output, fqdn: str, limit: int | None, as_o
     ]
     output.table(COLUMNS, lines)
     if document["next"] is not None:
-        note(f"more: --all shows them, or --limit N; these are the last {len(document['changes'])} changes")
+        note("more: --all shows them, or --limit N the last N changes")

@@ -51,7 +51,24 @@ def _told(systems: Iterable[tuple[Place, Any]], moment: str) -> Told:
             system = NamedSystem.model_validate(document)
         except ValidationError as error:
             told.faults.extend(map(place.of, faults_of(error, NamedSystem)))
+            rest = _sound_part(document, error)
         else:
-            registered = system.document(added_at=moment)
-            told.items.append(Item(place, system.fqdn, registered, change_of(system)))
+            rest = system
+        if rest is not None:
+            registered = rest.document(added_at=moment)
+            told.items.append(Item(place, rest.fqdn, registered, change_of(rest), frozenset(document)))
     return told
+
+
+def _sound_part(document: Any, error: ValidationError) -> NamedSystem | None:
+    """What is not at fault may still be: by names that nobody knows."""
+    if not isinstance(document, dict):
+        return None
+    wrong = {
+        fault["loc"][0] for fault in error.errors(include_url=False, include_input=False) if fault["loc"]
+    }
+    try:
+        return NamedSystem.model_validate({name: document[name] for name in document if name not in wrong})
+    except ValidationError:
+        # Nobody knows which system it is.
+        return None
