@@ -16,7 +16,7 @@ import orjson
 
 from api.intake.limits import WORDS_LENGTH
 from api.intake.near_names import meant
-from domain.errors import Fault, Unreadable
+from domain.errors import Fault, FaultyInput, Unreadable
 
 QUOTE, LIST = '"', "["
 # A cell may hold all devices of a system: as long as a body that is read.
@@ -136,17 +136,17 @@ class Table:
 
 
 def read_systems(body: bytes) -> Table:
-    """Raises Unreadable for what is no table, or has no such columns."""
+    """Raises Unreadable for what is no text, FaultyInput for what is no table or has other columns."""
     try:
         lines = csv.reader(io.StringIO(body.decode("utf-8-sig"), newline=""), strict=True)
         rows = list(enumerate(lines, start=1))
     except UnicodeDecodeError as error:
         raise Unreadable([Fault("body", f"is not UTF-8 at byte {error.start}")]) from None
     except csv.Error as error:
-        raise Unreadable([Fault(f"line {lines.line_num}", str(error))]) from None
+        raise FaultyInput([Fault(f"line {lines.line_num}", str(error))]) from None
     header = rows[0][1] if rows else []
     if faults := list(_faults_of(header)):
-        raise Unreadable(faults)
+        raise FaultyInput(faults)
     table = Table()
     for number, cells in rows[1:]:
         if any(cells):

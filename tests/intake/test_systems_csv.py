@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from api.intake.systems_csv import COLUMNS, read_systems, write_systems
 from api.rest.contract.inputs.systems import Cpu, Device, Disk, Exclusion, Properties
-from domain.errors import Unreadable
+from domain.errors import FaultyInput
 from tests.rest.whole_system import WHOLE
 
 BESIDE = ("fqdn", "lab_controller", "owner", "condition", "pools")
@@ -113,7 +113,7 @@ def test_cells__that_cannot_be_read__each_told_with_row_and_column() -> None:
     ]
 
 
-UNREADABLE = [
+NO_TABLES = [
     # Nothing at all, and no name for what a row is of.
     (b"", ["row 1"]),
     (b"owner\nbob\n", ["row 1"]),
@@ -125,9 +125,9 @@ UNREADABLE = [
 ]
 
 
-@pytest.mark.parametrize(("body", "places"), UNREADABLE)
+@pytest.mark.parametrize(("body", "places"), NO_TABLES)
 def test_table__that_is_none__is_refused_as_a_whole(body: bytes, places: list[str]) -> None:
-    with pytest.raises(Unreadable) as refused:
+    with pytest.raises(FaultyInput) as refused:
         read_systems(body)
     assert [fault.where for fault in refused.value.faults] == places
 

@@ -11,7 +11,7 @@ import pytest
 
 from api.intake.systems_csv import read_systems, write_systems
 from tests.harness.running import Running
-from tests.rest.acting import EAST, WEST, by_people, in_one_commit, recipe_for, start, submit
+from tests.rest.acting import EAST, WEST, by_people, in_one_commit, in_state, recipe_for, start, submit
 from tests.rest.whole_system import OTHERWISE, WHOLE
 
 People = dict[str, httpx.Client]
@@ -189,7 +189,8 @@ def test_import__no_inventory_at_all__is_refused(client: httpx.Client) -> None:
     assert (
         client.post("/inventory", content=b"fqdn", headers={"Content-Type": "text/plain"}).status_code == 415
     )
-    assert take_table(client, "fqdn,colour\n").status_code == 400
+    assert take_table(client, "fqdn,colour\n").status_code == 422
+    assert client.post("/inventory", content=b"\xff", headers=CSV).status_code == 400
     assert client.post("/inventory", json=[]).status_code == 422
     assert client.post("/inventory", json={"systems": [{}], "users": []}).status_code == 422
     answer = take(client, *[{"fqdn": "a.b"}] * 1001)
@@ -235,6 +236,30 @@ def test_import__conditions_of_systems_at_work__recipes_end_as_by_single_changes
         (f"system/{second}", "system.idle"),
         (f"system/{spare}", "system.inventory-changed"),
     ]
+
+
+def test_import__two_systems_of_a_set_that_waits_for_a_third__each_seen_as_the_one_before_left_it(
+    client: httpx.Client, machines: Callable[..., str], line: Running
+) -> None:
+    first, second, busy = machines(), machines(), machines()
+    in_state(client, submit(client, recipe_for(busy))["recipe_ids"][0], "waiting")
+    recipes = submit(client, *map(recipe_for, (first, second, busy)))["recipe_ids"]
+    for recipe_id in recipes[:2]:
+        in_state(client, recipe_id, "scheduled")
+    answer = take(client, *({"fqdn": fqdn, "condition": "Broken"} for fqdn in (first, second)))
+    told = in_one_commit(line, answer)
+    assert told[:3] == [
+        (f"system/{first}", "system.condition-changed"),
+        (f"recipe/{recipes[0]}", "recipe.assigned"),
+        (f"system/{first}", "system.idle"),
+    ]
+    assert sorted(told[3:]) == sorted(
+        [
+            (f"system/{second}", "system.condition-changed"),
+            *((f"recipe/{recipe_id}", "recipe.queued") for recipe_id in recipes),
+            (f"system/{second}", "system.idle"),
+        ]
+    )
 
 
 def test_import__lab_of_a_system_at_work__409_and_nothing_stored(
