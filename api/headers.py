@@ -11,4 +11,5 @@ FORWARDED_FOR: Final = "X-Forwarded-For"
 POSITION_HEADER: Final = "Labledger-Position"
 
 PROBLEM: Final = "application/problem+json"
+CSV: Final = "text/csv"
 EVENT_STREAM: Final = "text/event-stream"

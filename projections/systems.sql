@@ -131,3 +131,14 @@ FROM (
         ) AS summed GROUP BY fqdn, condition
     ) AS of_condition GROUP BY fqdn
 ) AS of_system
+
+-- name: changes_of_system
+-- What was true of a system from each change on, and what was before: null before the first. The latest first; `before`
+-- is a position.
+SELECT s.since_position, s.since, to_jsonb(s) AS becomes, to_jsonb(b) AS was
+FROM read.systems s
+LEFT JOIN LATERAL (
+    SELECT * FROM read.systems i WHERE i.fqdn = s.fqdn AND i.since_position < s.since_position
+    ORDER BY i.since_position DESC LIMIT 1) AS b ON true
+WHERE s.fqdn = %(fqdn)s AND s.since_position <= %(at)s AND s.since_position < %(before)s
+ORDER BY s.since_position DESC LIMIT %(limit)s

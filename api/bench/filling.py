@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
-from itertools import islice
+from functools import cached_property
+from itertools import cycle, islice
 from typing import Any
 
 from api.bench.jobs import JobReader
@@ -12,15 +14,21 @@ from api.bench.stand import Stand
 from api.bench.told import Told, nobody
 from api.client.lab_file import load
 from api.store.requests import Append, committed, new_command_id
+from domain.access.policy import policy_of, told
+from domain.directory.events import PoolAccessPolicyChanged
 from domain.directory.state import Directory
 from domain.events import Change, Decided, Stamp
+from domain.job.spec import JobSpec
 from domain.job.submission import counts, submit
 from domain.scheduling.distro_trees import DistroTrees
+from domain.system.events import SystemAccessPolicyChanged
 from domain.upkeep.registration import register
 
 ACTOR = "admin"
 SYSTEMS_AT_ONCE = 500
 SETS_IN_A_JOB = 200
+# Of a system or pool: what is no part of its document.
+POLICY = "access_policy"
 
 
 class Filling:
@@ -35,15 +43,29 @@ class Filling:
         self.reader = JobReader(self._directory, ACTOR)
 
     def lab(self, document: dict[str, Any]) -> None:
-        """People, labs, pools and trees through the API; the many systems straight into the log."""
+        """People, labs, pools, trees through the API; policies and the many systems straight into the log."""
         systems = document["systems"]
+        pools = [
+            {name: value for name, value in pool.items() if name != POLICY} for pool in document["pools"]
+        ]
         with self._stand.client() as client:
-            load(client, {**document, "systems": []})
+            load(client, {**document, "pools": pools, "systems": []})
+        self._policies(document["pools"])
         for number, some in enumerate(_batches(systems, SYSTEMS_AT_ONCE)):
             self.catch_up()
-            self._append([decided for system in some for decided in register(system)])
+            self._append([decided for system in some for decided in _registered(system)])
             self._told("systems", min(len(systems), (number + 1) * SYSTEMS_AT_ONCE), len(systems))
         self.catch_up()
+
+    def _policies(self, pools: Sequence[Mapping[str, Any]]) -> None:
+        self.catch_up()
+        changes: Decided = [
+            (f"pool/{pool['name']}", PoolAccessPolicyChanged(entries=told(policy_of(pool[POLICY]))))
+            for pool in pools
+            if POLICY in pool
+        ]
+        if changes:
+            self._append(changes)
 
     def queue(self, sets: Iterator[dict[str, Any]], recipes: int) -> int:
         """Submit so many recipes at least; the position of the last event."""
@@ -55,11 +77,23 @@ class Filling:
 
     def submit(self, sets: Sequence[dict[str, Any]]) -> int:
         """A job of these recipe sets; how many recipes it has."""
-        spec = self.reader.job(sets)
+        spec = self.job(sets)
         (ids,) = self._stand.log.take_ids([counts(spec)])
         trees = [tree for each in spec.recipe_sets for tree in self._trees.choose(each).tree_ids]
         self._append(submit(spec, ids, ACTOR, trees))
         return len(trees)
+
+    def job(self, sets: Sequence[dict[str, Any]]) -> JobSpec:
+        """One of these recipe sets, on behalf of one group after the other where pools tell groups apart."""
+        spec, group = self.reader.job(sets), next(self._groups)
+        if group is None:
+            return spec
+        return replace(spec, group=group, document={**spec.document, "group": group})
+
+    @cached_property
+    def _groups(self) -> Iterator[str | None]:
+        ruled = any(POLICY in pool.document for _, pool in self._directory.items("pool"))
+        return cycle([None, *(name for name, _ in self._directory.items("group") if ruled)])
 
     def _append(self, decided: Decided) -> None:
         stamp = Stamp(datetime.now(UTC), ACTOR, f"request/{new_command_id()}")
@@ -76,6 +110,20 @@ class Filling:
                 self._directory.apply(recorded)
                 self._trees.apply(recorded)
         self._position = end
+
+
+def _without_policy(document: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in document.items() if name != POLICY}
+
+
+def _registered(system: Mapping[str, Any]) -> Decided:
+    """With its own policy, if it has one."""
+    decided = register(_without_policy(system))
+    if POLICY in system:
+        entries = told(policy_of(system[POLICY]))
+        changed = SystemAccessPolicyChanged(entries=entries, active_pool=None)
+        decided.append((f"system/{system['fqdn']}", changed))
+    return decided
 
 
 def _batches(items: Sequence[Any], size: int) -> Iterable[Sequence[Any]]:

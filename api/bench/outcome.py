@@ -13,7 +13,9 @@ Figures = Mapping[str, float]
 @dataclass(frozen=True)
 class Sizes:
     """`sets` is how many recipes a recipe set has at most (None: as the case has it), `rate` how many recipes
-    end each second, `events` how long a log is that is read from its beginning.
+    end each second, `events` how long a log is that is read from its beginning. `policies`, out of 1, is how
+    many systems have an access policy, in so many `pools` of so many `groups`; 0: all are open to everybody,
+    in the few pools that a made-up lab has.
     """
 
     systems: int
@@ -24,6 +26,9 @@ class Sizes:
     seconds: float
     seed: int
     events: int = 0
+    pools: int = 0
+    groups: int = 0
+    policies: float = 0.0
 
 
 @dataclass(frozen=True)

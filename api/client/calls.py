@@ -89,13 +89,24 @@ class Client:
             rows += page[name]
         return {**first, name: rows, "next": page.get("next")}
 
+    def text_pages(self, path: str, content_type: str, **parameters: Any) -> Iterator[str]:
+        """All of a list, page by page, as of the position of the first one."""
+        while True:
+            asked = given({"limit": PAGE, **parameters})
+            answer = self._answered("GET", path, params=asked, headers={"Accept": content_type})
+            yield answer.text
+            if "next" not in answer.links:
+                return
+            parameters["as_of"] = answer.headers["Labledger-Position"]
+            parameters["cursor"] = _cursor(answer.links["next"]["url"])
+
     def post(self, path: str, body: Any = None, *, key: str | None = None) -> Any:
         """`key` makes repetitions one request; a new one is made for every call that brings none."""
         return self._send("POST", path, body, {"Idempotency-Key": key or str(uuid.uuid4())})
 
-    def post_text(self, path: str, content: bytes, content_type: str) -> Any:
+    def post_text(self, path: str, content: bytes, content_type: str, **parameters: Any) -> Any:
         headers = {"Idempotency-Key": str(uuid.uuid4()), "Content-Type": content_type}
-        return self._call("POST", path, content=content, headers=headers)
+        return self._call("POST", path, content=content, headers=headers, params=given(parameters))
 
     def put(self, path: str, body: Any) -> Any:
         return self._send("PUT", path, body)

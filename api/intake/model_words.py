@@ -37,6 +37,7 @@ _WORDS: Final[Mapping[str, Callable[[ErrorDetails], str]]] = {
     "greater_than_equal": lambda error: f"must not be less than {error['ctx']['ge']}",
     "less_than_equal": lambda error: f"must not be more than {error['ctx']['le']}",
     "less_than": lambda error: f"must be less than {error['ctx']['lt']}",
+    "none_required": lambda _: "must be null",
     "value_error": lambda error: str(error["ctx"]["error"]),
 }
 

@@ -23,6 +23,8 @@ from api.rest.resources.description import Description
 from api.rest.resources.document_kinds import DistroTrees, Groups, LabControllers, Pools, Users
 from api.rest.resources.events import Events
 from api.rest.resources.health import Health
+from api.rest.resources.history import History
+from api.rest.resources.inventory import Inventory
 from api.rest.resources.jobs import Jobs
 from api.rest.resources.loans import Loans
 from api.rest.resources.metrics import Metrics
@@ -64,6 +66,8 @@ def resources(services: Services) -> dict[str, Any]:
         "recipes": Recipes(services),
         "systems": Systems(services),
         "usage": Usage(services),
+        "history": History(services),
+        "inventory": Inventory(services),
         "reservations": Reservations(services),
         "loans": Loans(services),
         "access_policies": AccessPolicies(services),

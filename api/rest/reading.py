@@ -13,7 +13,7 @@ from urllib.parse import urlencode
 import orjson
 from falcon.asgi import Request, Response
 
-from api.headers import POSITION_HEADER
+from api.headers import CSV, POSITION_HEADER
 from api.rest.context import query_of
 from api.rest.contract.operation import JSON
 from api.rest.contract.queries import Page, Read
@@ -88,12 +88,24 @@ def answer_list(
 
 def answer_page(req: Request, resp: Response, page: PageAt, body: Mapping[str, Any], key: Any) -> None:
     """The same of what is not rows alone. `key` is None where nothing follows."""
-    following = None
-    if key is not None:
-        params = {**req.params, "cursor": _encode(key)}
-        following = f"{req.path}?{urlencode(params, doseq=True)}"
-        resp.append_header("Link", f'<{following}>; rel="next"')
-    answer_read(resp, page.at, {**body, "next": following})
+    answer_read(resp, page.at, {**body, "next": _following(req, resp, key)})
+
+
+def answer_table(req: Request, resp: Response, page: PageAt, text: str, key: Any) -> None:
+    """The same as a table, where only headers say what it reflects and where it goes on."""
+    _following(req, resp, key)
+    resp.set_header(POSITION_HEADER, str(page.position))
+    resp.content_type = CSV
+    resp.data = text.encode()
+
+
+def _following(req: Request, resp: Response, key: Any) -> str | None:
+    if key is None:
+        return None
+    params = {**req.params, "cursor": _encode(key)}
+    following = f"{req.path}?{urlencode(params, doseq=True)}"
+    resp.append_header("Link", f'<{following}>; rel="next"')
+    return following
 
 
 def _encode(key: Any) -> str:

@@ -61,6 +61,8 @@ ROUTES: dict[str, Route] = {
     "/systems/{fqdn}/loan": Route("loans", {"PUT": SUBMITTERS, "DELETE": SUBMITTERS}),
     "/systems/{fqdn}/access-policy": Route("access_policies", {"GET": READERS, "PUT": SUBMITTERS}, "system"),
     "/systems/{fqdn}/usage": Route("usage", READ),
+    "/systems/{fqdn}/history": Route("history", READ),
+    "/inventory": Route("inventory", {"GET": READERS, "POST": SUBMITTERS}),
     "/lab-controllers": Route("lab_controllers", READ, "list"),
     "/lab-controllers/{name}": Route("lab_controllers", {**PUT_BY_ADMINS, "PATCH": ADMIN}),
     "/lab-controllers/{name}/commands": Route("commands", {"GET": (*LAB, roles.AUDITOR)}, own_lab=True),

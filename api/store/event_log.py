@@ -73,6 +73,11 @@ class EventLog(EventStore[str]):
             found[recorded.subject].append(recorded)
         return found
 
+    def at(self, positions: Sequence[int]) -> dict[int, Recorded]:
+        """The events at these positions."""
+        found = self._recorded(SQL["at_positions"], (list(positions),))
+        return {recorded.position: recorded for recorded in found}
+
     def directory(self, upto: int) -> Iterable[Recorded]:
         """The events of the directory, and of who may have which system, up to a position."""
         return self._recorded(SQL["directory"], (sorted(FOLDED_TOPICS), upto))

@@ -29,6 +29,10 @@ ORDER BY notification_id
 SELECT notification_id, commit_end, recorded_at, originator_id, originator_version, topic, state
 FROM log.events WHERE notification_id > %s AND notification_id <= %s ORDER BY notification_id
 
+-- name: at_positions
+SELECT notification_id, commit_end, recorded_at, originator_id, originator_version, topic, state
+FROM log.events WHERE notification_id = ANY (%s::bigint[]) ORDER BY notification_id
+
 -- name: directory
 SELECT notification_id, commit_end, recorded_at, originator_id, originator_version, topic, state
 FROM log.events WHERE topic = ANY (%s::text[]) AND notification_id <= %s

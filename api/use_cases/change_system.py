@@ -26,7 +26,8 @@ from domain.upkeep.inventory import change_inventory, change_owner, move_to_lab
 class SystemChange:
     """What is to be true of a system, None for what stays; `reason` is that of condition and draining.
 
-    `properties` are those of the inventory, None forgets one. `pools` says only what the asker believes.
+    `properties` are those of the inventory: None forgets one, or what one has. `pools` says only what the
+    asker believes.
     """
 
     lab_controller: str | None = None
@@ -56,14 +57,7 @@ async def change_system(
         may(system)
         if faults := _faults(directory, fqdn, change):
             raise FaultyInput(faults)
-        decided: Decided = []
-        for step in _steps(gathered, change):
-            follows = step(system)
-            decided += follows
-            system = _system_after(system, follows)
-        if decided and system.condition != "Removed":
-            _require_lab(directory, system)
-        return decided
+        return follows(directory, gathered, system, change)[0]
 
     def beside(gathered: Gathered) -> Iterator[str]:
         system = gathered.system(fqdn)
@@ -89,6 +83,20 @@ def _require_lab(directory: Directory, system: System) -> None:
     if directory.get("lab-controller", system.lab_controller) is None:
         gone = called("lab-controller", system.lab_controller)
         raise Refused(f"{gone} was removed: say which lab {system.subject} comes back to")
+
+
+def follows(
+    directory: Directory, gathered: Gathered, system: System, change: SystemChange
+) -> tuple[Decided, System]:
+    """What a change comes to, and the system after it. Raises Refused for what cannot be now."""
+    decided: Decided = []
+    for step in _steps(gathered, change):
+        some = step(system)
+        decided += some
+        system = _system_after(system, some)
+    if decided and system.condition != "Removed":
+        _require_lab(directory, system)
+    return decided, system
 
 
 def _steps(gathered: Gathered, change: SystemChange) -> Iterator[Callable[[System], Decided]]:

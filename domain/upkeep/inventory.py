@@ -16,12 +16,32 @@ from domain.system.state import System
 
 
 def change_inventory(system: System, changes: Mapping[str, Any]) -> Decided:
-    """`changes` are properties with their new values; None forgets one. Nothing if all of it is known."""
-    inventory = {**system.inventory, **changes}
-    inventory = {name: value for name, value in inventory.items() if value is not None}
-    if inventory == dict(system.inventory):
+    """`changes` are merged into what is known (`merged`). Nothing if all of it is known."""
+    inventory = sound(merged(system.inventory, changes))
+    if inventory == sound(system.inventory):
         return []
     return [(system.subject, SystemInventoryChanged(inventory=inventory))]
+
+
+def merged(known: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
+    """As RFC 7396 has it: None forgets, an object is merged into the one there is, anything else takes the
+    place of what there is.
+    """
+    result = dict(known)
+    for name, value in changes.items():
+        if value is None:
+            result.pop(name, None)
+        elif isinstance(value, Mapping):
+            inner = known.get(name)
+            result[name] = merged(inner if isinstance(inner, Mapping) else {}, value)
+        else:
+            result[name] = value
+    return result
+
+
+def sound(inventory: Mapping[str, Any]) -> dict[str, Any]:
+    """A CPU of which nothing is known is an unknown one: there is one way to say so."""
+    return {name: value for name, value in inventory.items() if name != "cpu" or value}
 
 
 def move_to_lab(system: System, lab_controller: str) -> Decided:

@@ -12,21 +12,22 @@ from domain.events import Decided
 from domain.names import unknown_name
 from domain.system.events import SystemPending, SystemRegistered
 from domain.system.usage import is_automated
+from domain.upkeep.inventory import sound
 
 # What stands beside the inventory in a system's document.
 BESIDE = ("fqdn", "lab_controller", "owner", "condition", "pools")
 
 
 def unknown_names(directory: Directory, document: Mapping[str, Any]) -> list[Fault]:
-    """Names in a system's document that nobody knows."""
+    """Names in a system's document, or in what is told of one, that nobody knows."""
     faults = [
         Fault(field, unknown_name(kind, document[field]))
         for field, kind in (("lab_controller", "lab-controller"), ("owner", "user"))
-        if directory.get(kind, document[field]) is None
+        if field in document and directory.get(kind, document[field]) is None
     ]
     faults += [
         Fault(f"pools[{number}]", unknown_name("pool", name))
-        for number, name in enumerate(document["pools"])
+        for number, name in enumerate(document.get("pools", ()))
         if directory.get("pool", name) is None
     ]
     return faults
@@ -39,10 +40,13 @@ def register(document: Mapping[str, Any]) -> Decided:
         lab_controller=document["lab_controller"],
         owner=document["owner"],
         condition=document["condition"],
-        inventory={name: value for name, value in document.items() if name not in BESIDE},
+        inventory=sound({name: value for name, value in document.items() if name not in BESIDE}),
     )
     decided: Decided = [(subject, registered)]
-    decided += [(f"pool/{pool}", PoolSystemAdded(system=document["fqdn"])) for pool in document["pools"]]
+    decided += [
+        (f"pool/{pool}", PoolSystemAdded(system=document["fqdn"]))
+        for pool in dict.fromkeys(document["pools"])
+    ]
     if is_automated(document["condition"]):
         decided.append((subject, SystemPending()))
     return decided

@@ -30,29 +30,27 @@ RECIPE = {
     "tasks": [{"name": "/t"}],
 }
 SOME_JOB = {"recipe_sets": [{"recipes": [RECIPE]}]}
-SOME_POLICY = {"entries": [{"permission": "view", "everybody": True}]}
+SOME_POLICY = json.dumps({"entries": [{"permission": "view", "everybody": True}]})
+SOME_SYSTEMS = json.dumps({"systems": [{"fqdn": ARM, "location": "rack 7"}]})
 
 
 @dataclass(frozen=True)
 class Case:
-    """What to call; `lines`: its JSON is one document a line, else one document."""
+    """What to call, `given` on standard input; `lines`: its JSON is a document a line, else just one."""
 
     arguments: str
     lines: bool = False
+    given: str = json.dumps(SOME_JOB)
 
     @property
     def command(self) -> tuple[str, ...]:
         return tuple(path for path in LEAVES if tuple(self.arguments.split()[: len(path)]) == path)[-1]
 
-    @property
-    def given(self) -> str:
-        """On standard input, for who reads it."""
-        return json.dumps(SOME_POLICY if self.command[0] == "policy" else SOME_JOB)
-
 
 def leaves(command: click.Command, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
-    if not isinstance(command, click.Group):
+    if not isinstance(command, click.Group) or command.invoke_without_command:
         yield path
+    if not isinstance(command, click.Group):
         return
     context = click.Context(command)
     for name in command.list_commands(context):
@@ -88,6 +86,7 @@ CASES = [
         Case(f"system add new.east.example.com owner=bob lab_controller={EAST}"),
     ),
     *(Case(f"system show {ARM}"), Case(f"system usage {ARM}"), Case(f"system set {ARM} memory_mb=4096")),
+    *(Case(f"system history {ARM}"), Case("systems export"), Case("systems import -", given=SOME_SYSTEMS)),
     *(Case(f"system drain {ARM}"), Case(f"system undrain {ARM}"), Case(f"system set-condition {OLD} Manual")),
     *(Case(f"system reserve {MANUAL} --until 8h"), Case(f"system return {MANUAL}")),
     *(Case(f"system loan {MANUAL} --user bob --until 8h"), Case(f"system end-loan {MANUAL}")),
@@ -99,7 +98,7 @@ CASES = [
         Case("policy show --pool spare"),
     ),
     *(Case(f"policy use {ARM} spare"), Case(f"policy show --system {ARM}"), Case(f"policy use {ARM}")),
-    *(Case("policy revoke submit --pool spare --group spare"), Case("policy set - --pool spare")),
+    *(Case("policy revoke submit --pool spare --group spare"), Case("policy set - --pool spare", given=SOME_POLICY)),
     Case(f"pool remove-system spare {ARM}", lines=True),
     *(Case("lab-controller put lab.north.example.com"), Case("lab-controller show lab.north.example.com")),
     *(Case(f"lab-controller disable {WEST}"), Case(f"lab-controller enable {WEST}")),
@@ -117,6 +116,9 @@ REFUSED = [
         "job 999",
         "set-job 999 whiteboard=x",
         "system usage no.such",
+        "system history no.such",
+        "systems export --pool nosuch",
+        "systems import -",
         "system add a.b lab_controller=no.such",
         "usage --token ll_nobody",
         "recipe 999",

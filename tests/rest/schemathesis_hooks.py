@@ -19,7 +19,12 @@ from tests.rest.schemathesis_names import with_known_names
 # The server itself answers a longer line, before anything of ours has seen it.
 LONGEST_QUERY = 4_000
 # A removed system is Removed and a revoked token revoked: they stay known, with their history.
-STAY_KNOWN = ("/systems/{fqdn}", "/systems/{fqdn}/usage", "/tokens/{token_id}")
+STAY_KNOWN = (
+    "/systems/{fqdn}",
+    "/systems/{fqdn}/usage",
+    "/systems/{fqdn}/history",
+    "/tokens/{token_id}",
+)
 
 # The last position written, the one that reads reflect for sure, and what each removal has written.
 positions = {"written": 0, "read": 0}

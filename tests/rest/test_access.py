@@ -49,6 +49,8 @@ MATRIX: dict[str, dict[str, str]] = {
     "/systems/{fqdn}": {"GET": "ASLU", "PATCH": "AS", "DELETE": "AS"},
     "/systems/{fqdn}/reservation": {"PUT": "AS", "DELETE": "AS"},
     "/systems/{fqdn}/usage": {"GET": "ASLU"},
+    "/systems/{fqdn}/history": {"GET": "ASLU"},
+    "/inventory": {"GET": "ASLU", "POST": "AS"},
     "/lab-controllers": {"GET": "ASLU"},
     "/lab-controllers/{name}": {"GET": "ASLU", "PUT": "A", "PATCH": "A", "DELETE": "A"},
     "/lab-controllers/{name}/commands": {"GET": "ALU"},

@@ -10,6 +10,7 @@ from api.bench.outcome import Sizes
 from api.bench.settling import settle, wait_for_projectors
 from api.bench.stand import Stand
 from api.bench.told import Told
+from replay.generated_access import with_access, without_policies
 from replay.generated_lab import generate_lab
 from replay.generated_queue import all_at_work, generate_filters, generate_sets
 
@@ -17,8 +18,11 @@ LABS = 4
 
 
 def made_up(sizes: Sizes) -> dict[str, Any]:
-    """A lab in which every system works."""
-    return all_at_work(generate_lab(sizes.seed, LABS, sizes.systems))
+    """A lab in which every system works, and who may have what is as wanted."""
+    lab = all_at_work(generate_lab(sizes.seed, LABS, sizes.systems))
+    if not sizes.pools:
+        return without_policies(lab)
+    return with_access(lab, sizes.seed, sizes.pools, sizes.groups, sizes.policies)
 
 
 def fill(stand: Stand, sizes: Sizes, told: Told) -> None:

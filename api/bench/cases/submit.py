@@ -44,6 +44,4 @@ def measure(stand: Stand, sizes: Sizes, told: Told) -> Figures:
 def bodies(filling: Filling, lab: dict[str, Any], sizes: Sizes) -> list[bytes]:
     """Jobs of one recipe each, as XML."""
     sets = generate_sets(generate_filters(lab, sizes.seed, sizes.filters), sizes.seed, (1,))
-    return [
-        write_job(filling.reader.job([recipe_set]).document) for recipe_set in itertools.islice(sets, BODIES)
-    ]
+    return [write_job(filling.job([recipe_set]).document) for recipe_set in itertools.islice(sets, BODIES)]

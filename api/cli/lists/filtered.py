@@ -6,8 +6,9 @@ import click
 
 from api.cli.arguments.params import OneOf
 from api.cli.lists import completing
+from api.cli.lists.inventory import export, import_
 from api.cli.lists.jobs import JOBS
-from api.cli.lists.listing import list_command
+from api.cli.lists.listing import list_command, with_commands
 from api.cli.lists.systems import SYSTEMS
 from domain.recipe.lifecycle import RECIPE
 from domain.system.lifecycle import CONDITIONS, USAGE
@@ -34,24 +35,24 @@ jobs = list_command(
         ),
     ),
 )
-systems = list_command(
-    "systems",
-    SYSTEMS,
-    "List the systems, their condition and what they do.",
-    filters=(
-        click.Option(["--condition"], type=OneOf(CONDITIONS), help="Only systems in this condition."),
-        click.Option(
-            ["--usage"], type=OneOf(USAGE.states), metavar="USAGE", help="Only systems that do this."
-        ),
-        click.Option(
-            ["--lab-controller"],
-            metavar="FQDN",
-            shell_complete=completing.lab_controllers,
-            help="Only systems of this lab.",
-        ),
-        click.Option(
-            ["--pool"], metavar="POOL", shell_complete=completing.pools, help="Only systems in this pool."
-        ),
-        _owner("systems"),
+OF_SYSTEMS = (
+    click.Option(["--condition"], type=OneOf(CONDITIONS), help="Only systems in this condition."),
+    click.Option(["--usage"], type=OneOf(USAGE.states), metavar="USAGE", help="Only systems that do this."),
+    click.Option(
+        ["--lab-controller"],
+        metavar="FQDN",
+        shell_complete=completing.lab_controllers,
+        help="Only systems of this lab.",
     ),
+    click.Option(
+        ["--pool"], metavar="POOL", shell_complete=completing.pools, help="Only systems in this pool."
+    ),
+    _owner("systems"),
+)
+export.params = [*OF_SYSTEMS, *export.params]
+systems = with_commands(
+    list_command(
+        "systems", SYSTEMS, "List the systems, their condition and what they do.", filters=OF_SYSTEMS
+    ),
+    *(export, import_),
 )

@@ -8,10 +8,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
 from api.cli.arguments.as_of import as_of
 from api.cli.arguments.params import Whole
 from api.cli.arguments.then import tell_moment, there_then
+from api.cli.lazy import Group
 from api.cli.remote import remote, wide
 from api.cli.terminal.output import Output, note
 from api.cli.terminal.progress import counting
@@ -43,7 +45,7 @@ class Listing:
             document = client.pages(self.path, self.name, limit=limit, seen=seen, as_of=as_of, **filters)
         narrowed = {name: given for name, given in filters.items() if given is not None}
         if not document[self.name]:
-            _require_known(client, as_of, narrowed)
+            require_known(client, as_of, narrowed)
         tell_moment(client, output, as_of, document)
         output.rows(document, self.name, self.columns, empty=self._empty(as_of is not None, narrowed))
         if document["next"] is not None and not output.as_json:
@@ -60,7 +62,7 @@ class Listing:
         return self.name.replace("_", " ")
 
 
-def _require_known(client: Client, as_of: str | None, narrowed: Mapping[str, str]) -> None:
+def require_known(client: Client, as_of: str | None, narrowed: Mapping[str, str]) -> None:
     """Nothing is of somebody whom nobody knows. Raises Problem, which says so."""
     for name, what in NAMED.items():
         if name in narrowed:
@@ -103,6 +105,32 @@ def list_command(
     made = click.command(name, help=text)(limits(rows)(as_of(wide(remote(shown)))))
     made.params = [*filters, *made.params]
     return made
+
+
+def with_commands(listing: click.Command, *commands: click.Command) -> click.Group:
+    """A list that has commands as well. What narrows down the list says nothing to them."""
+    show = listing.callback
+    assert show is not None, "a list is shown by something"
+
+    def shown(**given: Any) -> None:
+        context = click.get_current_context()
+        if context.invoked_subcommand is None:
+            show(**given)
+            return
+        for param in listing.params:
+            if context.get_parameter_source(str(param.name)) is ParameterSource.COMMANDLINE:
+                raise click.UsageError(
+                    f"{param.opts[0]} stands before `{context.invoked_subcommand}`: put it behind."
+                )
+
+    return Group(
+        listing.name,
+        commands,
+        invoke_without_command=True,
+        help=listing.help,
+        params=listing.params,
+        callback=shown,
+    )
 
 
 def since(row: Row) -> str:

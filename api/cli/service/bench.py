@@ -27,17 +27,17 @@ REPORT = "bench-report"
 MOST = 86_400.0
 
 
-class Positive(click.FloatRange):
-    """A number above 0; `nan` passes every comparison that a range makes."""
-
-    def __init__(self) -> None:
-        super().__init__(0, MOST, min_open=True)
+class Number(click.FloatRange):
+    """`nan` passes every comparison that a range makes."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         found = super().convert(value, param, ctx)
         if math.isnan(found):
             self.fail(f"{value!r} is no number.", param, ctx)
         return found
+
+
+POSITIVE, SHARE = Number(0, MOST, min_open=True), Number(0, 1)
 
 
 @click.command
@@ -47,11 +47,20 @@ class Positive(click.FloatRange):
     "--queued", type=click.IntRange(1), default=100_000, show_default=True, help="Recipes that wait."
 )
 @click.option("--filters", type=click.IntRange(1), default=2_000, show_default=True, help="Distinct filters.")
+@click.option("--pools", type=click.IntRange(0), default=0, help="Pools, in place of the lab's own six.")
+@click.option("--groups", type=click.IntRange(0), default=0, help="Groups of those pools, and of jobs.")
+@click.option(
+    "--policies",
+    type=SHARE,
+    default=0.0,
+    show_default=True,
+    help="How many of the systems have an access policy, out of 1.",
+)
 @click.option(
     "--sets", type=click.IntRange(1), help="Recipes of a set, at most.  [default: as the case has it]"
 )
-@click.option("--rate", type=Positive(), default=50, show_default=True, help="Endings a second.")
-@click.option("--seconds", type=Positive(), default=20, show_default=True, help="How long.")
+@click.option("--rate", type=POSITIVE, default=50, show_default=True, help="Endings a second.")
+@click.option("--seconds", type=POSITIVE, default=20, show_default=True, help="How long.")
 @click.option(
     "--events",
     type=click.IntRange(1),
@@ -76,6 +85,10 @@ def bench(case: str, as_json: bool, folder: Path | None, **sizes: Any) -> None:
 
     if folder is not None and case != ALL:
         raise click.BadOptionUsage("--report", "--report goes with `bench all`: one case writes none.")
+    if not sizes["pools"] and (sizes["groups"] or sizes["policies"]):
+        raise click.BadOptionUsage(
+            "--pools", "--groups and --policies are of --pools: say how many there are."
+        )
     report = folder or Path(REPORT)
     with _bars() as told:
         outcomes = _measured(case, Sizes(**sizes), report, told)

@@ -14,6 +14,7 @@ from api.cli.lists import completing
 from api.cli.remote import remote
 from api.cli.terminal.output import Output
 from api.cli.terminal.wording import plain
+from api.cli.things.history import of_system as history_of_system
 from api.cli.things.named import Kind, show_one
 from api.cli.things.usage import of_system as usage_of_system
 from domain.system.lifecycle import CONDITIONS
@@ -41,6 +42,7 @@ def show(client: Client, output: Output, fqdn: str, as_of: str | None) -> None:
 
 
 system.add_command(usage_of_system)
+system.add_command(history_of_system)
 
 
 @system.command

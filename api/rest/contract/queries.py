@@ -67,6 +67,10 @@ class SystemPage(Page):
     owner: Annotated[Name | None, Field(description="only those of this user")] = None
 
 
+class ImportQuery(Query):
+    dry_run: Annotated[Truth, Field(description="change nothing, and tell what would change")] = False
+
+
 class Span(Read):
     since: Annotated[Time | None, Field(description="from this moment on")] = None
     until: Annotated[Time | None, Field(description="up to this moment")] = None

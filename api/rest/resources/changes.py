@@ -9,9 +9,8 @@ from api.use_cases.change_system import SystemChange
 
 
 def change_of(told: Changes) -> SystemChange:
-    """What is left out stays, null forgets a property."""
+    """What is left out stays, null forgets."""
     given = told.given()
-    forgotten = {name: None for name in told.model_fields_set if getattr(told, name) is None}
     properties = {name: value for name, value in given.items() if name in Properties.model_fields}
     beside = {field.name: given[field.name] for field in fields(SystemChange) if field.name in given}
-    return SystemChange(**beside, properties={**properties, **forgotten})
+    return SystemChange(**beside, properties=properties)

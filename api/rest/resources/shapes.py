@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import datetime
 from typing import Any
 
 from orjson import Fragment, loads
 
+from api.rest.contract.inputs.systems import Cpu, Properties
 from domain.priority import Priority
 from domain.recipe.lifecycle import UNFINISHED
 from domain.roll_up import result_of
+from domain.system.differences import Difference
 from projections.durations import PHASES
 
 Row = dict[str, Any]
@@ -88,6 +91,19 @@ def system_document(row: Row) -> Row:
         "usage": row["usage"],
         "recipe_id": row["recipe_id"],
     }
+
+
+def exported(row: Row) -> Row:
+    """All that can be imported again, null where it is unknown."""
+    inventory = {name: row["inventory"].get(name) for name in Properties.model_fields}
+    cpu = inventory["cpu"]
+    inventory["cpu"] = {name: cpu.get(name) for name in Cpu.model_fields} if cpu else None
+    beside = ("fqdn", "lab_controller", "owner", "condition", "pools")
+    return {**{name: row[name] for name in beside}, **inventory}
+
+
+def shown_differences(found: Iterable[Difference]) -> list[Row]:
+    return [{"property": one.property, "from": one.before, "to": one.after} for one in found]
 
 
 def lab_command(row: Row, lab_controller: str) -> Row:

@@ -89,7 +89,8 @@ class LabUpdates:
                 )
             )
         if update.system is not None:
-            document = update.system.document(name, request.actor, self._services.moment())
+            registered = update.system.document(owner=request.actor, added_at=self._services.moment())
+            document = {**registered, "lab_controller": name}
             change = change_of(update.system)
             tell = partial(
                 add_or_change_system,

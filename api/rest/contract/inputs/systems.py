@@ -21,6 +21,9 @@ from api.rest.contract.values import (
     no_defaults,
 )
 
+# At once, in one commit.
+MOST_IMPORTED = 1_000
+
 
 class Cpu(Input):
     processors: Count | None = None
@@ -77,13 +80,20 @@ class Properties(Input):
     cpu: Cpu | None = None
     devices: list[Device] | None = None
     disks: list[Disk] | None = None
-    key_values: dict[Name, list[Text]] | None = None
+    key_values: dict[Name, list[Text] | None] | None = None
     excluded_families: list[Exclusion] | None = None
     added_at: Moment | None = None
     last_inventoried_at: Moment | None = None
 
 
-class System(Properties):
+class Answered(Input):
+    """What is answered and not given. Null, as of a system that nobody has, may be sent back all the same."""
+
+    user: None = None
+    loaned_to: None = None
+
+
+class System(Properties, Answered):
     """A system as it is added; whatever is left out is unknown."""
 
     fqdn: Fqdn
@@ -94,11 +104,12 @@ class System(Properties):
 
     def document(self, added_at: str) -> dict[str, Any]:
         """As it is registered; `added_at` is for one that does not bring it along."""
-        return {"added_at": added_at, **self.model_dump(mode="json", exclude_none=True)}
+        return {"added_at": added_at, **bare(self.model_dump(mode="json"))}
 
 
-class Changes(Properties):
-    """What is left out stays. Null forgets a property; what every system has cannot be forgotten.
+class Changes(Properties, Answered):
+    """What is left out stays. Null forgets a property, or what an object has; what every system has cannot be
+    forgotten.
 
     The defaults are never read.
     """
@@ -109,27 +120,49 @@ class Changes(Properties):
     owner: Name = ""
     pools: list[Name] = Field(default_factory=list)
     condition: Condition = "Automated"
-    reason: Text = ""
     added_at: Moment = datetime.min.replace(tzinfo=UTC)
 
     def given(self) -> dict[str, Any]:
-        return self.model_dump(mode="json", exclude_unset=True, exclude_none=True)
+        """Null where something is forgotten: a property, or what an object has."""
+        told = self.model_dump(mode="json", exclude_unset=True)
+        return {name: value if isinstance(value, dict) else bare(value) for name, value in told.items()}
 
 
 class SystemPatch(Changes):
+    reason: Text = ""
     draining: Flag = False
 
 
-class SystemItem(Changes):
-    """One that a lab controller tells of: it is changed, or added with what is given."""
+class NamedSystem(Changes):
+    """One of many: it is changed, or added with what is given."""
 
     fqdn: Fqdn
 
-    def document(self, lab_controller: str, owner: str, added_at: str) -> dict[str, Any]:
-        """As it is registered; `owner` and `added_at` are for one that does not bring them along."""
-        rest: dict[str, Any] = {"owner": owner, "condition": "Automated", "pools": [], "added_at": added_at}
-        given = {name: value for name, value in self.given().items() if name != "reason"}
-        return {**rest, **given, "lab_controller": lab_controller}
+    def document(self, **otherwise: Any) -> dict[str, Any]:
+        """As it is registered; `otherwise` is for what it does not bring along."""
+        return {"condition": "Automated", "pools": [], **otherwise, **bare(self.given())}
+
+
+class SystemItem(NamedSystem):
+    """One that a lab controller tells of."""
+
+    reason: Text = ""
+
+    def document(self, **otherwise: Any) -> dict[str, Any]:
+        told = super().document(**otherwise)
+        return {name: value for name, value in told.items() if name != "reason"}
+
+
+class Inventory(Input):
+    """Many systems, as they are exported."""
+
+    systems: Annotated[list[NamedSystem], Field(max_length=MOST_IMPORTED)]
+
+
+class ManySystems(Input):
+    """The same, each of which is looked at by itself."""
+
+    systems: Annotated[list[Any], Field(max_length=MOST_IMPORTED)]
 
 
 class LoanWanted(Input):
@@ -145,3 +178,12 @@ class ReservationWanted(Input):
     user: Name | None = None
     until: Moment | None = None
     distro_tree: Id | None = None
+
+
+def bare(value: Any) -> Any:
+    """Without what is null, however deep."""
+    if isinstance(value, dict):
+        return {name: bare(inner) for name, inner in value.items() if inner is not None}
+    if isinstance(value, list):
+        return [bare(inner) for inner in value]
+    return value

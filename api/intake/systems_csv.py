@@ -1,0 +1,193 @@
+"""Systems as a table (CSV, RFC 4180): a row for each, a column for each property.
+
+An empty cell is null: unknown. What any other stands for says COLUMNS. All there is to say of a system can be
+written and read back, and is the same then.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final, NamedTuple
+
+import orjson
+
+from api.intake.limits import WORDS_LENGTH
+from api.intake.near_names import meant
+from domain.errors import Fault, FaultyInput, Unreadable
+
+QUOTE, LIST = '"', "["
+# A cell may hold all devices of a system: as long as a body that is read.
+csv.field_size_limit(2**24)
+
+
+class Kind(NamedTuple):
+    """How a value that is known is written into a cell, and a cell that is not empty is read.
+
+    `read` raises ValueError, whose text is the fault. What it lets pass the model of a system finds.
+    """
+
+    write: Callable[[Any], str]
+    read: Callable[[str], Any]
+
+
+def _json(value: Any) -> str:
+    return orjson.dumps(value).decode()
+
+
+def _from_json(cell: str) -> Any:
+    try:
+        return orjson.loads(cell)
+    except orjson.JSONDecodeError as error:
+        raise ValueError(f"is not JSON: {error.msg}") from None
+
+
+def _number(cell: str) -> Any:
+    """Of what is none, the model says so."""
+    try:
+        return orjson.loads(cell)
+    except orjson.JSONDecodeError:
+        return cell
+
+
+def _flag(cell: str) -> Any:
+    """Spreadsheets write them large."""
+    return {"true": True, "false": False}.get(cell.lower(), cell)
+
+
+def _text(value: str) -> str:
+    return _json(value) if not value or value.startswith(QUOTE) else value
+
+
+def _from_text(cell: str) -> Any:
+    return _from_json(cell) if cell.startswith(QUOTE) else cell
+
+
+def _words(value: Sequence[str]) -> str:
+    joined = " ".join(value)
+    return joined if value and joined.split() == list(value) and joined[0] != LIST else _json(value)
+
+
+def _from_words(cell: str) -> Any:
+    return _from_json(cell) if cell.startswith(LIST) else cell.split()
+
+
+# As it is; that it is known to be empty, and one that begins with a quotation mark, as JSON.
+TEXT = Kind(_text, _from_text)
+NUMBER = Kind(_json, _number)
+FLAG = Kind(_json, _flag)
+# With a blank between each; none, and such as have blanks in them, as JSON.
+WORDS = Kind(_words, _from_words)
+# The same where none is what an empty cell says.
+POOLS = Kind(" ".join, _from_words)
+JSON = Kind(_json, _from_json)
+
+COLUMNS: Final[Mapping[str, Kind]] = {
+    **dict.fromkeys(("fqdn", "lab_controller", "owner", "condition"), TEXT),
+    "pools": POOLS,
+    "type": TEXT,
+    "arches": WORDS,
+    **dict.fromkeys(("vendor", "model", "serial", "location", "lender"), TEXT),
+    "memory_mb": NUMBER,
+    "hypervisor": TEXT,
+    "numa_nodes": NUMBER,
+    "power_type": TEXT,
+    **dict.fromkeys(("cpu.processors", "cpu.cores", "cpu.sockets", "cpu.family", "cpu.model"), NUMBER),
+    **dict.fromkeys(("cpu.stepping", "cpu.speed_mhz"), NUMBER),
+    **dict.fromkeys(("cpu.vendor", "cpu.model_name"), TEXT),
+    "cpu.hyper": FLAG,
+    "cpu.flags": WORDS,
+    **dict.fromkeys(("devices", "disks", "key_values", "excluded_families"), JSON),
+    **dict.fromkeys(("added_at", "last_inventoried_at"), TEXT),
+}
+# Every system has these: an empty cell says nothing of them, so that they stay.
+NEVER_UNKNOWN: Final = frozenset({"lab_controller", "owner", "condition", "added_at"})
+CPU: Final = frozenset(name for name in COLUMNS if name.startswith("cpu."))
+
+
+def write_systems(systems: Iterable[Mapping[str, Any]]) -> str:
+    """The table, with a line of headings. Of what a system does not say the cell is empty."""
+    made = io.StringIO(newline="")
+    writer = csv.writer(made)
+    writer.writerow(COLUMNS)
+    for system in systems:
+        writer.writerow(_cell(system, name, kind) for name, kind in COLUMNS.items())
+    return made.getvalue()
+
+
+def _cell(system: Mapping[str, Any], name: str, kind: Kind) -> str:
+    record, _, member = name.rpartition(".")
+    known = system.get(record) if record else system
+    value = known.get(member) if known else None
+    return "" if value is None else kind.write(value)
+
+
+@dataclass
+class Table:
+    """`systems` as JSON has them, and of each the `rows` where it stands, as spreadsheets count; `faults` are
+    what is wrong with cells.
+    """
+
+    systems: list[dict[str, Any]] = field(default_factory=list)
+    rows: list[int] = field(default_factory=list)
+    faults: list[Fault] = field(default_factory=list)
+
+
+def read_systems(body: bytes) -> Table:
+    """Raises Unreadable for what is no text, FaultyInput for what is no table or has other columns."""
+    try:
+        lines = csv.reader(io.StringIO(body.decode("utf-8-sig"), newline=""), strict=True)
+        rows = list(enumerate(lines, start=1))
+    except UnicodeDecodeError as error:
+        raise Unreadable([Fault("body", f"is not UTF-8 at byte {error.start}")]) from None
+    except csv.Error as error:
+        raise FaultyInput([Fault(f"line {lines.line_num}", str(error))]) from None
+    header = rows[0][1] if rows else []
+    if faults := list(_faults_of(header)):
+        raise FaultyInput(faults)
+    table = Table()
+    for number, cells in rows[1:]:
+        if any(cells):
+            _add(table, number, header, cells)
+    return table
+
+
+def _faults_of(header: Sequence[str]) -> Iterable[Fault]:
+    if "fqdn" not in header:
+        yield Fault("row 1", "has no column fqdn: the first row names the columns")
+    for number, name in enumerate(header):
+        where = f"row 1, column {name[:WORDS_LENGTH]}"
+        if name not in COLUMNS:
+            yield Fault(where, f"is no column here{meant(name, COLUMNS)}")
+        elif name in header[:number]:
+            yield Fault(where, "stands here twice")
+
+
+def _add(table: Table, number: int, header: Sequence[str], cells: Sequence[str]) -> None:
+    if len(cells) != len(header):
+        table.faults.append(Fault(f"row {number}", f"has {len(cells)} cells, and row 1 names {len(header)}"))
+        return
+    system: dict[str, Any] = {}
+    for name, cell in zip(header, cells, strict=True):
+        try:
+            value = _value(name, cell)
+        except ValueError as error:
+            table.faults.append(Fault(f"row {number}, column {name}", str(error)))
+            continue
+        record, _, member = name.rpartition(".")
+        if record:
+            system.setdefault(record, {})[member] = value
+        elif value is not None or name not in NEVER_UNKNOWN:
+            system[name] = value
+    if CPU.issubset(header) and all(value is None for value in system.get("cpu", {}).values()):
+        system["cpu"] = None
+    table.systems.append(system)
+    table.rows.append(number)
+
+
+def _value(name: str, cell: str) -> Any:
+    if cell:
+        return COLUMNS[name].read(cell)
+    return [] if name == "pools" else None

@@ -1,0 +1,70 @@
+"""/systems/{fqdn}/history: what became another in a system, when, by whom, and from what to what."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+from falcon.asgi import Request, Response
+
+from api.rest import reading
+from api.rest.contract import queries
+from api.rest.contract.answers.inventory import SystemChanges
+from api.rest.contract.operation import operation
+from api.rest.resources.shapes import Row, shown_differences
+from api.services import Services
+from domain.errors import Unknown
+from domain.events import Recorded, shown_of
+from domain.names import called
+from domain.system.differences import differences
+from projections.intervals import OPEN
+
+# Of the row itself; what a system has beside its inventory is called here as the API calls it.
+NOT_SHOWN = frozenset({"fqdn", "inventory", "since_position", "since", "until_position", "until"})
+CALLED = {"reserved_by": "user", "reserved_distro_tree_id": "reserved_distro_tree"}
+
+
+class History:
+    def __init__(self, services: Services) -> None:
+        self._services = services
+
+    @operation("Show what changed in a system, the latest first", SystemChanges, queries.Page)
+    async def on_get(self, req: Request, resp: Response, fqdn: str) -> None:
+        page = await reading.read_page(req, self._services, first=OPEN)
+        asked = {"at": page.position, "fqdn": fqdn, "before": page.after, "limit": page.limit}
+        rows = await self._services.reader.rows("changes_of_system", asked)
+        known = rows or await self._services.reader.row(
+            "system_is_known", {"at": page.position, "fqdn": fqdn}
+        )
+        if not known:
+            raise Unknown(called("system", fqdn))
+        positions = [row["since_position"] for row in rows]
+        events = await asyncio.to_thread(self._services.log.at, positions)
+        changes = [_change(row, events[row["since_position"]]) for row in rows]
+        reading.answer_list(req, resp, page, "changes", changes, positions[-1] if rows else None)
+
+
+def _change(row: Row, recorded: Recorded) -> dict[str, Any]:
+    found = differences(_document(row["was"]), _document(row["becomes"]))
+    return {
+        "position": recorded.position,
+        "at": recorded.recorded_at,
+        "topic": recorded.event.TOPIC,
+        "actor": recorded.stamp.actor,
+        "cause": recorded.stamp.cause,
+        "reason": shown_of(recorded.event).get("reason"),
+        "changes": shown_differences(found),
+    }
+
+
+def _document(row: Row | None) -> dict[str, Any]:
+    """All there is to know of it at one time. One that is new was not draining before, which nobody asks."""
+    if row is None:
+        return {"draining": False}
+    shown = {name: value for name, value in row.items() if name not in NOT_SHOWN}
+    return {**row["inventory"], **{CALLED.get(name, name): _plain(name, shown[name]) for name in shown}}
+
+
+def _plain(name: str, value: Any) -> Any:
+    """Moments as they are written everywhere."""
+    return value.replace("+00:00", "Z") if name.endswith("_until") and value else value

@@ -1,0 +1,106 @@
+"""/inventory: all systems, given and taken as JSON or as a table."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from typing import Any
+
+import falcon
+import orjson
+from falcon.asgi import Request, Response
+
+from api.headers import CSV
+from api.intake.systems_csv import write_systems
+from api.rest import reading
+from api.rest.body import media_type, read_body
+from api.rest.context import query_of
+from api.rest.contract import queries
+from api.rest.contract.answers import inventory as answers
+from api.rest.contract.inputs.systems import Inventory as Given
+from api.rest.contract.operation import JSON, MAX_BATCH_BYTES, operation
+from api.rest.idempotency import keyed_request, once
+from api.rest.resources.inventory_items import Told, read_json, read_table
+from api.rest.resources.shapes import exported, shown_differences
+from api.services import Request as Requested
+from api.services import Services
+from api.store.requests import Committed
+from api.use_cases.import_systems import counted, import_systems, look_at_systems
+from domain.errors import Fault, FaultyInput
+
+READ_AS = {JSON: read_json, CSV: read_table}
+
+
+class Inventory:
+    def __init__(self, services: Services) -> None:
+        self._services = services
+
+    @operation(
+        "Export the systems, as what takes them back",
+        answers.InventoryList,
+        queries.SystemPage,
+        gives=(JSON, CSV),
+    )
+    async def on_get(self, req: Request, resp: Response) -> None:
+        page = await reading.read_page(req, self._services, first="")
+        asked = query_of(req, queries.SystemPage).filters()
+        params = {"at": page.position, "limit": page.limit, "after": page.after, "fqdn": None, **asked}
+        rows = await self._services.reader.rows("systems", params)
+        systems = [exported(row) for row in rows]
+        last = rows[-1]["fqdn"] if rows else None
+        resp.append_header("Vary", "Accept")
+        if req.client_prefers((JSON, CSV)) == CSV:
+            # What takes longer than a millisecond or two to write must not hold up everybody else.
+            text = await asyncio.to_thread(write_systems, systems)
+            reading.answer_table(req, resp, page, text, last if len(rows) == page.limit else None)
+        else:
+            reading.answer_list(req, resp, page, "systems", systems, last)
+
+    @operation(
+        "Import systems: add those that nobody knows, and change the others, in one commit",
+        answers.InventoryTaken,
+        queries.ImportQuery,
+        body=Given,
+        takes=(JSON, CSV),
+        most_bytes=MAX_BATCH_BYTES,
+        keyed=True,
+    )
+    async def on_post(self, req: Request, resp: Response) -> None:
+        kind = media_type(req)
+        if kind not in READ_AS:
+            raise falcon.HTTPUnsupportedMediaType(description=f"this takes {' and '.join(READ_AS)}")
+        body = await read_body(req)
+        told = await asyncio.to_thread(READ_AS[kind], body, self._services.moment())
+        try:
+            if query_of(req, queries.ImportQuery).dry_run:
+                await self._look(req, resp, body, told)
+            else:
+                await self._import(req, resp, body, told)
+        except FaultyInput as error:
+            raise FaultyInput(sorted(error.faults, key=_row)) from None
+
+    async def _look(self, req: Request, resp: Response, body: bytes, told: Told) -> None:
+        found = await look_at_systems(self._services, keyed_request(req, body), told.items, told.faults)
+        systems = [
+            {"fqdn": one.fqdn, "added": one.added, "changes": shown_differences(one.differences)}
+            for one in found
+            if one.added or one.differences
+        ]
+        answer = {**counted(found), "dry_run": True, "systems": systems}
+        await reading.answer_write(resp, self._services, None, answer)
+
+    async def _import(self, req: Request, resp: Response, body: bytes, told: Told) -> None:
+        async def write(request: Requested) -> Committed | None:
+            return await import_systems(self._services, request, told.items, told.faults)
+
+        done = await once(self._services, req, body, write)
+        nothing = {"added": 0, "changed": 0, "kept": len(told.items)}
+        counts: dict[str, Any] = orjson.loads(done.answer) if done and done.answer else nothing
+        answer = {**counts, "dry_run": False, "systems": []}
+        await reading.answer_write(resp, self._services, done, answer)
+
+
+def _row(fault: Fault) -> int:
+    """Faults of the names come behind those of the values: here they stand together."""
+    number = re.search("[0-9]+", fault.where)
+    return int(number[0]) if number else 0

@@ -1,0 +1,74 @@
+"""Systems as an import brings them, one by one: a fault of one keeps nobody from looking at the others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+import orjson
+from pydantic import ValidationError
+
+from api.intake.systems_csv import read_systems
+from api.rest.body import check_model
+from api.rest.contract.faults import faults_of
+from api.rest.contract.inputs.systems import MOST_IMPORTED, ManySystems, NamedSystem
+from api.rest.resources.changes import change_of
+from api.use_cases.importing import Item, Place
+from domain.errors import Fault, FaultyInput, Unreadable
+
+
+class Told(NamedTuple):
+    """The systems with which nothing is wrong so far, and the faults of the others."""
+
+    items: list[Item]
+    faults: list[Fault]
+
+
+def read_json(body: bytes, moment: str) -> Told:
+    """`moment` is when systems were added that do not say so. Raises Unreadable and FaultyInput."""
+    try:
+        document = orjson.loads(body)
+    except orjson.JSONDecodeError as error:
+        raise Unreadable([Fault(f"line {error.lineno}, column {error.colno}", error.msg)]) from error
+    systems = check_model(document, ManySystems).systems
+    return _told(((Place(f"systems[{number}]"), one) for number, one in enumerate(systems)), moment)
+
+
+def read_table(body: bytes, moment: str) -> Told:
+    """The same of a table, whose cells may be at fault already."""
+    table = read_systems(body)
+    if len(table.systems) > MOST_IMPORTED:
+        raise FaultyInput([Fault("body", f"must not have more than {MOST_IMPORTED} systems")])
+    places = (Place(f"row {row}", ", column ") for row in table.rows)
+    told = _told(zip(places, table.systems, strict=True), moment)
+    return Told(told.items, table.faults + told.faults)
+
+
+def _told(systems: Iterable[tuple[Place, Any]], moment: str) -> Told:
+    told = Told([], [])
+    for place, document in systems:
+        try:
+            system = NamedSystem.model_validate(document)
+        except ValidationError as error:
+            told.faults.extend(map(place.of, faults_of(error, NamedSystem)))
+            rest = _sound_part(document, error)
+        else:
+            rest = system
+        if rest is not None:
+            registered = rest.document(added_at=moment)
+            told.items.append(Item(place, rest.fqdn, registered, change_of(rest), frozenset(document)))
+    return told
+
+
+def _sound_part(document: Any, error: ValidationError) -> NamedSystem | None:
+    """What is not at fault may still be: by names that nobody knows."""
+    if not isinstance(document, dict):
+        return None
+    wrong = {
+        fault["loc"][0] for fault in error.errors(include_url=False, include_input=False) if fault["loc"]
+    }
+    try:
+        return NamedSystem.model_validate({name: document[name] for name in document if name not in wrong})
+    except ValidationError:
+        # Nobody knows which system it is.
+        return None

@@ -1,0 +1,65 @@
+"""Many systems at once, as a file tells of them: whom nobody knows is added, the others are changed."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+
+import orjson
+
+from api.services import Request, Services
+from api.store.requests import Append, Committed
+from api.use_cases.commit import append_of, commit
+from api.use_cases.importing import Imported, Importing, Item
+from domain.errors import Fault
+
+
+async def import_systems(
+    services: Services, request: Request, items: Sequence[Item], faults: Sequence[Fault]
+) -> Committed | None:
+    """Make all of it true in one commit, whose answer is `counted`; None where it is.
+
+    `faults` are those that were found before. Raises FaultyInput with them and all others, else NotPermitted
+    or Refused, and then nothing of it is stored.
+    """
+    await services.feed.catch_up()
+
+    def attempt() -> Append | None:
+        made = _decided(services, request, items, faults)
+        if not made.decided:
+            return None
+        answer = orjson.dumps(counted(made.imported))
+        return append_of(services, request, made.decided, made.versions, answer)
+
+    done = await commit(services, lambda: asyncio.to_thread(attempt))
+    if done is not None:
+        await services.feed.reach(done.position)
+    return done
+
+
+async def look_at_systems(
+    services: Services, request: Request, items: Sequence[Item], faults: Sequence[Fault]
+) -> list[Imported]:
+    """What that would change. Raises the same."""
+    await services.feed.catch_up()
+    made = await asyncio.to_thread(_decided, services, request, items, faults)
+    return made.imported
+
+
+def counted(imported: Sequence[Imported]) -> dict[str, int]:
+    """How many are new, become another, and stay as they are."""
+    added = sum(one.added for one in imported)
+    kept = sum(not one.added and not one.differences for one in imported)
+    return {"added": added, "changed": len(imported) - added - kept, "kept": kept}
+
+
+def _decided(
+    services: Services, request: Request, items: Sequence[Item], faults: Sequence[Fault]
+) -> Importing:
+    """Blocking."""
+    gathered = services.aggregates.gather(f"system/{item.fqdn}" for item in items)
+    made = Importing(services, request, gathered, [*faults])
+    for item in items:
+        made.take(item)
+    made.require_possible()
+    return made

@@ -1,0 +1,186 @@
+"""What an import of systems comes to: decided item by item, each on what those before it have left."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from api.services import Request, Services
+from api.use_cases.change_system import SystemChange, follows
+from api.use_cases.rights import require_admin, require_own_pool, require_own_system
+from domain.directory.events import PoolSystemAdded, PoolSystemRemoved
+from domain.errors import Fault, FaultyInput, NotPermitted, Refused
+from domain.events import Decided, Event
+from domain.gathered import Gathered
+from domain.subjects import State, supposed
+from domain.system.differences import Difference, differences
+from domain.system.state import System
+from domain.upkeep.registration import BESIDE, register, unknown_names
+
+# What nobody can know of a system that is new.
+NEEDED = ("lab_controller", "owner")
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a system was told of, `systems[3]` or `row 5` of a table, and what leads from there to a part."""
+
+    row: str
+    joint: str = "."
+
+    def of(self, fault: Fault) -> Fault:
+        """The same fault of the system alone, where it is among many."""
+        return Fault(
+            self.row if fault.where == "body" else self.row + self.joint + fault.where, fault.message
+        )
+
+
+@dataclass(frozen=True)
+class Item:
+    """One system. `place` is where it was told, `document` how it is registered if nobody knows it yet,
+    `change` what is to be true of it otherwise. `given` are its fields, those at fault among them.
+    """
+
+    place: Place
+    fqdn: str
+    document: Mapping[str, Any]
+    change: SystemChange
+    given: frozenset[str]
+
+
+@dataclass(frozen=True)
+class Imported:
+    fqdn: str
+    added: bool
+    differences: list[Difference]
+
+
+@dataclass
+class Importing:
+    """Mutable: `take` item after item. `versions` are those of all that the decisions rest on."""
+
+    services: Services
+    request: Request
+    gathered: Gathered
+    faults: list[Fault]
+    decided: Decided = field(default_factory=list)
+    versions: dict[str, int] = field(default_factory=dict)
+    imported: list[Imported] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self._after: dict[str, State] = dict(self.gathered.states)
+        self._named: dict[str, None] = {}
+        # Each once, however many systems it keeps from being imported.
+        self._not_permitted: dict[str, None] = {}
+        self._refused: dict[str, None] = {}
+        self._directory = self.services.feed.directory
+
+    def take(self, item: Item) -> None:
+        system = self.gathered.system(item.fqdn)
+        # Before it is decided: what changes from then on is noticed.
+        versions = {subject: self._directory.version(subject) for subject in self._rests_on(item, system)}
+        if wrong := [*self._faults_of(item, known=system is not None)]:
+            self.faults += map(item.place.of, wrong)
+            return
+        try:
+            decided, imported = self._added(item) if system is None else self._changed(item)
+        except NotPermitted as error:
+            self._not_permitted[str(error)] = None
+            return
+        except Refused as error:
+            self._refused[str(error)] = None
+            return
+        self.imported.append(imported)
+        if decided:
+            self.decided += decided
+            self.versions = {**versions, **self._looked_at(item, system), **self.versions}
+
+    def require_possible(self) -> None:
+        """Raises for all of it together: what is wrong, else what may not be, else what cannot be now."""
+        if self.faults:
+            raise FaultyInput(self.faults)
+        if self._not_permitted:
+            raise NotPermitted("; ".join(self._not_permitted))
+        if self._refused:
+            raise Refused("; ".join(self._refused))
+
+    def _faults_of(self, item: Item, *, known: bool) -> Iterator[Fault]:
+        called = self._directory.system_called(item.fqdn)
+        if item.fqdn.casefold() in self._named:
+            yield Fault("fqdn", "is told of twice")
+        elif not known and called is not None and called != item.fqdn:
+            yield Fault("fqdn", f"is known as {called}")
+        self._named[item.fqdn.casefold()] = None
+        if not known:
+            missing = (name for name in NEEDED if name not in item.given)
+            yield from (Fault(name, "is missing, and nobody knows this system yet") for name in missing)
+        yield from unknown_names(self._directory, item.document)
+
+    def _rests_on(self, item: Item, system: System | None) -> Iterator[str]:
+        """Who must not be removed in the same moment, and the pools that change."""
+        for kind, name in (("user", item.change.owner), ("lab-controller", item.change.lab_controller)):
+            if name is not None:
+                yield f"{kind}/{name}"
+        if system is not None and system.condition == "Removed":
+            yield f"lab-controller/{system.lab_controller}"
+        yield from (f"pool/{name}" for name, _ in self._moves(item))
+
+    def _looked_at(self, item: Item, system: System | None) -> dict[str, int]:
+        """The system, and where its condition changes the whole set of its recipe: it may end by that."""
+        if system is None:
+            return {}
+        states: list[State] = [system]
+        recipe = None if system.recipe_id is None else self.gathered.recipe(system.recipe_id)
+        if recipe is not None and item.change.condition not in (None, system.condition):
+            members = self.gathered.members(recipe.recipe_set_id)
+            of_set = self.gathered.recipe_set(recipe.recipe_set_id)
+            assert of_set is not None, "whoever is gathered has its set"
+            states += [of_set, *members.recipes, *members.systems.values()]
+        return {state.subject: state.version for state in states}
+
+    def _added(self, item: Item) -> tuple[Decided, Imported]:
+        require_admin(self.request, "adds systems")
+        told = {name: value for name, value in item.document.items() if name != "fqdn"}
+        return register(item.document), Imported(item.fqdn, True, differences({}, told))
+
+    def _changed(self, item: Item) -> tuple[Decided, Imported]:
+        gathered = Gathered(self._after)
+        system = gathered.system(item.fqdn)
+        assert system is not None, "it was gathered"
+        decided, after = follows(self._directory, gathered, system, item.change)
+        if decided:
+            require_own_system(self.services, self.request, system)
+        moves = self._moves(item)
+        for pool, _ in moves:
+            require_own_pool(self.services, self.request, pool)
+        for subject, event in decided:
+            self._after[subject] = supposed(subject, self._after[subject], event)
+        pools = self._directory.pools_of(item.fqdn)
+        before = {**_document(system), "pools": list(pools)}
+        becomes = {**_document(after), "pools": _moved(pools, moves)}
+        moved = [(f"pool/{pool}", _move(item.fqdn, joins=joins)) for pool, joins in moves]
+        return [*decided, *moved], Imported(item.fqdn, False, differences(before, becomes))
+
+    def _moves(self, item: Item) -> list[tuple[str, bool]]:
+        """The pools that a known system leaves, and those that it joins."""
+        if item.change.pools is None:
+            return []
+        present = self._directory.pools_of(item.fqdn)
+        wanted = dict.fromkeys(item.change.pools)
+        left = [(pool, False) for pool in present if pool not in wanted]
+        return left + [(pool, True) for pool in wanted if pool not in present]
+
+
+def _move(fqdn: str, *, joins: bool) -> Event:
+    return PoolSystemAdded(system=fqdn) if joins else PoolSystemRemoved(system=fqdn)
+
+
+def _moved(pools: tuple[str, ...], moves: list[tuple[str, bool]]) -> list[str]:
+    changed = dict(moves)
+    return [pool for pool in pools if pool not in changed] + [pool for pool, joins in moves if joins]
+
+
+def _document(system: System) -> dict[str, Any]:
+    beside = {name: getattr(system, name) for name in BESIDE if name not in ("fqdn", "pools")}
+    return {**system.inventory, **beside}

@@ -1,0 +1,35 @@
+"""What becomes another in the document of a system, property by property."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+
+class Difference(NamedTuple):
+    """`before` and `after` are None where it was, or is, unknown. What an object has is told by itself, as
+    `cpu.cores`; a list is told as a whole.
+    """
+
+    property: str
+    before: Any
+    after: Any
+
+
+def differences(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[Difference]:
+    """By name of the property. What is missing is unknown, as null is."""
+    was, becomes = dict(_flat(before)), dict(_flat(after))
+    names = sorted({*was, *becomes})
+    return [
+        Difference(name, was.get(name), becomes.get(name))
+        for name in names
+        if was.get(name) != becomes.get(name)
+    ]
+
+
+def _flat(document: Mapping[str, Any], within: str = "") -> Iterator[tuple[str, Any]]:
+    for name, value in document.items():
+        if isinstance(value, Mapping):
+            yield from _flat(value, f"{within}{name}.")
+        else:
+            yield f"{within}{name}", value

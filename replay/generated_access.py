@@ -1,0 +1,91 @@
+"""Who may have what in a made-up lab, and at what priority at most: groups and pools for its systems."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import combinations, cycle
+from random import Random
+from typing import Any
+
+from replay.generated_lab import PEOPLE, SEEDS
+
+Document = dict[str, Any]
+
+# What everybody's jobs have at most where one group's have more.
+EVERYBODY = ("Low", "Medium", "Normal", "High")
+# Of what there is a policy for: how many systems have one of their own and are in no pool, and how many pools
+# have a second group, between the first one and everybody.
+OWN_PERCENT, SECOND_PERCENT = 10, 30
+MOST_POOLS = 2
+
+
+def with_access(lab: Document, seed: int, pools: int, groups: int, policies: float) -> Document:
+    """The same systems in so many pools of so many groups. Out of 1, `policies` of the systems have a policy
+    to submit by, that of their pools or one of their own: the jobs of one group count as they are, everybody
+    else's for less. The other systems are in pools that have none.
+    """
+    chance, site = Random(f"access/{seed}"), f"s{seed % SEEDS}"
+    teams = [_team(f"{site}-team-{number:02}", who) for number, who in _people(groups)]
+    names = [team["name"] for team in teams]
+    ruled = round(pools * policies)
+    made = [_pool(f"{site}-pool-{number:02}", number, names) for number in range(pools)]
+    made[:ruled] = [
+        {**pool, "access_policy": _policy(pool["owner_group"], names, chance)} for pool in made[:ruled]
+    ]
+    called = [pool["name"] for pool in made]
+    order = chance.sample(range(len(lab["systems"])), len(lab["systems"]))
+    with_policy = frozenset(order[: round(len(order) * policies)])
+    systems = [
+        _system(system, called[:ruled], names, chance)
+        if number in with_policy
+        else {**system, "pools": _some(called[ruled:], 0, chance)}
+        for number, system in enumerate(lab["systems"])
+    ]
+    return {**lab, "groups": teams, "pools": made, "systems": systems}
+
+
+def without_policies(lab: Document) -> Document:
+    """The same lab, open to everybody."""
+    bare = [{name: value for name, value in pool.items() if name != "access_policy"} for pool in lab["pools"]]
+    return {**lab, "pools": bare}
+
+
+def _people(groups: int) -> Sequence[tuple[int, tuple[str, ...]]]:
+    every = [team for size in (1, 2) for team in combinations(PEOPLE, size)]
+    return list(zip(range(groups), cycle(every), strict=False))
+
+
+def _team(name: str, members: tuple[str, ...]) -> Document:
+    return {"name": name, "owners": [members[0]], "members": list(members)}
+
+
+def _pool(name: str, number: int, groups: Sequence[str]) -> Document:
+    return {"name": name, "owner_group": groups[number % len(groups)] if groups else None}
+
+
+def _system(system: Document, pools: Sequence[str], groups: Sequence[str], chance: Random) -> Document:
+    if pools and chance.random() * 100 >= OWN_PERCENT:
+        return {**system, "pools": _some(pools, 1, chance)}
+    first = chance.choice(groups) if groups else None
+    return {**system, "pools": [], "access_policy": _policy(first, groups, chance)}
+
+
+def _some(pools: Sequence[str], least: int, chance: Random) -> list[str]:
+    return chance.sample(pools, min(len(pools), chance.randint(least, MOST_POOLS)))
+
+
+def _policy(first: str | None, groups: Sequence[str], chance: Random) -> list[Document]:
+    """Nobody is shut out: every job that could run without policies can with them."""
+    everybody = chance.choice(EVERYBODY)
+    entries = [_entry(everybody, everybody=True)]
+    if first is not None:
+        entries.append(_entry("Urgent", group=first))
+    second = [name for name in groups if name != first]
+    if second and chance.random() * 100 < SECOND_PERCENT:
+        between = (*EVERYBODY[EVERYBODY.index(everybody) :], "Urgent")
+        entries.append(_entry(chance.choice(between), group=chance.choice(second)))
+    return entries
+
+
+def _entry(maximum: str, **whom: Any) -> Document:
+    return {"permission": "submit", **whom, "maximum_effective_priority": maximum}

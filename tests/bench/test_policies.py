@@ -1,0 +1,66 @@
+"""A lab with access policies, and jobs on behalf of groups: in the log as people would have put them."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+from click.testing import CliRunner
+
+from api.bench.cases import saturated
+from api.bench.cases.full_lab import fill
+from api.bench.outcome import Outcome, Sizes
+from api.bench.stand import stand
+from api.bench.told import nobody
+from api.cli import main
+from domain.access.policy import policy_of
+from domain.job.events import JobSubmitted
+from domain.system.events import SystemAccessPolicyChanged
+
+SIZES = Sizes(
+    systems=40,
+    queued=900,
+    filters=100,
+    sets=None,
+    rate=20,
+    seconds=1,
+    seed=1,
+    pools=6,
+    groups=3,
+    policies=0.5,
+)
+
+
+def test_filling__with_policies__is_in_the_log_and_every_system_is_given_away() -> None:
+    with stand() as made:
+        fill(made, SIZES, nobody)
+        figures = saturated.measure(made, SIZES, nobody)
+        events, _ = made.log.select(0, made.log.end(), 100_000, size_bytes=2**30)
+        with made.client() as client:
+            pools = client.pages("/pools", "pools")["pools"]
+    happened = [recorded.event for recorded in events]
+    topics = Counter(event.TOPIC for event in happened)
+    assert topics["pool.access-policy-changed"] == 3
+    assert sum(bool(pool.get("access_policy")) for pool in pools) == 3
+    own = [event for event in happened if isinstance(event, SystemAccessPolicyChanged)]
+    assert own and all(policy_of(event.entries) for event in own)
+    groups = Counter(event.group for event in happened if isinstance(event, JobSubmitted))
+    assert len(groups) == 4 and groups[None]
+    assert figures["allocations"] + figures["systems_left_idle"] >= 40
+
+
+def test_sizes__with_policies__are_recorded() -> None:
+    sizes = Outcome("pending", SIZES, {}).document()["sizes"]
+    assert (sizes["pools"], sizes["groups"], sizes["policies"]) == (6, 3, 0.5)
+
+
+@pytest.mark.parametrize("given", [("--policies", "0.5"), ("--groups", "2")])
+def test_bench__policies_of_no_pools__is_wrong_usage(given: tuple[str, ...]) -> None:
+    refused = CliRunner().invoke(main, ["bench", "pending", *given])
+    assert refused.exit_code == 2 and "--pools" in refused.stderr
+
+
+def test_bench__policies_that_are_no_share__is_wrong_usage() -> None:
+    for given in ("nan", "1.5", "-1"):
+        refused = CliRunner().invoke(main, ["bench", "pending", "--pools", "3", "--policies", given])
+        assert refused.exit_code == 2

@@ -1,0 +1,139 @@
+"""Systems as a table: what is written is read as it was; what is wrong is told with its row and column."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from api.intake.systems_csv import COLUMNS, read_systems, write_systems
+from api.rest.contract.inputs.systems import Cpu, Device, Disk, Exclusion, Properties
+from domain.errors import FaultyInput
+from tests.rest.whole_system import WHOLE
+
+BESIDE = ("fqdn", "lab_controller", "owner", "condition", "pools")
+NAMES = st.from_regex(r"[A-Za-z0-9][A-Za-z0-9._@+-]{0,8}", fullmatch=True)
+# As they may come: quotation marks, brackets, line ends, blanks at either end, nothing at all.
+TEXTS = st.text(st.characters(codec="utf-8", exclude_categories=["Cs"], exclude_characters="\0"), max_size=8)
+TEXT = st.one_of(
+    TEXTS, st.sampled_from(["", '"', '""', "[", "[]", "a,b", " a ", "1", "true", "null", "a\r\nb"])
+)
+COUNT = st.integers(0, 2**31 - 1)
+REAL = st.floats(0, 2**31, exclude_max=True)
+
+
+def record(names: Any, **otherwise: Any) -> st.SearchStrategy[dict[str, Any]]:
+    """What is unknown of it is left out."""
+    return st.fixed_dictionaries({}, optional={name: otherwise.get(name, TEXT) for name in names})
+
+
+CPU: dict[str, st.SearchStrategy[Any]] = {
+    **dict.fromkeys(Cpu.model_fields, COUNT),
+    **dict.fromkeys(("vendor", "model_name"), TEXT),
+    "speed_mhz": REAL,
+    "hyper": st.booleans(),
+    "flags": st.lists(TEXT),
+}
+SIZES = dict.fromkeys(("size_bytes", "sector_size", "phys_sector_size"), st.integers(0, 2**63 - 1))
+PROPERTIES: dict[str, st.SearchStrategy[Any]] = {
+    **dict.fromkeys(Properties.model_fields, TEXT),
+    **dict.fromkeys(("memory_mb", "numa_nodes"), COUNT),
+    "arches": st.lists(NAMES),
+    # One of which nothing is known is unknown itself.
+    "cpu": st.fixed_dictionaries({name: st.none() | value for name, value in CPU.items()}).filter(
+        lambda cpu: any(value is not None for value in cpu.values())
+    ),
+    "devices": st.lists(record(Device.model_fields), max_size=3),
+    "disks": st.lists(record(Disk.model_fields, **SIZES), max_size=3),
+    "key_values": st.dictionaries(NAMES, st.lists(TEXT), max_size=3),
+    "excluded_families": st.lists(record(Exclusion.model_fields), max_size=2),
+}
+NEVER_UNKNOWN = {
+    **dict.fromkeys(("fqdn", "lab_controller", "owner", "condition", "added_at"), NAMES),
+    "pools": st.lists(NAMES),
+}
+SYSTEMS = st.fixed_dictionaries(
+    {**{name: st.none() | value for name, value in PROPERTIES.items()}, **NEVER_UNKNOWN}
+)
+
+
+def test_columns__beside_the_properties__are_all_there_are() -> None:
+    cpu = [f"cpu.{name}" for name in Cpu.model_fields]
+    flat = [name for name in Properties.model_fields if name != "cpu"]
+    assert sorted(COLUMNS) == sorted([*BESIDE, *flat, *cpu])
+
+
+@given(st.lists(SYSTEMS, max_size=4))
+def test_systems__written_and_read__are_the_same(systems: list[dict[str, Any]]) -> None:
+    table = read_systems(write_systems(systems).encode())
+    assert (table.systems, table.faults) == (systems, [])
+    assert table.rows == list(range(2, len(systems) + 2))
+
+
+def test_cells__as_people_write_them__mean_what_they_say() -> None:
+    head = "fqdn,arches,cpu.flags,cpu.hyper,memory_mb,hypervisor,vendor,pools,owner,added_at"
+    rows = [
+        'a.b,x86_64  aarch64,vmx sse,TRUE,16,"""""",,,,',
+        "",
+        ',"[]","[""a b""]",false,1.5,KVM,x,big small,bob,',
+        ",,,,,,,,,",
+    ]
+    table = read_systems("﻿".encode() + "\n".join([head, *rows]).encode())
+    assert table.systems == [
+        {
+            "fqdn": "a.b",
+            "arches": ["x86_64", "aarch64"],
+            "memory_mb": 16,
+            "hypervisor": "",
+            "vendor": None,
+            "pools": [],
+            "cpu": {"flags": ["vmx", "sse"], "hyper": True},
+        },
+        {
+            "fqdn": None,
+            "arches": [],
+            "memory_mb": 1.5,
+            "hypervisor": "KVM",
+            "vendor": "x",
+            "pools": ["big", "small"],
+            "cpu": {"flags": ["a b"], "hyper": False},
+            "owner": "bob",
+        },
+    ]
+    assert table.rows == [2, 4]
+
+
+def test_cells__that_cannot_be_read__each_told_with_row_and_column() -> None:
+    body = 'fqdn,devices,vendor,arches\na.b,{,"""x",[\nb.c,[]\n\nc.d,[],x,y,z\n'
+    assert [fault.where for fault in read_systems(body.encode()).faults] == [
+        *("row 2, column devices", "row 2, column vendor", "row 2, column arches"),
+        *("row 3", "row 5"),
+    ]
+
+
+NO_TABLES = [
+    # Nothing at all, and no name for what a row is of.
+    (b"", ["row 1"]),
+    (b"owner\nbob\n", ["row 1"]),
+    # Headings that there are not, or twice.
+    (b"fqdn,colour,memory,fqdn\n", ["row 1, column colour", "row 1, column memory", "row 1, column fqdn"]),
+    # No table, no text.
+    (b'fqdn,owner\na,"b\n', ["line 2"]),
+    (b"fqdn\n\xff\n", ["body"]),
+]
+
+
+@pytest.mark.parametrize(("body", "places"), NO_TABLES)
+def test_table__that_is_none__is_refused_as_a_whole(body: bytes, places: list[str]) -> None:
+    with pytest.raises(FaultyInput) as refused:
+        read_systems(body)
+    assert [fault.where for fault in refused.value.faults] == places
+
+
+def test_whole_system__in_a_table__has_a_cell_for_everything() -> None:
+    written = write_systems([{"fqdn": "a.b", **WHOLE}])
+    (found,) = read_systems(written.encode()).systems
+    assert found == {"fqdn": "a.b", **WHOLE}
+    assert ",vmx sse4_2," in written and ",big," in written

@@ -1,0 +1,116 @@
+"""/systems/{fqdn}/history: what changed in a system, when, by whom, from what to what."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import httpx
+
+from tests.harness.running import Running
+from tests.rest.acting import EAST, WEST, finish, recipe_for, start, submit
+from tests.rest.whole_system import WHOLE
+
+People = dict[str, httpx.Client]
+
+
+def history(client: httpx.Client, fqdn: str, line: Running, **asked: Any) -> list[dict[str, Any]]:
+    answer = client.get(f"/systems/{fqdn}/history", params={"min_position": line.end(), **asked})
+    assert answer.status_code == 200, answer.text
+    found: list[dict[str, Any]] = answer.json()["changes"]
+    return found
+
+
+def told(change: dict[str, Any]) -> tuple[str, str, dict[str, tuple[Any, Any]]]:
+    """By whom, what, and each property with what it was and became."""
+    changes = {one["property"]: (one["from"], one["to"]) for one in change["changes"]}
+    return change["actor"], change["topic"], changes
+
+
+def test_history__of_everything_that_people_change__each_told_from_what_to_what(
+    client: httpx.Client, people: People, machines: Callable[..., str], line: Running
+) -> None:
+    fqdn = machines(cpu={"cores": 4, "hyper": True}, location="rack 7")
+    path = f"/systems/{fqdn}"
+    change = {"cpu": {"cores": 8}, "location": None, "owner": "bob", "memory_mb": 32}
+    assert people["alice"].patch(path, json=change).is_success
+    assert people["bob"].patch(path, json={"lab_controller": WEST}).is_success
+    client.put(f"/pools/big/systems/{fqdn}", json={})
+    client.delete(f"/pools/big/systems/{fqdn}")
+    people["bob"].patch(path, json={"condition": "Manual", "draining": True, "reason": "new fan"})
+    people["bob"].patch(path, json={"draining": False})
+    people["carol"].put(f"{path}/reservation", json={"until": "2999-01-01T00:00:00Z"})
+    people["carol"].delete(f"{path}/reservation")
+    found = [told(change) for change in reversed(history(client, fqdn, line))]
+    (who, topic, registered), *later = found
+    assert (who, topic) == ("admin", "system.registered")
+    assert registered["cpu.cores"] == (None, 4) and registered["lab_controller"] == (None, EAST)
+    assert "draining" not in registered and "user" not in registered
+    until = "2999-01-01T00:00:00Z"
+    assert later == [
+        ("alice", "system.owner-changed", {"owner": ("alice", "bob")}),
+        (
+            *("alice", "system.inventory-changed"),
+            {"cpu.cores": (4, 8), "location": ("rack 7", None), "memory_mb": (16, 32)},
+        ),
+        ("bob", "system.lab-controller-changed", {"lab_controller": (EAST, WEST)}),
+        ("admin", "pool.system-added", {"pools": ([], ["big"])}),
+        ("admin", "pool.system-removed", {"pools": (["big"], [])}),
+        ("bob", "system.drained", {"draining": (False, True)}),
+        ("bob", "system.condition-changed", {"condition": ("Automated", "Manual")}),
+        ("bob", "system.undrained", {"draining": (True, False)}),
+        ("carol", "system.reservation-begun", {"user": (None, "carol"), "reserved_until": (None, until)}),
+        ("carol", "system.reservation-ended", {"user": ("carol", None), "reserved_until": (until, None)}),
+    ]
+    reasons = {change["topic"]: change["reason"] for change in history(client, fqdn, line)}
+    assert reasons["system.condition-changed"] == reasons["system.drained"] == "new fan"
+    assert reasons["system.owner-changed"] is None
+
+
+def test_history__of_a_system_at_work__says_nothing_of_what_it_does(
+    client: httpx.Client, machine: str, line: Running
+) -> None:
+    (recipe_id,) = submit(client, recipe_for(machine))["recipe_ids"]
+    finish(client, recipe_id, start(client, recipe_id))
+    assert [change["topic"] for change in history(client, machine, line)] == ["system.registered"]
+
+
+def test_history__page_by_page_and_then__stable_and_as_it_was(
+    client: httpx.Client, machine: str, line: Running
+) -> None:
+    path = f"/systems/{machine}"
+    for memory_mb in range(100, 105):
+        then = line.end()
+        client.patch(path, json={"memory_mb": memory_mb})
+    whole = history(client, machine, line)
+    found, answer = [], client.get(f"{path}/history", params={"limit": 2})
+    # What changes meanwhile does not move the pages.
+    client.patch(path, json={"memory_mb": 7})
+    while True:
+        found += answer.json()["changes"]
+        if "next" not in answer.links:
+            break
+        answer = client.get(answer.links["next"]["url"])
+    assert found == whole and [change["position"] for change in whole] == sorted(
+        (change["position"] for change in whole), reverse=True
+    )
+    assert history(client, machine, line, as_of=then) == whole[1:]
+    assert len(history(client, machine, line)) == len(whole) + 1
+
+
+def test_history__events_of_the_log__are_those_it_names(
+    client: httpx.Client, machines: Callable[..., str], line: Running
+) -> None:
+    fqdn = machines(**{**WHOLE, "condition": "Automated"})
+    client.patch(f"/systems/{fqdn}", json={"vendor": "x"})
+    events = {event["position"]: event for event in line.events()}
+    for change in history(client, fqdn, line):
+        event = events[change["position"]]
+        assert {name: event[name] for name in ("topic", "actor", "cause")}.items() <= change.items()
+        assert event["recorded_at"] == change["at"]
+
+
+def test_history__system_nobody_knows__404(client: httpx.Client, machine: str, line: Running) -> None:
+    assert client.get("/systems/no.example.com/history").status_code == 404
+    assert client.get(f"/systems/{machine}/history", params={"as_of": 1}).status_code == 404
+    assert client.get(f"/systems/{machine}/history", params={"colour": 1}).status_code == 422

@@ -1,0 +1,123 @@
+"""Every property of a system: by whichever door it comes, it is checked, kept and answered."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.harness.running import Running
+from tests.rest.acting import EAST, by_people
+from tests.rest.whole_system import OTHERWISE, WHOLE, WRONG
+
+NUMBERS = itertools.count(1)
+ANSWERED = {"user": None, "loaned_to": None, "usage": "idle", "recipe_id": None, "draining": False}
+Client = httpx.Client
+# Each is called with a client and a document, and answers what became of it.
+Door = Callable[[Client, dict[str, Any]], httpx.Response]
+
+
+def posted(client: Client, document: dict[str, Any]) -> httpx.Response:
+    return client.post("/systems", json=document)
+
+
+def patched(client: Client, document: dict[str, Any]) -> httpx.Response:
+    """Of a system that is there, and of which nothing is known."""
+    fqdn, rest = document["fqdn"], {name: value for name, value in document.items() if name != "fqdn"}
+    bare = {"fqdn": fqdn, "lab_controller": EAST, "owner": "bob", "pools": ["big"], "condition": "Manual"}
+    assert client.post("/systems", json=bare).status_code in (201, 409)
+    return client.patch(f"/systems/{fqdn}", json=rest)
+
+
+def told(client: Client, document: dict[str, Any]) -> httpx.Response:
+    """By its lab controller; the answer is that of the only item."""
+    answer = client.post(f"/lab-controllers/{EAST}/updates", json={"items": [{"system": document}]})
+    (item,) = answer.json()["items"]
+    position = {"labledger-position": answer.headers["labledger-position"]}
+    return httpx.Response(item["status"], json=item, headers=position)
+
+
+def imported(client: Client, document: dict[str, Any]) -> httpx.Response:
+    return client.post("/inventory", json={"systems": [document]})
+
+
+DOORS = [posted, patched, told, imported]
+
+
+@pytest.fixture
+def fqdn() -> str:
+    return f"whole-{next(NUMBERS)}.east.example.com"
+
+
+def shown(client: Client, fqdn: str, answer: httpx.Response) -> dict[str, Any]:
+    """As it is after a write."""
+    assert answer.is_success, answer.text
+    least = {"min_position": answer.headers["labledger-position"]}
+    found: dict[str, Any] = client.get(f"/systems/{fqdn}", params=least).json()
+    return found
+
+
+@pytest.mark.parametrize("door", DOORS)
+def test_system__everything_known__kept_and_answered(client: Client, fqdn: str, door: Door) -> None:
+    answer = door(client, {"fqdn": fqdn, **WHOLE, "user": None, "loaned_to": None})
+    found = shown(client, fqdn, answer)
+    assert {name: found[name] for name in (*WHOLE, *ANSWERED)} == {**WHOLE, **ANSWERED}
+
+
+@pytest.mark.parametrize("door", DOORS)
+def test_system__everything_unknown__null_is_as_good_as_nothing(
+    client: Client, fqdn: str, door: Door
+) -> None:
+    needed = {"fqdn": fqdn, "lab_controller": EAST, "owner": "alice", "condition": "Manual"}
+    found = shown(client, fqdn, door(client, {**needed, **dict.fromkeys(OTHERWISE)}))
+    assert set(found).isdisjoint(OTHERWISE) and found["added_at"]
+
+
+@pytest.mark.parametrize("door", DOORS)
+def test_system__everything_wrong__every_fault_named_and_nothing_stored(
+    client: Client, fqdn: str, door: Door, line: Running
+) -> None:
+    if door is patched:
+        assert patched(client, {"fqdn": fqdn}).is_success
+    before = line.end()
+    answer = door(client, {"fqdn": fqdn, **{name: value for name, (value, _) in WRONG.items()}})
+    assert answer.status_code == 422
+    places = {fault["where"].removeprefix("systems[0].") for fault in answer.json()["errors"]}
+    assert {place.removeprefix("system.") for place in places} == {
+        *(place for _, place in WRONG.values()),
+        "cpu.colour",
+    }
+    assert by_people(line, before) == []
+
+
+@pytest.mark.parametrize("name", OTHERWISE)
+def test_property__patched_and_forgotten__answered_as_it_is_then(
+    client: Client, machines: Callable[..., str], name: str
+) -> None:
+    fqdn = machines(**{name: WHOLE[name], "condition": "Automated"})
+    path = f"/systems/{fqdn}"
+    done = client.patch(path, json={name: OTHERWISE[name]})
+    assert done.json()["changed"] is True
+    assert shown(client, fqdn, done)[name] == OTHERWISE[name]
+    assert client.patch(path, json={name: OTHERWISE[name]}).json()["changed"] is False
+    assert name not in shown(client, fqdn, client.patch(path, json={name: None}))
+    assert client.patch(path, json={name: None}).json()["changed"] is False
+
+
+def test_objects__patched_in_part__merged_and_lists_replaced(
+    client: Client, machines: Callable[..., str]
+) -> None:
+    fqdn = machines(cpu={"cores": 4, "hyper": True, "flags": ["vmx"]}, key_values={"HVM": ["1"], "X": ["a"]})
+    change = {
+        "cpu": {"cores": 8, "hyper": None, "flags": ["svm"]},
+        "key_values": {"X": None, "Y": ["b"]},
+        "arches": ["aarch64"],
+    }
+    found = shown(client, fqdn, client.patch(f"/systems/{fqdn}", json=change))
+    assert found["cpu"] == {"cores": 8, "flags": ["svm"]}
+    assert found["key_values"] == {"HVM": ["1"], "Y": ["b"]} and found["arches"] == ["aarch64"]
+    nothing = {"cpu": {"cores": None, "flags": None}}
+    assert "cpu" not in shown(client, fqdn, client.patch(f"/systems/{fqdn}", json=nothing))
