@@ -1,0 +1,61 @@
+"""All that a log is judged by."""
+
+from __future__ import annotations
+
+from replay.audit.booking import InStep, OneRecipePerSystem
+from replay.audit.decisions import Decisions, NobodyFencedWrites, WholeCommits
+from replay.audit.grants import (
+    AllowedGrant,
+    LentSystem,
+    NobodyJumped,
+    NobodyOverlooked,
+    NoUnsafeGrant,
+    OfDecisions,
+    UsableGrant,
+)
+from replay.audit.invariant import Invariant
+from replay.audit.pending import TheQueueIsAsked
+from replay.audit.reasons import EveryUnplacedRecipeHasAReason
+from replay.audit.reservations import RightfulReservation
+from replay.audit.together import OneLabPerSet, StartsTogether
+from replay.audit.transitions import LegalTransitions
+from replay.audit.understood import Understood
+from replay.audit.viable import Judge
+
+
+def of_the_log() -> tuple[Invariant, ...]:
+    """What is judged by what the log says; fresh, for one log."""
+    return (
+        WholeCommits(),
+        Understood(),
+        LegalTransitions(),
+        OneRecipePerSystem(),
+        InStep(),
+        TheQueueIsAsked(),
+        OneLabPerSet(),
+        StartsTogether(),
+        RightfulReservation(),
+        EveryUnplacedRecipeHasAReason(),
+        Decisions(),
+        NobodyFencedWrites(),
+    )
+
+
+Judging = tuple[OfDecisions, ...]
+
+
+def of_decisions(judge: Judge) -> Judging:
+    """What is judged by what the scheduler knew."""
+    return (
+        UsableGrant(judge),
+        LentSystem(judge),
+        AllowedGrant(judge),
+        NobodyJumped(judge),
+        NobodyOverlooked(judge),
+        NoUnsafeGrant(judge),
+    )
+
+
+# The policies whose grants must be as the rules written down here have it, by whether they ask who may submit
+# and who has borrowed; who names none must, too.
+BY_ACCESS = {2: False, 3: False, 4: True, None: True}
