@@ -13,7 +13,7 @@ from replay.audit.invariant import Found, Invariant, Violation
 from replay.audit.known import Known
 from replay.audit.record import Commit, Decision, Record, Recorded, commits, record_of
 from replay.audit.rest import at_rest_in
-from replay.audit.rules import BY_ACCESS, Judging, of_decisions, of_the_log
+from replay.audit.rules import BY_ACCESS, OnDecisions, of_the_log
 from replay.audit.tables import UNPLACED
 from replay.audit.touched import Touched
 from replay.audit.viable import Judge
@@ -35,9 +35,9 @@ class Audit:
         self._known = Known()
         self._judge = Judge(self._known)
         self._of_the_log = of_the_log()
-        self._of_decisions = {
-            True: of_decisions(self._judge),
-            False: of_decisions(Judge(self._known, by_access=False)),
+        self._on_decisions = {
+            True: OnDecisions(self._judge),
+            False: OnDecisions(Judge(self._known, by_access=False)),
         }
         self._looking: dict[str, tuple[Invariant, ...]] = {}
         # What the scheduler did not know yet, by the ends of commits.
@@ -110,37 +110,39 @@ class Audit:
     def _decision(self, decision: Decision) -> Found:
         """Each is judged by what its basis says and those before it have decided."""
         version = decision.policy_version
-        judging = self._of_decisions[BY_ACCESS[version]] if version in BY_ACCESS else ()
-        if judging:
-            self.decisions += 1
-        else:
+        rules = self._on_decisions[BY_ACCESS[version]] if version in BY_ACCESS else None
+        if rules is None:
             self.other_policies[version or 0] += 1
+        else:
+            self.decisions += 1
         for record in decision.records:
-            yield from self._given(record, judging)
+            if rules is not None:
+                yield from self._given(record, rules)
             self._known.apply(record)
-        for invariant in judging:
+        for invariant in () if rules is None else rules.decided:
             yield from invariant.decided(self._known, decision)
 
-    def _given(self, record: Record, judging: Judging) -> Found:
+    def _given(self, record: Record, rules: OnDecisions) -> Found:
         if record.topic == "recipe.scheduled":
-            yield from self._grant(record, judging)
+            yield from self._grant(record, rules)
         elif record.topic == "system.idle":
-            yield from self._idle(record, judging)
+            yield from self._idle(record, rules)
 
-    def _grant(self, record: Record, judging: Judging) -> Found:
+    def _grant(self, record: Record, rules: OnDecisions) -> Found:
         """A recipe that has no system gets one."""
         known = self._known
         recipe, system = known.recipes.get(int(record.name)), known.systems.get(record.data["system"])
         if recipe is None or system is None or recipe.set_id not in known.sets:
             return
         if recipe.state in UNPLACED and not recipe.is_guest:
-            for invariant in judging:
-                yield from invariant.grant(known, Grant(recipe, system, record))
+            grant = Grant(recipe, system, record)
+            for invariant in rules.at_grant:
+                yield from invariant.grant(known, grant)
 
-    def _idle(self, record: Record, judging: Judging) -> Found:
+    def _idle(self, record: Record, rules: OnDecisions) -> Found:
         system = self._known.systems.get(record.name)
         if system is not None and system.usage == "pending":
-            for invariant in judging:
+            for invariant in rules.unwanted:
                 yield from invariant.unwanted(self._known, system, record)
 
 

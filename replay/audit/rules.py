@@ -41,19 +41,21 @@ def of_the_log() -> tuple[Invariant, ...]:
     )
 
 
-Judging = tuple[OfDecisions, ...]
+class OnDecisions:
+    """What is judged by what the scheduler knew, by the moments at which it looks."""
 
-
-def of_decisions(judge: Judge) -> Judging:
-    """What is judged by what the scheduler knew."""
-    return (
-        UsableGrant(judge),
-        LentSystem(judge),
-        AllowedGrant(judge),
-        NobodyJumped(judge),
-        NobodyOverlooked(judge),
-        NoUnsafeGrant(judge),
-    )
+    def __init__(self, judge: Judge) -> None:
+        every: tuple[OfDecisions, ...] = (
+            UsableGrant(judge),
+            LentSystem(judge),
+            AllowedGrant(judge),
+            NobodyJumped(judge),
+            NobodyOverlooked(judge),
+            NoUnsafeGrant(judge),
+        )
+        self.at_grant = [one for one in every if type(one).grant is not OfDecisions.grant]
+        self.unwanted = [one for one in every if type(one).unwanted is not OfDecisions.unwanted]
+        self.decided = [one for one in every if type(one).decided is not OfDecisions.decided]
 
 
 # The policies whose grants must be as the rules written down here have it, by whether they ask who may submit

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, TypeVar
 
-from replay.audit.rights import AllRights, Entries, Who
+from replay.audit.rights import OPEN, AllRights, Entries, Rights, Who
 from replay.audit.tables import FINISHED
 from replay.audit.values import Distro, Recipe, RecipeSet, System, Wants
 
@@ -36,7 +36,7 @@ class State:
         self.requirements: list[str] = []
         self._wants: dict[tuple[str, Distro | None], Wants] = {}
         self._numbers: dict[str, int] = {}
-        self._people: dict[Who, Who] = {}
+        self._people: dict[tuple[str | None, str | None, int | None], Who] = {}
         self._rights = AllRights()
 
     def put(self, table: dict[K, V], key: K, value: V | None) -> None:
@@ -63,9 +63,17 @@ class State:
 
     def put_system(self, system: System) -> None:
         """What it is has changed, and perhaps with it who may have it."""
-        pools = (self.policies[pool] for pool in self.pools.get(system.fqdn, ()) if pool in self.policies)
-        rights = self._rights.of(system.policy, pools, system.owner, system.borrower)
-        self.put(self.systems, system.fqdn, system._replace(rights=rights))
+        rights = self._rights_on(system)
+        if rights is not system.rights:
+            system = system._replace(rights=rights)
+        self.put(self.systems, system.fqdn, system)
+
+    def _rights_on(self, system: System) -> Rights:
+        pools = [self.policies[pool] for pool in self.pools.get(system.fqdn, ()) if pool in self.policies]
+        if not pools and system.policy is None and system.borrower is None:
+            # By far the most, where nobody has policies.
+            return OPEN
+        return self._rights.of(system.policy, pools, system.owner, system.borrower)
 
     # Equal ones are one
 
@@ -79,5 +87,8 @@ class State:
         return self._wants[key]
 
     def who(self, user: str | None, group: str | None) -> Who:
-        who = Who(user, group, self.since.get(group or ""))
-        return self._people.setdefault(who, who)
+        key = user, group, None if group is None else self.since.get(group)
+        who = self._people.get(key)
+        if who is None:
+            who = self._people[key] = Who(*key)
+        return who
