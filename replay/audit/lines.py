@@ -62,9 +62,10 @@ class Line:
         self._asked = 0
         self._ranks: defaultdict[Need, list[Rank]] = defaultdict(list)
 
-    def __bool__(self) -> bool:
-        """Whether anybody stands in it."""
-        return bool(self._firsts)
+    @property
+    def first(self) -> Rank | None:
+        """Of whoever stands at its head; None: nobody does."""
+        return self._firsts[0][0] if self._firsts else None
 
     def of(self, need: Need) -> list[Rank]:
         """All who need the same, in order."""
@@ -73,8 +74,6 @@ class Line:
     def needs(self, among: int, end: Rank) -> list[Need]:
         """Needs with a requirement of these (bitmap), whose first recipe stands before the end."""
         before = bisect_left(self._firsts, (end,))
-        if not before:
-            return []
         asked = self._asked & among
         # Either may be few: who stands before the end, and what a system fulfils.
         if before <= asked.bit_count():
@@ -146,7 +145,7 @@ class Lines:
     def close(self, who: Who) -> None:
         """The lines in which nobody stands any more; not while somebody goes through them."""
         for lines in self._lines.values():
-            if who in lines and not lines[who]:
+            if who in lines and lines[who].first is None:
                 del lines[who]
 
 

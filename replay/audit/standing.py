@@ -57,11 +57,13 @@ def takers(known: Known, judge: Judge, system: System, before: Standing | None =
         if before is not None and number > before.line:
             return
         for who, line in known.lines[lab]:
-            most_urgent = judge.most_urgent(who, system) if line else None
-            if most_urgent is None:
+            first = line.first
+            most_urgent = None if first is None else judge.most_urgent(who, system)
+            if first is None or most_urgent is None:
                 continue
             end = before.end(most_urgent) if before is not None and number == before.line else LAST
-            yield from _takers_in(known, judge, system, line, end)
+            if first < end:
+                yield from _takers_in(known, judge, system, line, end)
 
 
 def _takers_in(known: Known, judge: Judge, system: System, line: Line, end: Rank) -> Iterator[Recipe]:
