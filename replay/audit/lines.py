@@ -74,6 +74,8 @@ class Line:
     def needs(self, among: int, end: Rank) -> list[Need]:
         """Needs with a requirement of these (bitmap), whose first recipe stands before the end."""
         before = bisect_left(self._firsts, (end,))
+        if not before:
+            return []
         asked = self._asked & among
         # Either may be few: who stands before the end, and what a system fulfils.
         if before <= asked.bit_count():

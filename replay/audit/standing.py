@@ -23,6 +23,11 @@ class Standing(NamedTuple):
     nominal: int
     submission: int
 
+    @property
+    def last(self) -> Rank:
+        """Nobody behind this stands before it, however urgent they may be."""
+        return self.end(-1)
+
     def end(self, most_urgent: int) -> Rank:
         """Up to here stand, among those who may be as urgent there as this, the ones before it.
 
@@ -56,13 +61,15 @@ def takers(known: Known, judge: Judge, system: System, before: Standing | None =
     for number, lab in enumerate((system.lab, None)):
         if before is not None and number > before.line:
             return
+        counting = before if before is not None and number == before.line else None
+        last = LAST if counting is None else counting.last
         for who, line in known.lines[lab]:
             first = line.first
-            most_urgent = None if first is None else judge.most_urgent(who, system)
-            if first is None or most_urgent is None:
+            if first is None or first >= last:
                 continue
-            end = before.end(most_urgent) if before is not None and number == before.line else LAST
-            if first < end:
+            most_urgent = judge.most_urgent(who, system)
+            if most_urgent is not None:
+                end = LAST if counting is None else counting.end(most_urgent)
                 yield from _takers_in(known, judge, system, line, end)
 
 
