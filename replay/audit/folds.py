@@ -129,14 +129,13 @@ def _policy(state: State, record: Record) -> None:
 
 
 def _group(state: State, record: Record) -> None:
-    """Who comes back has not left, and whoever is in a group that is gone has nothing to leave."""
+    """Who comes back has not left."""
     name, gone = record.name, record.happened == "removed"
-    if gone or not state.since.get(name):
-        state.put(state.since, name, 0 if gone else record.position)
-    before = state.members_of.get(name, frozenset()) | state.left.get(name, frozenset())
-    members = frozenset[str](() if gone else record.data["members"])
-    state.put(state.members_of, name, members or None)
-    state.put(state.left, name, None if gone else before - members or None)
+    people = frozenset[str](() if gone else (*record.data["owners"], *record.data["members"]))
+    were = state.people.get(name, frozenset()) | state.left.get(name, frozenset())
+    state.put(state.people, name, people or None)
+    state.put(state.left, name, were - people or None)
+    state.put(state.gone, name, gone or None)
 
 
 FOLDS: dict[str, Fold] = {

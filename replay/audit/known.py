@@ -93,7 +93,7 @@ class Known(World):
             systems = [system for system in (before, value) if isinstance(system, System)]
             return () if len(systems) == 2 and _is_like(*systems) else [system.lab for system in systems]
         everywhere = table is self.trees or table is self.enabled
-        if table is self.left or table is self.since:
+        if table is self.left or table is self.gone:
             everywhere = before != value
         return list(self.systems_of) if everywhere else ()
 
@@ -115,7 +115,7 @@ class Known(World):
                 self._stand(member)
         elif known is self.trees or known is self.enabled:
             self.furnished += 1
-        elif (known is self.left or known is self.since) and before != value:
+        elif (known is self.left or known is self.gone) and before != value:
             self._regroup()
 
     # Who waits, and who holds

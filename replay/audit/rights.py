@@ -11,13 +11,11 @@ from replay.audit.tables import URGENCY
 
 class Who(NamedTuple):
     """The owner of a job and the group it was submitted on behalf of; None where there is none, or where
-    it is all one who it is. `since` is where the log registered that group, if it did: who has its name later
-    is another one.
+    it is all one who it is.
     """
 
     user: str | None
     group: str | None
-    since: int | None = None
 
     def __str__(self) -> str:
         return f"{self.user}" if self.group is None else f"{self.user} for {self.group}"

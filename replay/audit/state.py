@@ -26,17 +26,17 @@ class State:
         # By system the pools that it is in, and by pool who may submit to those in it.
         self.pools: dict[str, tuple[str, ...]] = {}
         self.policies: dict[str, Entries] = {}
-        # By group: its members, those who are not any more, and where it was registered (0 when it is gone).
-        self.members_of: dict[str, frozenset[str]] = {}
+        # By group who is in it, who was and is not any more, and whether it is gone.
+        self.people: dict[str, frozenset[str]] = {}
         self.left: dict[str, frozenset[str]] = {}
-        self.since: dict[str, int] = {}
+        self.gone: dict[str, bool] = {}
         # Who of the unfinished is on a system, guests too.
         self.on: dict[str, tuple[int, ...]] = {}
         # Each once, by the numbers that recipes' wants have.
         self.requirements: list[str] = []
         self._wants: dict[tuple[str, Distro | None], Wants] = {}
         self._numbers: dict[str, int] = {}
-        self._people: dict[tuple[str | None, str | None, int | None], Who] = {}
+        self._whose: dict[tuple[str | None, str | None], Who] = {}
         self._rights = AllRights()
 
     def put(self, table: dict[K, V], key: K, value: V | None) -> None:
@@ -87,8 +87,8 @@ class State:
         return self._wants[key]
 
     def who(self, user: str | None, group: str | None) -> Who:
-        key = user, group, None if group is None else self.since.get(group)
-        who = self._people.get(key)
+        key = user, group
+        who = self._whose.get(key)
         if who is None:
-            who = self._people[key] = Who(*key)
+            who = self._whose[key] = Who(*key)
         return who

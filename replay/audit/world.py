@@ -43,8 +43,8 @@ class World(State):
 
     def counts(self, who: Who) -> bool:
         """Whether their group still counts: not when they were taken out of it, or when it is gone."""
-        group, since = who.group or "", self.since.get(who.group or "")
-        return since == who.since and since != 0 and who.user not in self.left.get(group, ())
+        group = who.group or ""
+        return group not in self.gone and who.user not in self.left.get(group, ())
 
     # The log
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from domain.directory import events as directory
@@ -48,8 +49,8 @@ def group(name: str, *members: str) -> Pair:
     return f"group/{name}", directory.GroupRegistered(owners=[], members=list(members))
 
 
-def group_is_now(name: str, *members: str) -> Pair:
-    return f"group/{name}", directory.GroupChanged(owners=[], members=list(members))
+def group_is_now(name: str, *members: str, owners: Sequence[str] = ()) -> Pair:
+    return f"group/{name}", directory.GroupChanged(owners=owners, members=list(members))
 
 
 def group_removed(name: str) -> Pair:

@@ -62,7 +62,7 @@ def _act(chance: Random, systems: list[str]) -> Pair:
         entitled.pool_policy(pool, *_entries(chance)),
         entitled.pool_removed(pool),
         entitled.group_is_now(group, *chance.sample(PEOPLE, chance.randrange(4))),
-        entitled.group_is_now(group, *chance.sample(PEOPLE, chance.randrange(4))),
+        entitled.group_is_now(group, *chance.sample(PEOPLE, chance.randrange(4)), owners=[user]),
         entitled.group_removed(group),
     ]
     if systems:

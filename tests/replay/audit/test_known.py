@@ -105,7 +105,7 @@ def test_grant__to_anybody_who_waits__is_as_safe_as_if_nothing_were_remembered()
 
 TABLES = (
     *("recipes", "finished", "sets", "systems", "enabled", "pools", "on", "states"),
-    *("policies", "members_of", "left", "since"),
+    *("policies", "people", "left", "gone"),
 )
 INDEXES = ("systems_of", "holding", "held")
 

@@ -29,8 +29,8 @@ class Told:
         self.pools: dict[str, Policy] = {}
         self.owner: dict[str, str] = {}
         self.borrower: dict[str, str] = {}
-        self.jobs: dict[int, tuple[str, str | None, int]] = {}
-        self.group_changes: list[tuple[int, str, frozenset[str] | None]] = []
+        self.jobs: dict[int, tuple[str, str | None]] = {}
+        self.group_changes: list[tuple[str, list[str] | None]] = []
 
     def apply(self, record: Record) -> None:
         name, data = record.name, record.data
@@ -48,38 +48,23 @@ class Told:
             case "pool.removed":
                 self.pools.pop(name, None)
             case "group.changed" | "group.removed":
-                members = frozenset(data["members"]) if "members" in data else None
-                self.group_changes.append((record.position, name, members))
+                self.group_changes.append((name, [*data["owners"], *data["members"]] if data else None))
             case "recipe.new":
-                self.jobs[int(name)] = data["owner"], data["group"], record.position
+                self.jobs[int(name)] = data["owner"], data["group"]
 
     def submitting(self, fqdn: str, pools: tuple[str, ...]) -> Submitting:
         of_pools = [self.pools[pool] for pool in pools if pool in self.pools]
         return submitting(self.own.get(fqdn), of_pools, self.owner[fqdn], self.borrower.get(fqdn))
 
     def who(self, recipe_id: int) -> Who:
-        user, group, since = self.jobs[recipe_id]
-        return Who(user, group if group is not None and self._counts(user, group, since) else None)
+        user, group = self.jobs[recipe_id]
+        return Who(user, group if group is not None and self._counts(user, group) else None)
 
-    def _counts(self, user: str, group: str, since: int) -> bool:
-        """Not if it went after that, or if the last change to who is in it took them out."""
-        was_in = left = False
-        exists: bool | None = None
-        for position, name, members in self.group_changes:
-            if name != group:
-                continue
-            if members is None:
-                was_in = left = exists = False
-                if position > since:
-                    return False
-                continue
-            if not exists and position > since:
-                # It was not there when the job came.
-                return False
-            exists = True
-            left = (was_in or left) and user not in members
-            was_in = user in members
-        return exists is not False and not left
+    def _counts(self, user: str, group: str) -> bool:
+        """Not if it is gone, or if the last change that they had a part in took them out."""
+        was_in = [user in (people or ()) for name, people in self.group_changes if name == group]
+        is_gone = [people is None for name, people in self.group_changes if name == group][-1:] == [True]
+        return not is_gone and not (any(was_in) and not was_in[-1])
 
 
 class Moment(NamedTuple):

@@ -122,7 +122,7 @@ FOR_QE = own_policy("b", to_group("qe"))
 LEFT: dict[str, Sequence[Pair]] = {
     "he left": [group_is_now("qe", "eve")],
     "it is gone": [group_removed("qe")],
-    "it is gone, and there is another": [group_removed("qe"), group("qe", "bob")],
+    "it is gone, and he is not in the next of its name": [group_removed("qe"), group("qe", "eve")],
 }
 
 
@@ -136,6 +136,8 @@ def test_allowed_grant__his_group_counts_no_more__is_found(after: Sequence[Pair]
 STILL: dict[str, tuple[str, Sequence[Pair]]] = {
     "he is in it": ("bob", []),
     "others leave": ("bob", [group_is_now("qe", "bob")]),
+    "it is gone, and he is in the next of its name": ("bob", [group_removed("qe"), group("qe", "bob")]),
+    "he owns it, and is no member": ("bob", [group_is_now("qe", "eve", owners=["bob"])]),
     "he left and came back": ("bob", [group_is_now("qe"), group_is_now("qe", "bob")]),
     "who never was in it cannot leave it": ("dan", [group_is_now("qe", "bob")]),
     "another group is gone": ("bob", [group("others", "bob"), group_removed("others")]),
