@@ -20,6 +20,7 @@ from domain.recipe_set.state import RecipeSet
 from domain.scheduling.availability import Availability
 from domain.scheduling.bitmaps import union
 from domain.scheduling.filters import Effort, Filters
+from domain.scheduling.holders import Holders
 from domain.scheduling.labs import Labs
 from domain.scheduling.raising import Question, Raising
 from domain.scheduling.recipe_sets import RecipeSets
@@ -46,13 +47,12 @@ class Partition:
         self.labs = Labs()
         self.available = Availability(self.labs)
         self.filters = Filters(self.labs, self.effort)
-        self.sets = RecipeSets(self.filters)
+        self.holders = Holders()
+        self.sets = RecipeSets(self.filters, self.holders)
         self.triggers = Triggers(self._log_wants)
         self.systems: dict[str, System] = {}
         # Systems that a person has.
         self.reserved: dict[str, None] = {}
-        # What `wanted.hopeless` found, until what is usable changes.
-        self.hopeless: dict[tuple[object, ...], bool] = {}
         self._supposed = Supposed(0, None)
         self._raising = Raising(wake_ups)
 
@@ -105,10 +105,10 @@ class Partition:
         elif kind == "distro-tree":
             self._describe_tree(name)
             self.filters.tree_changed(int(name))
-            self.hopeless.clear()
+            self.holders.clear()
         elif kind == "lab-controller":
             self.available.enable(name, self.directory.is_enabled(name))
-            self.hopeless.clear()
+            self.holders.clear()
 
     def _describe_tree(self, name: str) -> None:
         entry = self.directory.get("distro-tree", name)
@@ -123,7 +123,7 @@ class Partition:
         if before is None or _description(before) != _description(system):
             self._describe(system)
         if self.available.put(system):
-            self.hopeless.clear()
+            self.holders.clear()
         if system.reservation is None:
             self.reserved.pop(system.fqdn, None)
         else:
@@ -134,7 +134,7 @@ class Partition:
         pools = self.directory.pools_of(system.fqdn)
         self.labs.put(system, pools)
         self.filters.system_changed(system.fqdn, lambda: self.labs.alone(system, pools))
-        self.hopeless.clear()
+        self.holders.clear()
 
     def restore(self, position: int, systems: Iterable[System]) -> None:
         """Begin from what another partition knew at a position: the directory before this, then its filters,

@@ -22,10 +22,10 @@ def wanted(partition: Partition, asked: int) -> int:
 
 def _wanted_in(partition: Partition, lab_controller: str, asked: int) -> int:
     found = 0
+    idle = {forced: partition.available.idle(forced=forced) & asked for forced in (False, True)}
     for line in (lab_controller, QUEUED):
         for entry in partition.filters.wanting(line):
-            idle = partition.available.idle(forced=entry.key.forced is not None)
-            systems = (entry.viable or 0) & idle & asked
+            systems = (entry.viable or 0) & idle[entry.key.forced is not None]
             sets = (partition.sets.recipes[rank[-1]].recipe_set_id for rank in entry.lines[line])
             if systems & ~found and not all(hopeless(partition, each, lab_controller) for each in sets):
                 found |= systems
@@ -43,9 +43,10 @@ def hopeless(partition: Partition, recipe_set_id: int, lab_controller: str) -> b
         # Whoever asks has a system for it.
         return False
     question = (lab_controller, *(host.recipe_id for host in missing))
-    if question not in partition.hopeless:
-        if len(partition.hopeless) >= MOST_KEPT:
-            partition.hopeless.clear()
+    known = partition.holders.hopeless
+    if question not in known:
+        if len(known) >= MOST_KEPT:
+            known.clear()
         of_lab = partition.labs.lab_controller[lab_controller]
-        partition.hopeless[question] = match([partition.usable(host) & of_lab for host in missing]) is None
-    return partition.hopeless[question]
+        known[question] = match([partition.usable(host) & of_lab for host in missing]) is None
+    return known[question]
