@@ -21,15 +21,14 @@ from domain.system.state import System
 def is_safe(partition: Partition, host: Recipe, number: int) -> bool:
     """Whether a recipe may have a system: it is the last of its set, or all holders can still be
     completed."""
-    rest = [
-        other for other in partition.sets.missing(host.recipe_set_id) if other.recipe_id != host.recipe_id
-    ]
-    if not rest:
-        return True
     lab_controller = partition.system(number).lab_controller
     if hopeless(partition, host.recipe_set_id, lab_controller):
         return False
-    held = _held(partition, partition.sets.hosts(host.recipe_set_id)) | 1 << number
+    hosts = partition.sets.hosts(host.recipe_set_id)
+    rest = [each for each in hosts if each.state != "scheduled" and each.recipe_id != host.recipe_id]
+    if not rest:
+        return True
+    held = _held(partition, hosts) | 1 << number
     holder = Holder(host.recipe_set_id, held, _wants(partition, rest, lab_controller))
     plans = plans_of(partition, lab_controller)
     if plans is None:

@@ -24,13 +24,14 @@ class Bound:
 
 
 class Holders:
-    """Mutable: `bind` and `unbind` each host, `clear` when others are usable.
+    """Mutable: `bind` and `unbind` each host, `forget` a set one of whose recipes is not what it was,
+    `clear` when others are usable.
 
-    `hopeless` is what `wanted.hopeless` found, of all sets that wait.
+    `hopeless` is what `wanted.hopeless` found of sets that wait, holders or not, by lab.
     """
 
     def __init__(self) -> None:
-        self.hopeless: dict[tuple[object, ...], bool] = {}
+        self.hopeless: dict[int, dict[str, bool]] = {}
         self._labs: dict[str, Bound] = {}
 
     def bind(self, lab_controller: str, recipe_set_id: int) -> None:
@@ -53,6 +54,10 @@ class Holders:
             bound.unread[recipe_set_id] = None
         else:
             bound.unread.pop(recipe_set_id, None)
+
+    def forget(self, recipe_set_id: int) -> None:
+        """One of its recipes is not what it was."""
+        self.hopeless.pop(recipe_set_id, None)
 
     def clear(self) -> None:
         """What is usable has changed."""

@@ -62,6 +62,7 @@ class RecipeSets:
         if indexed and before is not None:
             self._unindex(before)
         self.recipes[recipe.recipe_id] = recipe
+        self._holders.forget(recipe.recipe_set_id)
         self._note(recipe)
         if indexed:
             self._index(recipe)
@@ -128,6 +129,7 @@ class RecipeSets:
         """It has finished, and the log says so."""
         del self.recipes[recipe.recipe_id]
         self._keys.pop(recipe.recipe_id, None)
+        self._holders.forget(recipe.recipe_set_id)
         if not self.members(recipe.recipe_set_id):
             del self.sets[recipe.recipe_set_id]
 

@@ -99,13 +99,13 @@ def check_indexes(partition: Partition) -> None:
 
 
 def _check_hopeless(partition: Partition) -> None:
-    """What is kept of recipes that still wait is what would be found now."""
-    for (lab, *recipe_ids), kept in partition.holders.hopeless.items():
-        hosts = [partition.sets.recipes.get(recipe_id) for recipe_id in recipe_ids]
-        of_lab = partition.labs.lab_controller[str(lab)]
-        wants = [partition.usable(host) & of_lab for host in hosts if host is not None]
-        if len(wants) == len(hosts):
-            assert kept == (match(wants) is None), f"{recipe_ids} in {lab}"
+    """What is kept is what would be found now, of sets that are there."""
+    assert partition.holders.hopeless.keys() <= partition.sets.sets.keys()
+    for recipe_set_id, by_lab in partition.holders.hopeless.items():
+        missing = partition.sets.missing(recipe_set_id)
+        for lab, kept in by_lab.items():
+            wants = [partition.usable(host) & partition.labs.lab_controller[lab] for host in missing]
+            assert kept == (len(wants) > 1 and match(wants) is None), f"set {recipe_set_id} in {lab}"
 
 
 def _check_holders(partition: Partition, lab: str) -> None:

@@ -86,7 +86,10 @@ def with_holder(world: World) -> World:
 
 
 def with_many_holders(world: World, count: int) -> World:
-    """So many sets have one system each, and wait for another, all of which run something else."""
+    """So many sets have one system each, and wait for another, all of which run something else; and few-c is
+    free."""
+    world = with_holder(world)
+    add_few(world, "few-c")
     world.put_tree(HELD_TREE, "s390x", ["lab-1"])
     for memory_mb, name in ((8192, "big"), (4096, "small")):
         for number in range(count):
@@ -99,9 +102,7 @@ def with_many_holders(world: World, count: int) -> World:
     for _ in range(count):
         world.submit_set([FILTERS[0], BIG.text], HELD_TREE)
     world.settle()
-    assert len(world.partition.holders.of("lab-1")) == count
-    world = with_holder(world)
-    add_few(world, "few-c")
+    assert len(world.partition.holders.of("lab-1")) == count + 1
     return world
 
 

@@ -87,7 +87,7 @@ CASES: list[tuple[str, Build, Trigger]] = [
     ("wake-up-of-idle-lab-that-blocked-sets-want", lambda k: with_blocked(idle(k)), effort.system_changed),
     ("wake-up-of-set-busy-lab", lambda k: with_holder(busy(k)), effort.loses_its_system_and_gets_it_again),
     ("wake-up-of-set-idle-lab", lambda k: with_holder(idle(k)), effort.loses_its_system_and_gets_it_again),
-    # A set gets a system that it has to hold, and gives it back. It waits for one holder, and not for the many.
+    # A set gets a system that it has to hold, and gives it back: it waits for one holder, not for the many.
     ("grant-beside-many-holders", held, effort.holds_and_is_cancelled),
     # It looks at every system, and at nobody in the queue.
     ("loop-that-finds-nothing", deep, effort.loop_runs),
@@ -150,7 +150,9 @@ def _wanted_by_scan(partition: Partition, asked: int) -> int:
 
 
 def _plans_by_scan(partition: Partition, lab_controller: str) -> Plans | None:
-    holding = [number for number in partition.sets.sets if _holds(partition.sets.hosts(number), lab_controller)]
+    holding = [
+        number for number in partition.sets.sets if _holds(partition.sets.hosts(number), lab_controller)
+    ]
     assert holding == list(partition.holders.of(lab_controller))
     return granting.plans_of(partition, lab_controller)
 
