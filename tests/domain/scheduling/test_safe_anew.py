@@ -18,6 +18,7 @@ from domain.scheduling.matching import match
 from domain.scheduling.partition import Partition
 from domain.scheduling.safety import Holder, completable, stuck
 from domain.scheduling.triggers import LET_GO
+from tests.domain.scheduling.contents import check_indexes
 from tests.domain.scheduling.wants import named
 from tests.domain.scheduling.world import World
 
@@ -100,6 +101,7 @@ def compare(worlds: Iterable[World]) -> Counter[str]:
     seen: Counter[str] = Counter()
     for world in worlds:
         _compare(world, seen)
+        check_indexes(world.partition)
     return seen
 
 
