@@ -10,6 +10,7 @@ from domain.recipe.state import Recipe
 from domain.scheduling.bitmaps import union
 from domain.scheduling.draft import Draft
 from domain.scheduling.partition import Partition
+from domain.scheduling.plans import Plans
 from domain.scheduling.safety import Holder, completable, stuck
 from domain.scheduling.triggers import LET_GO
 from domain.scheduling.wanted import hopeless
@@ -20,19 +21,25 @@ from domain.system.state import System
 def is_safe(partition: Partition, host: Recipe, number: int) -> bool:
     """Whether a recipe may have a system: it is the last of its set, or all holders can still be
     completed."""
-    rest = [
-        other for other in partition.sets.missing(host.recipe_set_id) if other.recipe_id != host.recipe_id
-    ]
-    if not rest:
-        return True
     lab_controller = partition.system(number).lab_controller
     if hopeless(partition, host.recipe_set_id, lab_controller):
         return False
     hosts = partition.sets.hosts(host.recipe_set_id)
+    rest = [each for each in hosts if each.state != "scheduled" and each.recipe_id != host.recipe_id]
+    if not rest:
+        return True
     held = _held(partition, hosts) | 1 << number
     holder = Holder(host.recipe_set_id, held, _wants(partition, rest, lab_controller))
+    plans = plans_of(partition, lab_controller)
+    if plans is None:
+        return _is_safe_beside_stuck(partition, holder, lab_controller)
+    return plans.plan(holder) is not None
+
+
+def _is_safe_beside_stuck(partition: Partition, holder: Holder, lab_controller: str) -> bool:
+    """Until somebody has let go, nobody may wait for others."""
     others = [
-        other for other in holders(partition, lab_controller) if other.recipe_set_id != host.recipe_set_id
+        other for other in holders(partition, lab_controller) if other.recipe_set_id != holder.recipe_set_id
     ]
     if _comes_first(holder, others) and not partition.triggers.waits(LET_GO, lab_controller):
         return True
@@ -44,17 +51,23 @@ def _comes_first(holder: Holder, others: Sequence[Holder]) -> bool:
     return completable(holder, union(each.held for each in (holder, *others)))
 
 
+def plans_of(partition: Partition, lab_controller: str) -> Plans | None:
+    """How the holders of a lab can be completed, None if not all of them can."""
+    return partition.holders.plans(lab_controller, lambda number: _holder(partition, number, lab_controller))
+
+
 def holders(partition: Partition, lab_controller: str) -> list[Holder]:
     """The sets that hold some but not all of their systems in a lab."""
     return [
-        _holder(partition, partition.sets.hosts(recipe_set_id), lab_controller)
-        for recipe_set_id in partition.sets.holders(lab_controller)
+        _holder(partition, recipe_set_id, lab_controller)
+        for recipe_set_id in partition.holders.of(lab_controller)
     ]
 
 
-def _holder(partition: Partition, hosts: Sequence[Recipe], lab_controller: str) -> Holder:
+def _holder(partition: Partition, recipe_set_id: int, lab_controller: str) -> Holder:
+    hosts = partition.sets.hosts(recipe_set_id)
     rest = [host for host in hosts if host.state != "scheduled"]
-    return Holder(hosts[0].recipe_set_id, _held(partition, hosts), _wants(partition, rest, lab_controller))
+    return Holder(recipe_set_id, _held(partition, hosts), _wants(partition, rest, lab_controller))
 
 
 def _held(partition: Partition, hosts: Iterable[Recipe]) -> int:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from domain.recipe_set.withdrawal import let_go as gives_back
 from domain.scheduling.draft import Decision, Draft
-from domain.scheduling.granting import holders
+from domain.scheduling.granting import holders, plans_of
 from domain.scheduling.partition import Partition
 from domain.scheduling.reasons import LET_GO
 from domain.scheduling.safety import Holder, impossible, stuck
@@ -16,6 +16,8 @@ from domain.scheduling.triggers import Trigger
 def let_go(partition: Partition, trigger: Trigger) -> Iterator[Decision]:
     """One decision for all who must; none where the state is safe."""
     partition.triggers.take_quiet()
+    if plans_of(partition, trigger.name) is not None:
+        return
     draft = Draft(partition, trigger)
     for recipe_set_id in _who(partition, holders(partition, trigger.name)):
         draft.happen(gives_back(partition.members(recipe_set_id), LET_GO))

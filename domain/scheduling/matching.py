@@ -19,10 +19,13 @@ def match(wants: Sequence[int]) -> list[int] | None:
             return None
         free = wants[index] & ~taken
         if free:
-            owner[lowest(free)] = index
-        elif not _augment(wants, index, owner, set()):
+            number = lowest(free)
+            owner[number] = index
+            taken |= 1 << number
+        elif _augment(wants, index, owner, set()):
+            taken = sum(1 << number for number in owner)
+        else:
             return None
-        taken = sum(1 << number for number in owner)
     return _by_index(owner)
 
 

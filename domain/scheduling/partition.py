@@ -21,6 +21,7 @@ from domain.scheduling.bitmaps import union
 from domain.scheduling.describing import Describing, looks_alike
 from domain.scheduling.effort import Effort
 from domain.scheduling.filters import Filters
+from domain.scheduling.holders import Holders
 from domain.scheduling.labs import Labs
 from domain.scheduling.raising import Question, Raising
 from domain.scheduling.recipe_sets import RecipeSets
@@ -48,13 +49,12 @@ class Partition:
         self.available = Availability(self.labs)
         self.filters = Filters(self.labs, self.effort)
         self._describing = Describing(self.directory, self.labs, self.filters)
-        self.sets = RecipeSets(self.filters, self._describing.who_of)
+        self.holders = Holders()
+        self.sets = RecipeSets(self.filters, self.holders, self._describing.who_of)
         self.triggers = Triggers(self._log_wants)
         self.systems: dict[str, System] = {}
         # Systems that a person has.
         self.reserved: dict[str, None] = {}
-        # What `wanted.hopeless` found, until what is usable changes.
-        self.hopeless: dict[tuple[object, ...], bool] = {}
         self._supposed = Supposed(0, None)
         self._raising = Raising(wake_ups)
 
@@ -109,13 +109,13 @@ class Partition:
             self._look_again()
         elif kind == "group":
             self.sets.look_again((), (name,))
-            self.hopeless.clear()
+            self.holders.clear()
         elif kind == "distro-tree":
             self._describing.tree_changed(name)
-            self.hopeless.clear()
+            self.holders.clear()
         elif kind == "lab-controller":
             self.available.enable(name, self.directory.is_enabled(name))
-            self.hopeless.clear()
+            self.holders.clear()
 
     def _put_system(self, system: System) -> None:
         before = self.systems.get(system.fqdn)
@@ -123,7 +123,7 @@ class Partition:
         if before is None or not looks_alike(before, system):
             self._describe(system)
         if self.available.put(system):
-            self.hopeless.clear()
+            self.holders.clear()
         if system.reservation is None:
             self.reserved.pop(system.fqdn, None)
         else:
@@ -139,7 +139,7 @@ class Partition:
         if news:
             users = {name for kind, name in news if kind == "user"}
             self.sets.look_again(users, {name for kind, name in news if kind == "group"})
-        self.hopeless.clear()
+        self.holders.clear()
 
     def restore(self, position: int, systems: Iterable[System]) -> None:
         """Begin from what another partition knew at a position: the directory before this, then its filters,

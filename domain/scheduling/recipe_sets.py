@@ -14,6 +14,7 @@ from domain.recipe_set.state import RecipeSet
 from domain.scheduling.filter_key import Asks, FilterKey, filter_key
 from domain.scheduling.filters import QUEUED, Filters
 from domain.scheduling.heads import Rank
+from domain.scheduling.holders import Holders
 
 # States in which a recipe keeps its set in a lab that it has not started in.
 BOUND = ("assigned", "scheduled")
@@ -31,23 +32,22 @@ class Wanting:
 class RecipeSets:
     """Mutable: `put` each new state of a set or recipe; `filters` is kept in step.
 
-    Finished recipes are forgotten, and a set with its last one.
+    Finished recipes are forgotten, and a set with its last one. Who holds is told to `holders`.
     `who_of` says whose a recipe is, as far as that makes a difference.
     """
 
-    def __init__(self, filters: Filters, who_of: Callable[[Recipe], Who]) -> None:
+    def __init__(self, filters: Filters, holders: Holders, who_of: Callable[[Recipe], Who]) -> None:
         self.sets: dict[int, RecipeSet] = {}
         self.recipes: dict[int, Recipe] = {}
         # Recipes whose watchdog runs, and recipes that have a system.
         self.on_clock: dict[int, None] = {}
         self.placed: dict[int, None] = {}
         self._filters = filters
+        self._holders = holders
         self._who_of = who_of
         self._asks: dict[int, Asks] = {}
         # The hosts among them by owner and group.
         self._people: dict[tuple[str, str | None], dict[int, None]] = {}
-        # Lab controller -> set -> how many of its hosts keep it there.
-        self._bound: dict[str, dict[int, int]] = {}
 
     # In and out
 
@@ -67,6 +67,7 @@ class RecipeSets:
         if indexed and before is not None:
             self._unindex(before)
         self.recipes[recipe.recipe_id] = recipe
+        self._holders.forget(recipe.recipe_set_id)
         self._note(recipe)
         if indexed:
             self._index(recipe)
@@ -117,7 +118,7 @@ class RecipeSets:
             if line is not None:
                 wanting.lines.setdefault(line, []).append(self.rank(host))
         if host.state in BOUND:
-            self._bind(host)
+            self._holders.bind(lab_of(host), host.recipe_set_id)
 
     def _note(self, recipe: Recipe) -> None:
         _keep(self.on_clock, recipe, recipe.deadline is not None)
@@ -146,6 +147,7 @@ class RecipeSets:
             del theirs[recipe.recipe_id]
             if not theirs:
                 del self._people[recipe.owner, recipe.group]
+        self._holders.forget(recipe.recipe_set_id)
         if not self.members(recipe.recipe_set_id):
             del self.sets[recipe.recipe_set_id]
 
@@ -171,11 +173,7 @@ class RecipeSets:
         if line is not None:
             self._filters.enqueue(asks, line, self.rank(host))
         if host.state in BOUND:
-            self._bind(host)
-
-    def _bind(self, host: Recipe) -> None:
-        bound = self._bound.setdefault(lab_of(host), {})
-        bound[host.recipe_set_id] = bound.get(host.recipe_set_id, 0) + 1
+            self._holders.bind(lab_of(host), host.recipe_set_id)
 
     def _unindex(self, host: Recipe) -> None:
         asks = self._asks[host.recipe_id]
@@ -185,10 +183,7 @@ class RecipeSets:
         if host.state in UNPLACED:
             self._filters.remove(asks)
         if host.state in BOUND:
-            bound = self._bound[lab_of(host)]
-            bound[host.recipe_set_id] -= 1
-            if not bound[host.recipe_set_id]:
-                del bound[host.recipe_set_id]
+            self._holders.unbind(lab_of(host), host.recipe_set_id)
 
     # Questions
 
@@ -222,10 +217,6 @@ class RecipeSets:
     def missing(self, recipe_set_id: int) -> tuple[Recipe, ...]:
         """Those hosts that have no system yet."""
         return tuple([host for host in self.hosts(recipe_set_id) if host.state != "scheduled"])
-
-    def holders(self, lab_controller: str) -> tuple[int, ...]:
-        """The sets that hold some but not all of their systems, which are of this lab."""
-        return tuple(sorted(self._bound.get(lab_controller, ())))
 
 
 def _keep(index: dict[int, None], recipe: Recipe, belongs: bool) -> None:

@@ -7,9 +7,6 @@ from domain.scheduling.filters import QUEUED
 from domain.scheduling.matching import match
 from domain.scheduling.partition import Partition
 
-# Of sets that came and went while nothing changed.
-MOST_KEPT = 100_000
-
 
 def wanted(partition: Partition, asked: int) -> int:
     """Those of the asked systems that are idle and viable for a waiting recipe that is not hopeless there."""
@@ -22,10 +19,10 @@ def wanted(partition: Partition, asked: int) -> int:
 
 def _wanted_in(partition: Partition, lab_controller: str, asked: int) -> int:
     found = 0
+    idle = {forced: partition.available.idle(forced=forced) & asked for forced in (False, True)}
     for line in (lab_controller, QUEUED):
         for entry, by_who in partition.filters.wanting(line):
-            idle = partition.available.idle(forced=entry.key.forced is not None)
-            fitting = (entry.viable or 0) & idle & asked
+            fitting = (entry.viable or 0) & idle[entry.key.forced is not None]
             # Mostly others want them as well: then nobody need be looked at.
             for who, recipes in by_who.items() if fitting & ~found else ():
                 systems = fitting & partition.labs.access.may(partition.filters.who(who))
@@ -38,17 +35,19 @@ def _wanted_in(partition: Partition, lab_controller: str, asked: int) -> int:
 def hopeless(partition: Partition, recipe_set_id: int, lab_controller: str) -> bool:
     """Whether a lab could not serve what a set still wants, even if all its usable systems came free.
 
-    Asked again and again, of sets that wait for a system to be repaired: the answer is kept until what is
-    usable changes.
+    Asked again and again, of sets that wait for a system to be repaired, or that only another lab can serve:
+    the answer is kept until what is usable changes, or who of the set waits.
     """
-    missing = partition.sets.missing(recipe_set_id)
-    if len(missing) < 2:
+    if len(partition.sets.sets[recipe_set_id].recipe_ids) < 2:
         # Whoever asks has a system for it.
         return False
-    question = (lab_controller, *(host.recipe_id for host in missing))
-    if question not in partition.hopeless:
-        if len(partition.hopeless) >= MOST_KEPT:
-            partition.hopeless.clear()
-        of_lab = partition.labs.lab_controller[lab_controller]
-        partition.hopeless[question] = match([partition.usable(host) & of_lab for host in missing]) is None
-    return partition.hopeless[question]
+    known = partition.holders.hopeless.setdefault(recipe_set_id, {})
+    if lab_controller not in known:
+        known[lab_controller] = _is_hopeless(partition, recipe_set_id, lab_controller)
+    return known[lab_controller]
+
+
+def _is_hopeless(partition: Partition, recipe_set_id: int, lab_controller: str) -> bool:
+    missing = partition.sets.missing(recipe_set_id)
+    of_lab = partition.labs.lab_controller[lab_controller]
+    return len(missing) > 1 and match([partition.usable(host) & of_lab for host in missing]) is None

@@ -98,7 +98,10 @@ CASES = [
         Case("policy show --pool spare"),
     ),
     *(Case(f"policy use {ARM} spare"), Case(f"policy show --system {ARM}"), Case(f"policy use {ARM}")),
-    *(Case("policy revoke submit --pool spare --group spare"), Case("policy set - --pool spare", given=SOME_POLICY)),
+    *(
+        Case("policy revoke submit --pool spare --group spare"),
+        Case("policy set - --pool spare", given=SOME_POLICY),
+    ),
     Case(f"pool remove-system spare {ARM}", lines=True),
     *(Case("lab-controller put lab.north.example.com"), Case("lab-controller show lab.north.example.com")),
     *(Case(f"lab-controller disable {WEST}"), Case(f"lab-controller enable {WEST}")),

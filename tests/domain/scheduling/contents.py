@@ -1,7 +1,8 @@
 """All that a partition holds, private parts included, as one comparable value; and whether it hangs together.
 
 Left out is what may differ without ever showing: the order inside heaps, what is thrown out of them when it
-comes up, entries that no recipe has, whether an entry was evaluated yet, and who was found hopeless.
+comes up, entries that no recipe has, whether an entry was evaluated yet, who was found hopeless, and how
+holders could be completed.
 """
 
 from __future__ import annotations
@@ -15,12 +16,16 @@ import orjson
 
 from domain.access.submitting import Who
 from domain.recipe.lifecycle import UNPLACED
+from domain.scheduling.bitmaps import union
 from domain.scheduling.entry import Entry
 from domain.scheduling.filters import QUEUED, Filters
+from domain.scheduling.granting import holders
 from domain.scheduling.heads import Rank
+from domain.scheduling.holders import Bound
 from domain.scheduling.matching import match
 from domain.scheduling.partition import Partition
-from domain.scheduling.recipe_sets import RecipeSets
+from domain.scheduling.plans import Plans
+from domain.scheduling.safety import stuck
 from domain.scheduling.snapshot import pieces
 
 
@@ -34,7 +39,7 @@ def contents(partition: Partition) -> dict[str, Any]:
         "sets",
         "triggers",
         "available",
-        "hopeless",
+        "holders",
         "_describing",
     ):
         del held[part]
@@ -47,7 +52,7 @@ def contents(partition: Partition) -> dict[str, Any]:
             (partition.available.usable(forced=forced), partition.available.idle(forced=forced))
             for forced in (True, False)
         ],
-        "sets": _sets(partition.sets),
+        "sets": _sets(partition),
         "filters": _filters(partition.filters),
         "labs": (list(partition.labs.names), partition.labs.registered),
     }
@@ -71,10 +76,12 @@ def _plain(value: Any) -> Any:
     return value
 
 
-def _sets(sets: RecipeSets) -> dict[str, Any]:
+def _sets(partition: Partition) -> dict[str, Any]:
     """Holders, and who is on the clock, are always gone through in sorted order; who is placed is counted."""
-    held = {name: value for name, value in vars(sets).items() if name not in ("_filters", "_who_of")}
-    bound = {lab: dict(sorted(each.items())) for lab, each in sorted(held.pop("_bound").items()) if each}
+    held = dict(vars(partition.sets))
+    del held["_filters"], held["_holders"], held["_who_of"]
+    labs = sorted(partition.holders._labs.items())
+    bound = {lab: dict(sorted(each.hosts.items())) for lab, each in labs if each.hosts}
     indexes = {name: sorted(held.pop(name)) for name in ("on_clock", "placed")}
     return {"bound": bound, **indexes, **{name: _plain(value) for name, value in held.items()}}
 
@@ -104,8 +111,9 @@ def check_indexes(partition: Partition) -> None:
     for lab, _ in partition.directory.items("lab-controller"):
         # A set that has started holds all of its systems: it is no holder any more.
         bound = [host for host in _hosts(partition) if host.state in ("assigned", "scheduled")]
-        holders = {host.recipe_set_id for host in bound if host.lab_controller == lab}
-        assert set(sets.holders(lab)) == holders, f"holders of {lab}"
+        keeping = {host.recipe_set_id for host in bound if host.lab_controller == lab}
+        assert set(partition.holders.of(lab)) == keeping, f"holders of {lab}"
+        _check_holders(partition, lab)
     deadlines = {recipe.recipe_id for recipe in sets.recipes.values() if recipe.deadline is not None}
     assert set(sets.on_clock) == deadlines
     with_system = {r.recipe_id for r in sets.recipes.values() if r.system is not None and not r.finished}
@@ -115,13 +123,47 @@ def check_indexes(partition: Partition) -> None:
 
 
 def _check_hopeless(partition: Partition) -> None:
-    """What is kept of recipes that still wait is what would be found now."""
-    for (lab, *recipe_ids), kept in partition.hopeless.items():
-        hosts = [partition.sets.recipes.get(recipe_id) for recipe_id in recipe_ids]
-        of_lab = partition.labs.lab_controller[str(lab)]
-        wants = [partition.usable(host) & of_lab for host in hosts if host is not None]
-        if len(wants) == len(hosts):
-            assert kept == (match(wants) is None), f"{recipe_ids} in {lab}"
+    """What is kept is what would be found now, of sets that are there."""
+    assert partition.holders.hopeless.keys() <= partition.sets.sets.keys()
+    for recipe_set_id, by_lab in partition.holders.hopeless.items():
+        missing = partition.sets.missing(recipe_set_id)
+        for lab, kept in by_lab.items():
+            wants = [partition.usable(host) & partition.labs.lab_controller[lab] for host in missing]
+            assert kept == (len(wants) > 1 and match(wants) is None), f"set {recipe_set_id} in {lab}"
+
+
+def _check_holders(partition: Partition, lab: str) -> None:
+    """Those that are known are as they would be read now, and all the others will be read."""
+    now = {holder.recipe_set_id: holder for holder in holders(partition, lab)}
+    bound = partition.holders._labs.get(lab, Bound())
+    known = bound.plans._holders
+    assert known == {number: holder for number, holder in now.items() if number in known}
+    assert sorted([*known, *bound.unread]) == sorted(now)
+    assert not bound.stuck or stuck(list(now.values()))
+    check_plans(bound.plans)
+
+
+def check_plans(plans: Plans) -> None:
+    """Each holder has one, and there is an order in which none needs what a later one holds."""
+    planned: dict[int, dict[int, None]] = {}
+    for number, holder in plans._holders.items():
+        plan = list(plans._plans.get(number, ()))
+        assert len(set(plan)) == len(plan) == len(holder.wants)
+        assert all(
+            (want & ~holder.held) >> system & 1 for want, system in zip(holder.wants, plan, strict=True)
+        )
+        for system in plan:
+            planned.setdefault(system, {})[number] = None
+    assert plans._planned == planned
+    assert plans._plans.keys() <= plans._holders.keys()
+    left = dict(plans._holders)
+    assert plans.held == union(holder.held for holder in left.values())
+    while left:
+        held = union(holder.held for holder in left.values())
+        first = [n for n in left if not any(held >> system & 1 for system in plans._plans.get(n, ()))]
+        assert first, f"{list(left)} wait for each other"
+        for number in first:
+            del left[number]
 
 
 def _hosts(partition: Partition) -> Iterator[Any]:

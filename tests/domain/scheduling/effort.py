@@ -16,15 +16,17 @@ from typing import Any
 import domain
 from domain.scheduling.timers import Findings
 from tests.domain.scheduling.ticking import run_loop
-from tests.domain.scheduling.wants import at_least, forces, named
+from tests.domain.scheduling.wants import BIG, at_least, forces, named
 from tests.domain.scheduling.world import World
 
 DOMAIN = str(Path(domain.__file__).parent)
 # Every system but the few is viable for every filter, which is the dearest case.
 FILTERS = tuple(at_least(megabytes).text for megabytes in range(8))
 TRIGGERS = 40
-# Beside the many systems and their queue stand a few of another architecture, with a tree of their own.
+# Beside the many systems and their queue stand a few of another architecture, with a tree of their own; and
+# those of which sets hold some and wait for others.
 FEW_TREE = 2
+HELD_TREE = 3
 
 
 @dataclass(frozen=True)
@@ -79,6 +81,27 @@ def with_holder(world: World) -> World:
     world.submit_set([named("few-a"), named("few-x")], FEW_TREE)
     world.settle()
     assert world.systems["few-a"].usage == "scheduled"
+    return world
+
+
+def with_many_holders(world: World, count: int) -> World:
+    """So many sets have one system each, and wait for another, all of which run something else; and few-c is
+    free."""
+    world = with_holder(world)
+    add_few(world, "few-c")
+    world.put_tree(HELD_TREE, "s390x", ["lab-1"])
+    for memory_mb, name in ((8192, "big"), (4096, "small")):
+        for number in range(count):
+            world.add_system(f"{name}-{number:05}", arches=["s390x"], memory_mb=memory_mb)
+        world.settle()
+        if name == "big":
+            for _ in range(count):
+                world.submit(BIG.text, HELD_TREE)
+            world.settle()
+    for _ in range(count):
+        world.submit_set([FILTERS[0], BIG.text], HELD_TREE)
+    world.settle()
+    assert len(world.partition.holders.of("lab-1")) == count + 1
     return world
 
 
@@ -156,6 +179,15 @@ def loses_its_system_and_gets_it_again(world: World) -> None:
     world.set_condition("few-a", "Automated")
     world.settle()
     assert world.systems["few-a"].usage == "scheduled"
+
+
+def holds_and_is_cancelled(world: World) -> None:
+    """With few-c it waits for few-a, whose holder waits for few-x."""
+    first, _ = world.submit_set([named("few-c"), named("few-a")], FEW_TREE)
+    world.settle()
+    assert world.system_of(first) == "few-c"
+    world.cancel(first)
+    world.settle()
 
 
 def loop_runs(world: World) -> None:

@@ -8,14 +8,14 @@ from typing import Any
 import pytest
 
 from domain.recipe.state import Recipe
-from domain.scheduling import question, timers, wanted
+from domain.scheduling import granting, let_go, question, timers, wanted
 from domain.scheduling.bitmaps import numbers_in, union
 from domain.scheduling.filters import Filters
 from domain.scheduling.heads import Rank
 from domain.scheduling.labs import Labs
 from domain.scheduling.partition import Partition
 from domain.scheduling.planes import Planes
-from domain.scheduling.recipe_sets import RecipeSets
+from domain.scheduling.plans import Plans
 from tests.domain.scheduling import effort
 from tests.domain.scheduling.effort import (
     FILTERS,
@@ -25,6 +25,7 @@ from tests.domain.scheduling.effort import (
     with_blocked,
     with_forcing,
     with_holder,
+    with_many_holders,
 )
 from tests.domain.scheduling.world import World
 
@@ -56,6 +57,11 @@ def unwanted(k: int) -> World:
     return lab_of(100 * k, busy=True)
 
 
+def held(k: int) -> World:
+    """So are all systems but one, and the sets grow that hold systems and wait for others."""
+    return with_many_holders(lab_of(50, busy=True), 10 * k)
+
+
 def deep(k: int) -> World:
     """The queue alone grows."""
     return lab_of(50, busy=True, queued=100 * k)
@@ -82,6 +88,8 @@ CASES: list[tuple[str, Build, Trigger]] = [
     ("wake-up-of-idle-lab-that-blocked-sets-want", lambda k: with_blocked(idle(k)), effort.system_changed),
     ("wake-up-of-set-busy-lab", lambda k: with_holder(busy(k)), effort.loses_its_system_and_gets_it_again),
     ("wake-up-of-set-idle-lab", lambda k: with_holder(idle(k)), effort.loses_its_system_and_gets_it_again),
+    # A set gets a system that it has to hold, and gives it back: it waits for one holder, not for the many.
+    ("grant-beside-many-holders", held, effort.holds_and_is_cancelled),
     # It looks at every system, and at nobody in the queue.
     ("loop-that-finds-nothing", deep, effort.loop_runs),
 ]
@@ -142,14 +150,25 @@ def _wanted_by_scan(partition: Partition, asked: int) -> int:
     return asked & union(partition.idle(host) for host in waiting if not host.is_guest)
 
 
-def _holders_by_scan(self: RecipeSets, lab_controller: str) -> tuple[int, ...]:
-    return tuple(number for number in self.sets if _holds(self.hosts(number), lab_controller))
+def _plans_by_scan(partition: Partition, lab_controller: str) -> Plans | None:
+    holding = [
+        number for number in partition.sets.sets if _holds(partition.sets.hosts(number), lab_controller)
+    ]
+    assert holding == list(partition.holders.of(lab_controller))
+    return granting.plans_of(partition, lab_controller)
 
 
 def _holds(hosts: tuple[Recipe, ...], lab_controller: str) -> bool:
     bound = [host for host in hosts if host.lab_controller == lab_controller]
     return any(host.state == "scheduled" for host in bound) and any(
         host.state == "assigned" for host in bound
+    )
+
+
+def _plans_made_anew(partition: Partition, lab_controller: str) -> Plans | None:
+    partition.holders.clear()
+    return partition.holders.plans(
+        lab_controller, lambda number: granting._holder(partition, number, lab_controller)
     )
 
 
@@ -174,7 +193,9 @@ SCANNING: list[tuple[type[Any], str, Callable[..., Any], str]] = [
     (question, "wanted", _wanted_by_scan, "wake-up-of-set-busy-lab"),
     # Every idle system is asked about sets that could do nothing with it.
     (wanted, "hopeless", lambda *_: False, "wake-up-of-idle-lab-that-blocked-sets-want"),
-    (RecipeSets, "holders", _holders_by_scan, "let-go-busy-lab"),
+    (let_go, "plans_of", _plans_by_scan, "let-go-busy-lab"),
+    # Every holder of the lab is looked at.
+    (granting, "plans_of", _plans_made_anew, "grant-beside-many-holders"),
     (timers, "_without_tree", _without_tree_by_scan, "loop-that-finds-nothing"),
     (timers, "out_of_step", _out_of_step_by_scan, "loop-that-finds-nothing"),
 ]
