@@ -8,14 +8,17 @@ from typing import Any
 
 from api.services import Request, Services
 from api.use_cases.change_system import SystemChange, follows
-from api.use_cases.rights import require_admin, require_own_pool, require_own_system
+from api.use_cases.move_system import require_may_move
+from api.use_cases.rights import require_admin
+from api.use_cases.system_rights import require_may_change, rests_on
 from domain.directory.events import PoolSystemAdded, PoolSystemRemoved
-from domain.errors import Fault, FaultyInput, NotPermitted, Refused
+from domain.errors import Fault, FaultyInput, NotPermitted, Refused, Unknown
 from domain.events import Decided, Event
 from domain.gathered import Gathered
 from domain.subjects import State, supposed
 from domain.system.differences import Difference, differences
 from domain.system.state import System
+from domain.upkeep.policy import leave_pool
 from domain.upkeep.registration import BESIDE, register, unknown_names
 
 # What nobody can know of a system that is new.
@@ -85,7 +88,8 @@ class Importing:
             return
         try:
             decided, imported = self._added(item) if system is None else self._changed(item)
-        except NotPermitted as error:
+        except (NotPermitted, Unknown) as error:
+            # What they may not view is not there to them.
             self._not_permitted[str(error)] = None
             return
         except Refused as error:
@@ -125,6 +129,8 @@ class Importing:
         if system is not None and system.condition == "Removed":
             yield f"lab-controller/{system.lab_controller}"
         yield from (f"pool/{name}" for name, _ in self._moves(item))
+        if system is not None:
+            yield from rests_on(self.services, system, self.request.actor)
 
     def _looked_at(self, item: Item, system: System | None) -> dict[str, int]:
         """The system, and where its condition changes the whole set of its recipe: it may end by that."""
@@ -150,10 +156,12 @@ class Importing:
         assert system is not None, "it was gathered"
         decided, after = follows(self._directory, gathered, system, item.change)
         if decided:
-            require_own_system(self.services, self.request, system)
+            given_away = after.owner != system.owner
+            require_may_change(self.services, self.request, system, give_away=given_away)
         moves = self._moves(item)
-        for pool, _ in moves:
-            require_own_pool(self.services, self.request, pool)
+        for pool, joins in moves:
+            require_may_move(self.services, self.request, pool, system, member=joins)
+            decided = decided if joins else [*decided, *leave_pool(system, pool)]
         for subject, event in decided:
             self._after[subject] = supposed(subject, self._after[subject], event)
         pools = self._directory.pools_of(item.fqdn)

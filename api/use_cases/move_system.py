@@ -46,7 +46,7 @@ async def _move(services: Services, request: Request, pool: str, fqdn: str, *, m
     system = (await asyncio.to_thread(services.aggregates.load, [f"system/{fqdn}"])).get(f"system/{fqdn}")
     if not isinstance(system, System):
         raise Unknown(called("system", fqdn))
-    _require_may_move(services, request, pool, system, member=member)
+    require_may_move(services, request, pool, system, member=member)
     if directory.pool_has(pool, fqdn) == member:
         return None
     decided: Decided = [(subject, (PoolSystemAdded if member else PoolSystemRemoved)(system=fqdn))]
@@ -57,9 +57,10 @@ async def _move(services: Services, request: Request, pool: str, fqdn: str, *, m
     return append_of(services, request, decided, versions)
 
 
-def _require_may_move(
+def require_may_move(
     services: Services, request: Request, pool: str, system: System, *, member: bool
 ) -> None:
+    """Raises Unknown for who may not view it, and NotPermitted."""
     require_viewed(services, request, system)
     if member:
         require_own_pool(services, request, pool)
