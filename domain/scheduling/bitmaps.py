@@ -20,6 +20,14 @@ def numbers_in(bitmap: int) -> Iterator[int]:
         place = digits.rfind("1", 0, place)
 
 
+def few_in(bitmap: int) -> Iterator[int]:
+    """The same; costs as much as the whole for each, and nothing beside."""
+    while bitmap:
+        bit = bitmap & -bitmap
+        yield bit.bit_length() - 1
+        bitmap ^= bit
+
+
 def lowest(bitmap: int) -> int:
     """The smallest number of a bitmap that is not empty."""
     return (bitmap & -bitmap).bit_length() - 1

@@ -1,13 +1,14 @@
-"""The filters that recipes of one line have, in the order of their first recipes."""
+"""The first recipes of one line, by filter and who, in the order in which a system asks them."""
 
 from __future__ import annotations
 
 import heapq
 from collections.abc import Callable, Iterator
-from typing import Final
+from typing import Final, NamedTuple
 
 from domain.priority import Priority
-from domain.scheduling.bitmaps import numbers_in
+from domain.scheduling.bitmaps import few_in
+from domain.scheduling.blocks import Order
 from domain.scheduling.planes import Planes
 from domain.scheduling.ranked import Ranked
 
@@ -16,85 +17,106 @@ Rank = tuple[int, ...]
 
 HIGHEST: Final = int(max(Priority))
 
-Head = tuple[Rank, int]
-"""The first recipe of a filter, and the number of the filter."""
+
+class Begun(NamedTuple):
+    """The next recipe of a pair of which the first was taken: its place on this system, and those behind."""
+
+    place: Rank
+    maximum: int
+    behind: Iterator[Rank]
 
 
 class Heads:
-    """Mutable; filters go by the numbers of their entries. `numbers` is the bitmap of them.
+    """Mutable; each filter of each who is a pair, by its number.
 
-    Whoever asks has some of them in mind, of which mostly the first will do: it is found by the digits of all
+    A system has some of them in mind, of which mostly the first will do: it is found by the digits of all
     ranks at once, however many stand before it.
     """
 
     def __init__(self) -> None:
-        self.numbers = 0
         self._first: dict[int, Rank] = {}
-        self._urgency = Planes()
+        # Bitmaps of pairs by the nominal priority of their first recipes.
+        self._nominal = [0] * (HIGHEST + 1)
         self._submission = Planes()
+        # What stands there of pairs that have no recipe any more.
+        self._left: dict[int, int] = {}
 
-    def put(self, number: int, first: Rank | None) -> None:
+    def put(self, pair: int, first: Rank | None) -> None:
         """Its first recipe is this one now; None: it has none any more."""
+        before, bit = self._first.get(pair), 1 << pair
         if first is None:
-            del self._first[number]
-            self.numbers &= ~(1 << number)
+            assert before is not None, "it had one"
+            del self._first[pair]
+            self._nominal[-before[0]] ^= bit
+            self._left[pair] = before[1]
             return
-        before = self._first.get(number)
-        self._first[number] = first
+        self._first[pair] = first
         if before is None:
-            # Who stood there once may have left a number behind.
-            self._urgency.put(number, first[0] + HIGHEST)
-            self._submission.put(number, first[1])
-            self.numbers |= 1 << number
-        else:
-            self._urgency.change(number, before[0] + HIGHEST, first[0] + HIGHEST)
-            self._submission.change(number, before[1], first[1])
+            self._nominal[-first[0]] |= bit
+            self._submission.change(pair, self._left.pop(pair, 0), first[1])
+            return
+        if before[0] != first[0]:
+            self._nominal[-before[0]] ^= bit
+            self._nominal[-first[0]] |= bit
+        self._submission.change(pair, before[1], first[1])
 
-    def first(self, number: int) -> Rank | None:
-        return self._first.get(number)
+    def first(self, pair: int) -> Rank | None:
+        return self._first.get(pair)
 
-    def __iter__(self) -> Iterator[int]:
-        """Their numbers, in no order that means anything."""
-        return iter(self._first)
+    def merged(
+        self, among: int, order: Order, recipes: Callable[[int], tuple[int, Ranked[Rank]]]
+    ) -> Iterator[Rank]:
+        """The recipes of those pairs that are in a bitmap, in the order of a system, while nothing changes.
 
-    def merged(self, among: int, recipes: Callable[[int], Ranked[Rank]]) -> Iterator[Rank]:
-        """The recipes of those filters that are in a bitmap, in one order, while nothing changes."""
-        begun: list[tuple[Rank, Iterator[Rank]]] = []
-        for first, number in self._in_order(among & self.numbers):
-            while begun and begun[0][0] < first:
+        `recipes` are those of a pair, with the number of its who.
+        """
+        begun: list[Begun] = []
+        for pair in self._in_order(among, order):
+            first = self._first[pair]
+            who, ranked = recipes(pair)
+            maximum = order.maxima[who]
+            place = _place(first, maximum)
+            while begun and begun[0].place < place:
                 yield _next(begun)
-            ranked = recipes(number)
             # Mostly that is enough: who asks no further has looked at one head alone.
             yield first
-            _begin(begun, iter(ranked))
+            _begin(begun, maximum, iter(ranked))
         while begun:
             yield _next(begun)
 
-    def _in_order(self, among: int) -> Iterator[Head]:
-        while among:
-            together = self._submission.least(self._urgency.least(among))
-            among &= ~together
-            if together & together - 1:
-                # Recipes of one set that have several filters.
-                yield from sorted((self._first[number], number) for number in numbers_in(together))
-            else:
-                number = together.bit_length() - 1
-                yield self._first[number], number
+    def _in_order(self, among: int, order: Order) -> Iterator[int]:
+        for step in order.steps:
+            left = among & self._nominal[step.nominal]
+            if step.among is not None:
+                left &= step.among
+            while left:
+                together = self._submission.least(left)
+                left ^= together
+                if together & together - 1:
+                    # Recipes of one set that have several filters.
+                    yield from sorted(few_in(together), key=self._first.__getitem__)
+                else:
+                    yield together.bit_length() - 1
 
 
-def _begin(begun: list[tuple[Rank, Iterator[Rank]]], ranks: Iterator[Rank]) -> None:
+def _place(rank: Rank, maximum: int) -> Rank:
+    """Where it stands on a system: effective priority first, which is the lower of nominal and maximum."""
+    return max(rank[0], -maximum), *rank
+
+
+def _begin(begun: list[Begun], maximum: int, ranks: Iterator[Rank]) -> None:
     """Behind the head, which was taken already."""
     next(ranks)
     following = next(ranks, None)
     if following is not None:
-        heapq.heappush(begun, (following, ranks))
+        heapq.heappush(begun, Begun(_place(following, maximum), maximum, ranks))
 
 
-def _next(begun: list[tuple[Rank, Iterator[Rank]]]) -> Rank:
-    rank, ranks = begun[0]
+def _next(begun: list[Begun]) -> Rank:
+    place, maximum, ranks = begun[0]
     following = next(ranks, None)
     if following is None:
         heapq.heappop(begun)
     else:
-        heapq.heapreplace(begun, (following, ranks))
-    return rank
+        heapq.heapreplace(begun, Begun(_place(following, maximum), maximum, ranks))
+    return place[1:]

@@ -10,7 +10,7 @@ import pytest
 from domain.scheduling import snapshot
 from domain.scheduling.decide import decide
 from domain.scheduling.filters import Filters
-from domain.scheduling.labs import Labs
+from domain.scheduling.labs import Labs, Part
 from domain.scheduling.partition import Partition
 from domain.scheduling.snapshot import pieces, restored
 from tests.domain.scheduling.contents import all_known, check_indexes, contents
@@ -111,13 +111,13 @@ def test_restored__no_filter_was_asked_for_yet__no_system_is_held_against_any(
 ) -> None:
     world = lab_of(20, busy=True, queued=20)
     made: list[Labs] = []
-    alone = Labs.alone
+    part = Labs.part
 
-    def counted(self: Labs, *arguments: object) -> Labs:
+    def counted(self: Labs, systems: int) -> Part:
         made.append(self)
-        return alone(self, *arguments)  # type: ignore[arg-type]
+        return part(self, systems)
 
-    monkeypatch.setattr(Labs, "alone", counted)
+    monkeypatch.setattr(Labs, "part", counted)
     other = begun_from(world.partition)
     assert (other.effort.evaluations, made) == (0, [])
     # Afterwards it follows what changes.
@@ -126,4 +126,4 @@ def test_restored__no_filter_was_asked_for_yet__no_system_is_held_against_any(
     world.describe("m00003", memory_mb=1)
     other.apply(world.log[-1])
     assert other.viable(other.sets.recipes[recipe.recipe_id]) == world.partition.viable(recipe)
-    assert made == [world.partition.labs, other.labs]
+    assert made == [other.labs, world.partition.labs]
