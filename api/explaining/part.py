@@ -31,7 +31,9 @@ def main() -> None:
     spare_what_lasts()
     follower = Follower(root.needed(Settings.read().database_url))
     while line := _next_line(sys.stdin.buffer):
-        sys.stdout.buffer.write(orjson.dumps(_answer(follower, orjson.loads(line)), option=orjson.OPT_UTC_Z) + b"\n")
+        sys.stdout.buffer.write(
+            orjson.dumps(_answer(follower, orjson.loads(line)), option=orjson.OPT_UTC_Z) + b"\n"
+        )
         sys.stdout.buffer.flush()
 
 

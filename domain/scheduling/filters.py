@@ -197,6 +197,12 @@ class Filters:
         """The recipes of a filter that stand in any line."""
         return (rank for line in self._lines.values() for rank in line.of(entry.number))
 
+    def signature_of(self, fqdn: str, *, forced_only: bool) -> int:
+        """The filters of unplaced recipes that the system is viable for, as a bitmap of their numbers."""
+        self._evaluate_all(self._populated)
+        signature = self._signatures.of(self._labs.number(fqdn)) & self._populated
+        return signature & self._forcing if forced_only else signature
+
     def wanting(self, line: str) -> Iterator[Standing]:
         """The filters of a line, evaluated."""
         there = self._lines.get(line)

@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
-from itertools import islice
+from dataclasses import dataclass, replace
+from itertools import islice, takewhile
 from typing import Final
 
-from domain.priority import Priority
 from domain.recipe.state import Recipe
 from domain.scheduling.bitmaps import numbers_in
-from domain.scheduling.explaining.places import Places, why_before
+from domain.scheduling.explaining.places import Places, effective_priority, why_before
 from domain.scheduling.explaining.refusals import Refusal, of_system
 from domain.scheduling.granting import is_safe
 from domain.scheduling.partition import Partition
 from domain.scheduling.question import in_order
-from domain.scheduling.reasons import ITS_SET_IS_IN_LAB, OTHER_LAB, SET_INCOMPLETE, TO_BE_ASKED, UNSAFE
+from domain.scheduling.reasons import IN_ANOTHER_LAB, SET_INCOMPLETE, TO_BE_ASKED, UNSAFE
 from domain.scheduling.wanted import hopeless
 from domain.system.state import System
-from domain.system.usage import why_closed
+from domain.system.usage import why_not_usable
 
 NEVER: Final = "never"
 NOT_ALLOWED: Final = "not allowed"
@@ -74,58 +73,52 @@ class Candidates:
         self._host = host
         self._refused = refused
         self._places = Places(partition, host)
-        self._forced = partition.sets.key(host).forced is not None
+        self._usable = partition.usable(host)
 
     def in_order(self, numbers: int) -> list[int]:
         """Of viable systems: first those that stand idle, then where the fewest come before it, by name."""
-        usable = self._partition.usable(self._host)
-        idle = self._partition.available.idle(forced=True)
-        names = self._partition.labs.names
+        idle = self._partition.idle(self._host)
 
         def place(number: int) -> tuple[bool, bool, int, str]:
-            is_usable = bool(usable >> number & 1)
-            before = self._places.before(number) if is_usable else 0
-            return not is_usable, not idle >> number & 1, before, names[number]
+            is_usable = bool(self._usable >> number & 1)
+            before = self.before(number) if is_usable else 0
+            return not is_usable, not idle >> number & 1, before, self._partition.labs.names[number]
 
         return sorted(numbers_in(numbers), key=place)
 
-    def first_on(self, numbers: Iterable[int]) -> int:
-        """How many of these systems, which are usable, ask nobody before it."""
-        return sum(not self._places.before(number) for number in numbers)
+    def before(self, number: int) -> int:
+        """How many recipes a system asks before it."""
+        return self._places.before(self._partition.system(number))
 
     def refused(self, number: int, verdict: str) -> Candidate:
         """A system that some rule refuses."""
         system = self._partition.system(number)
         reasons = [refusal.says for refusal in of_system(self._refused, number)]
-        if system.loan is not None and verdict == NOT_NOW:
-            reasons.append(f"on loan to {system.loan.user}")
-        return Candidate(system.fqdn, system.lab_controller, verdict, tuple(reasons), _holder(system))
+        return self._candidate(system, verdict, reasons)
 
     def viable(self, number: int) -> Candidate:
         """A system that could run it."""
         system = self._partition.system(number)
-        reasons = tuple(self._why_not_usable(system, number))
-        if reasons:
-            return Candidate(system.fqdn, system.lab_controller, NOT_NOW, reasons, _holder(system))
-        verdict, reasons = self._why_not_now(system, number)
-        return Candidate(
-            system.fqdn,
-            system.lab_controller,
-            verdict,
-            reasons,
-            _holder(system),
-            Priority(self._places.effective_priority(number)).name,
-            self._places.before(number),
-            tuple(islice(self._ahead(system, number), MOST_AHEAD)),
+        if reasons := list(self._why_not_usable(system)):
+            return self._candidate(system, NOT_NOW, reasons)
+        return replace(
+            self._candidate(system, *self._why_not_now(system, number)),
+            effective_priority=effective_priority(self._partition, self._host, system).name,
+            before=self._places.before(system),
+            ahead=tuple(islice(self._ahead(system), MOST_AHEAD)),
         )
 
-    def _why_not_usable(self, system: System, number: int) -> Iterator[str]:
-        enabled = self._partition.directory.is_enabled(system.lab_controller)
-        yield from why_closed(system, lab_enabled=enabled, forced=self._forced)
-        if self._host.lab_controller not in (None, system.lab_controller):
-            yield f"{OTHER_LAB}: {self._host.lab_controller}"
+    def _candidate(self, system: System, verdict: str, reasons: Iterable[str]) -> Candidate:
+        return Candidate(system.fqdn, system.lab_controller, verdict, tuple(reasons), _holder(system))
 
-    def _why_not_now(self, system: System, number: int) -> tuple[str, tuple[str, ...]]:
+    def _why_not_usable(self, system: System) -> Iterator[str]:
+        enabled = self._partition.directory.is_enabled(system.lab_controller)
+        forced = self._partition.sets.key(self._host).forced is not None
+        yield from why_not_usable(system, lab_enabled=enabled, forced=forced)
+        if self._host.lab_controller not in (None, system.lab_controller):
+            yield f"{IN_ANOTHER_LAB}: {self._host.lab_controller}"
+
+    def _why_not_now(self, system: System, number: int) -> tuple[str, tuple[str]]:
         if system.recipe_id is not None:
             return NOT_NOW, (f"{system.usage} with recipe {system.recipe_id}",)
         if hopeless(self._partition, self._host.recipe_set_id, system.lab_controller):
@@ -134,17 +127,17 @@ class Candidates:
             return PASSED_OVER, (UNSAFE,)
         return NOT_NOW, (TO_BE_ASKED,)
 
-    def _ahead(self, system: System, number: int) -> Iterator[Ahead]:
-        partition, sets = self._partition, self._partition.sets
-        rank, mine = sets.rank(self._host), self._places.effective_priority(number)
-        for other in in_order(partition, system):
-            if other == rank:
-                return
+    def _ahead(self, system: System) -> Iterator[Ahead]:
+        sets = self._partition.sets
+        rank = sets.rank(self._host)
+        for other in takewhile(lambda each: each != rank, in_order(self._partition, system)):
             recipe = sets.recipes[other[-1]]
-            theirs = Places(partition, recipe).effective_priority(number)
-            in_lab = recipe.state == "assigned" and self._host.state != "assigned"
-            by = ITS_SET_IS_IN_LAB if in_lab else why_before(rank, other, mine, theirs)
-            yield Ahead(recipe.recipe_id, Priority(-other[0]).name, Priority(theirs).name, by)
+            yield Ahead(
+                recipe.recipe_id,
+                sets.sets[recipe.recipe_set_id].priority.name,
+                effective_priority(self._partition, recipe, system).name,
+                why_before(self._partition, self._host, recipe, system),
+            )
 
 
 def _holder(system: System) -> Holder | None:

@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import islice, takewhile
 from typing import Final
 
-from domain.priority import Priority
 from domain.recipe.events import RecipeScheduled
 from domain.recipe.state import Recipe
 from domain.scheduling.choice import choices
-from domain.scheduling.decide import decisions
+from domain.scheduling.decide import answers
 from domain.scheduling.draft import Decision
-from domain.scheduling.explaining.places import Places, why_before
-from domain.scheduling.heads import Rank
+from domain.scheduling.explaining.places import effective_priority, why_before
 from domain.scheduling.partition import Partition
 from domain.scheduling.question import in_order
-from domain.scheduling.reasons import ITS_SET_IS_IN_LAB, SET_INCOMPLETE, UNSAFE
+from domain.scheduling.reasons import SET_INCOMPLETE, UNSAFE
 from domain.scheduling.triggers import NEW_JOB, PENDING_SYSTEM
 from domain.scheduling.wanted import hopeless
+from domain.system.state import System
 
 MOST_TOLD: Final = 5
 
@@ -66,14 +66,14 @@ def why_granted(partition: Partition, recipe_id: int, now: datetime, most: int) 
     first `most` decisions.
     """
     partition.suppose_at(now)
-    made = list(enumerate(islice(decisions(partition), most)))
+    made = list(islice(answers(partition), most))
     partition.refused()
-    for number, decision in made:
+    for number, decision in enumerate(made):
         system = _granted(decision, recipe_id)
         if system is not None:
             partition.suppose_at(now)
-            before = decisions(partition)
-            list(islice(before, number))
+            # The one after these has not been begun yet.
+            deque(islice(answers(partition), number), maxlen=0)
             told = _told(partition, decision, partition.sets.recipes[recipe_id], system)
             partition.refused()
             return told
@@ -88,15 +88,14 @@ def _granted(decision: Decision, recipe_id: int) -> str | None:
 
 
 def _told(partition: Partition, decision: Decision, host: Recipe, fqdn: str) -> Granted:
-    trigger, number = decision.trigger, partition.labs.number(fqdn)
-    mine = Places(partition, host).effective_priority(number)
+    trigger, system = decision.trigger, partition.systems[fqdn]
     is_new = trigger.kind == NEW_JOB
-    passed_over, behind = ((), ()) if is_new else _rivals(partition, host, fqdn, mine)
+    passed_over, behind = ((), ()) if is_new else _rivals(partition, host, system)
     return Granted(
         _SUMMARIES.get(trigger.kind, _EASED).format(fqdn),
         fqdn,
         trigger.cause,
-        Priority(mine).name,
+        effective_priority(partition, host, system).name,
         passed_over,
         behind,
         tuple(islice(_choices(partition, host, trigger.cause), MOST_TOLD)) if is_new else (),
@@ -111,35 +110,31 @@ _SUMMARIES: Final = {
 
 
 def _rivals(
-    partition: Partition, host: Recipe, fqdn: str, mine: int
+    partition: Partition, host: Recipe, system: System
 ) -> tuple[tuple[Rival, ...], tuple[Rival, ...]]:
     """Who stood before it, and the first of those behind."""
-    number, rank = partition.labs.number(fqdn), partition.sets.rank(host)
-    order = in_order(partition, partition.systems[fqdn])
-    before = [_passed_over(partition, number, other) for other in takewhile(lambda other: other != rank, order)]
-    behind = [_behind(partition, number, host, mine, other) for other in islice(order, MOST_TOLD)]
-    return tuple(before), tuple(behind)
+    sets, rank = partition.sets, partition.sets.rank(host)
+    order = in_order(partition, system)
+    before = [sets.recipes[other[-1]] for other in takewhile(lambda other: other != rank, order)]
+    behind = [sets.recipes[other[-1]] for other in islice(order, MOST_TOLD)]
+    return (
+        tuple(
+            _rival(partition, system, other, _why_passed_over(partition, system, other)) for other in before
+        ),
+        tuple(
+            _rival(partition, system, other, why_before(partition, other, host, system)) for other in behind
+        ),
+    )
 
 
-def _passed_over(partition: Partition, number: int, rank: Rank) -> Rival:
-    recipe = partition.sets.recipes[rank[-1]]
-    lab_controller = partition.system(number).lab_controller
-    is_hopeless = hopeless(partition, recipe.recipe_set_id, lab_controller)
-    return _rival(partition, number, recipe, SET_INCOMPLETE if is_hopeless else UNSAFE)
+def _why_passed_over(partition: Partition, system: System, recipe: Recipe) -> str:
+    is_hopeless = hopeless(partition, recipe.recipe_set_id, system.lab_controller)
+    return SET_INCOMPLETE if is_hopeless else UNSAFE
 
 
-def _behind(partition: Partition, number: int, host: Recipe, mine: int, rank: Rank) -> Rival:
-    recipe = partition.sets.recipes[rank[-1]]
-    if host.state == "assigned" and recipe.state != "assigned":
-        return _rival(partition, number, recipe, ITS_SET_IS_IN_LAB)
-    theirs = Places(partition, recipe).effective_priority(number)
-    return _rival(partition, number, recipe, why_before(rank, partition.sets.rank(host), theirs, mine))
-
-
-def _rival(partition: Partition, number: int, recipe: Recipe, why: str) -> Rival:
+def _rival(partition: Partition, system: System, recipe: Recipe, why: str) -> Rival:
     nominal = partition.sets.sets[recipe.recipe_set_id].priority
-    effective = Places(partition, recipe).effective_priority(number)
-    return Rival(recipe.recipe_id, nominal.name, Priority(effective).name, why)
+    return Rival(recipe.recipe_id, nominal.name, effective_priority(partition, recipe, system).name, why)
 
 
 def _choices(partition: Partition, host: Recipe, cause: str) -> Iterator[Choice]:

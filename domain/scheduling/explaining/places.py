@@ -11,34 +11,41 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from domain.access.submitting import Submitting
+from domain.access.submitting import Submitting, Who
 from domain.priority import Priority
 from domain.recipe.state import Recipe
-from domain.scheduling.blocks import Order
 from domain.scheduling.filters import QUEUED
 from domain.scheduling.heads import Rank
 from domain.scheduling.partition import Partition
 from domain.scheduling.planes import Planes
+from domain.scheduling.question import is_for_forced_only, lines_of
+from domain.scheduling.reasons import ITS_SET_IS_IN_LAB, SUBMITTED_BEFORE
 from domain.scheduling.recipe_sets import line_of
+from domain.system.state import System
 
-Counts = dict[tuple[int, int], Planes]
-"""By who and nominal priority how many recipes each filter has."""
+Kind = tuple[Who, int]
+"""Whose recipes, and of which nominal priority."""
 
 
 class Tally:
-    """Who stands in a line: all of them, and apart those of the same nominal priority that rank before."""
+    """How many recipes each filter has in a line: by kind, and apart those of the same nominal priority as
+    `rank` that rank before it.
+    """
 
     def __init__(self, partition: Partition, line: str, rank: Rank) -> None:
-        everybody: dict[tuple[int, int], Counter[int]] = {}
-        before: dict[tuple[int, int], Counter[int]] = {}
-        for number, who, ranks in partition.filters.standing_in(line):
-            for other in ranks:
-                kind = who, -other[0]
-                everybody.setdefault(kind, Counter())[number] += 1
-                if other[0] == rank[0] and other < rank:
-                    before.setdefault(kind, Counter())[number] += 1
-        self.all: Counts = {kind: Planes(counted) for kind, counted in everybody.items()}
-        self.before: Counts = {kind: Planes(counted) for kind, counted in before.items()}
+        filters = partition.filters
+        everybody: dict[Kind, Counter[int]] = {}
+        before: dict[Kind, Counter[int]] = {}
+        for standing in filters.wanting(line):
+            number = standing.entry.number
+            for who, ranked in standing.recipes.items():
+                for other in ranked.unordered():
+                    kind = filters.who(who), -other[0]
+                    everybody.setdefault(kind, Counter())[number] += 1
+                    if other[0] == rank[0] and other < rank:
+                        before.setdefault(kind, Counter())[number] += 1
+        self.all = {kind: Planes(counted) for kind, counted in everybody.items()}
+        self.before = {kind: Planes(counted) for kind, counted in before.items()}
 
 
 class Places:
@@ -48,56 +55,64 @@ class Places:
         self._partition = partition
         self._line = line_of(host) or QUEUED
         self._rank = partition.sets.rank(host)
-        self._who = partition.filters.block_of(partition.sets.asks(host).who)
+        self._who = partition.sets.asks(host).who
         self._tallies: dict[str, Tally] = {}
         self._sums: dict[tuple[str, Submitting], Planes] = {}
 
-    def effective_priority(self, number: int) -> int:
-        """On a system where it may be submitted."""
-        return min(-self._rank[0], self._partition.filters.order_on(number).maxima[self._who])
-
-    def before(self, number: int) -> int:
+    def before(self, system: System) -> int:
         """How many recipes that the system is viable for it asks before this one."""
-        filters = self._partition.filters
-        return sum(
-            self._sum(line, number).weighed(filters.signature_of(number)) for line in self._lines(number)
-        )
+        forced_only = is_for_forced_only(self._partition, system)
+        signature = self._partition.filters.signature_of(system.fqdn, forced_only=forced_only)
+        decides = self._decides(system)
+        return sum(self._sum(line, decides).total(signature) for line in self._lines(system))
 
-    def _lines(self, number: int) -> Iterator[str]:
-        """Those that the system asks up to the one it stands in."""
-        lab_controller = self._partition.system(number).lab_controller
-        if self._line != lab_controller:
-            yield lab_controller
-        yield self._line
+    def _lines(self, system: System) -> Iterator[str]:
+        """Those that the system asks, up to the one it stands in."""
+        for line in lines_of(system):
+            yield line
+            if line == self._line:
+                return
 
-    def _sum(self, line: str, number: int) -> Planes:
-        question = line, self._partition.labs.access.of(number)
-        if question not in self._sums:
-            together = self._sums[question] = Planes()
-            for counted in self._standing_before(line, self._partition.filters.order_on(number)):
+    def _decides(self, system: System) -> Submitting:
+        return self._partition.labs.access.of(self._partition.labs.number(system.fqdn))
+
+    def _sum(self, line: str, decides: Submitting) -> Planes:
+        """By filter, on all systems of a kind."""
+        if (line, decides) not in self._sums:
+            together = self._sums[line, decides] = Planes()
+            for counted in self._standing_before(line, decides):
                 together.add_each(counted)
-        return self._sums[question]
+        return self._sums[line, decides]
 
-    def _standing_before(self, line: str, order: Order) -> Iterator[Planes]:
+    def _standing_before(self, line: str, decides: Submitting) -> Iterator[Planes]:
         if line not in self._tallies:
             self._tallies[line] = Tally(self._partition, line, self._rank)
-        tally = self._tallies[line]
+        tally, cap = self._tallies[line], self._partition.labs.access.cap
         nominal = -self._rank[0]
-        effective = min(nominal, order.maxima[self._who])
+        effective = min(nominal, cap(decides, self._who))
         for (who, other), counted in tally.all.items():
-            most = order.maxima[who]
+            most = cap(decides, who)
             if most and (line != self._line or (min(other, most), other) > (effective, nominal)):
                 yield counted
         if line == self._line:
             for (who, other), counted in tally.before.items():
-                if min(other, order.maxima[who]) == effective:
+                if min(other, cap(decides, who)) == effective:
                     yield counted
 
 
-def why_before(rank: Rank, other: Rank, mine: int, theirs: int) -> str:
-    """What puts another recipe of the same line before this one; `mine`, `theirs`: effective priorities."""
+def effective_priority(partition: Partition, recipe: Recipe, system: System) -> Priority:
+    """Of a recipe that may be submitted to the system (seed 004)."""
+    decides = partition.labs.access.of(partition.labs.number(system.fqdn))
+    nominal = partition.sets.sets[recipe.recipe_set_id].priority
+    return Priority(min(nominal, partition.labs.access.cap(decides, partition.sets.asks(recipe).who)))
+
+
+def why_before(partition: Partition, recipe: Recipe, other: Recipe, system: System) -> str:
+    """What puts another recipe before this one on a system that both could have."""
+    if other.state == "assigned" and recipe.state != "assigned":
+        return ITS_SET_IS_IN_LAB
+    theirs, mine = (effective_priority(partition, each, system) for each in (other, recipe))
     if theirs != mine:
-        return f"effective priority {Priority(theirs).name} before {Priority(mine).name}"
-    if other[0] != rank[0]:
-        return f"priority {Priority(-other[0]).name} before {Priority(-rank[0]).name}"
-    return "submitted before"
+        return f"effective priority {theirs.name} before {mine.name}"
+    theirs, mine = (partition.sets.sets[each.recipe_set_id].priority for each in (other, recipe))
+    return f"priority {theirs.name} before {mine.name}" if theirs != mine else SUBMITTED_BEFORE

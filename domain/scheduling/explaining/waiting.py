@@ -63,7 +63,7 @@ def why_it_waits(partition: Partition, host: Recipe, most: int, only: str | None
         idle=partition.idle(host).bit_count(),
         not_allowed=not_allowed.bit_count(),
         lent=lent.bit_count(),
-        first_in_order=candidates.first_on(numbers_in(usable)),
+        first_in_order=sum(not candidates.before(number) for number in numbers_in(usable)),
     )
     told: Iterable[Candidate]
     if only is None:
