@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import closing
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import closing, contextmanager
+from datetime import datetime
 from typing import Final
 
 from api.processes.garbage import nothing_collected
@@ -11,9 +12,12 @@ from api.store.event_log import EventLog
 from api.store.lease import SCHEDULER
 from api.store.log_part import LogPart
 from api.store.snapshots import Snapshots
+from api.store.sql import SQL
+from domain.events import Recorded
 from domain.scheduling.not_folded import NOT_FOLDED
 from domain.scheduling.partition import Partition
 from projections.database import AWAY, away
+from replay.verify.decided import DecidedCommit, decided, event_position
 
 LEFT_OUT: Final = sorted(NOT_FOLDED)
 
@@ -44,15 +48,46 @@ class Follower:
         self._past = self._through(self._past, position, Partition)
         return self._past
 
+    def before(self, made: DecidedCommit) -> Partition:
+        """As whoever decided a commit knew it, with its first cause to be answered first."""
+        partition = self.at(made.basis.position)
+        position = event_position(made.cause)
+        if position is not None:
+            partition.triggers.answered_before(position)
+        return partition
+
+    def commit_of(self, granted: Recorded) -> DecidedCommit:
+        """The commit of the scheduler in which an event is."""
+        assert granted.stamp.basis is not None, "the scheduler decided it"
+        with self._part(granted.stamp.basis.position) as log:
+            since = log.upto(granted.commit_end)
+            made = decided([recorded for recorded in since if recorded.commit_end == granted.commit_end])
+        assert made is not None, "the scheduler decided it"
+        return made
+
+    def past(self, subject: str, upto: int) -> list[Recorded]:
+        """What happened to a subject up to a position."""
+        happened = self._log.load({subject: 0})[subject]
+        return [recorded for recorded in happened if recorded.position <= upto]
+
+    def moments(self, positions: Iterable[int]) -> dict[int, datetime]:
+        """When these events were recorded."""
+        return dict(self._log.rows(SQL["moments"], (sorted(positions),)))
+
+    @contextmanager
+    def _part(self, after: int) -> Iterator[LogPart]:
+        try:
+            with closing(LogPart(self._url, LEFT_OUT, after)) as log:
+                yield log
+        except AWAY as error:
+            raise away(error) from error
+
     def _through(self, known: Partition | None, position: int, begin: Callable[[], Partition]) -> Partition:
         with nothing_collected():
             partition = begin() if known is None else known
-            try:
-                with closing(LogPart(self._url, LEFT_OUT, partition.position)) as log:
-                    for recorded in log.upto(position):
-                        partition.apply(recorded)
-            except AWAY as error:
-                raise away(error) from error
+            with self._part(partition.position) as log:
+                for recorded in log.upto(position):
+                    partition.apply(recorded)
         partition.pass_over(position)
         return partition
 

@@ -13,11 +13,10 @@ from typing import Any, BinaryIO
 
 import orjson
 
-from api import root
 from api.explaining.answers import ANSWERS
 from api.explaining.follower import Follower
 from api.processes.garbage import spare_what_lasts
-from api.settings import Settings
+from api.settings import variable
 from domain.errors import LabledgerError
 
 # Whoever asks can wait; a grant cannot.
@@ -29,7 +28,7 @@ IDLE_SECONDS = 600.0
 def main() -> None:
     os.nice(NICENESS)
     spare_what_lasts()
-    follower = Follower(root.needed(Settings.read().database_url))
+    follower = Follower(os.environ[variable("database_url")])
     while line := _next_line(sys.stdin.buffer):
         sys.stdout.buffer.write(
             orjson.dumps(_answer(follower, orjson.loads(line)), option=orjson.OPT_UTC_Z) + b"\n"

@@ -22,6 +22,7 @@ from api.rest.resources.commands import Commands
 from api.rest.resources.description import Description
 from api.rest.resources.document_kinds import DistroTrees, Groups, LabControllers, Pools, Users
 from api.rest.resources.events import Events
+from api.rest.resources.explanations import Explanations
 from api.rest.resources.health import Health
 from api.rest.resources.jobs import Jobs
 from api.rest.resources.metrics import Metrics
@@ -60,6 +61,7 @@ def resources(services: Services) -> dict[str, Any]:
         "jobs": Jobs(services),
         "recipe_sets": RecipeSets(services),
         "recipes": Recipes(services),
+        "explanations": Explanations(services),
         "systems": Systems(services),
         "usage": Usage(services),
         "reservations": Reservations(services),

@@ -28,7 +28,7 @@ def is_open(system: System, lab_enabled: bool) -> bool:
 
 
 def why_not_usable(system: System, lab_enabled: bool, *, forced: bool) -> Iterator[str]:
-    """All that keeps recipes from having it, now or when it comes free, as `is_open` and `is_usable` ask it."""
+    """All that keeps recipes from having it, now or when it comes free, as `is_usable` asks it."""
     if not lab_enabled:
         yield f"its lab is disabled: {system.lab_controller}"
     if system.draining:

@@ -67,6 +67,11 @@ class SystemPage(Page):
     owner: Annotated[Name | None, Field(description="only those of this user")] = None
 
 
+class Explained(Read):
+    limit: Annotated[Limit, Field(description="as many systems at most")] = 100
+    system: Annotated[Fqdn | None, Field(description="this one alone, whatever it is to the recipe")] = None
+
+
 class Span(Read):
     since: Annotated[Time | None, Field(description="from this moment on")] = None
     until: Annotated[Time | None, Field(description="up to this moment")] = None
