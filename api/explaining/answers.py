@@ -15,7 +15,10 @@ from domain.recipe.lifecycle import UNPLACED
 from domain.recipe.state import Recipe, evolve
 from domain.scheduling.decide import POLICY_VERSION
 from domain.scheduling.explaining.granted import why_granted
+from domain.scheduling.explaining.refusals import Refusal, of_system, refusals, refused_by_filter
 from domain.scheduling.explaining.waiting import why_it_waits
+from domain.scheduling.filter_key import Asks, FilterKey, own_distro
+from domain.scheduling.labs import Labs
 from domain.scheduling.partition import Partition
 
 OTHER_RULES: Final = "the decision was made by rules of another version, and cannot be made again"
@@ -95,4 +98,32 @@ def _placed(follower: Follower, told: Recipe, past: list[Recorded]) -> dict[str,
     return {"summary": found.summary, "granted": {"position": granted.position, **asdict(found)}}
 
 
-ANSWERS: Final[Mapping[str, Callable[..., dict[str, Any]]]] = {"recipe": recipe}
+def matches(follower: Follower, recipes: list[dict[str, Any]]) -> dict[str, Any]:
+    """Of recipes that are not submitted, which systems would be viable, and why the others would not be.
+
+    Each is {"host_requires"} alone, or with what it installs and whose it is, as `_refused` reads it.
+    """
+    partition = follower.at_end()
+    return {
+        "position": partition.position,
+        "recipes": [_systems(partition.labs, _refused(partition, recipe)) for recipe in recipes],
+    }
+
+
+def _refused(partition: Partition, recipe: Mapping[str, Any]) -> tuple[Refusal, ...]:
+    if "owner" not in recipe:
+        return refused_by_filter(partition.labs, recipe["host_requires"])
+    trees = recipe["distro_tree_id"], own_distro(recipe["distro"]), tuple(recipe["guest_tree_ids"])
+    who = partition.who(recipe["owner"], recipe["group"])
+    return refusals(partition.labs, Asks(FilterKey(recipe["host_requires"], *trees), who))
+
+
+def _systems(labs: Labs, refused: tuple[Refusal, ...]) -> list[dict[str, Any]]:
+    told = []
+    for fqdn in sorted(labs.names):
+        reasons = [refusal.says for refusal in of_system(refused, labs.number(fqdn))]
+        told.append({"fqdn": fqdn, "viable": not reasons, "reasons": reasons})
+    return told
+
+
+ANSWERS: Final[Mapping[str, Callable[..., dict[str, Any]]]] = {"recipe": recipe, "matches": matches}

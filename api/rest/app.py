@@ -25,6 +25,7 @@ from api.rest.resources.events import Events
 from api.rest.resources.explanations import Explanations
 from api.rest.resources.health import Health
 from api.rest.resources.jobs import Jobs
+from api.rest.resources.matches import Matches
 from api.rest.resources.metrics import Metrics
 from api.rest.resources.reads import Reads
 from api.rest.resources.recipe_sets import RecipeSets
@@ -62,6 +63,7 @@ def resources(services: Services) -> dict[str, Any]:
         "recipe_sets": RecipeSets(services),
         "recipes": Recipes(services),
         "explanations": Explanations(services),
+        "matches": Matches(services),
         "systems": Systems(services),
         "usage": Usage(services),
         "reservations": Reservations(services),

@@ -53,6 +53,7 @@ ROUTES: dict[str, Route] = {
     RECIPE + "/progress": Route("recipes", {"POST": LAB}, "progress"),
     RECIPE + "/return": Route("recipes", {"POST": SUBMITTERS}, "return"),
     RECIPE + "/explanation": Route("explanations", READ),
+    "/matches": Route("matches", {"POST": SUBMITTERS}),
     "/queue": Route("recipes", READ, "queue"),
     "/idle-pool": Route("usage", READ, "idle_pool"),
     "/system-usage": Route("usage", READ, "summed"),

@@ -6,9 +6,11 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from domain.scheduling.bitmaps import union
-from domain.scheduling.filter_key import Asks
+from domain.scheduling.filter_key import Asks, FilterKey
 from domain.scheduling.labs import Labs
-from domain.scheduling.rules import ACCESS, LOAN, passing
+from domain.scheduling.rules import FITTING, passing
+
+REQUIREMENT = FITTING[-1]
 
 
 class Refusal(NamedTuple):
@@ -21,8 +23,17 @@ class Refusal(NamedTuple):
 
 def refusals(labs: Labs, asks: Asks) -> tuple[Refusal, ...]:
     """Of every rule, in their order; a system that none refuses is viable."""
-    everyone = labs.columns.everyone
-    return tuple(Refusal(name, says, everyone & ~passed) for name, says, passed in passing(labs, asks))
+    return tuple(Refusal(name, says, _kept_out(labs, passed)) for name, says, passed in passing(labs, asks))
+
+
+def refused_by_filter(labs: Labs, host_requires: str) -> tuple[Refusal, ...]:
+    """The same of a host requirement alone, whatever is to be installed, and whoever asks."""
+    key = FilterKey(host_requires, None)
+    return (Refusal(REQUIREMENT.name, REQUIREMENT.of_system, _kept_out(labs, REQUIREMENT.passes(labs, key))),)
+
+
+def _kept_out(labs: Labs, passed: int) -> int:
+    return labs.columns.everyone & ~passed
 
 
 def viable(labs: Labs, told: Iterable[Refusal]) -> int:
@@ -40,7 +51,3 @@ def refused_only_by(told: Iterable[Refusal], *rules: str) -> int:
     told = list(told)
     some = union(refusal.systems for refusal in told if refusal.rule in rules)
     return some & ~union(refusal.systems for refusal in told if refusal.rule not in rules)
-
-
-WHOSE = (ACCESS.name, LOAN.name)
-"""The rules that ask whose a recipe is; the others ask what it requires."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from api.rest.contract.answers.common import ReadAnswer, Shape
+from api.rest.contract.answers.common import Answer, ReadAnswer, Shape
 from api.rest.contract.values import Id, PriorityName, RecipeState, Time, UsageState
 
 
@@ -120,3 +120,25 @@ class Explanation(ReadAnswer):
     summary: str
     waiting: Waiting | None
     granted: Granted | None
+
+
+class Match(Shape):
+    """`reasons` are all that keep the system from being viable."""
+
+    fqdn: str
+    viable: bool
+    reasons: list[str]
+
+
+class RecipeMatches(Shape):
+    """`where` a recipe that needs a system stands in its job; nowhere for a host requirement alone."""
+
+    where: str
+    systems: list[Match]
+
+
+class Matches(Answer):
+    """`systems` are viable for some of the recipes."""
+
+    systems: list[Match]
+    recipes: list[RecipeMatches]
