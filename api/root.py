@@ -80,6 +80,7 @@ def http_application(settings: Settings) -> InFlight:
         await opening.end()
         await services.feed.close()
         await services.reader.close()
+        await services.explainer.close()
         services.commits.close()
         await asyncio.to_thread(writer.stop)
         appended.close()
@@ -90,6 +91,7 @@ def http_application(settings: Settings) -> InFlight:
 
 
 def _services(settings: Settings, log: EventLog, appended: EventLog) -> Services:
+    from api.explaining.explainer import Explainer
     from api.feed import Feed
     from api.services import Bounds, Services
     from api.store.aggregates import Aggregates
@@ -106,6 +108,7 @@ def _services(settings: Settings, log: EventLog, appended: EventLog) -> Services
         aggregates=Aggregates(log),
         contacts=Contacts(log),
         numbers=Numbers(log),
+        explainer=Explainer(url),
         bounds=Bounds(settings.position_wait_seconds, settings.long_poll_seconds),
     )
 

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
+from api.explaining.explainer import Explainer
 from api.feed import Feed
 from api.metrics.requests import RequestCounters
 from api.passwords import Attempts, Hashing
@@ -56,6 +57,7 @@ class Services:
     aggregates: Aggregates
     contacts: Contacts
     numbers: Numbers
+    explainer: Explainer
     requests: RequestCounters = field(default_factory=RequestCounters)
     hashing: Hashing = field(default_factory=Hashing)
     attempts: Attempts = field(default_factory=Attempts)

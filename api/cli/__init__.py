@@ -16,6 +16,9 @@ SECTIONS = {
         "jobs": Entry("api.cli.lists.filtered:jobs", "List jobs, newest first."),
         "recipe": Entry("api.cli.jobs.recipe:recipe", "Show a recipe and the history of its states."),
         "queue": Entry("api.cli.lists.jobs:queue", "List the recipes that wait, in rank order."),
+        "explain": Entry(
+            "api.cli.jobs.explain:explain", "Explain why a recipe waits, or why it got its system."
+        ),
         "cancel": Entry("api.cli.jobs.changes:cancel", "Cancel a job."),
         "cancel-set": Entry("api.cli.jobs.changes:cancel_set", "Cancel one recipe set of a job."),
         "set-job": Entry("api.cli.jobs.changes:set_job", "Change what a job says of itself."),

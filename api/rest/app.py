@@ -22,11 +22,13 @@ from api.rest.resources.commands import Commands
 from api.rest.resources.description import Description
 from api.rest.resources.document_kinds import DistroTrees, Groups, LabControllers, Pools, Users
 from api.rest.resources.events import Events
+from api.rest.resources.explanations import Explanations
 from api.rest.resources.health import Health
 from api.rest.resources.history import History
 from api.rest.resources.inventory import Inventory
 from api.rest.resources.jobs import Jobs
 from api.rest.resources.loans import Loans
+from api.rest.resources.matches import Matches
 from api.rest.resources.metrics import Metrics
 from api.rest.resources.policies import AccessPolicies
 from api.rest.resources.reads import Reads
@@ -64,6 +66,8 @@ def resources(services: Services) -> dict[str, Any]:
         "jobs": Jobs(services),
         "recipe_sets": RecipeSets(services),
         "recipes": Recipes(services),
+        "explanations": Explanations(services),
+        "matches": Matches(services),
         "systems": Systems(services),
         "usage": Usage(services),
         "history": History(services),

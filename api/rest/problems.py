@@ -11,6 +11,7 @@ import falcon
 import orjson
 from falcon.asgi import Request, Response
 
+from api.explaining.explainer import ExplanationFailed
 from api.feed import NotReady
 from api.headers import PROBLEM
 from api.rest.context import request_id_of
@@ -45,6 +46,7 @@ STATUS: tuple[tuple[type[BaseException], int], ...] = (
     (NotThereYet, 504),
     (NotReady, 503),
     (BeingBuilt, 503),
+    (ExplanationFailed, 503),
     (DatabaseAway, 503),
 )
 

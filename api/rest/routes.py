@@ -52,6 +52,8 @@ ROUTES: dict[str, Route] = {
     RECIPE: Route("recipes", READ),
     RECIPE + "/progress": Route("recipes", {"POST": LAB}, "progress"),
     RECIPE + "/return": Route("recipes", {"POST": SUBMITTERS}, "return"),
+    RECIPE + "/explanation": Route("explanations", READ),
+    "/matches": Route("matches", {"POST": SUBMITTERS}),
     "/queue": Route("recipes", READ, "queue"),
     "/idle-pool": Route("usage", READ, "idle_pool"),
     "/system-usage": Route("usage", READ, "summed"),

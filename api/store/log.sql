@@ -25,6 +25,9 @@ FROM log.events WHERE notification_id > %(after)s AND notification_id <= %(upto)
   AND topic <> ALL (%(left_out)s::text[])
 ORDER BY notification_id
 
+-- name: moments
+SELECT notification_id, recorded_at FROM log.events WHERE notification_id = ANY (%s::bigint[])
+
 -- name: rest_of_commit
 SELECT notification_id, commit_end, recorded_at, originator_id, originator_version, topic, state
 FROM log.events WHERE notification_id > %s AND notification_id <= %s ORDER BY notification_id

@@ -1,4 +1,4 @@
-"""The log but for some topics, from its beginning, in a session of its own."""
+"""The log but for some topics, from a position on, in a session of its own."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ ROWS_AT_ONCE = 500
 class LogPart:
     """Close it. Raises what psycopg does while the database is away."""
 
-    def __init__(self, url: str, left_out: Sequence[str]) -> None:
-        self.position = 0
+    def __init__(self, url: str, left_out: Sequence[str], after: int = 0) -> None:
+        self.position = after
         self._left_out = left_out
         self._mapper = EventMapper()
         self._connection = connect(url)

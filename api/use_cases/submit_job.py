@@ -18,7 +18,7 @@ from domain.scheduling.distro_trees import Chosen
 async def submit_job(services: Services, request: Request, spec: JobSpec) -> Committed:
     """Put an accepted job into the log; the commit's answer is {"job_id", "recipe_set_ids", "recipe_ids"}."""
     ids = await services.numbers.take(counts(spec))
-    decided = submit(spec, ids, request.actor, await _distro_trees(services, spec))
+    decided = submit(spec, ids, request.actor, await distro_trees(services, spec))
     answer: dict[str, Any] = {
         "job_id": ids.job,
         "recipe_set_ids": ids.recipe_sets,
@@ -29,7 +29,7 @@ async def submit_job(services: Services, request: Request, spec: JobSpec) -> Com
     )
 
 
-async def _distro_trees(services: Services, spec: JobSpec) -> list[int | None]:
+async def distro_trees(services: Services, spec: JobSpec) -> list[int | None]:
     """Of each recipe, in document order. What nobody could run is judged against the end of the log."""
     chosen = await _chosen(services, spec)
     if any(each.hopeless for each in chosen):

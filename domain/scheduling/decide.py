@@ -40,3 +40,9 @@ def decide(partition: Partition, limit: int, now: datetime | None = None) -> lis
     if not decisions:
         partition.triggers.committed()
     return decisions
+
+
+def answers(partition: Partition) -> Iterator[Decision]:
+    """The same decisions one by one, for who wants to look at what is known between two of them."""
+    while trigger := partition.triggers.first():
+        yield from ANSWERS[trigger.kind](partition, trigger)

@@ -53,11 +53,13 @@ class Describing:
         self._filters.tree_changed(int(name))
 
     def who_of(self, recipe: Recipe) -> Who:
-        """The owner of its job, and the group while it still is for that: as far as policies name them."""
-        group = recipe.group
-        if group is not None and not self._directory.still_for(group, recipe.owner):
+        return self.who(recipe.owner, recipe.group)
+
+    def who(self, owner: str, group: str | None) -> Who:
+        """The owner of a job, and its group while the job still is for that: as far as policies name them."""
+        if group is not None and not self._directory.still_for(group, owner):
             group = None
-        return self._labs.access.who(recipe.owner, group)
+        return self._labs.access.who(owner, group)
 
     def _policy_of(self, pool: str) -> Policy:
         known = self._policies.get(pool)

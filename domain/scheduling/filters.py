@@ -196,6 +196,12 @@ class Filters:
         lines = (line.recipes.get(entry.number, ()) for line in self._lines.values())
         return (rank for ranked in lines for rank in ranked)
 
+    def signature_of(self, fqdn: str, *, forced_only: bool) -> int:
+        """The filters of unplaced recipes that the system is viable for, as a bitmap of their numbers."""
+        self._evaluate_all(self._populated)
+        signature = self._signatures.of(self._labs.number(fqdn)) & self._populated
+        return signature & self._forcing if forced_only else signature
+
     def wanting(self, line: str) -> Iterator[Standing]:
         """The filters of a line, evaluated."""
         there = self._lines.get(line)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from datetime import datetime
 
+from domain.access.submitting import Who
 from domain.directory import events as directory
 from domain.directory.state import Directory
 from domain.events import Event, Moment, Recorded, split_subject
@@ -270,6 +271,10 @@ class Partition:
         """Bitmap of the systems that could run it, and to which it may be submitted, on loan or not."""
         key, who = self.sets.asks(host)
         return self.filters.viable(key) & self.labs.access.entitled(who)
+
+    def who(self, owner: str, group: str | None) -> Who:
+        """For whom a recipe of such a job would run, as far as that makes a difference."""
+        return self._describing.who(owner, group)
 
     def viable(self, host: Recipe) -> int:
         """Bitmap of the systems that could run it, busy or not."""

@@ -3,15 +3,22 @@ steps."""
 
 from __future__ import annotations
 
-from domain.scheduling.bitmaps import numbers_in
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from domain.scheduling.bitmaps import numbers_in, union
 
 
 class Planes:
     """Natural numbers by system number; all are 0 at first. Plane k is the bitmap of those with digit k
     set."""
 
-    def __init__(self) -> None:
-        self._planes: list[int] = []
+    def __init__(self, values: Mapping[int, int] = MappingProxyType({})) -> None:
+        most = max(values.values(), default=0).bit_length()
+        self._planes = [
+            union(1 << number for number, value in values.items() if value >> digit & 1)
+            for digit in range(most)
+        ]
 
     def add(self, members: int, amount: int) -> None:
         """Add `amount` (not negative) to the number of every member."""
@@ -51,6 +58,21 @@ class Planes:
                 self._planes[digit] ^= bit
             differs >>= 1
             digit += 1
+
+    def add_each(self, other: Planes) -> None:
+        """Add to each number the one that `other` has for the same."""
+        self._planes += [0] * (len(other._planes) - len(self._planes))
+        carry = 0
+        for digit, plane in enumerate(self._planes):
+            more = other._planes[digit] if digit < len(other._planes) else 0
+            self._planes[digit] = plane ^ more ^ carry
+            carry = plane & more | carry & (plane ^ more)
+        if carry:
+            self._planes.append(carry)
+
+    def total(self, among: int) -> int:
+        """The sum of the numbers of those in a bitmap."""
+        return sum((among & plane).bit_count() << digit for digit, plane in enumerate(self._planes))
 
     def value(self, number: int) -> int:
         return sum((plane >> number & 1) << digit for digit, plane in enumerate(self._planes))

@@ -8,6 +8,7 @@ from domain.scheduling.bitmaps import numbers_in
 from domain.scheduling.draft import Decision, Draft
 from domain.scheduling.filters import QUEUED
 from domain.scheduling.granting import grant, is_safe
+from domain.scheduling.heads import Rank
 from domain.scheduling.partition import Partition
 from domain.scheduling.triggers import Trigger
 from domain.scheduling.wanted import wanted
@@ -50,18 +51,27 @@ def _ask(draft: Draft, fqdn: str) -> None:
     """Line by line, each in rank order, the first that may have it."""
     partition = draft.partition
     system, number = partition.systems[fqdn], partition.labs.number(fqdn)
-    bit = 1 << number
-    if not partition.available.usable(forced=True) & bit:
+    if not partition.available.usable(forced=True) >> number & 1:
         return
-    forced_only = not partition.available.usable(forced=False) & bit
-    for line in _lines(system):
-        for rank in partition.filters.takers(fqdn, line, forced_only=forced_only):
-            host = partition.sets.recipes[rank[-1]]
-            if is_safe(partition, host, number):
-                grant(draft, host, system)
-                return
+    for rank in in_order(partition, system):
+        host = partition.sets.recipes[rank[-1]]
+        if is_safe(partition, host, number):
+            grant(draft, host, system)
+            return
 
 
-def _lines(system: System) -> tuple[str, ...]:
+def in_order(partition: Partition, system: System) -> Iterator[Rank]:
+    """The recipes that might have a system, as it asks them, while nothing changes."""
+    forced_only = is_for_forced_only(partition, system)
+    for line in lines_of(system):
+        yield from partition.filters.takers(system.fqdn, line, forced_only=forced_only)
+
+
+def is_for_forced_only(partition: Partition, system: System) -> bool:
+    """Whether only recipes that name it by force may have it."""
+    return not partition.available.usable(forced=False) >> partition.labs.number(system.fqdn) & 1
+
+
+def lines_of(system: System) -> tuple[str, ...]:
     """First the assigned recipes of its lab, then the queued ones."""
     return system.lab_controller, QUEUED

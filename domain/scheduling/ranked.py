@@ -34,6 +34,10 @@ class Ranked(Generic[K]):
             heapq.heappop(self._heap)
         return self._heap[0] if self._heap else None
 
+    def unordered(self) -> Iterable[K]:
+        """For who only counts them."""
+        return self._members
+
     def __iter__(self) -> Iterator[K]:
         """In rank order, while nothing changes; the first k cost O(k log k)."""
         self.first()

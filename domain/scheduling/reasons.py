@@ -14,6 +14,12 @@ SET_INCOMPLETE: Final = "no lab has usable systems for its whole set now, busy o
 UNSAFE: Final = "unsafe: with this system its set and others could wait for each other for ever"
 LET_GO: Final = "its set let go: it could not be completed, or stood in the way of others"
 
+IN_ANOTHER_LAB: Final = "its set has a system in another lab"
+TO_BE_ASKED: Final = "it is about to be asked who takes it"
+# Why one comes before another.
+ITS_SET_IS_IN_LAB: Final = "its set has a system in this lab already"
+SUBMITTED_BEFORE: Final = "submitted before"
+
 # Why it is given up.
 NO_DISTRO_TREE: Final = "no distro tree matches the distro requirements"
 DISTRO_LEFT: Final = "its distro tree has left every lab"
@@ -28,6 +34,18 @@ RESERVATION_OVER: Final = "its time is over"
 
 # Why a loan ends, and with it what nothing but the loan allowed.
 LOAN_OVER: Final = "the time of the loan is over"
+
+# What a rule says of one system.
+OF_SYSTEM: Final = {
+    "registered": "it is Removed",
+    "distro": "its lab does not have the distro tree",
+    "guests": "its lab does not have the distro trees of the guests",
+    "arch": "it does not have the architecture of the distro tree",
+    "exclusion": "it excludes the distro family",
+    "requirement": "it does not match the host requirements",
+    "access": "the owner and the group of the job may not submit there",
+    "loan": "it is on loan to somebody else",
+}
 
 # Why nobody could ever run it, by the rule that leaves nobody.
 NOT_REGISTERED: Final = "no system is registered"

@@ -25,13 +25,15 @@ About = TypeVar("About")
 
 @dataclass(frozen=True)
 class Rule(Generic[About]):
-    """One row: a name for people, who passes, and what is said of a recipe whom it leaves nobody.
+    """One row: a name for people, who passes, what is said of one system that it keeps out, and of a recipe
+    whom it leaves nobody.
 
     `of_matches` is said where it lets nobody through of those that match the host requirements.
     """
 
     name: str
     passes: Callable[[Labs, About], int]
+    of_system: str
     reason: str
     of_matches: str = reasons.NO_MATCH_FITS
 
@@ -70,22 +72,46 @@ def _loan(labs: Labs, who: Who) -> int:
 
 FITTING: tuple[Rule[FilterKey], ...] = (
     # A removed system serves nobody, whatever else holds.
-    Rule("registered", _registered, reasons.NOT_REGISTERED),
+    Rule("registered", _registered, reasons.OF_SYSTEM["registered"], reasons.NOT_REGISTERED),
     # Seed 000: a distro tree must be in the lab that would install it.
-    Rule("distro", _distro_in_lab, reasons.NO_LAB_HAS_THE_TREE, reasons.NO_MATCH_HAS_THE_TREE),
+    Rule(
+        "distro",
+        _distro_in_lab,
+        reasons.OF_SYSTEM["distro"],
+        reasons.NO_LAB_HAS_THE_TREE,
+        reasons.NO_MATCH_HAS_THE_TREE,
+    ),
     # Guests are installed from the same lab as their host.
-    Rule("guests", _guests_in_lab, reasons.NO_LAB_HAS_THE_GUESTS, reasons.NO_MATCH_HAS_THE_GUESTS),
-    Rule("arch", _arch_of_distro, reasons.NO_SYSTEM_OF_THE_ARCH, reasons.NO_MATCH_OF_THE_ARCH),
+    Rule(
+        "guests",
+        _guests_in_lab,
+        reasons.OF_SYSTEM["guests"],
+        reasons.NO_LAB_HAS_THE_GUESTS,
+        reasons.NO_MATCH_HAS_THE_GUESTS,
+    ),
+    Rule(
+        "arch",
+        _arch_of_distro,
+        reasons.OF_SYSTEM["arch"],
+        reasons.NO_SYSTEM_OF_THE_ARCH,
+        reasons.NO_MATCH_OF_THE_ARCH,
+    ),
     # Owners exclude distro families that are known not to run on their machine.
-    Rule("exclusion", _not_excluded, reasons.ALL_EXCLUDE_THE_FAMILY, reasons.ALL_MATCHES_EXCLUDE),
+    Rule(
+        "exclusion",
+        _not_excluded,
+        reasons.OF_SYSTEM["exclusion"],
+        reasons.ALL_EXCLUDE_THE_FAMILY,
+        reasons.ALL_MATCHES_EXCLUDE,
+    ),
     # Last, because it is the one the submitter wrote and can change. One that forces a system names just it.
-    Rule("requirement", _requirement, reasons.NO_SYSTEM_MATCHES),
+    Rule("requirement", _requirement, reasons.OF_SYSTEM["requirement"], reasons.NO_SYSTEM_MATCHES),
 )
 
 # Owners say who may submit to their systems, and pools for all of theirs; force does not help.
-ACCESS: Rule[Who] = Rule("access", _access, reasons.NO_ACCESS)
+ACCESS: Rule[Who] = Rule("access", _access, reasons.OF_SYSTEM["access"], reasons.NO_ACCESS)
 # Its borrower has a system alone. It comes back some day: nobody is given up for that.
-LOAN: Rule[Who] = Rule("loan", _loan, reasons.ALL_LENT)
+LOAN: Rule[Who] = Rule("loan", _loan, reasons.OF_SYSTEM["loan"], reasons.ALL_LENT)
 
 ADMITTING: tuple[Rule[Who], ...] = (ACCESS, LOAN)
 
@@ -96,14 +122,14 @@ def fitting(labs: Labs, key: FilterKey) -> int:
 
 
 def passing(labs: Labs, asks: Asks) -> Iterator[tuple[str, str, int]]:
-    """Each rule in order: its name, the reason of those it keeps out, and whom it lets through.
+    """Each rule in order: its name, what is said of a system that it keeps out, and whom it lets through.
 
     For who explains; what all let through is what `fitting` and `Access.may` let through together.
     """
     for rule in FITTING:
-        yield rule.name, rule.reason, rule.passes(labs, asks.key)
+        yield rule.name, rule.of_system, rule.passes(labs, asks.key)
     for admits in ADMITTING:
-        yield admits.name, admits.reason, admits.passes(labs, asks.who)
+        yield admits.name, admits.of_system, admits.passes(labs, asks.who)
 
 
 def could_install(labs: Labs, key: FilterKey) -> int:

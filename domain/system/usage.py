@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from domain.events import Event
 from domain.system.events import SystemIdle, SystemPending
 from domain.system.state import System
@@ -23,6 +25,18 @@ def is_open(system: System, lab_enabled: bool) -> bool:
     return (
         lab_enabled and not system.draining and system.reservation is None and system.condition != "Removed"
     )
+
+
+def why_not_usable(system: System, lab_enabled: bool, *, forced: bool) -> Iterator[str]:
+    """All that keeps recipes from having it, now or when it comes free, as `is_usable` asks it."""
+    if not lab_enabled:
+        yield f"its lab is disabled: {system.lab_controller}"
+    if system.draining:
+        yield "it is draining: it takes nothing new"
+    if system.reservation is not None:
+        yield f"it is reserved by {system.reservation.user}"
+    if system.condition == "Removed" or not (forced or is_automated(system.condition)):
+        yield f"it is {system.condition}"
 
 
 def is_usable(system: System, lab_enabled: bool) -> bool:

@@ -76,6 +76,7 @@ WITH_PASSWORD = {("login",), ("logout",)}
 # In this order: job 1 has completed, and jobs 2 to 9 are submitted; some of them wait for a system.
 CASES = [
     *(Case("jobs"), Case("jobs --all"), Case("job 1"), Case("recipe 1"), Case("watch 1", lines=True)),
+    *(Case("explain 1"), Case(f"explain 9 --system {ARM}")),
     *(Case("queue"), Case("idle"), Case("systems --as-of 30"), Case("overview"), Case("lab-controllers")),
     *(Case("distro-trees"), Case("pools"), Case("users"), Case("groups"), Case("usage --by pool")),
     Case("reads"),
@@ -125,6 +126,7 @@ REFUSED = [
         "system add a.b lab_controller=no.such",
         "usage --token ll_nobody",
         "recipe 999",
+        "explain 999",
         "watch 999",
         "cancel 999",
         "cancel-set 999",

@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable, Coroutine
 from datetime import datetime
 from typing import Any, TypeVar
 
+from api.explaining.explainer import Explainer
 from api.feed import Feed
 from api.services import Request, Services
 from api.store.aggregates import Aggregates
@@ -42,6 +43,7 @@ class Door:
             aggregates=Aggregates(log),
             contacts=Contacts(log),
             numbers=Numbers(log),
+            explainer=Explainer(url),
             clock=clock,
         )
         self._run(self.services.feed.open())

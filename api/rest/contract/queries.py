@@ -71,6 +71,11 @@ class ImportQuery(Query):
     dry_run: Annotated[Truth, Field(description="change nothing, and tell what would change")] = False
 
 
+class Explained(Read):
+    limit: Annotated[Limit, Field(description="as many systems at most")] = 100
+    system: Annotated[Fqdn | None, Field(description="this one alone, whatever it is to the recipe")] = None
+
+
 class Span(Read):
     since: Annotated[Time | None, Field(description="from this moment on")] = None
     until: Annotated[Time | None, Field(description="up to this moment")] = None

@@ -3,25 +3,26 @@
 from __future__ import annotations
 
 import asyncio
+from functools import partial
 
-import falcon
 import orjson
 from falcon.asgi import Request, Response
 
 from api.headers import POSITION_HEADER
-from api.intake import DOORS, read_job
+from api.intake import DOORS
 from api.intake.document import Job
 from api.intake.xml_writer import write_job
 from api.rest import reading
-from api.rest.body import media_type, read_body, read_model
+from api.rest.body import read_body, read_model
 from api.rest.context import query_of
 from api.rest.contract import queries
 from api.rest.contract.answers import jobs as answers
 from api.rest.contract.inputs.jobs import Cancel, JobPatch
 from api.rest.contract.operation import JSON, operation
 from api.rest.idempotency import once
-from api.rest.middleware.principal import Principal, principal_of, request_of
+from api.rest.middleware.principal import principal_of, request_of
 from api.rest.resources.by_number import cancel, find
+from api.rest.resources.job_bodies import door_of, read_job
 from api.rest.resources.shapes import job_document, listed_job
 from api.services import Request as Requested
 from api.services import Services
@@ -29,13 +30,7 @@ from api.store.requests import Committed
 from api.use_cases.cancel import cancel_job
 from api.use_cases.change_job import change_job
 from api.use_cases.submit_job import submit_job
-from domain.errors import FaultyInput
-from domain.job.spec import JobSpec
 from projections.filters import job_ids_query
-
-# What takes longer than a millisecond or two to read must not hold up everybody else.
-LONG_BODY_BYTES = 16_384
-
 
 # GET /jobs/{id} answers where the job stands, also to who accepts none of these; as XML, what was submitted.
 ANSWERS = (JSON, "application/xml", "text/xml")
@@ -54,13 +49,13 @@ class Jobs:
         keyed=True,
     )
     async def on_post(self, req: Request, resp: Response) -> None:
-        kind = media_type(req)
-        if kind not in DOORS:
-            raise falcon.HTTPUnsupportedMediaType(description=f"a job is one of {', '.join(DOORS)}")
+        kind = door_of(req)
         body = await read_body(req)
 
+        read = partial(read_job, self._services, principal_of(req))
+
         async def write(request: Requested) -> Committed:
-            return await submit_job(self._services, request, await self._read(body, kind, principal_of(req)))
+            return await submit_job(self._services, request, await read(body, kind))
 
         done = await once(self._services, req, body, write)
         assert done is not None, "a submission is always something new"
@@ -68,24 +63,6 @@ class Jobs:
         resp.status = 201
         resp.location = f"/jobs/{answer['job_id']}"
         reading.answer(resp, done.position, answer)
-
-    async def _read(self, body: bytes, kind: str, principal: Principal) -> JobSpec:
-        """The job, if nothing is wrong with it. Names are judged against the end of the log."""
-        before = self._services.feed.position
-        try:
-            return await self._check(body, kind, principal)
-        except FaultyInput:
-            await self._services.feed.catch_up()
-            if self._services.feed.position == before:
-                raise
-        return await self._check(body, kind, principal)
-
-    async def _check(self, body: bytes, kind: str, principal: Principal) -> JobSpec:
-        known = self._services.feed.directory.known_names()
-        asked = (body, kind, known, principal.user, principal.is_admin)
-        if len(body) < LONG_BODY_BYTES:
-            return read_job(*asked)
-        return await asyncio.to_thread(read_job, *asked)
 
     @operation("Cancel a job", answers.JobCancelled, body=Cancel, keyed=True)
     async def on_post_cancel(self, req: Request, resp: Response, job_id: int) -> None:

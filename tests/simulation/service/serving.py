@@ -48,6 +48,7 @@ class Serving:
             aggregates=Aggregates(log),
             contacts=Contacts(log),
             numbers=Numbers(log),
+            explainer=None,  # type: ignore[arg-type]  # nobody asks why
             hashing=None,  # type: ignore[arg-type]  # nobody logs in here
             clock=self._clock,
         )

@@ -1,0 +1,118 @@
+"""`labledger explain`: why a recipe waits, or why it got its system."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from api.cli.arguments.as_of import as_of
+from api.cli.arguments.params import ID
+from api.cli.arguments.then import tell_moment, there_then
+from api.cli.lists import completing
+from api.cli.remote import remote, wide
+from api.cli.terminal.output import Output
+from api.cli.terminal.tables import Column, Row
+from api.cli.terminal.wording import clock, counted, zone
+
+if TYPE_CHECKING:
+    from api.client import Client
+
+# More than a screen holds is asked for.
+MOST = 20
+
+
+def _holder(system: Row) -> str:
+    holder = system["holder"]
+    if holder is None:
+        return ""
+    who = f"recipe {holder['recipe_id']}" if holder["recipe_id"] else holder["user"]
+    return f"{who}, {holder['usage']} since {clock(holder['since'])}"
+
+
+def _ahead(system: Row) -> str:
+    return "; ".join(f"{one['recipe_id']}: {one['by']}" for one in system["ahead"])
+
+
+RULES = (
+    Column("rule", "name", "name", 0),
+    Column("lets through", "passes", "number", 1),
+    Column("left", "left", "number", 0),
+    Column("keeps out a system, because", "reason", "text", 2),
+)
+SYSTEMS = (
+    Column("system", "fqdn", "name", 0),
+    Column("", "verdict", "state", 0),
+    Column("why", "reasons", "text", 0),
+    Column("before it", "before", "number", 0),
+    Column("priority there", "effective_priority", "name", 2),
+    Column(f"who has it ({zone()})", _holder, "text", 3),
+    Column("who comes first", _ahead, "text", 1),
+    Column("lab", "lab_controller", "name", 4),
+)
+RIVALS = (
+    Column("recipe", "recipe_id", "number", 0),
+    Column("priority there", "effective_priority", "name", 1),
+    Column("priority", "priority", "name", 2),
+    Column("why", "why", "text", 0),
+)
+CHOICES = (
+    Column("system", "fqdn", "name", 0),
+    Column("preferred pool", "pool", "name", 1),
+    Column("its owner's own", "own", "name", 1),
+    Column("recipes that could use it", "takers", "number", 1),
+)
+
+
+@click.command
+@click.argument("recipe_id", metavar="RECIPE", type=ID, shell_complete=completing.unplaced_recipes)
+@click.option("--system", metavar="FQDN", help="What this system is to it, whatever it is.")
+@click.option(
+    "--limit", type=click.IntRange(1, 1000), default=MOST, show_default=True, help="So many systems at most."
+)
+@as_of
+@wide
+@remote
+def explain(
+    client: Client, output: Output, recipe_id: int, system: str | None, limit: int, as_of: str | None
+) -> None:
+    """Explain why a recipe waits: every rule, the systems that could run it, and who comes before it on
+    each. Of one that has a system, why it got that, and the others did not.
+    """
+    with there_then(client, as_of, "recipe", recipe_id):
+        told = client.get(f"/recipes/{recipe_id}/explanation", as_of=as_of, system=system, limit=limit)
+    tell_moment(client, output, as_of, told)
+    if output.as_json:
+        output.document(told)
+        return
+    click.echo(f"recipe {recipe_id} is {told['state']}: {told['summary']}")
+    if told["host_recipe_id"]:
+        click.echo(f"it is a guest: its host, recipe {told['host_recipe_id']}, is what needs a system")
+    if told["waiting"]:
+        _show_waiting(output, told["waiting"])
+    elif told["granted"]:
+        _show_granted(output, told["granted"])
+
+
+def _show_waiting(output: Output, told: dict[str, Any]) -> None:
+    click.echo()
+    output.table(RULES, told["rules"])
+    if told["systems"]:
+        click.echo()
+        output.table(SYSTEMS, told["systems"])
+        counts = told["counted"]
+        rest = counts["viable"] + counts["lent"] + counts["not_allowed"] - len(told["systems"])
+        if rest > 0 and len(told["systems"]) > 1:
+            click.echo(f"and {counted(rest, 'system')} more (--limit)")
+
+
+def _show_granted(output: Output, told: dict[str, Any]) -> None:
+    click.echo(f"{told['system']} at position {told['position']}, because of {told['cause']}")
+    for title, columns, name in (
+        ("stood before it, and was passed over", RIVALS, "passed_over"),
+        ("came next after it", RIVALS, "behind"),
+        ("could have been its system, as it would rather have had them", CHOICES, "choices"),
+    ):
+        if told[name]:
+            click.echo()
+            output.table(columns, told[name], title=title)

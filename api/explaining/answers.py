@@ -1,0 +1,129 @@
+"""What the process that explains is asked about, and how it answers: values for JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import asdict
+from typing import Any, Final
+
+from api.explaining.follower import Follower
+from domain.errors import Unknown
+from domain.events import Moment, Recorded
+from domain.names import called
+from domain.recipe.events import RecipeScheduled
+from domain.recipe.lifecycle import UNPLACED
+from domain.recipe.state import Recipe, evolve
+from domain.scheduling.decide import POLICY_VERSION
+from domain.scheduling.explaining.granted import why_granted
+from domain.scheduling.explaining.refusals import Refusal, of_system, refusals, refused_by_filter
+from domain.scheduling.explaining.waiting import why_it_waits
+from domain.scheduling.filter_key import Asks, FilterKey, own_distro
+from domain.scheduling.labs import Labs
+from domain.scheduling.partition import Partition
+
+OTHER_RULES: Final = "the decision was made by rules of another version, and cannot be made again"
+NOT_AGAIN: Final = "the decision cannot be made again as it was: `labledger replay verify` says more"
+
+
+def recipe(
+    follower: Follower, recipe_id: int, at: int | None, most: int, system: str | None
+) -> dict[str, Any]:
+    """Why a recipe waits, or why it got its system: as of a position, or of the end of the log.
+
+    A guest is explained by its host. Raises Unknown for a recipe that there is not.
+    """
+    partition = follower.at_end() if at is None else None
+    position = partition.position if partition is not None else at
+    assert position is not None, "the end has one, and the past was asked for by one"
+    past = follower.past(f"recipe/{recipe_id}", position)
+    told = _folded(recipe_id, past)
+    if told.host_recipe_id is not None:
+        host = recipe(follower, told.host_recipe_id, at, most, system)
+        return {**host, "recipe_id": recipe_id, "host_recipe_id": told.host_recipe_id}
+    if told.state in UNPLACED:
+        known = follower.at(position) if partition is None else partition
+        return {**_of(told, position), **_waiting(follower, known, recipe_id, most, system)}
+    return {**_of(told, position), **_placed(follower, told, past)}
+
+
+def _folded(recipe_id: int, past: list[Recorded]) -> Recipe:
+    told: Recipe | None = None
+    for recorded in past:
+        told = evolve(told, recipe_id, recorded.event, Moment.of(recorded))
+    if told is None:
+        raise Unknown(called("recipe", recipe_id))
+    return told
+
+
+def _of(told: Recipe, position: int) -> dict[str, Any]:
+    shown = ("recipe_id", "host_recipe_id", "recipe_set_id", "job_id", "state", "owner", "group")
+    return {
+        "position": position,
+        **{name: getattr(told, name) for name in (*shown, "system", "lab_controller")},
+        "waiting": None,
+        "granted": None,
+    }
+
+
+def _waiting(
+    follower: Follower, partition: Partition, recipe_id: int, most: int, system: str | None
+) -> dict[str, Any]:
+    host = partition.sets.recipes[recipe_id]
+    if system is not None and system not in partition.systems:
+        raise Unknown(called("system", system))
+    told = asdict(why_it_waits(partition, host, most, system))
+    holders = [one["holder"] for one in told["systems"] if one["holder"] is not None]
+    moments = follower.moments({holder["since"] for holder in holders})
+    for holder in holders:
+        holder["since_position"] = holder["since"]
+        holder["since"] = moments[holder["since"]]
+    priority = partition.sets.sets[host.recipe_set_id].priority
+    return {"priority": priority.name, "summary": told.pop("summary"), "waiting": told}
+
+
+def _placed(follower: Follower, told: Recipe, past: list[Recorded]) -> dict[str, Any]:
+    """The last time that it was given a system; nothing where it never was."""
+    given = [recorded for recorded in past if isinstance(recorded.event, RecipeScheduled)]
+    if not given:
+        reason = getattr(past[-1].event, "reason", None)
+        return {"summary": f"{told.state}: {reason}" if reason else told.state}
+    granted = given[-1]
+    made = follower.commit_of(granted)
+    if made.basis.policy_version != POLICY_VERSION:
+        return {"summary": OTHER_RULES}
+    partition = follower.before(made)
+    found = why_granted(partition, told.recipe_id, made.basis.now, len(made.decisions))
+    if found is None or found.cause != granted.stamp.cause:
+        return {"summary": NOT_AGAIN}
+    return {"summary": found.summary, "granted": {"position": granted.position, **asdict(found)}}
+
+
+def matches(follower: Follower, recipes: list[dict[str, Any]]) -> dict[str, Any]:
+    """Of recipes that are not submitted, which systems would be viable, and why the others would not be.
+
+    Each is {"host_requires"} alone, or with what it installs and whose it is, as `_refused` reads it.
+    """
+    partition = follower.at_end()
+    return {
+        "position": partition.position,
+        "recipes": [_systems(partition.labs, _refused(partition, recipe)) for recipe in recipes],
+    }
+
+
+def _refused(partition: Partition, recipe: Mapping[str, Any]) -> tuple[Refusal, ...]:
+    if "owner" not in recipe:
+        return refused_by_filter(partition.labs, recipe["host_requires"])
+    trees = recipe["distro_tree_id"], own_distro(recipe["distro"]), tuple(recipe["guest_tree_ids"])
+    who = partition.who(recipe["owner"], recipe["group"])
+    return refusals(partition.labs, Asks(FilterKey(recipe["host_requires"], *trees), who))
+
+
+def _systems(labs: Labs, refused: tuple[Refusal, ...]) -> list[dict[str, Any]]:
+    told = []
+    for fqdn in sorted(labs.names):
+        reasons = [refusal.says for refusal in of_system(refused, labs.number(fqdn))]
+        told.append({"fqdn": fqdn, "viable": not reasons, "reasons": reasons})
+    return told
+
+
+ANSWERS: Final[Mapping[str, Callable[..., dict[str, Any]]]] = {"recipe": recipe, "matches": matches}

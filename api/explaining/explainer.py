@@ -1,0 +1,89 @@
+"""Asks the process that explains; it is started when somebody asks, and again where it has ended."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, Final
+
+import orjson
+
+from api.settings import variable
+from domain.errors import LabledgerError, Unknown
+from projections.database import DatabaseAway, DatabaseFull
+
+REFUSALS: Final = {error.__name__: error for error in (DatabaseAway, DatabaseFull, Unknown)}
+# It may have ended just now because nobody had asked for long.
+ATTEMPTS = 2
+
+
+class ExplanationFailed(LabledgerError):
+    """The process that explains has ended."""
+
+
+class Explainer:
+    """One question after the other; who waits for an answer holds up nothing else of the API."""
+
+    def __init__(self, url: str) -> None:
+        self._url = url
+        self._process: subprocess.Popen[bytes] | None = None
+        self._asking = ThreadPoolExecutor(1, "explaining")
+
+    async def ask(self, about: str, **question: Any) -> dict[str, Any]:
+        """`about` names one of `answers.ANSWERS`. Raises what that does, and ExplanationFailed."""
+        line = orjson.dumps({"about": about, **question}) + b"\n"
+        said = await asyncio.get_running_loop().run_in_executor(self._asking, self._ask, line)
+        if "refused" in said:
+            name, message = said["refused"]
+            raise REFUSALS.get(name, ExplanationFailed)(message)
+        answer: dict[str, Any] = said["answer"]
+        return answer
+
+    def _ask(self, line: bytes) -> dict[str, Any]:
+        for _ in range(ATTEMPTS):
+            if answer := self._exchanged(self._running(), line):
+                said: dict[str, Any] = orjson.loads(answer)
+                return said
+        raise ExplanationFailed("it has ended without an answer")
+
+    def _exchanged(self, process: subprocess.Popen[bytes], line: bytes) -> bytes:
+        """Empty where it has ended."""
+        assert process.stdin is not None and process.stdout is not None, "it was started with pipes"
+        try:
+            process.stdin.write(line)
+            process.stdin.flush()
+            answer = process.stdout.readline()
+        except OSError:
+            answer = b""
+        if not answer:
+            self._end()
+        return answer
+
+    def _running(self) -> subprocess.Popen[bytes]:
+        if self._process is None or self._process.poll() is not None:
+            self._process = subprocess.Popen(
+                [sys.executable, "-m", "api.explaining.part"],
+                env={**os.environ, variable("database_url"): self._url},
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                # Ctrl-C reaches only who asks.
+                start_new_session=True,
+            )
+        return self._process
+
+    def _end(self) -> None:
+        """It ends with its standard input."""
+        process, self._process = self._process, None
+        if process is not None:
+            with process:
+                process.terminate()
+
+    async def close(self) -> None:
+        """An answer that somebody still waits for does not come any more."""
+        if self._process is not None:
+            self._process.terminate()
+        await asyncio.to_thread(self._asking.shutdown)
+        self._end()

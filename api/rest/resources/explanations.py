@@ -1,0 +1,33 @@
+"""/recipes/{id}/explanation"""
+
+from __future__ import annotations
+
+from falcon.asgi import Request, Response
+
+from api.rest import reading
+from api.rest.context import query_of
+from api.rest.contract import queries
+from api.rest.contract.answers import explanations as answers
+from api.rest.contract.operation import operation
+from api.services import Services
+
+
+class Explanations:
+    def __init__(self, services: Services) -> None:
+        self._services = services
+
+    @operation("Explain why a recipe waits, or why it got its system", answers.Explanation, queries.Explained)
+    async def on_get(self, req: Request, resp: Response, recipe_id: int) -> None:
+        query = query_of(req, queries.Explained)
+        at = await reading.read_at(req, self._services)
+        told = await self._services.explainer.ask(
+            "recipe",
+            recipe_id=recipe_id,
+            # Of the present it tells what is in the log by the time that it answers.
+            at=None if query.as_of is None else at.position,
+            most=query.limit,
+            system=query.system,
+        )
+        position = told.pop("position")
+        body = told if at.moment is None else {"as_of": at.moment, **told}
+        reading.answer(resp, position, body)

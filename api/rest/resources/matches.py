@@ -1,0 +1,127 @@
+"""/matches: who could run a job, before it is submitted"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+import orjson
+from falcon.asgi import Request, Response
+
+from api.rest import reading
+from api.rest.body import read_body
+from api.rest.contract.answers import explanations as answers
+from api.rest.contract.inputs.matches import Matchable
+from api.rest.contract.operation import JSON, operation
+from api.rest.middleware.principal import Principal, principal_of
+from api.rest.resources.job_bodies import door_of, read_job
+from api.services import Services
+from api.use_cases.submit_job import distro_trees
+from domain.errors import Fault, FaultyInput
+from domain.job.spec import JobSpec, RecipeSpec
+
+ALONE: Final = ({"host_requires"}, {"host_requires_xml"})
+# A filter is read as that of the smallest job there is.
+WHERE: Final = "recipe_sets[0].recipes[0]"
+BESIDE: Final = {"distro_requires_xml": "<distroRequires/>", "tasks": [{"name": "/any"}]}
+
+Named = tuple[str, dict[str, Any]]
+"""Where a recipe stands in its job, and what is asked of it."""
+
+
+class Matches:
+    def __init__(self, services: Services) -> None:
+        self._services = services
+
+    @operation(
+        "Find the systems that could run a job, or that a host requirement fits",
+        answers.Matches,
+        body=Matchable,
+        takes=(JSON, "application/xml", "text/xml"),
+    )
+    async def on_post(self, req: Request, resp: Response) -> None:
+        kind, body = door_of(req), await read_body(req)
+        named = await self._asked(principal_of(req), body, kind)
+        told = await self._services.explainer.ask("matches", recipes=[asked for _, asked in named])
+        recipes = [
+            {"where": where, "systems": systems}
+            for (where, _), systems in zip(named, told["recipes"], strict=True)
+        ]
+        reading.answer(resp, told["position"], {"systems": _together(recipes), "recipes": recipes})
+
+    async def _asked(self, principal: Principal, body: bytes, kind: str) -> list[Named]:
+        if (alone := _filter_alone(body, kind)) is not None:
+            spec = await self._of_filter(principal, alone)
+            return [("", {"host_requires": spec.recipe_sets[0].recipes[0].host_requires})]
+        spec = await read_job(self._services, principal, body, kind)
+        trees = iter(await distro_trees(self._services, spec))
+        return list(_recipes(spec, spec.owner or principal.user, trees))
+
+    async def _of_filter(self, principal: Principal, alone: dict[str, Any]) -> JobSpec:
+        job = orjson.dumps({"recipe_sets": [{"recipes": [{**alone, **BESIDE}]}]})
+        try:
+            return await read_job(self._services, principal, job, JSON)
+        except FaultyInput as faulty:
+            faults = [_as_alone(fault) for fault in faulty.faults]
+            raise type(faulty)(faults) from None
+
+
+def _filter_alone(body: bytes, kind: str) -> dict[str, Any] | None:
+    """A host requirement without a job; None for anything else, which is read as a job."""
+    if kind != JSON:
+        return None
+    try:
+        document = orjson.loads(body)
+    except orjson.JSONDecodeError:
+        return None
+    return document if isinstance(document, dict) and document.keys() in ALONE else None
+
+
+def _as_alone(fault: Fault) -> Fault:
+    """Without the job that was made around it."""
+    return Fault(fault.where.partition(f"{WHERE}.")[2] or fault.where, fault.message)
+
+
+def _recipes(spec: JobSpec, owner: str, trees: Iterator[int | None]) -> Iterator[Named]:
+    """Each that needs a system of its own."""
+    for set_number, recipe_set in enumerate(spec.recipe_sets):
+        for number, recipe in enumerate(recipe_set.recipes):
+            own = next(trees)
+            guests = [(guest, next(trees)) for guest in recipe.guests]
+            yield f"recipe_sets[{set_number}].recipes[{number}]", _wanted(recipe, owner, spec, own, guests)
+
+
+def _wanted(
+    recipe: RecipeSpec,
+    owner: str,
+    spec: JobSpec,
+    tree_id: int | None,
+    guests: list[tuple[RecipeSpec, int | None]],
+) -> dict[str, Any]:
+    of_guests = [tree for guest, tree in guests if guest.distro is None]
+    return {
+        "host_requires": recipe.host_requires,
+        "owner": owner,
+        "group": spec.group,
+        "distro_tree_id": tree_id,
+        "distro": recipe.distro,
+        "guest_tree_ids": list(dict.fromkeys(of_guests)),
+    }
+
+
+def _together(recipes: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """By system: viable for some recipe; else all reasons, each with its recipe where there are several."""
+    if len(recipes) == 1:
+        only: list[dict[str, Any]] = recipes[0]["systems"]
+        return only
+    together = []
+    for of_system in zip(*(recipe["systems"] for recipe in recipes), strict=True):
+        viable = any(one["viable"] for one in of_system)
+        reasons = [
+            f"{recipe['where']}: {reason}"
+            for recipe, one in zip(recipes, of_system, strict=True)
+            for reason in one["reasons"]
+            if not viable
+        ]
+        together.append({"fqdn": of_system[0]["fqdn"], "viable": viable, "reasons": reasons})
+    return together

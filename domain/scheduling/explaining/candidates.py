@@ -1,0 +1,148 @@
+"""What each system is to a recipe that waits: who has it, who comes first there, why it is passed over."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from itertools import islice, takewhile
+from typing import Final
+
+from domain.recipe.state import Recipe
+from domain.scheduling.bitmaps import numbers_in
+from domain.scheduling.explaining.places import Places, effective_priority, why_before
+from domain.scheduling.explaining.refusals import Refusal, of_system
+from domain.scheduling.granting import is_safe
+from domain.scheduling.partition import Partition
+from domain.scheduling.question import in_order
+from domain.scheduling.reasons import IN_ANOTHER_LAB, SET_INCOMPLETE, TO_BE_ASKED, UNSAFE
+from domain.scheduling.wanted import hopeless
+from domain.system.state import System
+from domain.system.usage import why_not_usable
+
+NEVER: Final = "never"
+NOT_ALLOWED: Final = "not allowed"
+NOT_NOW: Final = "not now"
+PASSED_OVER: Final = "passed over"
+
+MOST_AHEAD: Final = 3
+
+
+@dataclass(frozen=True)
+class Holder:
+    """Who has a system: a recipe, or a person who has reserved it; since which log position."""
+
+    usage: str
+    since: int
+    recipe_id: int | None = None
+    user: str | None = None
+
+
+@dataclass(frozen=True)
+class Ahead:
+    """A recipe that the system asks before, and by what."""
+
+    recipe_id: int
+    priority: str
+    effective_priority: str
+    by: str
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """`verdict` is never, not allowed, not now or passed over, `reasons` all that there are for it.
+
+    `before` counts the recipes that the system asks before this one, of which `ahead` are the first; both are
+    for systems that could be asked, now or when they come free.
+    """
+
+    fqdn: str
+    lab_controller: str
+    verdict: str
+    reasons: tuple[str, ...]
+    holder: Holder | None = None
+    effective_priority: str | None = None
+    before: int | None = None
+    ahead: tuple[Ahead, ...] = ()
+
+
+class Candidates:
+    """Of one recipe without a system, while nothing changes."""
+
+    def __init__(self, partition: Partition, host: Recipe, refused: tuple[Refusal, ...]) -> None:
+        self._partition = partition
+        self._host = host
+        self._refused = refused
+        self._places = Places(partition, host)
+        self._usable = partition.usable(host)
+
+    def in_order(self, numbers: int) -> list[int]:
+        """Of viable systems: first those that stand idle, then where the fewest come before it, by name."""
+        idle = self._partition.idle(self._host)
+
+        def place(number: int) -> tuple[bool, bool, int, str]:
+            is_usable = bool(self._usable >> number & 1)
+            before = self.before(number) if is_usable else 0
+            return not is_usable, not idle >> number & 1, before, self._partition.labs.names[number]
+
+        return sorted(numbers_in(numbers), key=place)
+
+    def before(self, number: int) -> int:
+        """How many recipes a system asks before it."""
+        return self._places.before(self._partition.system(number))
+
+    def refused(self, number: int, verdict: str) -> Candidate:
+        """A system that some rule refuses."""
+        system = self._partition.system(number)
+        reasons = [refusal.says for refusal in of_system(self._refused, number)]
+        return self._candidate(system, verdict, reasons)
+
+    def viable(self, number: int) -> Candidate:
+        """A system that could run it."""
+        system = self._partition.system(number)
+        if reasons := list(self._why_not_usable(system)):
+            return self._candidate(system, NOT_NOW, reasons)
+        return replace(
+            self._candidate(system, *self._why_not_now(system, number)),
+            effective_priority=effective_priority(self._partition, self._host, system).name,
+            before=self._places.before(system),
+            ahead=tuple(islice(self._ahead(system), MOST_AHEAD)),
+        )
+
+    def _candidate(self, system: System, verdict: str, reasons: Iterable[str]) -> Candidate:
+        return Candidate(system.fqdn, system.lab_controller, verdict, tuple(reasons), _holder(system))
+
+    def _why_not_usable(self, system: System) -> Iterator[str]:
+        enabled = self._partition.directory.is_enabled(system.lab_controller)
+        forced = self._partition.sets.key(self._host).forced is not None
+        yield from why_not_usable(system, lab_enabled=enabled, forced=forced)
+        if self._host.lab_controller not in (None, system.lab_controller):
+            yield f"{IN_ANOTHER_LAB}: {self._host.lab_controller}"
+
+    def _why_not_now(self, system: System, number: int) -> tuple[str, tuple[str]]:
+        if system.recipe_id is not None:
+            return NOT_NOW, (f"{system.usage} with recipe {system.recipe_id}",)
+        if hopeless(self._partition, self._host.recipe_set_id, system.lab_controller):
+            return NOT_NOW, (SET_INCOMPLETE,)
+        if not is_safe(self._partition, self._host, number):
+            return PASSED_OVER, (UNSAFE,)
+        return NOT_NOW, (TO_BE_ASKED,)
+
+    def _ahead(self, system: System) -> Iterator[Ahead]:
+        sets = self._partition.sets
+        rank = sets.rank(self._host)
+        for other in takewhile(lambda each: each != rank, in_order(self._partition, system)):
+            recipe = sets.recipes[other[-1]]
+            yield Ahead(
+                recipe.recipe_id,
+                sets.sets[recipe.recipe_set_id].priority.name,
+                effective_priority(self._partition, recipe, system).name,
+                why_before(self._partition, self._host, recipe, system),
+            )
+
+
+def _holder(system: System) -> Holder | None:
+    if system.recipe_id is not None:
+        return Holder(system.usage, system.since, recipe_id=system.recipe_id)
+    if system.reservation is not None:
+        return Holder(system.usage, system.reservation.since, user=system.reservation.user)
+    return None

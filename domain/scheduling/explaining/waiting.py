@@ -1,0 +1,117 @@
+"""Why a recipe waits: all rules, all systems that could run it, and its place on each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from itertools import chain, islice
+
+from domain.recipe.state import Recipe
+from domain.scheduling.bitmaps import numbers_in
+from domain.scheduling.explaining.candidates import NEVER, NOT_ALLOWED, NOT_NOW, Candidate, Candidates
+from domain.scheduling.explaining.refusals import Refusal, refusals, refused_only_by, viable
+from domain.scheduling.partition import Partition
+from domain.scheduling.rules import ACCESS, LOAN
+
+
+@dataclass(frozen=True)
+class RuleTold:
+    """How many systems a rule lets through by itself, and how many are left after it and all before it."""
+
+    name: str
+    reason: str
+    passes: int
+    left: int
+
+
+@dataclass(frozen=True)
+class Counted:
+    """Systems by what they are to the recipe: `usable` ones could be had now or when they come free."""
+
+    known: int
+    viable: int
+    usable: int
+    idle: int
+    not_allowed: int
+    lent: int
+    first_in_order: int
+
+
+@dataclass(frozen=True)
+class Waiting:
+    """`systems` are those that could run it, or could but for access or a loan; the first `most` of them."""
+
+    summary: str
+    rules: tuple[RuleTold, ...]
+    counted: Counted
+    systems: tuple[Candidate, ...]
+
+
+def why_it_waits(partition: Partition, host: Recipe, most: int, only: str | None = None) -> Waiting:
+    """Of a recipe that has no system, and needs one of its own. `only` asks of one system, whatever it is."""
+    refused = refusals(partition.labs, partition.sets.asks(host))
+    candidates = Candidates(partition, host, refused)
+    could = viable(partition.labs, refused)
+    lent = refused_only_by(refused, LOAN.name)
+    not_allowed = refused_only_by(refused, ACCESS.name, LOAN.name) & ~lent
+    ordered = candidates.in_order(could)
+    usable = partition.usable(host)
+    counted = Counted(
+        known=partition.labs.columns.everyone.bit_count(),
+        viable=could.bit_count(),
+        usable=usable.bit_count(),
+        idle=partition.idle(host).bit_count(),
+        not_allowed=not_allowed.bit_count(),
+        lent=lent.bit_count(),
+        first_in_order=sum(not candidates.before(number) for number in numbers_in(usable)),
+    )
+    told: Iterable[Candidate]
+    if only is None:
+        told = chain(
+            map(candidates.viable, ordered),
+            (candidates.refused(number, NOT_NOW) for number in numbers_in(lent)),
+            (candidates.refused(number, NOT_ALLOWED) for number in numbers_in(not_allowed)),
+        )
+    else:
+        told = [_one(candidates, refused, partition.labs.number(only), could, lent, not_allowed)]
+    rules = _rules(partition, refused)
+    return Waiting(_summary(counted, rules), rules, counted, tuple(islice(told, most)))
+
+
+def _one(
+    candidates: Candidates, refused: tuple[Refusal, ...], number: int, could: int, lent: int, closed: int
+) -> Candidate:
+    if could >> number & 1:
+        return candidates.viable(number)
+    if lent >> number & 1:
+        return candidates.refused(number, NOT_NOW)
+    return candidates.refused(number, NOT_ALLOWED if closed >> number & 1 else NEVER)
+
+
+def _rules(partition: Partition, refused: Iterable[Refusal]) -> tuple[RuleTold, ...]:
+    everyone = left = partition.labs.columns.everyone
+    told = []
+    for rule, says, systems in refused:
+        left &= ~systems
+        told.append(RuleTold(rule, says, (everyone & ~systems).bit_count(), left.bit_count()))
+    return tuple(told)
+
+
+def _summary(counted: Counted, rules: Iterable[RuleTold]) -> str:
+    if counted.usable:
+        return (
+            f"{_systems(counted.viable)} could run it, {counted.usable} usable now or when free; "
+            f"it comes first on {counted.first_in_order}"
+        )
+    if counted.viable:
+        return f"{_systems(counted.viable)} could run it, and none of them is usable now"
+    if counted.lent:
+        return f"{_systems(counted.lent)} could run it, and all of them are on loan to others"
+    if counted.not_allowed:
+        return f"{_systems(counted.not_allowed)} would do, and it may be submitted to none of them"
+    nobody = next(rule for rule in rules if not rule.left)
+    return f"no system could run it: none is left after the rule {nobody.name}"
+
+
+def _systems(count: int) -> str:
+    return "1 system" if count == 1 else f"{count} systems"

@@ -1,0 +1,99 @@
+"""Why, as people read it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from click.testing import Result
+
+from tests.cli.loopback import Answer, Server
+
+Run = Callable[..., Result]
+
+OF = {
+    "position": 40,
+    "recipe_id": 12,
+    "host_recipe_id": None,
+    "recipe_set_id": 3,
+    "job_id": 7,
+    "owner": "ada",
+    "group": None,
+    "lab_controller": None,
+    "system": None,
+}
+COUNTED = {
+    "known": 3,
+    "viable": 2,
+    "usable": 2,
+    "idle": 0,
+    "not_allowed": 0,
+    "lent": 0,
+    "first_in_order": 1,
+}
+BUSY = {
+    "fqdn": "a",
+    "lab_controller": "lab-1",
+    "verdict": "not now",
+    "reasons": ["running with recipe 4"],
+    "holder": {
+        "usage": "running",
+        "recipe_id": 4,
+        "user": None,
+        "since": "2026-01-01T00:00:00Z",
+        "since_position": 9,
+    },
+    "effective_priority": "Medium",
+    "before": 1,
+    "ahead": [
+        {
+            "recipe_id": 11,
+            "priority": "High",
+            "effective_priority": "High",
+            "by": "priority High before Normal",
+        }
+    ],
+}
+RULE = {"name": "access", "reason": "it may not be submitted there", "passes": 2, "left": 2}
+
+
+def answer(**more: Any) -> Answer:
+    return Answer({**OF, "waiting": None, "granted": None, **more})
+
+
+def test_explain__waits__tells_rules_systems_and_who_comes_first(server: Server, run: Run) -> None:
+    waiting = {"rules": [RULE], "counted": COUNTED, "systems": [BUSY, {**BUSY, "fqdn": "b", "before": 0}]}
+    server.on("GET", "/recipes/12/explanation", answer(state="queued", summary="because", waiting=waiting))
+    result = run("explain", "12", "--wide")
+    assert result.exit_code == 0
+    said = result.stdout
+    assert said.startswith("recipe 12 is queued: because\n")
+    assert "recipe 4, running since 2026-01-01 00:00:00" in said
+    assert "11: priority High before Low" in said
+    assert "access" in said and "more (--limit)" not in said
+
+
+def test_explain__not_all_systems_are_told__says_how_many_more_there_are(server: Server, run: Run) -> None:
+    counted = {**COUNTED, "viable": 7}
+    waiting = {"rules": [RULE], "counted": counted, "systems": [BUSY, {**BUSY, "fqdn": "b"}]}
+    server.on("GET", "/recipes/12/explanation", answer(state="queued", summary="because", waiting=waiting))
+    assert "and 5 systems more (--limit)" in run("explain", "12", "--limit", "2").stdout
+
+
+def test_explain__has_a_system__tells_who_stood_behind(server: Server, run: Run) -> None:
+    rival = {"recipe_id": 13, "priority": "Low", "effective_priority": "Low", "why": "submitted before"}
+    granted = {
+        "position": 30,
+        "summary": "s",
+        "system": "a",
+        "cause": "event/28",
+        "effective_priority": "High",
+        "passed_over": [],
+        "behind": [rival],
+        "choices": [],
+    }
+    server.on("GET", "/recipes/12/explanation", answer(state="running", summary="s", granted=granted))
+    said = run("explain", "12").stdout
+    assert "a at position 30, because of event/28" in said
+    assert "came next after it" in said and "13" in said
+    assert "passed over" not in said

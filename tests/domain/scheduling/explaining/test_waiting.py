@@ -1,0 +1,118 @@
+"""Why a recipe waits, case by case."""
+
+from __future__ import annotations
+
+from domain.scheduling.explaining.candidates import Candidate
+from domain.scheduling.explaining.waiting import Waiting, why_it_waits
+from domain.scheduling.reasons import OF_SYSTEM, SET_INCOMPLETE, SUBMITTED_BEFORE, UNSAFE
+from tests.domain.scheduling.labs import finish, occupy, wanting
+from tests.domain.scheduling.policies import group
+from tests.domain.scheduling.wants import ANYTHING, BIG, named
+from tests.domain.scheduling.world import World
+
+
+def explained(world: World, recipe_id: int, only: str | None = None, most: int = 100) -> Waiting:
+    return why_it_waits(world.partition, world.partition.sets.recipes[recipe_id], most, only)
+
+
+def on(told: Waiting, fqdn: str) -> Candidate:
+    (found,) = (one for one in told.systems if one.fqdn == fqdn)
+    return found
+
+
+def test_waiting__system_is_busy__tells_who_has_it_since_when_and_who_comes_before(world: World) -> None:
+    world.add_idle("a")
+    runs = occupy(world, "a")["a"]
+    urgent = world.submit(ANYTHING.text, priority="Urgent")
+    first, second = world.submit(ANYTHING.text), world.submit(ANYTHING.text)
+    world.settle()
+    told = on(explained(world, second), "a")
+    assert (told.verdict, told.reasons) == ("not now", (f"waiting with recipe {runs}",))
+    assert told.holder is not None and told.holder.recipe_id == runs
+    assert told.holder.since == world.systems["a"].since
+    assert (told.effective_priority, told.before) == ("Normal", 2)
+    assert [(one.recipe_id, one.by) for one in told.ahead] == [
+        (urgent, "effective priority Urgent before Normal"),
+        (first, SUBMITTED_BEFORE),
+    ]
+
+
+def test_waiting__would_be_unsafe__is_passed_over(world: World) -> None:
+    world.add_idle("a", "b", "c")
+    runs = occupy(world, "a", "b", "c")
+    finish(world, runs["c"], runs["b"])
+    wanting(world, "a", "b")
+    second = wanting(world, "c", "a", "b", priority="High")
+    world.complete(runs["a"])
+    told = explained(world, second[1])
+    assert (on(told, "a").verdict, on(told, "a").reasons) == ("passed over", (UNSAFE,))
+
+
+def test_waiting__its_sibling_could_not_be_served__says_so(world: World) -> None:
+    world.add_idle("a", "b")
+    world.set_condition("b", "Broken")
+    first, second = world.submit_set([named("a"), named("b")])
+    world.settle()
+    assert on(explained(world, first), "a").reasons == (SET_INCOMPLETE,)
+    told = explained(world, second)
+    assert on(told, "b").reasons == ("it is Broken",)
+    assert told.summary == "1 system could run it, and none of them is usable now"
+
+
+def test_waiting__all_are_lent_or_closed__tells_each(world: World) -> None:
+    world.add_system("a")
+    world.add_system("b", memory_mb=65536)
+    world.settle()
+    world.lend("a", "bob")
+    world.put_group("qe", "eve")
+    world.open_system("b", group("qe"))
+    world.own("b", "eve")
+    recipe_id = world.submit(ANYTHING.text, owner="ada")
+    world.settle()
+    told = explained(world, recipe_id)
+    assert [(one.fqdn, one.verdict, one.reasons) for one in told.systems] == [
+        ("a", "not now", (OF_SYSTEM["loan"],)),
+        ("b", "not allowed", (OF_SYSTEM["access"],)),
+    ]
+    assert told.summary == "1 system could run it, and all of them are on loan to others"
+    assert (told.counted.lent, told.counted.not_allowed, told.counted.viable) == (1, 1, 0)
+
+
+def test_waiting__rules__tell_how_many_each_lets_through_and_how_many_are_left(world: World) -> None:
+    world.add_system("a", memory_mb=65536)
+    world.add_system("b")
+    world.add_system("c", arches=["aarch64"], memory_mb=65536)
+    world.settle()
+    occupy(world, "a")
+    recipe_id = world.submit(BIG.text)
+    world.settle()
+    told = {rule.name: (rule.passes, rule.left) for rule in explained(world, recipe_id).rules}
+    assert told["registered"] == (3, 3)
+    assert told["arch"] == (2, 2)
+    assert told["requirement"] == (2, 1)
+    assert told["loan"] == (3, 1)
+
+
+def test_waiting__one_system_is_asked_for__tells_every_reason_why_it_never_will(world: World) -> None:
+    world.add_system("a", memory_mb=65536)
+    world.add_system("c", arches=["aarch64"])
+    world.settle()
+    occupy(world, "a")
+    recipe_id = world.submit(BIG.text)
+    world.settle()
+    (told,) = explained(world, recipe_id, only="c").systems
+    assert told.verdict == "never"
+    assert told.reasons == (OF_SYSTEM["arch"], OF_SYSTEM["requirement"])
+
+
+def test_waiting__more_systems_than_asked_for__the_nearest_are_told(world: World) -> None:
+    world.add_idle("a", "b", "c")
+    occupy(world, "a", "b", "c")
+    for fqdn in "ab":
+        world.submit(named(fqdn), priority="High")
+    recipe_id = world.submit(ANYTHING.text)
+    world.settle()
+    told = explained(world, recipe_id, most=2)
+    assert [(one.fqdn, one.before) for one in told.systems] == [("c", 0), ("a", 1)]
+    assert (told.counted.usable, told.counted.first_in_order) == (3, 1)
+    assert told.summary == "3 systems could run it, 3 usable now or when free; it comes first on 1"

@@ -1,0 +1,139 @@
+"""GET /recipes/{id}/explanation: why a recipe waits, and why it got its system, over HTTP."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Callable
+from pathlib import Path
+
+import httpx
+
+from tests.harness.running import Running
+from tests.harness.waiting import until
+from tests.harness.watching import worker_of
+
+EXPLAINS = b"api.explaining.part"
+TREE = '<distroRequires><distro_name op="=" value="RHEL-9.6"/></distroRequires>'
+
+
+def submitted(client: httpx.Client, host: str, priority: str = "Normal") -> int:
+    job = (
+        f'<job><recipeSet priority="{priority}"><recipe>{TREE}<hostRequires>{host}</hostRequires>'
+        '<task name="/distribution/check-install"/></recipe></recipeSet></job>'
+    )
+    answer = client.post("/jobs", content=job, headers={"Content-Type": "application/xml"})
+    assert answer.status_code == 201, answer.text
+    (recipe_id,) = answer.json()["recipe_ids"]
+    return int(recipe_id)
+
+
+def named(fqdn: str) -> str:
+    return f'<hostname op="=" value="{fqdn}"/><arch op="=" value="x86_64"/>'
+
+
+def state_of(client: httpx.Client, recipe_id: int) -> str | None:
+    state: str | None = client.get(f"/recipes/{recipe_id}").json().get("state")
+    return state
+
+
+def test_explanation__placed_and_waiting__tell_each_other(
+    client: httpx.Client, machines: Callable[..., str]
+) -> None:
+    fqdn = machines()
+    runs = submitted(client, named(fqdn))
+    until(lambda: state_of(client, runs) == "waiting", "it to be placed")
+    waits = submitted(client, named(fqdn))
+    until(lambda: state_of(client, waits) == "queued", "it to be queued")
+
+    granted = client.get(f"/recipes/{runs}/explanation").json()
+    assert granted["waiting"] is None
+    assert granted["granted"]["system"] == fqdn == granted["system"]
+    assert [choice["fqdn"] for choice in granted["granted"]["choices"]] == [fqdn]
+
+    answer = client.get(f"/recipes/{waits}/explanation")
+    told = answer.json()
+    assert int(answer.headers["Labledger-Position"]) == told["position"]
+    (candidate,) = told["waiting"]["systems"]
+    assert (candidate["fqdn"], candidate["before"]) == (fqdn, 0)
+    assert candidate["holder"]["recipe_id"] == runs
+    assert candidate["holder"]["since"].startswith("20")
+    assert [rule["name"] for rule in told["waiting"]["rules"]][-2:] == ["access", "loan"]
+
+    past = client.get(f"/recipes/{waits}/explanation", params={"as_of": told["position"]}).json()
+    assert past["waiting"] == told["waiting"]
+    one = client.get(f"/recipes/{waits}/explanation", params={"system": "arm-01.east.example.com"}).json()
+    assert [each["verdict"] for each in one["waiting"]["systems"]] == ["never"]
+
+
+def test_explanation__nobody_or_nothing_of_that_name__is_unknown(client: httpx.Client) -> None:
+    assert client.get("/recipes/2147483647/explanation").status_code == 404
+
+
+def test_matches__host_requirement_alone__judges_only_the_filter(
+    client: httpx.Client, machines: Callable[..., str]
+) -> None:
+    fqdn = machines(memory_mb=123_456, condition="Broken")
+    wanted = {"host_requires_xml": '<hostRequires><memory op="=" value="123456"/></hostRequires>'}
+    told = client.post("/matches", json=wanted).json()
+    by_name = {one["fqdn"]: (one["viable"], one["reasons"]) for one in told["systems"]}
+    assert by_name[fqdn] == (True, [])
+    assert by_name["arm-01.east.example.com"] == (False, ["it does not match the host requirements"])
+    assert [fqdn] == [one["fqdn"] for one in told["systems"] if one["viable"]]
+    as_form = {"host_requires": {"element": "memory", "op": "==", "value": 123456}}
+    assert client.post("/matches", json=as_form).json()["systems"] == told["systems"]
+
+
+def test_matches__job__judges_what_it_installs_and_who_may(
+    client: httpx.Client, machines: Callable[..., str]
+) -> None:
+    fqdn = machines(arches=["aarch64"])
+    recipes = [
+        {
+            "distro_requires_xml": TREE,
+            "host_requires_xml": f"<hostRequires>{host}</hostRequires>",
+            "tasks": [{"name": "/t"}],
+        }
+        for host in ('<arch op="=" value="x86_64"/>', f'<hostname op="=" value="{fqdn}"/>')
+    ]
+    before = client.get("/jobs").json()["jobs"]
+    told = client.post("/matches", json={"recipe_sets": [{"recipes": recipes}]}).json()
+    assert [one["where"] for one in told["recipes"]] == [
+        "recipe_sets[0].recipes[0]",
+        "recipe_sets[0].recipes[1]",
+    ]
+    by_name = {one["fqdn"]: one for one in told["systems"]}
+    assert by_name["x86-03.east.example.com"]["viable"]
+    assert by_name["arm-01.east.example.com"]["reasons"][0].startswith("recipe_sets[0].recipes[0]: ")
+    # A dry run.
+    assert client.get("/jobs").json()["jobs"] == before
+
+
+def test_matches__faulty__tells_where_and_what(client: httpx.Client) -> None:
+    wanted = {"host_requires_xml": '<hostRequires><memry op="=" value="1"/></hostRequires>'}
+    answer = client.post("/matches", json=wanted)
+    assert answer.status_code == 422
+    (fault,) = answer.json()["errors"]
+    assert fault["where"].startswith("host_requires_xml") and "memry" in fault["message"]
+
+
+def test_explanation__the_process_that_explains_was_killed__another_answers(
+    line: Running, client: httpx.Client, machines: Callable[..., str]
+) -> None:
+    fqdn = machines()
+    runs = submitted(client, named(fqdn))
+    until(lambda: state_of(client, runs) == "waiting", "it to be placed")
+    asked = f"/recipes/{runs}/explanation"
+    told = client.get(asked).json()
+    (explainer,) = explainers(line)
+    os.kill(explainer, signal.SIGKILL)
+    again = client.get(asked).json()
+    assert again["granted"] == told["granted"]
+    assert explainers(line) != [explainer]
+
+
+def explainers(line: Running) -> list[int]:
+    """The processes that explain, of the worker of this API: some thread of it has started them."""
+    tasks = Path(f"/proc/{worker_of(line).pid}/task").glob("*/children")
+    children = [pid for task in tasks for pid in task.read_text().split()]
+    return [int(pid) for pid in children if EXPLAINS in Path(f"/proc/{pid}/cmdline").read_bytes()]
