@@ -69,6 +69,23 @@ def all_known(partition: Partition) -> bytes:
     return orjson.dumps([states, sorted(found)])
 
 
+def answers(partition: Partition) -> dict[str, Any]:
+    """Who could have what, and whom each system would ask, in which order."""
+    takers = {
+        (fqdn, line): list(partition.filters.takers(fqdn, line, forced_only=False))
+        for fqdn, system in partition.systems.items()
+        for line in (QUEUED, system.lab_controller)
+    }
+    hosts = list(_hosts(partition))
+    return {
+        "takers": takers,
+        "entitled": {host.recipe_id: partition.entitled(host) for host in hosts},
+        "idle": {host.recipe_id: partition.idle(host) for host in hosts},
+        "who": {host.recipe_id: partition.sets.asks(host).who for host in hosts},
+        "counted": [partition.filters.takers_counted().value(each) for each in range(len(takers) // 2)],
+    }
+
+
 def _plain(value: Any) -> Any:
     """Dictionaries in order: iteration order is part of what the next decision might depend on."""
     if isinstance(value, dict):

@@ -13,9 +13,9 @@ from domain.scheduling.filters import Filters
 from domain.scheduling.labs import Labs, Part
 from domain.scheduling.partition import Partition
 from domain.scheduling.snapshot import pieces, restored
-from tests.domain.scheduling.contents import all_known, check_indexes, contents
+from tests.domain.scheduling.contents import all_known, answers, check_indexes, contents
 from tests.domain.scheduling.effort import lab_of
-from tests.domain.scheduling.history import begin, burst
+from tests.domain.scheduling.history import EVERYTHING, begin, burst
 from tests.domain.scheduling.wants import at_least
 
 
@@ -27,12 +27,13 @@ def begun_from(partition: Partition) -> Partition:
 def test_restored__at_any_commit__knows_and_decides_the_same(seed: int) -> None:
     chance, world = Random(seed), begin(seed)
     for _ in range(20):
-        burst(chance, world)
+        burst(chance, world, EVERYTHING)
         while decisions := world.decide(limit=3):
             other = begun_from(world.partition)
             check_indexes(other)
             assert contents(other)["filters"] == contents(world.partition)["filters"]
             assert all_known(other) == all_known(world.partition)
+            assert answers(other) == answers(world.partition)
             assert decide(other, 3) == decisions
             world.commit_decisions(decisions, world.position)
         world.settle()
