@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import asdict
 from typing import Any, Final
 
@@ -16,7 +16,7 @@ from domain.recipe.state import Recipe, evolve
 from domain.scheduling.decide import POLICY_VERSION
 from domain.scheduling.explaining.granted import why_granted
 from domain.scheduling.explaining.refusals import Refusal, of_system, refusals, refused_by_filter
-from domain.scheduling.explaining.waiting import why_it_waits
+from domain.scheduling.explaining.waiting import Asked, why_it_waits
 from domain.scheduling.filter_key import Asks, FilterKey, own_distro
 from domain.scheduling.labs import Labs
 from domain.scheduling.partition import Partition
@@ -26,10 +26,11 @@ NOT_AGAIN: Final = "the decision cannot be made again as it was: `labledger repl
 
 
 def recipe(
-    follower: Follower, recipe_id: int, at: int | None, most: int, system: str | None
+    follower: Follower, recipe_id: int, at: int | None, most: int, system: str | None, hidden: list[str]
 ) -> dict[str, Any]:
     """Why a recipe waits, or why it got its system: as of a position, or of the end of the log.
 
+    `hidden` systems are not told of, but counted.
     A guest is explained by its host. Raises Unknown for a recipe that there is not.
     """
     partition = follower.at_end() if at is None else None
@@ -38,12 +39,13 @@ def recipe(
     past = follower.past(f"recipe/{recipe_id}", position)
     told = _folded(recipe_id, past)
     if told.host_recipe_id is not None:
-        host = recipe(follower, told.host_recipe_id, at, most, system)
+        host = recipe(follower, told.host_recipe_id, at, most, system, hidden)
         return {**host, "recipe_id": recipe_id, "host_recipe_id": told.host_recipe_id}
     if told.state in UNPLACED:
         known = follower.at(position) if partition is None else partition
-        return {**_of(told, position), **_waiting(follower, known, recipe_id, most, system)}
-    return {**_of(told, position), **_placed(follower, told, past)}
+        asked = Asked(most, system, frozenset(hidden))
+        return {**_of(told, position), **_waiting(follower, known, recipe_id, asked)}
+    return {**_of(told, position), **_placed(follower, told, past, hidden)}
 
 
 def _folded(recipe_id: int, past: list[Recorded]) -> Recipe:
@@ -65,13 +67,11 @@ def _of(told: Recipe, position: int) -> dict[str, Any]:
     }
 
 
-def _waiting(
-    follower: Follower, partition: Partition, recipe_id: int, most: int, system: str | None
-) -> dict[str, Any]:
+def _waiting(follower: Follower, partition: Partition, recipe_id: int, asked: Asked) -> dict[str, Any]:
     host = partition.sets.recipes[recipe_id]
-    if system is not None and system not in partition.systems:
-        raise Unknown(called("system", system))
-    told = asdict(why_it_waits(partition, host, most, system))
+    if asked.only is not None and asked.only not in partition.systems:
+        raise Unknown(called("system", asked.only))
+    told = asdict(why_it_waits(partition, host, asked))
     holders = [one["holder"] for one in told["systems"] if one["holder"] is not None]
     moments = follower.moments({holder["since"] for holder in holders})
     for holder in holders:
@@ -81,7 +81,9 @@ def _waiting(
     return {"priority": priority.name, "summary": told.pop("summary"), "waiting": told}
 
 
-def _placed(follower: Follower, told: Recipe, past: list[Recorded]) -> dict[str, Any]:
+def _placed(
+    follower: Follower, told: Recipe, past: list[Recorded], hidden: Collection[str]
+) -> dict[str, Any]:
     """The last time that it was given a system; nothing where it never was."""
     given = [recorded for recorded in past if isinstance(recorded.event, RecipeScheduled)]
     if not given:
@@ -95,18 +97,22 @@ def _placed(follower: Follower, told: Recipe, past: list[Recorded]) -> dict[str,
     found = why_granted(partition, told.recipe_id, made.basis.now, len(made.decisions))
     if found is None or found.cause != granted.stamp.cause:
         return {"summary": NOT_AGAIN}
-    return {"summary": found.summary, "granted": {"position": granted.position, **asdict(found)}}
+    shown = {"position": granted.position, **asdict(found)}
+    shown["choices"] = [choice for choice in shown["choices"] if choice["fqdn"] not in hidden]
+    return {"summary": found.summary, "granted": shown}
 
 
-def matches(follower: Follower, recipes: list[dict[str, Any]]) -> dict[str, Any]:
-    """Of recipes that are not submitted, which systems would be viable, and why the others would not be.
+def matches(follower: Follower, recipes: list[dict[str, Any]], hidden: list[str]) -> dict[str, Any]:
+    """Of recipes that are not submitted, which systems would be viable, and why the others would not be, but
+    for those that are `hidden`.
 
     Each is {"host_requires"} alone, or with what it installs and whose it is, as `_refused` reads it.
     """
     partition = follower.at_end()
+    seen = sorted(set(partition.labs.names).difference(hidden))
     return {
         "position": partition.position,
-        "recipes": [_systems(partition.labs, _refused(partition, recipe)) for recipe in recipes],
+        "recipes": [_systems(partition.labs, seen, _refused(partition, recipe)) for recipe in recipes],
     }
 
 
@@ -118,9 +124,9 @@ def _refused(partition: Partition, recipe: Mapping[str, Any]) -> tuple[Refusal, 
     return refusals(partition.labs, Asks(FilterKey(recipe["host_requires"], *trees), who))
 
 
-def _systems(labs: Labs, refused: tuple[Refusal, ...]) -> list[dict[str, Any]]:
+def _systems(labs: Labs, seen: Iterable[str], refused: tuple[Refusal, ...]) -> list[dict[str, Any]]:
     told = []
-    for fqdn in sorted(labs.names):
+    for fqdn in seen:
         reasons = [refusal.says for refusal in of_system(refused, labs.number(fqdn))]
         told.append({"fqdn": fqdn, "viable": not reasons, "reasons": reasons})
     return told

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from falcon.asgi import Request, Response
 
-from api.rest import reading
+from api.rest import reading, seeing
 from api.rest.context import query_of
 from api.rest.contract import queries
 from api.rest.contract.answers import explanations as answers
@@ -20,8 +20,12 @@ class Explanations:
     async def on_get(self, req: Request, resp: Response, recipe_id: int) -> None:
         query = query_of(req, queries.Explained)
         at = await reading.read_at(req, self._services)
+        hidden = await seeing.hidden_systems(req, self._services)
+        if query.system is not None:
+            await seeing.require_seen(req, self._services, query.system)
         told = await self._services.explainer.ask(
             "recipe",
+            hidden=list(hidden),
             recipe_id=recipe_id,
             # Of the present it tells what is in the log by the time that it answers.
             at=None if query.as_of is None else at.position,

@@ -8,7 +8,7 @@ from typing import Any, Final
 import orjson
 from falcon.asgi import Request, Response
 
-from api.rest import reading
+from api.rest import reading, seeing
 from api.rest.body import read_body
 from api.rest.contract.answers import explanations as answers
 from api.rest.contract.inputs.matches import Matchable
@@ -42,7 +42,9 @@ class Matches:
     async def on_post(self, req: Request, resp: Response) -> None:
         kind, body = door_of(req), await read_body(req)
         named = await self._asked(principal_of(req), body, kind)
-        told = await self._services.explainer.ask("matches", recipes=[asked for _, asked in named])
+        hidden = seeing.hidden_now(principal_of(req), self._services)
+        asked = [asked for _, asked in named]
+        told = await self._services.explainer.ask("matches", recipes=asked, hidden=list(hidden))
         recipes = [
             {"where": where, "systems": systems}
             for (where, _), systems in zip(named, told["recipes"], strict=True)

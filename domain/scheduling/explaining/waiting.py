@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import chain, islice
 
 from domain.recipe.state import Recipe
-from domain.scheduling.bitmaps import numbers_in
+from domain.scheduling.bitmaps import numbers_in, union
 from domain.scheduling.explaining.candidates import NEVER, NOT_ALLOWED, NOT_NOW, Candidate, Candidates
 from domain.scheduling.explaining.refusals import Refusal, refusals, refused_only_by, viable
 from domain.scheduling.partition import Partition
@@ -47,14 +47,24 @@ class Waiting:
     systems: tuple[Candidate, ...]
 
 
-def why_it_waits(partition: Partition, host: Recipe, most: int, only: str | None = None) -> Waiting:
-    """Of a recipe that has no system, and needs one of its own. `only` asks of one system, whatever it is."""
+@dataclass(frozen=True)
+class Asked:
+    """So many systems at `most`, but for those that are `unseen`; or `only` one, whatever it is."""
+
+    most: int
+    only: str | None = None
+    unseen: frozenset[str] = frozenset()
+
+
+def why_it_waits(partition: Partition, host: Recipe, asked: Asked) -> Waiting:
+    """Of a recipe that has no system, and needs one of its own."""
+    seen = ~union(1 << partition.labs.number(fqdn) for fqdn in asked.unseen)
     refused = refusals(partition.labs, partition.sets.asks(host))
     candidates = Candidates(partition, host, refused)
     could = viable(partition.labs, refused)
     lent = refused_only_by(refused, LOAN.name)
     not_allowed = refused_only_by(refused, ACCESS.name, LOAN.name) & ~lent
-    ordered = candidates.in_order(could)
+    ordered = candidates.in_order(could & seen)
     usable = partition.usable(host)
     counted = Counted(
         known=partition.labs.columns.everyone.bit_count(),
@@ -66,16 +76,16 @@ def why_it_waits(partition: Partition, host: Recipe, most: int, only: str | None
         first_in_order=sum(not candidates.before(number) for number in numbers_in(usable)),
     )
     told: Iterable[Candidate]
-    if only is None:
+    if asked.only is None:
         told = chain(
             map(candidates.viable, ordered),
-            (candidates.refused(number, NOT_NOW) for number in numbers_in(lent)),
-            (candidates.refused(number, NOT_ALLOWED) for number in numbers_in(not_allowed)),
+            (candidates.refused(number, NOT_NOW) for number in numbers_in(lent & seen)),
+            (candidates.refused(number, NOT_ALLOWED) for number in numbers_in(not_allowed & seen)),
         )
     else:
-        told = [_one(candidates, refused, partition.labs.number(only), could, lent, not_allowed)]
+        told = [_one(candidates, refused, partition.labs.number(asked.only), could, lent, not_allowed)]
     rules = _rules(partition, refused)
-    return Waiting(_summary(counted, rules), rules, counted, tuple(islice(told, most)))
+    return Waiting(_summary(counted, rules), rules, counted, tuple(islice(told, asked.most)))
 
 
 def _one(

@@ -47,7 +47,7 @@ def happen(plans: Plans, anew: Anew, number: int, system: int, wants: tuple[int,
     if what == "go":
         plans.remove(number)
         anew.holders.pop(number, None)
-    elif what == "lose" and before is not None:
+    elif what == "lose" and before is not None and before.held:
         lost = next(numbers_in(before.held))
         put(plans, anew, replace(before, held=before.held & ~(1 << lost), wants=(*before.wants, wants[0])))
     elif what == "grow" and anew.nobody_has(system):

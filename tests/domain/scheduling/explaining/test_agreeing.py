@@ -14,7 +14,7 @@ from domain.scheduling.bitmaps import numbers_in
 from domain.scheduling.explaining.candidates import NOT_NOW, Candidates
 from domain.scheduling.explaining.granted import why_granted
 from domain.scheduling.explaining.refusals import refusals, viable
-from domain.scheduling.explaining.waiting import why_it_waits
+from domain.scheduling.explaining.waiting import Asked, why_it_waits
 from domain.scheduling.question import in_order
 from domain.scheduling.reasons import TO_BE_ASKED
 from domain.system.usage import is_open, is_usable, why_not_usable
@@ -57,7 +57,7 @@ def test_viable__by_all_rules_told_system_by_system__is_what_the_scheduler_takes
     for host in waiting(world):
         told = refusals(partition.labs, partition.sets.asks(host))
         assert viable(partition.labs, told) == partition.viable(host)
-        everything = why_it_waits(partition, host, most=1_000)
+        everything = why_it_waits(partition, host, Asked(1_000))
         named = {one.fqdn for one in everything.systems if one.verdict == NOT_NOW or one.before is not None}
         assert named >= {partition.labs.names[number] for number in numbers_in(partition.viable(host))}
         assert everything.rules[-1].left == everything.counted.viable
@@ -85,7 +85,7 @@ def test_at_rest__nobody_is_told_that_an_idle_system_is_about_to_be_asked(seed: 
     """That it is passed over, and why, is all that can keep a recipe from it."""
     world = with_policies(seed)
     for host in waiting(world):
-        told = why_it_waits(world.partition, host, most=1_000).systems
+        told = why_it_waits(world.partition, host, Asked(1_000)).systems
         assert not [one for one in told if TO_BE_ASKED in one.reasons]
 
 
@@ -96,7 +96,7 @@ def test_histories__as_they_are_made__have_recipes_that_wait_and_order_that_poli
         one
         for world in worlds
         for host in waiting(world)
-        for one in why_it_waits(world.partition, host, most=1_000).systems
+        for one in why_it_waits(world.partition, host, Asked(1_000)).systems
     ]
     assert {one.verdict for one in told} >= {"not allowed", "not now"}
     assert any(ahead.by.startswith("effective priority") for one in told for ahead in one.ahead)
