@@ -62,7 +62,7 @@ class RecipeSets:
         if indexed and before is not None:
             self._unindex(before)
         self.recipes[recipe.recipe_id] = recipe
-        self._holders.forget(recipe.recipe_set_id)
+        self._holders.hopeless.pop(recipe.recipe_set_id, None)
         self._note(recipe)
         if indexed:
             self._index(recipe)
@@ -129,7 +129,7 @@ class RecipeSets:
         """It has finished, and the log says so."""
         del self.recipes[recipe.recipe_id]
         self._keys.pop(recipe.recipe_id, None)
-        self._holders.forget(recipe.recipe_set_id)
+        self._holders.hopeless.pop(recipe.recipe_set_id, None)
         if not self.members(recipe.recipe_set_id):
             del self.sets[recipe.recipe_set_id]
 
