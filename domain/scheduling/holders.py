@@ -3,6 +3,7 @@ asks, and kept until it is not so any more."""
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
@@ -24,19 +25,19 @@ class Bound:
 
 
 class Holders:
-    """Mutable: `bind` and `unbind` each host, `forget` a set one of whose recipes is not what it was,
-    `clear` when others are usable.
+    """Mutable: `bind` and `unbind` each host, `clear` when other systems are usable.
 
-    `hopeless` is what `wanted.hopeless` found of sets that wait, holders or not, by lab.
+    `hopeless` is what `wanted.hopeless` found of sets that wait, holders or not, by lab: to be taken out when
+    a recipe of the set has changed.
     """
 
     def __init__(self) -> None:
         self.hopeless: dict[int, dict[str, bool]] = {}
-        self._labs: dict[str, Bound] = {}
+        self._labs = defaultdict[str, Bound](Bound)
 
     def bind(self, lab_controller: str, recipe_set_id: int) -> None:
         """One more of its hosts keeps a set in a lab."""
-        bound = self._labs.setdefault(lab_controller, Bound())
+        bound = self._labs[lab_controller]
         bound.hosts[recipe_set_id] = bound.hosts.get(recipe_set_id, 0) + 1
         self._changed(bound, recipe_set_id)
 
@@ -55,10 +56,6 @@ class Holders:
         else:
             bound.unread.pop(recipe_set_id, None)
 
-    def forget(self, recipe_set_id: int) -> None:
-        """One of its recipes is not what it was."""
-        self.hopeless.pop(recipe_set_id, None)
-
     def clear(self) -> None:
         """What is usable has changed."""
         self.hopeless.clear()
@@ -74,7 +71,7 @@ class Holders:
 
     def plans(self, lab_controller: str, read: Callable[[int], Holder]) -> Plans | None:
         """How all of them can be completed, None if they cannot; `read` those that are not known."""
-        bound = self._labs.setdefault(lab_controller, Bound())
+        bound = self._labs[lab_controller]
         if bound.stuck:
             return None
         for recipe_set_id in list(bound.unread):

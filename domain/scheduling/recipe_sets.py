@@ -67,7 +67,7 @@ class RecipeSets:
         if indexed and before is not None:
             self._unindex(before)
         self.recipes[recipe.recipe_id] = recipe
-        self._holders.forget(recipe.recipe_set_id)
+        self._holders.hopeless.pop(recipe.recipe_set_id, None)
         self._note(recipe)
         if indexed:
             self._index(recipe)
@@ -147,7 +147,7 @@ class RecipeSets:
             del theirs[recipe.recipe_id]
             if not theirs:
                 del self._people[recipe.owner, recipe.group]
-        self._holders.forget(recipe.recipe_set_id)
+        self._holders.hopeless.pop(recipe.recipe_set_id, None)
         if not self.members(recipe.recipe_set_id):
             del self.sets[recipe.recipe_set_id]
 

@@ -127,7 +127,7 @@ def test_is_safe__any_history__is_what_looking_at_everything_says() -> None:
     assert all(seen[why] for why in told), seen
 
 
-@pytest.mark.parametrize("forgets", ["_changed", "clear", "forget"])
+@pytest.mark.parametrize("forgets", ["_changed", "clear"])
 def test_is_safe__what_is_kept_is_never_forgotten__differs(
     monkeypatch: pytest.MonkeyPatch, forgets: str
 ) -> None:
