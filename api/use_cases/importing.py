@@ -42,14 +42,15 @@ class Place:
 @dataclass(frozen=True)
 class Item:
     """One system. `place` is where it was told, `document` how it is registered if nobody knows it yet,
-    `change` what is to be true of it otherwise. `given` are its fields, those at fault among them.
+    `change` what is to be true of it otherwise. Of one with `faulty` fields, which are in neither, only the
+    names in the others are looked at.
     """
 
     place: Place
     fqdn: str
     document: Mapping[str, Any]
     change: SystemChange
-    given: frozenset[str]
+    faulty: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -85,6 +86,7 @@ class Importing:
         versions = {subject: self._directory.version(subject) for subject in self._rests_on(item, system)}
         if wrong := [*self._faults_of(item, known=system is not None)]:
             self.faults += map(item.place.of, wrong)
+        if wrong or item.faulty:
             return
         try:
             decided, imported = self._added(item) if system is None else self._changed(item)
@@ -117,7 +119,7 @@ class Importing:
             yield Fault("fqdn", f"is known as {called}")
         self._named[item.fqdn.casefold()] = None
         if not known:
-            missing = (name for name in NEEDED if name not in item.given)
+            missing = (name for name in NEEDED if name not in item.document and name not in item.faulty)
             yield from (Fault(name, "is missing, and nobody knows this system yet") for name in missing)
         yield from unknown_names(self._directory, item.document)
 
