@@ -81,7 +81,7 @@ def test_before__counted_by_kinds_of_systems__is_who_the_system_asks_first(seed:
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_at_rest__nobody_is_told_that_an_idle_system_is_about_to_be_asked(seed: int) -> None:
+def test_waiting__at_rest__nobody_is_told_that_a_system_is_about_to_be_asked(seed: int) -> None:
     """That it is passed over, and why, is all that can keep a recipe from it."""
     world = with_policies(seed)
     for host in waiting(world):
