@@ -26,7 +26,9 @@ from api.rest.resources.health import Health
 from api.rest.resources.history import History
 from api.rest.resources.inventory import Inventory
 from api.rest.resources.jobs import Jobs
+from api.rest.resources.loans import Loans
 from api.rest.resources.metrics import Metrics
+from api.rest.resources.policies import AccessPolicies
 from api.rest.resources.reads import Reads
 from api.rest.resources.recipe_sets import RecipeSets
 from api.rest.resources.recipes import Recipes
@@ -67,6 +69,8 @@ def resources(services: Services) -> dict[str, Any]:
         "history": History(services),
         "inventory": Inventory(services),
         "reservations": Reservations(services),
+        "loans": Loans(services),
+        "access_policies": AccessPolicies(services),
         "lab_controllers": LabControllers(services),
         "distro_trees": DistroTrees(services),
         "pools": Pools(services),

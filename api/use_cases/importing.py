@@ -8,14 +8,18 @@ from typing import Any
 
 from api.services import Request, Services
 from api.use_cases.change_system import SystemChange, follows
-from api.use_cases.rights import require_admin, require_own_pool, require_own_system
+from api.use_cases.move_system import require_may_move
+from api.use_cases.rights import require_admin
+from api.use_cases.system_rights import holds, require_may_change, rests_on
+from domain.access.policy import VIEW
 from domain.directory.events import PoolSystemAdded, PoolSystemRemoved
 from domain.errors import Fault, FaultyInput, NotPermitted, Refused
-from domain.events import Decided, Event
+from domain.events import Decided
 from domain.gathered import Gathered
 from domain.subjects import State, supposed
 from domain.system.differences import Difference, differences
 from domain.system.state import System
+from domain.upkeep.policy import leave_pool
 from domain.upkeep.registration import BESIDE, register, unknown_names
 
 # What nobody can know of a system that is new.
@@ -39,14 +43,15 @@ class Place:
 @dataclass(frozen=True)
 class Item:
     """One system. `place` is where it was told, `document` how it is registered if nobody knows it yet,
-    `change` what is to be true of it otherwise. `given` are its fields, those at fault among them.
+    `change` what is to be true of it otherwise. Of one with `faulty` fields, which are in neither, only the
+    names in the others are looked at.
     """
 
     place: Place
     fqdn: str
     document: Mapping[str, Any]
     change: SystemChange
-    given: frozenset[str]
+    faulty: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -77,11 +82,12 @@ class Importing:
         self._directory = self.services.feed.directory
 
     def take(self, item: Item) -> None:
-        system = self.gathered.system(item.fqdn)
+        system = self._seen(item.fqdn)
         # Before it is decided: what changes from then on is noticed.
         versions = {subject: self._directory.version(subject) for subject in self._rests_on(item, system)}
         if wrong := [*self._faults_of(item, known=system is not None)]:
             self.faults += map(item.place.of, wrong)
+        if wrong or item.faulty:
             return
         try:
             decided, imported = self._added(item) if system is None else self._changed(item)
@@ -95,6 +101,11 @@ class Importing:
         if decided:
             self.decided += decided
             self.versions = {**versions, **self._looked_at(item, system), **self.versions}
+
+    def _seen(self, fqdn: str) -> System | None:
+        """For who may not view it there is no such system; nor may they make one."""
+        system = self.gathered.system(fqdn)
+        return system if system and holds(self.services, self.request, system, VIEW) else None
 
     def require_possible(self) -> None:
         """Raises for all of it together: what is wrong, else what may not be, else what cannot be now."""
@@ -113,17 +124,19 @@ class Importing:
             yield Fault("fqdn", f"is known as {called}")
         self._named[item.fqdn.casefold()] = None
         if not known:
-            missing = (name for name in NEEDED if name not in item.given)
+            missing = (name for name in NEEDED if name not in item.document and name not in item.faulty)
             yield from (Fault(name, "is missing, and nobody knows this system yet") for name in missing)
         yield from unknown_names(self._directory, item.document)
 
     def _rests_on(self, item: Item, system: System | None) -> Iterator[str]:
-        """Who must not be removed in the same moment, and the pools that change."""
+        """Who must not be removed in the same moment, who gives the right, and the pools that change."""
         for kind, name in (("user", item.change.owner), ("lab-controller", item.change.lab_controller)):
             if name is not None:
                 yield f"{kind}/{name}"
-        if system is not None and system.condition == "Removed":
-            yield f"lab-controller/{system.lab_controller}"
+        if system is not None:
+            yield from rests_on(self.services, system, self.request.actor)
+            if system.condition == "Removed":
+                yield f"lab-controller/{system.lab_controller}"
         yield from (f"pool/{name}" for name, _ in self._moves(item))
 
     def _looked_at(self, item: Item, system: System | None) -> dict[str, int]:
@@ -150,17 +163,19 @@ class Importing:
         assert system is not None, "it was gathered"
         decided, after = follows(self._directory, gathered, system, item.change)
         if decided:
-            require_own_system(self.services, self.request, system)
+            given_away = after.owner != system.owner
+            require_may_change(self.services, self.request, system, give_away=given_away)
         moves = self._moves(item)
-        for pool, _ in moves:
-            require_own_pool(self.services, self.request, pool)
+        for pool, joins in moves:
+            require_may_move(self.services, self.request, pool, system, member=joins)
+            decided += _move(after, pool, joins=joins)
         for subject, event in decided:
-            self._after[subject] = supposed(subject, self._after[subject], event)
+            if subject in self._after:
+                self._after[subject] = supposed(subject, self._after[subject], event)
         pools = self._directory.pools_of(item.fqdn)
         before = {**_document(system), "pools": list(pools)}
         becomes = {**_document(after), "pools": _moved(pools, moves)}
-        moved = [(f"pool/{pool}", _move(item.fqdn, joins=joins)) for pool, joins in moves]
-        return [*decided, *moved], Imported(item.fqdn, False, differences(before, becomes))
+        return decided, Imported(item.fqdn, False, differences(before, becomes))
 
     def _moves(self, item: Item) -> list[tuple[str, bool]]:
         """The pools that a known system leaves, and those that it joins."""
@@ -172,8 +187,10 @@ class Importing:
         return left + [(pool, True) for pool in wanted if pool not in present]
 
 
-def _move(fqdn: str, *, joins: bool) -> Event:
-    return PoolSystemAdded(system=fqdn) if joins else PoolSystemRemoved(system=fqdn)
+def _move(system: System, pool: str, *, joins: bool) -> Decided:
+    if joins:
+        return [(f"pool/{pool}", PoolSystemAdded(system=system.fqdn))]
+    return [(f"pool/{pool}", PoolSystemRemoved(system=system.fqdn)), *leave_pool(system, pool)]
 
 
 def _moved(pools: tuple[str, ...], moves: list[tuple[str, bool]]) -> list[str]:

@@ -30,20 +30,26 @@ RECIPE = {
     "tasks": [{"name": "/t"}],
 }
 SOME_JOB = {"recipe_sets": [{"recipes": [RECIPE]}]}
-SOME_SYSTEMS = json.dumps({"systems": [{"fqdn": ARM, "location": "rack 7"}]})
+SOME_SYSTEMS = {"systems": [{"fqdn": ARM, "location": "rack 7"}]}
+SOME_POLICY = {"entries": [{"permission": "view", "everybody": True}]}
 
 
 @dataclass(frozen=True)
 class Case:
-    """What to call, `given` on standard input; `lines`: its JSON is a document a line, else just one."""
+    """What to call; `lines`: its JSON is one document a line, else one document."""
 
     arguments: str
     lines: bool = False
-    given: str = json.dumps(SOME_JOB)
 
     @property
     def command(self) -> tuple[str, ...]:
         return tuple(path for path in LEAVES if tuple(self.arguments.split()[: len(path)]) == path)[-1]
+
+    @property
+    def given(self) -> str:
+        """On standard input, for who reads it."""
+        asked = {("systems", "import"): SOME_SYSTEMS}
+        return json.dumps(SOME_POLICY if self.command[0] == "policy" else asked.get(self.command, SOME_JOB))
 
 
 def leaves(command: click.Command, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
@@ -85,12 +91,19 @@ CASES = [
         Case(f"system add new.east.example.com owner=bob lab_controller={EAST}"),
     ),
     *(Case(f"system show {ARM}"), Case(f"system usage {ARM}"), Case(f"system set {ARM} memory_mb=4096")),
-    *(Case(f"system history {ARM}"), Case("systems export"), Case("systems import -", given=SOME_SYSTEMS)),
+    *(Case(f"system history {ARM}"), Case("systems export"), Case("systems import -")),
     *(Case(f"system drain {ARM}"), Case(f"system undrain {ARM}"), Case(f"system set-condition {OLD} Manual")),
     *(Case(f"system reserve {MANUAL} --until 8h"), Case(f"system return {MANUAL}")),
+    *(Case(f"system loan {MANUAL} --user bob --until 8h"), Case(f"system end-loan {MANUAL}")),
     *(Case("user put zoe"), Case("user show zoe"), Case("group put spare --member zoe")),
     *(Case("group show spare"), Case("group add-member spare alice"), Case("group remove-member spare zoe")),
     *(Case("pool put spare"), Case("pool show spare"), Case(f"pool add-system spare {ARM}", lines=True)),
+    *(
+        Case("policy grant view submit --pool spare --group spare --maximum Low"),
+        Case("policy show --pool spare"),
+    ),
+    *(Case(f"policy use {ARM} spare"), Case(f"policy show --system {ARM}"), Case(f"policy use {ARM}")),
+    *(Case("policy revoke submit --pool spare --group spare"), Case("policy set - --pool spare")),
     Case(f"pool remove-system spare {ARM}", lines=True),
     *(Case("lab-controller put lab.north.example.com"), Case("lab-controller show lab.north.example.com")),
     *(Case(f"lab-controller disable {WEST}"), Case(f"lab-controller enable {WEST}")),
@@ -129,6 +142,13 @@ REFUSED = [
     *(
         f"system reserve {OLD} --user nobody",
         "system return no.such",
+        "system loan no.such",
+        "system end-loan no.such",
+        "policy show --pool nosuch",
+        "policy grant view --pool spare --user nobody",
+        "policy revoke view --system no.such --everybody",
+        f"policy use {MANUAL} nosuch",
+        "policy set - --pool nosuch",
         "user show nobody",
         "group show nosuch",
     ),

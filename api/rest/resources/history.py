@@ -7,7 +7,7 @@ from typing import Any
 
 from falcon.asgi import Request, Response
 
-from api.rest import reading
+from api.rest import reading, seeing
 from api.rest.contract import queries
 from api.rest.contract.answers.inventory import SystemChanges
 from api.rest.contract.operation import operation
@@ -31,6 +31,7 @@ class History:
     @operation("Show what changed in a system, the latest first", SystemChanges, queries.Page)
     async def on_get(self, req: Request, resp: Response, fqdn: str) -> None:
         page = await reading.read_page(req, self._services, first=OPEN)
+        await seeing.require_seen(req, self._services, fqdn)
         asked = {"at": page.position, "fqdn": fqdn, "before": page.after, "limit": page.limit}
         rows = await self._services.reader.rows("changes_of_system", asked)
         known = rows or await self._services.reader.row(

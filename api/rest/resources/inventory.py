@@ -12,7 +12,7 @@ from falcon.asgi import Request, Response
 
 from api.headers import CSV
 from api.intake.systems_csv import write_systems
-from api.rest import reading
+from api.rest import reading, seeing
 from api.rest.body import media_type, read_body
 from api.rest.context import query_of
 from api.rest.contract import queries
@@ -45,6 +45,7 @@ class Inventory:
         page = await reading.read_page(req, self._services, first="")
         asked = query_of(req, queries.SystemPage).filters()
         params = {"at": page.position, "limit": page.limit, "after": page.after, "fqdn": None, **asked}
+        params["hidden"] = await seeing.hidden_rows(req, self._services)
         rows = await self._services.reader.rows("systems", params)
         systems = [exported(row) for row in rows]
         last = rows[-1]["fqdn"] if rows else None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 import orjson
@@ -15,6 +16,8 @@ from api.rest.contract.inputs.systems import MOST_IMPORTED, ManySystems, NamedSy
 from api.rest.resources.changes import change_of
 from api.use_cases.importing import Item, Place
 from domain.errors import Fault, FaultyInput, Unreadable
+
+NOTHING: frozenset[str] = frozenset()
 
 
 class Told(NamedTuple):
@@ -48,27 +51,22 @@ def _told(systems: Iterable[tuple[Place, Any]], moment: str) -> Told:
     told = Told([], [])
     for place, document in systems:
         try:
-            system = NamedSystem.model_validate(document)
+            told.items.append(_item(place, document, moment))
         except ValidationError as error:
             told.faults.extend(map(place.of, faults_of(error, NamedSystem)))
-            rest = _sound_part(document, error)
-        else:
-            rest = system
-        if rest is not None:
-            registered = rest.document(added_at=moment)
-            told.items.append(Item(place, rest.fqdn, registered, change_of(rest), frozenset(document)))
+            # What is not at fault may name what nobody knows. Unless nobody knows whose it is.
+            with suppress(ValidationError):
+                told.items.append(_item(place, document, moment, _faulty(error)))
     return told
 
 
-def _sound_part(document: Any, error: ValidationError) -> NamedSystem | None:
-    """What is not at fault may still be: by names that nobody knows."""
-    if not isinstance(document, dict):
-        return None
-    wrong = {
-        fault["loc"][0] for fault in error.errors(include_url=False, include_input=False) if fault["loc"]
-    }
-    try:
-        return NamedSystem.model_validate({name: document[name] for name in document if name not in wrong})
-    except ValidationError:
-        # Nobody knows which system it is.
-        return None
+def _item(place: Place, document: Any, moment: str, faulty: frozenset[str] = NOTHING) -> Item:
+    """Without its `faulty` fields. Raises ValidationError."""
+    sound = {name: document[name] for name in document if name not in faulty} if faulty else document
+    system = NamedSystem.model_validate(sound)
+    return Item(place, system.fqdn, system.document(added_at=moment), change_of(system), faulty)
+
+
+def _faulty(error: ValidationError) -> frozenset[str]:
+    found = error.errors(include_url=False, include_input=False)
+    return frozenset(str(fault["loc"][0]) for fault in found if fault["loc"])

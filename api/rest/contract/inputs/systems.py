@@ -165,6 +165,13 @@ class ManySystems(Input):
     systems: Annotated[list[Any], Field(max_length=MOST_IMPORTED)]
 
 
+class LoanWanted(Input):
+    """`user`: who borrows it, else who asks."""
+
+    user: Name | None = None
+    until: Moment | None = None
+
+
 class ReservationWanted(Input):
     """`distro_tree`: the id of one that is provisioned first."""
 
