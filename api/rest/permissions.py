@@ -20,7 +20,10 @@ _IN_POOL: Final = "/pools/{name}/systems/{fqdn}"
 
 OPENED: Final[Mapping[str, tuple[Opened, ...]]] = {
     # Who may not is told that there is no such system; lists leave it out.
-    policy.VIEW: (("GET", _SYSTEM), ("GET", f"{_SYSTEM}/usage"), ("GET", f"{_SYSTEM}/access-policy")),
+    policy.VIEW: (
+        *(("GET", _SYSTEM), ("GET", f"{_SYSTEM}/usage"), ("GET", f"{_SYSTEM}/history")),
+        ("GET", f"{_SYSTEM}/access-policy"),
+    ),
     # With a pool a system gets the policies of the pool: who puts it there changes who may use it. The pool
     # has to be theirs as well; to take it out one of both is enough.
     policy.EDIT_POLICY: (

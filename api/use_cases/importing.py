@@ -10,10 +10,11 @@ from api.services import Request, Services
 from api.use_cases.change_system import SystemChange, follows
 from api.use_cases.move_system import require_may_move
 from api.use_cases.rights import require_admin
-from api.use_cases.system_rights import require_may_change, rests_on
+from api.use_cases.system_rights import holds, require_may_change, rests_on
+from domain.access.policy import VIEW
 from domain.directory.events import PoolSystemAdded, PoolSystemRemoved
-from domain.errors import Fault, FaultyInput, NotPermitted, Refused, Unknown
-from domain.events import Decided, Event
+from domain.errors import Fault, FaultyInput, NotPermitted, Refused
+from domain.events import Decided
 from domain.gathered import Gathered
 from domain.subjects import State, supposed
 from domain.system.differences import Difference, differences
@@ -81,7 +82,7 @@ class Importing:
         self._directory = self.services.feed.directory
 
     def take(self, item: Item) -> None:
-        system = self.gathered.system(item.fqdn)
+        system = self._seen(item.fqdn)
         # Before it is decided: what changes from then on is noticed.
         versions = {subject: self._directory.version(subject) for subject in self._rests_on(item, system)}
         if wrong := [*self._faults_of(item, known=system is not None)]:
@@ -90,8 +91,7 @@ class Importing:
             return
         try:
             decided, imported = self._added(item) if system is None else self._changed(item)
-        except (NotPermitted, Unknown) as error:
-            # What they may not view is not there to them.
+        except NotPermitted as error:
             self._not_permitted[str(error)] = None
             return
         except Refused as error:
@@ -101,6 +101,11 @@ class Importing:
         if decided:
             self.decided += decided
             self.versions = {**versions, **self._looked_at(item, system), **self.versions}
+
+    def _seen(self, fqdn: str) -> System | None:
+        """For who may not view it there is no such system; nor may they make one."""
+        system = self.gathered.system(fqdn)
+        return system if system and holds(self.services, self.request, system, VIEW) else None
 
     def require_possible(self) -> None:
         """Raises for all of it together: what is wrong, else what may not be, else what cannot be now."""
@@ -124,15 +129,15 @@ class Importing:
         yield from unknown_names(self._directory, item.document)
 
     def _rests_on(self, item: Item, system: System | None) -> Iterator[str]:
-        """Who must not be removed in the same moment, and the pools that change."""
+        """Who must not be removed in the same moment, who gives the right, and the pools that change."""
         for kind, name in (("user", item.change.owner), ("lab-controller", item.change.lab_controller)):
             if name is not None:
                 yield f"{kind}/{name}"
-        if system is not None and system.condition == "Removed":
-            yield f"lab-controller/{system.lab_controller}"
-        yield from (f"pool/{name}" for name, _ in self._moves(item))
         if system is not None:
             yield from rests_on(self.services, system, self.request.actor)
+            if system.condition == "Removed":
+                yield f"lab-controller/{system.lab_controller}"
+        yield from (f"pool/{name}" for name, _ in self._moves(item))
 
     def _looked_at(self, item: Item, system: System | None) -> dict[str, int]:
         """The system, and where its condition changes the whole set of its recipe: it may end by that."""
@@ -163,14 +168,14 @@ class Importing:
         moves = self._moves(item)
         for pool, joins in moves:
             require_may_move(self.services, self.request, pool, system, member=joins)
-            decided = decided if joins else [*decided, *leave_pool(system, pool)]
+            decided += _move(after, pool, joins=joins)
         for subject, event in decided:
-            self._after[subject] = supposed(subject, self._after[subject], event)
+            if subject in self._after:
+                self._after[subject] = supposed(subject, self._after[subject], event)
         pools = self._directory.pools_of(item.fqdn)
         before = {**_document(system), "pools": list(pools)}
         becomes = {**_document(after), "pools": _moved(pools, moves)}
-        moved = [(f"pool/{pool}", _move(item.fqdn, joins=joins)) for pool, joins in moves]
-        return [*decided, *moved], Imported(item.fqdn, False, differences(before, becomes))
+        return decided, Imported(item.fqdn, False, differences(before, becomes))
 
     def _moves(self, item: Item) -> list[tuple[str, bool]]:
         """The pools that a known system leaves, and those that it joins."""
@@ -182,8 +187,10 @@ class Importing:
         return left + [(pool, True) for pool in wanted if pool not in present]
 
 
-def _move(fqdn: str, *, joins: bool) -> Event:
-    return PoolSystemAdded(system=fqdn) if joins else PoolSystemRemoved(system=fqdn)
+def _move(system: System, pool: str, *, joins: bool) -> Decided:
+    if joins:
+        return [(f"pool/{pool}", PoolSystemAdded(system=system.fqdn))]
+    return [(f"pool/{pool}", PoolSystemRemoved(system=system.fqdn)), *leave_pool(system, pool)]
 
 
 def _moved(pools: tuple[str, ...], moves: list[tuple[str, bool]]) -> list[str]:

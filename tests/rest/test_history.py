@@ -67,6 +67,21 @@ def test_history__of_everything_that_people_change__each_told_from_what_to_what(
     assert reasons["system.owner-changed"] is None
 
 
+def test_history__of_policies_and_loans__told_like_properties(
+    client: httpx.Client, machine: str, line: Running
+) -> None:
+    path, entries = f"/systems/{machine}", [{"permission": "view", "everybody": True}]
+    client.put(f"{path}/access-policy", json={"entries": entries})
+    client.put(f"{path}/loan", json={"user": "bob", "until": "2999-01-01T00:00:00Z"})
+    client.delete(f"{path}/loan")
+    until = "2999-01-01T00:00:00Z"
+    assert [told(change) for change in reversed(history(client, machine, line))][1:] == [
+        ("admin", "system.access-policy-changed", {"access_policy": (None, entries)}),
+        ("admin", "system.loaned", {"loaned_to": (None, "bob"), "loaned_until": (None, until)}),
+        ("admin", "system.loan-ended", {"loaned_to": ("bob", None), "loaned_until": (until, None)}),
+    ]
+
+
 def test_history__of_a_system_at_work__says_nothing_of_what_it_does(
     client: httpx.Client, machine: str, line: Running
 ) -> None:

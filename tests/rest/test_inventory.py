@@ -218,6 +218,38 @@ def test_import__by_people__owners_change_theirs_and_admins_add(
     assert by_people(line, before) == []
 
 
+def test_import__by_permission__changes_what_it_opens_and_no_more(
+    client: httpx.Client, people: People, machine: str, line: Running
+) -> None:
+    entries = [{"permission": "edit_system", "user": "bob"}]
+    assert client.put(f"/systems/{machine}/access-policy", json={"entries": entries}).is_success
+    assert counts(take(people["bob"], {"fqdn": machine, "vendor": "bob's", "owner": "alice"})) == (0, 1, 0)
+    before = line.end()
+    # To give it away it has to be theirs; who may not view it may not learn that it is there.
+    refused = take(people["bob"], {"fqdn": machine, "owner": "bob"})
+    assert refused.status_code == 403 and "only they give it" in refused.json()["detail"]
+    for vendor in ("bob's", "carol's"):
+        hidden = {"fqdn": machine, "lab_controller": EAST, "owner": "alice", "vendor": vendor}
+        refused = take(people["carol"], hidden)
+        assert refused.status_code == 403 and refused.json()["detail"] == "only an admin adds systems"
+    assert by_people(line, before) == []
+
+
+def test_import__out_of_the_pool_whose_policy_counts__its_own_counts_again(
+    client: httpx.Client, machines: Callable[..., str], line: Running
+) -> None:
+    fqdn = machines(pools=["big"])
+    policy = {"entries": [], "active_pool": "big"}
+    assert client.put(f"/systems/{fqdn}/access-policy", json=policy).is_success
+    answer = take(client, {"fqdn": fqdn, "pools": []})
+    assert in_one_commit(line, answer) == [
+        ("pool/big", "pool.system-removed"),
+        (f"system/{fqdn}", "system.access-policy-changed"),
+    ]
+    least = {"min_position": answer.headers["labledger-position"]}
+    assert client.get(f"/systems/{fqdn}/access-policy", params=least).json()["active_pool"] is None
+
+
 def test_import__conditions_of_systems_at_work__recipes_end_as_by_single_changes(
     client: httpx.Client, machines: Callable[..., str], line: Running
 ) -> None:

@@ -46,6 +46,7 @@ LOAN, RESERVED = "loan", "reserved"
 ACTS: dict[str, Act] = {
     "view": Act("GET", "/systems/{fqdn}", None, READERS),
     "view usage": Act("GET", "/systems/{fqdn}/usage", None, READERS),
+    "view history": Act("GET", "/systems/{fqdn}/history", None, READERS),
     "view policy": Act("GET", "/systems/{fqdn}/access-policy", None, READERS),
     "describe": Act("PATCH", "/systems/{fqdn}", lambda _: {"memory_mb": 7}, {"edit_system", *OWNERS}),
     "drain": Act("PATCH", "/systems/{fqdn}", lambda _: {"draining": False}, {"edit_system", *OWNERS}),

@@ -17,6 +17,7 @@ People = dict[str, httpx.Client]
 LISTS: list[tuple[str, dict[str, Any], str, str]] = [
     ("/systems", {}, "systems", "fqdn"),
     ("/systems", {"lab_controller": EAST, "condition": "Automated"}, "systems", "fqdn"),
+    ("/inventory", {}, "systems", "fqdn"),
     ("/idle-pool", {}, "systems", "fqdn"),
     ("/system-usage", {"group_by": "system"}, "groups", "key"),
     ("/system-usage", {"group_by": "system", "since": "2020-01-01T00:00:00Z"}, "groups", "key"),
@@ -66,7 +67,7 @@ def test_below__a_hidden_system__404_as_for_one_that_is_not_there(
     people: People, secret: tuple[str, str]
 ) -> None:
     fqdn, position = secret
-    for below in ("", "/usage", "/access-policy"):
+    for below in ("", "/usage", "/history", "/access-policy"):
         params = {"min_position": position}
         hidden = people["carol"].get(f"/systems/{fqdn}{below}", params=params)
         missing = people["carol"].get(f"/systems/missing.example.com{below}", params=params)
