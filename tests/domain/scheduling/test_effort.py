@@ -31,12 +31,11 @@ from tests.domain.scheduling.world import World
 Build = Callable[[int], World]
 Trigger = Callable[[World], None]
 
-# The filters there are: those of the many, and a few beside them. A changed system is held against each, and
-# one that is reserved and returned has changed twice.
-EVALUATIONS = 2 * len(FILTERS) + 4
+# The filters there are: those of the many, and a few beside them. A changed system is held against each.
+EVALUATIONS = len(FILTERS) + 4
 # A system may be wanted by every filter, and a trigger may lead to a handful of questions, each of which is
 # asked twice: what was decided is supposed, taken back and then read.
-ROWS = 4 * (len(FILTERS) + 4)
+ROWS = 4 * EVALUATIONS
 # Lines may differ a little, by the length of way through heaps and the like.
 TOLERANCE = 1.1
 
@@ -130,7 +129,7 @@ def _takers_by_scan(self: Filters, fqdn: str, line: str, *, forced_only: bool) -
     number = self._labs.number(fqdn)
     found = []
     for entry in self._entries.values():
-        for rank in entry.lines.get(line, ()):
+        for rank in self._lines[line].recipes.get(entry.number, ()) if line in self._lines else ():
             self._effort.rows += 1
             if self.viable(entry.key) >> number & 1 and (entry.key.forced or not forced_only):
                 found.append(rank)
