@@ -8,60 +8,16 @@ from __future__ import annotations
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Sequence
 
-from replay.audit.booking import InStep, OneRecipePerSystem
-from replay.audit.decisions import Decisions, NobodyFencedWrites, WholeCommits
-from replay.audit.grants import (
-    Grant,
-    NobodyJumped,
-    NobodyOverlooked,
-    NoUnsafeGrant,
-    OfDecisions,
-    UsableGrant,
-)
+from replay.audit.grants import Grant
 from replay.audit.invariant import Found, Invariant, Violation
 from replay.audit.known import Known
-from replay.audit.pending import TheQueueIsAsked
-from replay.audit.reasons import EveryUnplacedRecipeHasAReason
 from replay.audit.record import Commit, Decision, Record, Recorded, commits, record_of
 from replay.audit.rest import at_rest_in
+from replay.audit.rules import BY_ACCESS, OnDecisions, of_the_log
 from replay.audit.tables import UNPLACED
-from replay.audit.together import OneLabPerSet, StartsTogether
 from replay.audit.touched import Touched
-from replay.audit.transitions import LegalTransitions
-from replay.audit.understood import Understood
 from replay.audit.viable import Judge
 from replay.audit.world import World, folded, is_folded
-
-
-def of_the_log() -> tuple[Invariant, ...]:
-    """What is judged by what the log says; fresh, for one log."""
-    return (
-        WholeCommits(),
-        Understood(),
-        LegalTransitions(),
-        OneRecipePerSystem(),
-        InStep(),
-        TheQueueIsAsked(),
-        OneLabPerSet(),
-        StartsTogether(),
-        EveryUnplacedRecipeHasAReason(),
-        Decisions(),
-        NobodyFencedWrites(),
-    )
-
-
-def of_decisions(judge: Judge) -> tuple[OfDecisions, ...]:
-    """What is judged by what the scheduler knew."""
-    return (
-        UsableGrant(judge),
-        NobodyJumped(judge),
-        NobodyOverlooked(judge),
-        NoUnsafeGrant(judge),
-    )
-
-
-# The policies whose grants must be as the rules written down here have it; who names none must, too.
-POLICIES = (2, 3)
 
 
 class Audit:
@@ -79,7 +35,10 @@ class Audit:
         self._known = Known()
         self._judge = Judge(self._known)
         self._of_the_log = of_the_log()
-        self._of_decisions = of_decisions(self._judge)
+        self._on_decisions = {
+            True: OnDecisions(self._judge),
+            False: OnDecisions(Judge(self._known, by_access=False)),
+        }
         self._looking: dict[str, tuple[Invariant, ...]] = {}
         # What the scheduler did not know yet, by the ends of commits.
         self._unknown: deque[tuple[int, list[Record]]] = deque()
@@ -151,39 +110,39 @@ class Audit:
     def _decision(self, decision: Decision) -> Found:
         """Each is judged by what its basis says and those before it have decided."""
         version = decision.policy_version
-        judged = version is None or version in POLICIES
-        if judged:
-            self.decisions += 1
-        else:
+        rules = self._on_decisions[BY_ACCESS[version]] if version in BY_ACCESS else None
+        if rules is None:
             self.other_policies[version or 0] += 1
+        else:
+            self.decisions += 1
         for record in decision.records:
-            if judged:
-                yield from self._given(record)
+            if rules is not None:
+                yield from self._given(record, rules)
             self._known.apply(record)
-        if judged:
-            for invariant in self._of_decisions:
-                yield from invariant.decided(self._known, decision)
+        for invariant in () if rules is None else rules.decided:
+            yield from invariant.decided(self._known, decision)
 
-    def _given(self, record: Record) -> Found:
+    def _given(self, record: Record, rules: OnDecisions) -> Found:
         if record.topic == "recipe.scheduled":
-            yield from self._grant(record)
+            yield from self._grant(record, rules)
         elif record.topic == "system.idle":
-            yield from self._idle(record)
+            yield from self._idle(record, rules)
 
-    def _grant(self, record: Record) -> Found:
+    def _grant(self, record: Record, rules: OnDecisions) -> Found:
         """A recipe that has no system gets one."""
         known = self._known
         recipe, system = known.recipes.get(int(record.name)), known.systems.get(record.data["system"])
         if recipe is None or system is None or recipe.set_id not in known.sets:
             return
         if recipe.state in UNPLACED and not recipe.is_guest:
-            for invariant in self._of_decisions:
-                yield from invariant.grant(known, Grant(recipe, system, record))
+            grant = Grant(recipe, system, record)
+            for invariant in rules.at_grant:
+                yield from invariant.grant(known, grant)
 
-    def _idle(self, record: Record) -> Found:
+    def _idle(self, record: Record, rules: OnDecisions) -> Found:
         system = self._known.systems.get(record.name)
         if system is not None and system.usage == "pending":
-            for invariant in self._of_decisions:
+            for invariant in rules.unwanted:
                 yield from invariant.unwanted(self._known, system, record)
 
 

@@ -126,53 +126,51 @@ def _installable(document: Document) -> tuple[frozenset[str], frozenset[tuple[st
     return _names(document.get("arches")), _exclusions(document.get("excluded_families"))
 
 
-def _at(read: Callable[[Any], Any], *path: str) -> Callable[[Document], Any]:
-    def fact(document: Document) -> Any:
-        found: Any = document
-        for step in path:
-            found = found.get(step) if isinstance(found, Mapping) else None
-        return read(found)
+def _of(read: Callable[[Any], Any], name: str) -> Callable[[Document], Any]:
+    return lambda document: read(document.get(name))
 
-    return fact
+
+def _of_cpu(read: Callable[[Any], Any], name: str) -> Callable[[Document], Any]:
+    return lambda document: read((document.get("cpu") or {}).get(name))
 
 
 FACTS: dict[str, Callable[[Document], Any]] = {
-    "fqdn": _at(_text, "fqdn"),
-    "lab": _at(_text, "lab_controller"),
-    "condition": _at(_text, "condition"),
-    "owner": _at(_text, "owner"),
-    "user": _at(_text, "user"),
-    "borrower": _at(_text, "loaned_to"),
-    "type": _at(_text, "type"),
-    "lender": _at(_text, "lender"),
-    "vendor": _at(_text, "vendor"),
-    "model": _at(_text, "model"),
-    "location": _at(_text, "location"),
-    "serial": _at(_text, "serial"),
-    "power_type": _at(_text, "power_type"),
+    "fqdn": _of(_text, "fqdn"),
+    "lab": _of(_text, "lab_controller"),
+    "condition": _of(_text, "condition"),
+    "owner": _of(_text, "owner"),
+    "user": _of(_text, "user"),
+    "borrower": _of(_text, "loaned_to"),
+    "type": _of(_text, "type"),
+    "lender": _of(_text, "lender"),
+    "vendor": _of(_text, "vendor"),
+    "model": _of(_text, "model"),
+    "location": _of(_text, "location"),
+    "serial": _of(_text, "serial"),
+    "power_type": _of(_text, "power_type"),
     "provisioned": _provisioned,
-    "hypervisor": _at(_text, "hypervisor"),
-    "memory_mb": _at(_whole, "memory_mb"),
-    "numa_nodes": _at(_whole, "numa_nodes"),
-    "processors": _at(_whole, "cpu", "processors"),
-    "cores": _at(_whole, "cpu", "cores"),
-    "sockets": _at(_whole, "cpu", "sockets"),
-    "cpu_family": _at(_whole, "cpu", "family"),
-    "cpu_model": _at(_whole, "cpu", "model"),
-    "stepping": _at(_whole, "cpu", "stepping"),
-    "speed_mhz": _at(_number, "cpu", "speed_mhz"),
-    "cpu_vendor": _at(_text, "cpu", "vendor"),
-    "model_name": _at(_text, "cpu", "model_name"),
-    "hyper": _at(_truth, "cpu", "hyper"),
-    "flags": _at(_names, "cpu", "flags"),
-    "added": _at(_day, "added_at"),
-    "inventoried": _at(_day, "last_inventoried_at"),
-    "arches": _at(_names, "arches"),
-    "pools": _at(_names, "pools"),
-    "keys": _at(_keys, "key_values"),
-    "devices": _at(_devices, "devices"),
-    "disks": _at(_disks, "disks"),
-    "disk_count": _at(lambda disks: len(disks or ()), "disks"),
-    "disk_bytes": _at(_together, "disks"),
+    "hypervisor": _of(_text, "hypervisor"),
+    "memory_mb": _of(_whole, "memory_mb"),
+    "numa_nodes": _of(_whole, "numa_nodes"),
+    "processors": _of_cpu(_whole, "processors"),
+    "cores": _of_cpu(_whole, "cores"),
+    "sockets": _of_cpu(_whole, "sockets"),
+    "cpu_family": _of_cpu(_whole, "family"),
+    "cpu_model": _of_cpu(_whole, "model"),
+    "stepping": _of_cpu(_whole, "stepping"),
+    "speed_mhz": _of_cpu(_number, "speed_mhz"),
+    "cpu_vendor": _of_cpu(_text, "vendor"),
+    "model_name": _of_cpu(_text, "model_name"),
+    "hyper": _of_cpu(_truth, "hyper"),
+    "flags": _of_cpu(_names, "flags"),
+    "added": _of(_day, "added_at"),
+    "inventoried": _of(_day, "last_inventoried_at"),
+    "arches": _of(_names, "arches"),
+    "pools": _of(_names, "pools"),
+    "keys": _of(_keys, "key_values"),
+    "devices": _of(_devices, "devices"),
+    "disks": _of(_disks, "disks"),
+    "disk_count": _of(lambda disks: len(disks or ()), "disks"),
+    "disk_bytes": _of(_together, "disks"),
     "installable": _installable,
 }

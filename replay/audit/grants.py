@@ -2,46 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import NamedTuple
 
 from replay.audit.invariant import Found, Invariant
-from replay.audit.known import URGENCY, Known
-from replay.audit.lines import LAST, Rank
+from replay.audit.known import Known
 from replay.audit.record import Decision, Record
-from replay.audit.safety import could_take_safely, is_safe, stuck, wanting
+from replay.audit.safety import is_safe, stuck, wanting
+from replay.audit.standing import standing, takers
 from replay.audit.tables import FREE
 from replay.audit.values import Recipe, System
 from replay.audit.viable import Judge
-
-Standing = tuple[int, Rank]
-"""In the line of the lab (0) or of all (1), and where in it: priority, submission."""
-
-
-def standing(known: Known, recipe: Recipe, system: System) -> Standing:
-    """Where it stands in the queue for this system: assigned in its lab, priority, submission; low first."""
-    recipe_set = known.sets[recipe.set_id]
-    bound = any(member.lab == system.lab for member in known.members(recipe.set_id))
-    return (0 if bound else 1), (URGENCY[recipe_set.priority], recipe_set.submission)
-
-
-def takers(known: Known, judge: Judge, system: System, before: Standing | None = None) -> Iterator[Recipe]:
-    """Who in the queue could take the system without harm, of all or of those before somebody.
-
-    Of those who need the same only the first: the others stand behind it.
-    """
-    for number, line in enumerate((known.lines[system.lab], known.lines[None])):
-        if before is not None and number > before[0]:
-            return
-        end = before[1] if before is not None and number == before[0] else LAST
-        for need in judge.needs_in(line, system, end):
-            for rank in line.of(need):
-                if rank > end:
-                    break
-                recipe = known.recipes[rank[2]]
-                if could_take_safely(known, judge, recipe, system):
-                    yield recipe
-                    break
 
 
 class Grant(NamedTuple):
@@ -86,8 +56,34 @@ class UsableGrant(OfDecisions):
             what = f"{system.fqdn} was {system.usage} with recipe {system.recipe_id}"
             yield self.broken([record.position], subjects, what)
         is_known = self._judge.is_known(known.need(recipe))
-        if is_known and not self._judge.could_take(recipe, system):
+        if is_known and not self._judge.is_right(recipe, system):
             yield self.broken([record.position], subjects, f"{system.fqdn} is not usable for it")
+
+
+class LentSystem(OfDecisions):
+    """A system on loan goes to the recipes of its borrower alone."""
+
+    name = "lent_system"
+
+    def grant(self, known: Known, grant: Grant) -> Found:
+        recipe, system, record = grant
+        if self._judge.is_lent_away(recipe, system):
+            whose = f"{system.fqdn} is on loan to {system.borrower}, {recipe.subject} is of {recipe.who}"
+            what = f"grant of a system on loan to another: {whose}"
+            yield self.broken([record.position], [recipe.subject, system.subject], what)
+
+
+class AllowedGrant(OfDecisions):
+    """Whoever is granted a system may submit to it."""
+
+    name = "allowed_grant"
+
+    def grant(self, known: Known, grant: Grant) -> Found:
+        recipe, system, record = grant
+        if not self._judge.may_submit(recipe, system):
+            whose = f"{recipe.subject} is of {recipe.who}"
+            what = f"grant without access: {whose}, and nothing lets them submit to {system.fqdn}"
+            yield self.broken([record.position], [recipe.subject, system.subject], what)
 
 
 class NobodyJumped(OfDecisions):
@@ -97,8 +93,11 @@ class NobodyJumped(OfDecisions):
 
     def grant(self, known: Known, grant: Grant) -> Found:
         recipe, system, record = grant
-        for other in takers(known, self._judge, system, standing(known, recipe, system)):
-            what = f"{system.fqdn} went past {other.subject}, which stood before {recipe.subject}"
+        its = standing(known, self._judge, recipe, system)
+        for other in takers(known, self._judge, system, its):
+            theirs = standing(known, self._judge, other, system)
+            who = f"{other.subject} ({theirs}), which stood before {recipe.subject} ({its})"
+            what = f"{system.fqdn} went past {who}"
             subjects = recipe.subject, other.subject, system.subject
             yield self.broken([record.position], subjects, what)
             return

@@ -9,7 +9,9 @@ from contextlib import contextmanager
 from typing import Any, TypeVar, cast
 
 from replay.audit.lines import Lines, Need, Place
-from replay.audit.tables import PRIORITIES
+from replay.audit.named import Named
+from replay.audit.rights import Who
+from replay.audit.tables import URGENCY
 from replay.audit.values import Distro, Recipe, System, Wants
 from replay.audit.world import World
 
@@ -17,7 +19,6 @@ K = TypeVar("K")
 V = TypeVar("V")
 
 WAITING = ("queued", "assigned")
-URGENCY = {priority: place for place, priority in enumerate(PRIORITIES)}
 
 
 class Known(World):
@@ -36,6 +37,9 @@ class Known(World):
         self.held: defaultdict[str, Counter[str | None]] = defaultdict(Counter)
         # Counts what changes the answers for whole labs: trees, and labs that are enabled or disabled.
         self.furnished = 0
+        self._named = Named()
+        self._parties: dict[Who, Who] = {}
+        self._waiting: defaultdict[Who, dict[int, None]] = defaultdict(dict)
         self._needs: dict[tuple[Wants, tuple[Distro | None, ...]], Need] = {}
         # By lab: another number whenever its holders may have come to want or get something else. What was
         # found out of a lab in one state holds whenever it is in it again.
@@ -88,7 +92,10 @@ class Known(World):
         if table is self.systems:
             systems = [system for system in (before, value) if isinstance(system, System)]
             return () if len(systems) == 2 and _is_like(*systems) else [system.lab for system in systems]
-        return list(self.systems_of) if table is self.trees or table is self.enabled else ()
+        everywhere = table is self.trees or table is self.enabled
+        if table is self.left or table is self.gone:
+            everywhere = before != value
+        return list(self.systems_of) if everywhere else ()
 
     def _may_hold(self, recipe: Recipe) -> bool:
         """Only sets of several hold some of their systems and want others."""
@@ -108,6 +115,8 @@ class Known(World):
                 self._stand(member)
         elif known is self.trees or known is self.enabled:
             self.furnished += 1
+        elif (known is self.left or known is self.gone) and before != value:
+            self._regroup()
 
     # Who waits, and who holds
 
@@ -125,7 +134,7 @@ class Known(World):
         if recipe is not None and recipe.state in WAITING:
             self._stand(recipe)
         elif before is not None and before.state in WAITING:
-            self.lines.put(before.recipe_id, None)
+            self._leave(before)
         if before is None and recipe is not None and recipe.host_id in self.recipes:
             self._stand(self.recipes[recipe.host_id])
 
@@ -139,11 +148,43 @@ class Known(World):
         recipe_set = self.sets.get(recipe.set_id)
         if recipe_set is not None and recipe.state in WAITING and recipe.host_id is None:
             rank = URGENCY[recipe_set.priority], recipe_set.submission, recipe.recipe_id
-            self.lines.put(recipe.recipe_id, Place(recipe.lab, self.need(recipe), rank))
+            place = Place(recipe.lab, self.party(recipe.who), self.need(recipe), rank)
+            self.lines.put(recipe.recipe_id, place)
+            self._waiting[recipe.who][recipe.recipe_id] = None
+
+    def _leave(self, recipe: Recipe) -> None:
+        self.lines.put(recipe.recipe_id, None)
+        waiting = self._waiting[recipe.who]
+        waiting.pop(recipe.recipe_id, None)
+        if not waiting:
+            del self._waiting[recipe.who]
+
+    # Who they are
+
+    def party(self, who: Who) -> Who:
+        """As far as it matters: whoever has the same rights on every system is one."""
+        party = self._parties.get(who)
+        if party is None:
+            counting = who if self.counts(who) else Who(who.user, None)
+            party = self._parties[who] = self._named.party(counting)
+        return party
+
+    def _regroup(self) -> None:
+        """Somebody else matters from now on, or does no more."""
+        before, self._parties = self._parties, {}
+        for who, waiting in self._waiting.items():
+            if self.party(who) != before[who]:
+                for number in list(waiting):
+                    self._stand(self.recipes[number])
+                self.lines.close(before[who])
 
     # What systems are like
 
     def _system_changed(self, before: System | None, system: System | None) -> None:
+        had = None if before is None else before.rights
+        has = None if system is None else system.rights
+        if had is not has and self._named.change(had, has):
+            self._regroup()
         if before is not None and system is not None and _is_like(before, system):
             return
         if before is not None:
@@ -162,4 +203,4 @@ def _add(counter: Counter[K], key: K, change: int) -> None:
 
 def _is_like(one: System, other: System) -> bool:
     """In all but what they do."""
-    return one[:6] == other[:6] and (one.draining, one.reserved) == (other.draining, other.reserved)
+    return one.described == other.described and one.rights is other.rights and one.draining is other.draining

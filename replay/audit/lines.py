@@ -1,7 +1,7 @@
 """Who waits for a system, in the order in which a system asks them: by line, and in it by what they need.
 
 Those who need the same are viable on the same systems, so that asking the first of them mostly answers for
-all.
+all. A line is of people who have the same rights everywhere, so that its order is the same on every system.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from replay.audit.bitmaps import numbers_in
+from replay.audit.rights import Who
 from replay.audit.tables import PRIORITIES
 from replay.audit.values import Distro, Wants
 
@@ -20,6 +21,8 @@ Rank = tuple[int, ...]
 """Priority (the most urgent is 0), submission, recipe."""
 
 LAST: Rank = (len(PRIORITIES),)
+# Before everybody.
+NOBODY: Rank = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,9 +41,10 @@ class Need:
 
 
 class Place(NamedTuple):
-    """`lab` is the one whose line it stands in: that of its set, None in the queue of all."""
+    """`lab` is the one whose lines it stands in: that of its set, None in the queue of all."""
 
     lab: str | None
+    who: Who
     need: Need
     rank: Rank
 
@@ -58,6 +62,11 @@ class Line:
         self._asked = 0
         self._ranks: defaultdict[Need, list[Rank]] = defaultdict(list)
 
+    @property
+    def first(self) -> Rank | None:
+        """Of whoever stands at its head; None: nobody does."""
+        return self._firsts[0][0] if self._firsts else None
+
     def of(self, need: Need) -> list[Rank]:
         """All who need the same, in order."""
         return self._ranks[need]
@@ -65,6 +74,8 @@ class Line:
     def needs(self, among: int, end: Rank) -> list[Need]:
         """Needs with a requirement of these (bitmap), whose first recipe stands before the end."""
         before = bisect_left(self._firsts, (end,))
+        if not before:
+            return []
         asked = self._asked & among
         # Either may be few: who stands before the end, and what a system fulfils.
         if before <= asked.bit_count():
@@ -113,11 +124,12 @@ class Lines:
     """Mutable: one place for each recipe that waits."""
 
     def __init__(self) -> None:
-        self._lines: defaultdict[str | None, Line] = defaultdict(Line)
+        self._lines: defaultdict[str | None, defaultdict[Who, Line]] = defaultdict(_lines)
         self._places: dict[int, Place] = {}
 
-    def __getitem__(self, lab: str | None) -> Line:
-        return self._lines[lab]
+    def __getitem__(self, lab: str | None) -> list[tuple[Who, Line]]:
+        """Those of a lab, or of the queue of all."""
+        return list(self._lines[lab].items())
 
     def __iter__(self) -> Iterator[int]:
         """The recipes that wait."""
@@ -127,7 +139,17 @@ class Lines:
         """It stands there now, and nowhere else; None: it waits no more."""
         before = self._places.pop(recipe_id, None)
         if before is not None:
-            self._lines[before.lab].drop(before.need, before.rank)
+            self._lines[before.lab][before.who].drop(before.need, before.rank)
         if place is not None:
             self._places[recipe_id] = place
-            self._lines[place.lab].add(place.need, place.rank)
+            self._lines[place.lab][place.who].add(place.need, place.rank)
+
+    def close(self, who: Who) -> None:
+        """The lines in which nobody stands any more; not while somebody goes through them."""
+        for lines in self._lines.values():
+            if who in lines and lines[who].first is None:
+                del lines[who]
+
+
+def _lines() -> defaultdict[Who, Line]:
+    return defaultdict(Line)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from replay.audit.grants import takers
 from replay.audit.invariant import Found, Violation
 from replay.audit.known import Known
 from replay.audit.safety import anything_runs, placeable, stuck, waiting_sets
+from replay.audit.standing import takers
 from replay.audit.viable import Judge
 
 

@@ -49,3 +49,4 @@ MIRRORED = {
 
 # The most urgent first.
 PRIORITIES = ("Urgent", "High", "Normal", "Medium", "Low")
+URGENCY = {priority: place for place, priority in enumerate(PRIORITIES)}

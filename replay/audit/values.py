@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
+from replay.audit.rights import ANYBODY, OPEN, Entries, Rights, Who
+
 
 class Distro(NamedTuple):
     """What is installed: of a tree, which must be in the lab, or of one's own (`tree_id` None), which is
@@ -48,6 +50,7 @@ class Recipe(NamedTuple):
     set_id: int
     host_id: int | None
     wants: Wants
+    who: Who = ANYBODY
     state: str = "new"
     system: str | None = None
     lab: str | None = None
@@ -61,7 +64,7 @@ class Recipe(NamedTuple):
         return self.host_id is not None
 
     def moved(self, state: str, system: str | None, lab: str | None) -> Recipe:
-        return Recipe(self.recipe_id, self.set_id, self.host_id, self.wants, state, system, lab)
+        return Recipe(*self[:5], state, system, lab)
 
 
 class RecipeSet(NamedTuple):
@@ -72,7 +75,10 @@ class RecipeSet(NamedTuple):
 
 
 class System(NamedTuple):
-    """`described` is where the log last changed what it is, beside what it does."""
+    """`described` is where the log last changed what it is, beside what it does. `policy` is its own, None
+    where it was never given one; `rights` are what it comes to with those of its pools. `user` is the person
+    who has reserved it.
+    """
 
     fqdn: str
     lab: str
@@ -80,14 +86,21 @@ class System(NamedTuple):
     condition: str
     inventory: Mapping[str, Any]
     described: int
+    policy: Entries | None = None
+    borrower: str | None = None
+    rights: Rights = OPEN
     usage: str = "idle"
     recipe_id: int | None = None
     draining: bool = False
-    reserved: bool = False
+    user: str | None = None
 
     @property
     def subject(self) -> str:
         return f"system/{self.fqdn}"
 
+    @property
+    def reserved(self) -> bool:
+        return self.user is not None
+
     def used(self, usage: str, recipe_id: int | None) -> System:
-        return System(*self[:6], usage, recipe_id, self.draining, self.reserved)
+        return System(*self[:9], usage, recipe_id, self.draining, self.user)

@@ -12,6 +12,7 @@ from replay.audit.answers import Answers
 from replay.audit.facts import Facts, facts_of
 from replay.audit.known import Known
 from replay.audit.lines import Line, Need, Rank
+from replay.audit.rights import ANYBODY, URGENT, Who
 from replay.audit.values import Distro, Recipe, System
 from replay.audit.world import World
 
@@ -63,15 +64,18 @@ class Candidates:
 
 
 class Judge:
-    """Of one world, as it is when asked."""
+    """Of one world, as it is when asked. Without `by_access` everybody may have every system at any priority:
+    so it was before there were policies.
+    """
 
-    def __init__(self, world: Known) -> None:
+    def __init__(self, world: Known, by_access: bool = True) -> None:
         # By lab the state in which it was last found that all its holders can be completed.
         self.safe: dict[str, int] = {}
         self._world = world
+        self._by_access = by_access
         self._answers = Answers()
         self._systems: dict[str, About] = {}
-        self._candidates: dict[tuple[str, Need], Candidates] = {}
+        self._candidates: dict[tuple[str, Need, Who], Candidates] = {}
 
     def viable(self, need: Need, system: System) -> bool:
         """Whether a recipe could run there, busy or not."""
@@ -84,36 +88,59 @@ class Judge:
         self._keep_up()
         return not self._answers.unknown >> need.wants.number & 1
 
-    def usable(self, need: Need, system: System) -> bool:
-        """Viable, and nobody's but a recipe's, now or when it comes free."""
+    def most_urgent(self, who: Who, system: System) -> int | None:
+        """How urgent the recipes of these are there at most (0: Urgent); None: they may not have it."""
+        if not self._by_access:
+            return URGENT
+        return None if system.rights.is_lent_away(who) else system.rights.most(who)
+
+    def is_lent_away(self, recipe: Recipe, system: System) -> bool:
+        """To another than its owner is."""
+        return self._by_access and system.rights.is_lent_away(recipe.who)
+
+    def may_submit(self, recipe: Recipe, system: System) -> bool:
+        """Whoever has borrowed it."""
+        who = self._world.party(recipe.who)
+        return not self._by_access or system.rights.most(who) is not None
+
+    def suits(self, need: Need, system: System) -> bool:
+        """Whoever may have it: viable, and nobody's but a recipe's, now or when it comes free."""
         return self.viable(need, system) and may_be_had(self._world, need, system)
+
+    def is_right(self, recipe: Recipe, system: System) -> bool:
+        """It suits, and is in the lab of its set if that has one."""
+        lab_is_right = recipe.state != "assigned" or recipe.lab == system.lab
+        return lab_is_right and self.suits(self._world.need(recipe), system)
 
     def could_take(self, recipe: Recipe, system: System) -> bool:
         """Usable, and in the lab of its set if that has one."""
-        lab_is_right = recipe.state != "assigned" or recipe.lab == system.lab
-        return lab_is_right and self.usable(self._world.need(recipe), system)
+        who = self._world.party(recipe.who)
+        return self.is_right(recipe, system) and self.most_urgent(who, system) is not None
 
     def needs_in(self, line: Line, system: System, end: Rank) -> list[Need]:
-        """Those of a line for which a system is usable, in the order of their first recipes, to the end."""
+        """Those of a line that a system suits, in the order of their first recipes, to the end."""
         open_to = line.needs(~self._refused(system), end)
-        found = [need for need in open_to if self.usable(need, system)]
+        found = [need for need in open_to if self.suits(need, system)]
         return sorted(found, key=lambda need: line.of(need)[0])
 
     def candidates(self, recipe: Recipe, lab: str) -> Candidates:
         """The systems of a lab that are usable for it."""
         world, need = self._world, self._world.need(recipe)
-        known = self._candidates.get((lab, need))
+        who = world.party(recipe.who) if self._by_access else ANYBODY
+        known = self._candidates.get((lab, need, who))
         if known is None or known.furnished != world.furnished:
             asked = list(world.systems_of[lab]) if _in_lab(world, need, lab) else []
-            known = Candidates(lambda fqdn: self._usable_in(lab, need, fqdn), asked, world.furnished)
+            known = Candidates(lambda fqdn: self._usable_in(lab, need, who, fqdn), asked, world.furnished)
             known.changes = len(world.changed[lab])
-            self._candidates[lab, need] = known
+            self._candidates[lab, need, who] = known
         known.change(world.changed[lab])
         return known
 
-    def _usable_in(self, lab: str, need: Need, fqdn: str) -> bool:
+    def _usable_in(self, lab: str, need: Need, who: Who, fqdn: str) -> bool:
         system = self._world.systems.get(fqdn)
-        return system is not None and system.lab == lab and self.usable(need, system)
+        if system is None or system.lab != lab or not self.suits(need, system):
+            return False
+        return self.most_urgent(who, system) is not None
 
     def _refused(self, system: System) -> int:
         """The requirements that it does not fulfil, as a bitmap."""

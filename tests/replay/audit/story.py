@@ -42,7 +42,7 @@ class Story:
         basis: int | None = None,
         cause: str | None = None,
         epoch: int = 1,
-        policy: int = 3,
+        policy: int = 4,
     ) -> None:
         """One commit of decisions, numbered, by the scheduler that has read everything."""
         known = Basis(self.end if basis is None else basis, AT, epoch, policy)
@@ -87,8 +87,12 @@ class Story:
         priority: str = "Normal",
         guests: Mapping[int, int] | None = None,
         trees: Mapping[int, int] | None = None,
+        **whose: str | None,
     ) -> None:
-        """A set of recipes with what they want, guests with their hosts, and trees other than the first."""
+        """A set of recipes with what they want, guests with their hosts, and trees other than the first.
+
+        `whose` are the owner and the group, where it is not ada's alone.
+        """
         hosts = {number: number for number in wants} | dict(guests or {})
         members = sorted(hosts)
         pairs: list[Pair] = [
@@ -98,13 +102,19 @@ class Story:
             form = wants.get(number, {"and": []})
             host = hosts[number] if hosts[number] != number else None
             tree_id = (trees or {}).get(number, 1)
-            event = new(set_id, number, form, priority, host_recipe_id=host, distro_tree_id=tree_id)
+            event = new(set_id, number, form, priority, host_recipe_id=host, distro_tree_id=tree_id, **whose)
             pairs.append((f"recipe/{number}", event))
         self.commit(*pairs)
 
-    def queue(self, set_id: int, wants: Mapping[int, Mapping[str, Any]], priority: str = "Normal") -> None:
+    def queue(
+        self,
+        set_id: int,
+        wants: Mapping[int, Mapping[str, Any]],
+        priority: str = "Normal",
+        **whose: str | None,
+    ) -> None:
         """A job that gets nothing."""
-        self.job(set_id, wants, priority)
+        self.job(set_id, wants, priority, **whose)
         self.decide([queued(number) for number in wants])
 
     def priority(self, set_id: int, priority: str) -> None:

@@ -1,4 +1,4 @@
-"""Every element of the language, by every operator it takes, where the property is known and where it is not."""
+"""Every element of the language by every operator, where its property is known and where it is not."""
 
 from __future__ import annotations
 

@@ -9,15 +9,16 @@ from functools import cache
 import pytest
 
 from replay.audit.facts import facts_of
-from replay.audit.grants import standing, takers
 from replay.audit.known import Known
 from replay.audit.lines import LAST
 from replay.audit.record import Commit, commits, from_recorded
 from replay.audit.requirement import judge as answer
 from replay.audit.safety import could_take_safely, stuck, wanting
+from replay.audit.standing import standing, takers
 from replay.audit.values import Recipe, System
 from replay.audit.viable import Judge
 from tests.domain.scheduling.history import live
+from tests.replay.audit.peopled import with_people
 
 SEEDS = range(6)
 EVERY = 10
@@ -25,7 +26,9 @@ EVERY = 10
 
 @cache
 def lived(seed: int) -> list[Commit]:
-    return list(commits(from_recorded(live(seed, bursts=40, limit=3).log)))
+    """Every other one of people who have different rights."""
+    history = list(commits(from_recorded(live(seed, bursts=40, limit=3).log)))
+    return with_people(history, seed) if seed % 2 else history
 
 
 def folded(history: list[Commit]) -> Known:
@@ -54,8 +57,10 @@ def searched(world: Known, system: System) -> Iterator[int]:
         if recipe.state in ("queued", "assigned") and not recipe.is_guest
     ]
     needs = set()
-    for recipe in sorted(waiting, key=lambda one: (standing(world, one, system), one.recipe_id)):
-        need = recipe.state, world.need(recipe)
+    for recipe in sorted(
+        waiting, key=lambda one: (standing(world, Judge(world), one, system), one.recipe_id)
+    ):
+        need = recipe.state, world.party(recipe.who), world.need(recipe)
         if need not in needs and _could_take(world, recipe, system):
             needs.add(need)
             yield recipe.recipe_id
@@ -98,21 +103,35 @@ def test_grant__to_anybody_who_waits__is_as_safe_as_if_nothing_were_remembered()
     assert answers >= {(True, True), (False, True), (False, False)}, "the history was too calm"
 
 
-TABLES = ("recipes", "finished", "sets", "systems", "enabled", "pools", "on", "states")
+TABLES = (
+    *("recipes", "finished", "sets", "systems", "enabled", "pools", "on", "states"),
+    *("policies", "people", "left", "gone"),
+)
 INDEXES = ("systems_of", "holding", "held")
 
 
 def told(known: Known) -> dict[str, object]:
     """All that it says of itself."""
     lines = {
-        lab: sorted(rank for need in known.lines[lab].needs(-1, LAST) for rank in known.lines[lab].of(need))
+        lab: sorted(
+            (str(who), rank)
+            for who, line in known.lines[lab]
+            for need in line.needs(-1, LAST)
+            for rank in line.of(need)
+        )
         for lab in (None, *known.systems_of)
     }
     tables = {name: {key: repr(value) for key, value in getattr(known, name).items()} for name in TABLES}
     indexes = {
         name: {lab: dict(held) for lab, held in getattr(known, name).items() if held} for name in INDEXES
     }
-    return {**tables, **indexes, "lines": {lab: ranks for lab, ranks in lines.items() if ranks}}
+    waiting = {str(who): set(numbers) for who, numbers in known._waiting.items()}
+    return {
+        **tables,
+        **indexes,
+        "waiting": waiting,
+        "lines": {lab: ranks for lab, ranks in lines.items() if ranks},
+    }
 
 
 @pytest.mark.parametrize("seed", SEEDS)

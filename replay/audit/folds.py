@@ -1,0 +1,165 @@
+"""What each event does to the world, from topics and plain data alone.
+
+What makes no sense (an event of an unknown subject) is passed over: saying so is up to the invariants.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from replay.audit.record import Record
+from replay.audit.rights import submitters
+from replay.audit.state import State
+from replay.audit.tables import RECIPE_MOVES, USAGE_MOVES
+from replay.audit.values import Distro, Recipe, RecipeSet, System
+
+Fold = Callable[[State, Record], None]
+
+# Recipes and sets
+
+
+def _new(state: State, record: Record) -> None:
+    data = record.data
+    wants = state.wants(data["host_requires"], _distro(data))
+    who = state.who(data.get("owner"), data.get("group"))
+    recipe = Recipe(int(record.name), data["recipe_set_id"], data.get("host_recipe_id"), wants, who)
+    state.put_recipe(recipe)
+
+
+def _distro(data: Mapping[str, Any]) -> Distro | None:
+    tree_id, own = data.get("distro_tree_id"), data.get("distro")
+    if tree_id is not None:
+        return Distro(tree_id)
+    return None if own is None else Distro(None, own["arch"], own["osmajor"], own.get("osminor") or "0")
+
+
+def _moved(state: State, record: Record) -> None:
+    recipe = state.recipes.get(int(record.name))
+    if recipe is None:
+        return
+    happened, data = record.happened, record.data
+    if happened == "queued":
+        state.put_recipe(recipe.moved(happened, None, None))
+    elif happened == "assigned":
+        state.put_recipe(recipe.moved(happened, None, data["lab_controller"]))
+    elif happened == "scheduled":
+        state.put_recipe(recipe.moved(happened, data["system"], data["lab_controller"]))
+    else:
+        state.put_recipe(recipe.moved(happened, recipe.system, recipe.lab))
+
+
+def _submitted(state: State, record: Record) -> None:
+    number, data = int(record.name), record.data
+    submitted = RecipeSet(number, data["priority"], record.position, tuple(data["recipe_ids"]))
+    state.put(state.sets, number, submitted)
+
+
+def _priority(state: State, record: Record) -> None:
+    known = state.sets.get(int(record.name))
+    if known is not None:
+        state.put(state.sets, known.set_id, known._replace(priority=record.data["priority"]))
+
+
+# Systems
+
+
+def _registered(state: State, record: Record) -> None:
+    data = record.data
+    place = data["lab_controller"], data["owner"], data["condition"]
+    state.put_system(System(record.name, *place, data["inventory"], record.position))
+
+
+def _used(state: State, record: Record) -> None:
+    system = state.systems.get(record.name)
+    if system is not None:
+        state.put(state.systems, record.name, system.used(record.happened, record.data.get("recipe_id")))
+
+
+def _accepts(draining: bool) -> Fold:
+    def fold(state: State, record: Record) -> None:
+        system = state.systems.get(record.name)
+        if system is not None:
+            state.put(state.systems, record.name, system._replace(draining=draining))
+
+    return fold
+
+
+def _described(change: Callable[[Mapping[str, Any]], dict[str, Any]]) -> Fold:
+    """It is another system from now on."""
+
+    def fold(state: State, record: Record) -> None:
+        system = state.systems.get(record.name)
+        if system is not None:
+            state.put_system(system._replace(**change(record.data), described=record.position))
+
+    return fold
+
+
+# What is known by name
+
+
+def _tree(state: State, record: Record) -> None:
+    state.put(state.trees, int(record.name), None if record.happened == "removed" else record.data)
+
+
+def _lab(state: State, record: Record) -> None:
+    enabled = record.data["enabled"] if record.happened == "registered" else record.happened == "enabled"
+    state.put(state.enabled, record.name, enabled)
+
+
+def _in_pool(state: State, record: Record) -> None:
+    fqdn = record.data["system"]
+    others = [name for name in state.pools.get(fqdn, ()) if name != record.name]
+    added = [record.name] if record.happened == "system-added" else []
+    state.put(state.pools, fqdn, (*others, *added))
+    if fqdn in state.systems:
+        state.put_system(state.systems[fqdn]._replace(described=record.position))
+
+
+def _policy(state: State, record: Record) -> None:
+    """Of a pool; one that is gone has none."""
+    gone = record.happened == "removed"
+    if gone and record.name not in state.policies:
+        return
+    state.put(state.policies, record.name, None if gone else submitters(record.data["entries"]))
+    for fqdn, pools in state.pools.items():
+        if record.name in pools and fqdn in state.systems:
+            state.put_system(state.systems[fqdn])
+
+
+def _group(state: State, record: Record) -> None:
+    """Who comes back has not left."""
+    name, gone = record.name, record.happened == "removed"
+    people = frozenset[str](() if gone else (*record.data["owners"], *record.data["members"]))
+    were = state.people.get(name, frozenset()) | state.left.get(name, frozenset())
+    state.put(state.people, name, people or None)
+    state.put(state.left, name, were - people or None)
+    state.put(state.gone, name, gone or None)
+
+
+FOLDS: dict[str, Fold] = {
+    "recipe.new": _new,
+    **{f"recipe.{state}": _moved for state in RECIPE_MOVES if state != "new"},
+    "recipe-set.submitted": _submitted,
+    "recipe-set.priority-changed": _priority,
+    "system.registered": _registered,
+    **{f"system.{usage}": _used for usage in USAGE_MOVES},
+    "system.drained": _accepts(draining=True),
+    "system.undrained": _accepts(draining=False),
+    "system.condition-changed": _described(lambda data: {"condition": data["condition"]}),
+    "system.inventory-changed": _described(lambda data: {"inventory": data["inventory"]}),
+    "system.lab-controller-changed": _described(lambda data: {"lab": data["lab_controller"]}),
+    "system.owner-changed": _described(lambda data: {"owner": data["owner"]}),
+    "system.access-policy-changed": _described(lambda data: {"policy": submitters(data["entries"])}),
+    "system.reservation-begun": _described(lambda data: {"user": data["user"]}),
+    "system.reservation-ended": _described(lambda _: {"user": None}),
+    "system.loaned": _described(lambda data: {"borrower": data["user"]}),
+    "system.loan-ended": _described(lambda _: {"borrower": None}),
+    **{f"distro-tree.{what}": _tree for what in ("registered", "changed", "removed")},
+    **{f"lab-controller.{what}": _lab for what in ("registered", "enabled", "disabled")},
+    **{f"pool.{what}": _in_pool for what in ("system-added", "system-removed")},
+    **{f"pool.{what}": _policy for what in ("access-policy-changed", "removed")},
+    **{f"group.{what}": _group for what in ("registered", "changed", "removed")},
+}
+"""Any other event changes nothing here."""

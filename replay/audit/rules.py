@@ -1,0 +1,63 @@
+"""All that a log is judged by."""
+
+from __future__ import annotations
+
+from replay.audit.booking import InStep, OneRecipePerSystem
+from replay.audit.decisions import Decisions, NobodyFencedWrites, WholeCommits
+from replay.audit.grants import (
+    AllowedGrant,
+    LentSystem,
+    NobodyJumped,
+    NobodyOverlooked,
+    NoUnsafeGrant,
+    OfDecisions,
+    UsableGrant,
+)
+from replay.audit.invariant import Invariant
+from replay.audit.pending import TheQueueIsAsked
+from replay.audit.reasons import EveryUnplacedRecipeHasAReason
+from replay.audit.reservations import RightfulReservation
+from replay.audit.together import OneLabPerSet, StartsTogether
+from replay.audit.transitions import LegalTransitions
+from replay.audit.understood import Understood
+from replay.audit.viable import Judge
+
+
+def of_the_log() -> tuple[Invariant, ...]:
+    """What is judged by what the log says; fresh, for one log."""
+    return (
+        WholeCommits(),
+        Understood(),
+        LegalTransitions(),
+        OneRecipePerSystem(),
+        InStep(),
+        TheQueueIsAsked(),
+        OneLabPerSet(),
+        StartsTogether(),
+        RightfulReservation(),
+        EveryUnplacedRecipeHasAReason(),
+        Decisions(),
+        NobodyFencedWrites(),
+    )
+
+
+class OnDecisions:
+    """What is judged by what the scheduler knew, by the moments at which it looks."""
+
+    def __init__(self, judge: Judge) -> None:
+        every: tuple[OfDecisions, ...] = (
+            UsableGrant(judge),
+            LentSystem(judge),
+            AllowedGrant(judge),
+            NobodyJumped(judge),
+            NobodyOverlooked(judge),
+            NoUnsafeGrant(judge),
+        )
+        self.at_grant = [one for one in every if type(one).grant is not OfDecisions.grant]
+        self.unwanted = [one for one in every if type(one).unwanted is not OfDecisions.unwanted]
+        self.decided = [one for one in every if type(one).decided is not OfDecisions.decided]
+
+
+# The policies whose grants must be as the rules written down here have it, by whether they ask who may submit
+# and who has borrowed; who names none must, too.
+BY_ACCESS = {2: False, 3: False, 4: True, None: True}

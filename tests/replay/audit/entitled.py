@@ -1,0 +1,78 @@
+"""What people with a say over systems do in stories: policies, groups, loans and reservations."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from domain.directory import events as directory
+from domain.events import Event
+from domain.system import events as system
+from tests.replay.audit.moves import Pair
+
+Entry = dict[str, Any]
+
+
+def to_group(name: str, most: str = "Urgent") -> Entry:
+    return {"permission": "submit", "group": name, "maximum_effective_priority": most}
+
+
+def to_user(name: str, most: str = "Urgent") -> Entry:
+    return {"permission": "submit", "user": name, "maximum_effective_priority": most}
+
+
+def to_everybody(most: str = "Urgent") -> Entry:
+    return {"permission": "submit", "everybody": True, "maximum_effective_priority": most}
+
+
+def pool_policy(pool: str, *entries: Entry) -> Pair:
+    return f"pool/{pool}", directory.PoolAccessPolicyChanged(entries=list(entries))
+
+
+def own_policy(fqdn: str, *entries: Entry) -> Pair:
+    return f"system/{fqdn}", system.SystemAccessPolicyChanged(entries=list(entries), active_pool=None)
+
+
+def into_pool(pool: str, fqdn: str) -> Pair:
+    return f"pool/{pool}", directory.PoolSystemAdded(system=fqdn)
+
+
+def out_of_pool(pool: str, fqdn: str) -> Pair:
+    return f"pool/{pool}", directory.PoolSystemRemoved(system=fqdn)
+
+
+def pool_removed(pool: str) -> Pair:
+    return f"pool/{pool}", directory.PoolRemoved()
+
+
+def group(name: str, *members: str) -> Pair:
+    return f"group/{name}", directory.GroupRegistered(owners=[], members=list(members))
+
+
+def group_is_now(name: str, *members: str, owners: Sequence[str] = ()) -> Pair:
+    return f"group/{name}", directory.GroupChanged(owners=owners, members=list(members))
+
+
+def group_removed(name: str) -> Pair:
+    return f"group/{name}", directory.GroupRemoved()
+
+
+def lent(fqdn: str, user: str) -> Pair:
+    return f"system/{fqdn}", system.SystemLoaned(user=user, until=None)
+
+
+def given_back(fqdn: str) -> Pair:
+    return f"system/{fqdn}", system.SystemLoanEnded(reason="returned")
+
+
+def owned_by(fqdn: str, user: str) -> Pair:
+    return f"system/{fqdn}", system.SystemOwnerChanged(owner=user)
+
+
+def reserved(fqdn: str, user: str = "ada") -> list[Pair]:
+    begun: Event = system.SystemReservationBegun(user=user, until=None, distro_tree_id=None)
+    return [(f"system/{fqdn}", begun), (f"system/{fqdn}", system.SystemRunning(recipe_id=None))]
+
+
+def returned(fqdn: str) -> Pair:
+    return f"system/{fqdn}", system.SystemReservationEnded(reason="returned")

@@ -1,0 +1,268 @@
+"""Queue jumps by effective priority (seed 004): found where they are, and nowhere else."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import pytest
+
+from tests.replay.audit.entitled import (
+    group,
+    group_is_now,
+    into_pool,
+    lent,
+    own_policy,
+    pool_policy,
+    to_everybody,
+    to_group,
+    to_user,
+)
+from tests.replay.audit.moves import assigned, cancelled, grant, only, place
+from tests.replay.audit.planted import assert_caught, opening
+from tests.replay.audit.story import Story
+
+Asked = tuple[str, str | None]
+"""The priority of a job, and its group."""
+
+OURS, THEIRS = "ours", "theirs"
+
+
+def lab() -> Story:
+    """Recipe 1 runs on a, which is in the pool big. There ours may be Urgent, and all others Medium."""
+    story = opening()
+    story.commit(cancelled(2))
+    story.commit(group(OURS, "bob"))
+    story.commit(group(THEIRS, "bob"))
+    story.commit(into_pool("big", "a"))
+    story.commit(pool_policy("big", to_group(OURS), to_everybody("Medium")))
+    return story
+
+
+def granted(first: Asked, second: Asked, *, jump: bool) -> Story:
+    """Two recipes wait, in this order of submission, and a comes free: the second gets it, or the first."""
+    story = lab()
+    for number, (priority, name) in ((11, first), (12, second)):
+        story.queue(number, {number: only("a")}, priority, owner="bob", group=name)
+    story.complete(1, "a")
+    story.decide(place(12 if jump else 11, "a"))
+    return story
+
+
+# The first table of seed 004, from the top: (effective, nominal) on such a system.
+ROWS: list[Asked] = [
+    ("Urgent", OURS),
+    ("High", OURS),
+    ("Normal", OURS),
+    ("Urgent", THEIRS),
+    ("High", None),
+    ("Normal", THEIRS),
+    ("Medium", OURS),
+    ("Low", THEIRS),
+]
+PAIRS = [(first, second) for place_, first in enumerate(ROWS) for second in ROWS[place_ + 1 :]]
+
+
+@pytest.mark.parametrize(("before", "behind"), PAIRS)
+def test_nobody_jumped__past_who_stands_before_there__is_found(before: Asked, behind: Asked) -> None:
+    """Whoever was submitted first: the later row goes past the earlier one."""
+    for first, second in ((before, behind), (behind, before)):
+        story = granted(first, second, jump=second == behind)
+        winner, loser = ("recipe/12", "recipe/11") if second == behind else ("recipe/11", "recipe/12")
+        assert_caught(story, "nobody_jumped", winner, loser, "system/a", beside={"nobody_jumped"})
+
+
+@pytest.mark.parametrize(("before", "behind"), PAIRS)
+def test_nobody_jumped__by_effective_priority__nothing_is_said(before: Asked, behind: Asked) -> None:
+    for first, second in ((before, behind), (behind, before)):
+        assert _about(granted(first, second, jump=second == before), {"recipe/11", "recipe/12"}) == []
+
+
+def _about(story: Story, subjects: set[str]) -> list[str]:
+    return [str(found) for found in story.violations() if subjects <= set(found.subjects)]
+
+
+def test_nobody_jumped__same_row__is_by_submission() -> None:
+    assert _about(granted(("High", THEIRS), ("High", None), jump=False), {"recipe/11"}) == []
+    assert_caught(granted(("High", THEIRS), ("High", None), jump=True), "nobody_jumped", "recipe/11")
+    # A Medium of ours is Medium, Medium, like theirs.
+    assert_caught(granted(("Medium", THEIRS), ("Medium", OURS), jump=True), "nobody_jumped", "recipe/11")
+
+
+def test_nobody_jumped__in_words__names_both_priorities() -> None:
+    story = granted(("Normal", OURS), ("Urgent", THEIRS), jump=True)
+    (found,) = story.violations()
+    assert "recipe/11 (Normal), which stood before recipe/12 (Urgent, there Medium)" in found.what
+
+
+def test_nobody_jumped__elsewhere__nominal_priorities_count() -> None:
+    """b is in no pool, and open to everybody."""
+    story = lab()
+    story.job(10, {10: only("b")}, owner="bob")
+    story.decide(place(10, "b"))
+    story.queue(11, {11: only("b")}, "Normal", owner="bob", group=OURS)
+    story.queue(12, {12: only("b")}, "Urgent", owner="bob", group=THEIRS)
+    story.complete(10, "b")
+    story.decide(place(11, "b"))
+    assert_caught(story, "nobody_jumped", "recipe/11", "recipe/12")
+
+
+def test_nobody_jumped__two_pools__the_highest_of_both_counts() -> None:
+    story = lab()
+    story.commit(into_pool("small", "a"))
+    story.commit(pool_policy("small", to_group(THEIRS, "High")))
+    story.queue(11, {11: only("a")}, "Normal", owner="bob", group=OURS)
+    story.queue(12, {12: only("a")}, "Urgent", owner="bob", group=THEIRS)
+    story.complete(1, "a")
+    story.decide(place(11, "a"))
+    assert_caught(story, "nobody_jumped", "recipe/11", "recipe/12")
+
+
+def test_nobody_jumped__an_entry_of_their_own__counts_beside_that_of_the_group() -> None:
+    story = lab()
+    story.commit(pool_policy("big", to_user("eve", "High"), to_group(THEIRS, "Normal"), to_everybody("Low")))
+    story.queue(11, {11: only("a")}, "High", owner="bob", group=THEIRS)
+    story.queue(12, {12: only("a")}, "High", owner="eve", group=THEIRS)
+    story.complete(1, "a")
+    story.decide(place(11, "a"))
+    assert_caught(story, "nobody_jumped", "recipe/11", "recipe/12")
+
+
+def test_nobody_jumped__the_owner_whom_no_entry_names__is_capped_by_none() -> None:
+    story = lab()
+    story.commit(pool_policy("big", to_group(THEIRS, "Medium")))
+    story.queue(11, {11: only("a")}, "High", owner="bob", group=THEIRS)
+    story.queue(12, {12: only("a")}, "Normal", owner="ada")
+    story.complete(1, "a")
+    story.decide(place(11, "a"))
+    assert_caught(story, "nobody_jumped", "recipe/11", "recipe/12")
+
+
+def test_nobody_jumped__left_the_group_while_waiting__stands_where_everybody_does() -> None:
+    story = lab()
+    story.queue(11, {11: only("a")}, "Urgent", owner="bob", group=OURS)
+    story.commit(group("hers", "eve"))
+    story.commit(pool_policy("big", to_group(OURS), to_group("hers", "High"), to_everybody("Medium")))
+    story.queue(12, {12: only("a")}, "High", owner="eve", group="hers")
+    story.complete(1, "a")
+    story.commit(group_is_now(OURS))
+    story.decide(place(12, "a"))
+    assert _about(story, {"recipe/11"}) == []
+    late = lab()
+    late.queue(11, {11: only("a")}, "Urgent", owner="bob", group=OURS)
+    late.commit(group_is_now(OURS))
+    late.commit(pool_policy("big", to_group("hers", "High"), to_everybody("Medium")))
+    late.queue(12, {12: only("a")}, "High", owner="eve", group="hers")
+    late.complete(1, "a")
+    late.decide(place(11, "a"))
+    assert_caught(late, "nobody_jumped", "recipe/11", "recipe/12")
+
+
+def test_nobody_jumped__policy_changed_while_waiting__counts_as_it_is() -> None:
+    story = lab()
+    story.queue(11, {11: only("a")}, "Urgent", owner="bob", group=THEIRS)
+    story.queue(12, {12: only("a")}, "Normal", owner="bob", group=OURS)
+    story.complete(1, "a")
+    basis = story.end
+    story.commit(pool_policy("big", to_everybody()))
+    story.decide(place(12, "a"), basis=basis)
+    assert _about(story, {"recipe/11"}) == []
+    story.complete(12, "a")
+    story.queue(13, {13: only("a")}, "High", owner="bob", group=OURS)
+    story.decide(place(13, "a"))
+    assert_caught(story, "nobody_jumped", "recipe/11", "recipe/13")
+
+
+def test_nobody_jumped__assigned_before_effective() -> None:
+    """Whose set has a system of the lab goes first, however it is capped."""
+    story = lab()
+    story.job(11, {11: only("b"), 12: only("a")}, "Low", owner="bob", group=THEIRS)
+    story.decide([*grant(11, "b"), assigned(12)])
+    story.queue(13, {13: only("a")}, "Urgent", owner="bob", group=OURS)
+    story.complete(1, "a")
+    story.decide(place(13, "a"))
+    assert_caught(story, "nobody_jumped", "recipe/13", "recipe/12", "system/a")
+
+
+def test_nobody_jumped__two_assigned__are_by_effective_priority() -> None:
+    story = lab()
+    story.idle("e", "f")
+    story.job(11, {11: only("b"), 12: only("a")}, "Urgent", owner="bob", group=THEIRS)
+    story.decide([*grant(11, "b"), assigned(12)])
+    story.job(13, {13: only("e"), 14: only("a")}, "Normal", owner="bob", group=OURS)
+    story.decide([*grant(13, "e"), assigned(14)])
+    story.complete(1, "a")
+    story.decide(place(12, "a"))
+    assert_caught(
+        story,
+        "nobody_jumped",
+        "recipe/12",
+        "recipe/14",
+        "system/a",
+        beside={"nobody_jumped", "starts_together"},
+    )
+
+
+@pytest.mark.parametrize("policy", [2, 3])
+def test_nobody_jumped__by_a_policy_of_nominal_priorities__is_judged_by_them(policy: int) -> None:
+    def grants(number: int) -> Story:
+        story = lab()
+        story.queue(11, {11: only("a")}, "Normal", owner="bob", group=OURS)
+        story.queue(12, {12: only("a")}, "Urgent", owner="bob", group=THEIRS)
+        story.complete(1, "a")
+        story.decide(place(number, "a"), policy=policy)
+        return story
+
+    assert _about(grants(12), {"recipe/11"}) == []
+    assert_caught(grants(11), "nobody_jumped", "recipe/11", "recipe/12")
+
+
+def test_nobody_jumped__many_of_many_people__in_the_order_of_the_second_table() -> None:
+    """(effective, nominal), row by row; every two that follow each other the wrong way round are found."""
+    nominal = ("Urgent", "High", "Normal", "Medium", "Low")
+    rows = [
+        (most, asked) for most in nominal for asked in nominal if nominal.index(asked) <= nominal.index(most)
+    ]
+    assert len(rows) == 15
+    for before, behind in pairwise(rows):
+        assert _between(before, behind, granted_first=True) == []
+        assert _between(before, behind, granted_first=False) != []
+
+
+def _between(before: tuple[str, str], behind: tuple[str, str], *, granted_first: bool) -> list[str]:
+    """Each for a group of its own, capped at its effective priority; the later row asks first."""
+    story = opening()
+    story.commit(cancelled(2))
+    for number, name, row in ((11, "one", behind), (12, "two", before)):
+        story.commit(group(name, "bob"))
+        story.queue(number, {number: only("a")}, row[1], owner="bob", group=name)
+    story.commit(into_pool("big", "a"))
+    entries = (to_group("one", behind[0]), to_group("two", before[0]), to_everybody("Low"))
+    story.commit(pool_policy("big", *entries))
+    story.complete(1, "a")
+    story.decide(place(12 if granted_first else 11, "a"))
+    return _about(story, {"recipe/11", "recipe/12"})
+
+
+def test_check__much_access__goes_on_where_nothing_is_wrong() -> None:
+    """Grants, one after the other, of systems that differ in who may have them."""
+    story = lab()
+    story.commit(own_policy("b", to_group(THEIRS, "Low"), to_user("eve", "High")))
+    story.commit(lent("m", "bob"))
+    story.job(10, {10: only("b")}, owner="eve")
+    story.decide(place(10, "b"))
+    story.queue(11, {11: only("a", "b")}, "High", owner="bob", group=THEIRS)
+    story.queue(12, {12: only("a", "b")}, "Normal", owner="eve")
+    story.queue(13, {13: only("a", "b")}, "Medium", owner="bob", group=OURS)
+    story.queue(14, {14: {"force": "m"}}, "Low", owner="eve")
+    story.complete(10, "b")
+    # On b, 12 is Normal, 11 Low, and 13 may not be there.
+    story.decide(place(12, "b"))
+    story.complete(1, "a")
+    # On a, 11 is Medium of High, and 13 Medium of Medium.
+    story.decide(place(11, "a"))
+    story.complete(12, "b")
+    story.job(15, {15: {"force": "m"}}, owner="bob")
+    story.decide(place(15, "m"))
+    story.complete(11, "a")
+    story.decide(place(13, "a"))
+    assert story.violations() == []

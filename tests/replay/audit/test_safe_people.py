@@ -1,0 +1,67 @@
+"""What was found safe is asked again when somebody may have less, and what was not when they may more."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+
+from replay.audit.known import Known
+from replay.audit.record import from_recorded
+from replay.audit.safety import is_safe
+from replay.audit.viable import Judge
+from tests.replay.audit.entitled import (
+    given_back,
+    group,
+    group_is_now,
+    group_removed,
+    into_pool,
+    lent,
+    out_of_pool,
+    own_policy,
+    owned_by,
+    pool_policy,
+    to_group,
+    to_user,
+)
+from tests.replay.audit.moves import LAB, Pair, assigned, grant, only
+from tests.replay.audit.story import Story
+
+
+@pytest.mark.parametrize(
+    ("lost", "regained"),
+    [
+        (group_is_now("qe"), group_is_now("qe", "bob")),
+        (pool_policy("big", to_user("eve")), pool_policy("big", to_user("bob"))),
+        (lent("b", "eve"), given_back("b")),
+        (lent("b", "eve"), lent("b", "bob")),
+        (pool_policy("big"), own_policy("b", to_user("bob"))),
+        (out_of_pool("big", "b"), into_pool("big", "b")),
+        (group_removed("qe"), owned_by("b", "bob")),
+    ],
+    ids=str,
+)
+def test_is_safe__access_is_lost_and_regained__follows(lost: Pair, regained: Pair) -> None:
+    """A set of bob for qe holds a and wants b, which is in the pool of qe."""
+    story = Story()
+    story.labs(LAB)
+    story.tree(1, LAB)
+    story.idle("a", "b")
+    for pair in _begin():
+        story.commit(pair)
+    story.job(1, {1: only("a"), 2: only("b")}, owner="bob", group="qe")
+    story.decide([*grant(1, "a"), assigned(2)])
+    known = Known()
+    judge = Judge(known)
+    for pairs, safe in (([], True), ([lost], False), ([regained], True)):
+        begin = len(story.log)
+        for pair in pairs:
+            story.commit(pair)
+        for record in from_recorded(story.log[begin if pairs else 0 :]):
+            known.apply(record)
+        assert is_safe(known, judge, LAB) is safe
+
+
+def _begin() -> Sequence[Pair]:
+    own = own_policy("b", to_user("eve"))
+    return group("qe", "bob"), own, pool_policy("big", to_group("qe")), into_pool("big", "b")
