@@ -54,6 +54,9 @@ def read_leaf(element: Element, form: Mapping[str, Any], path: Path, notes: Note
         return None
     try:
         leaf = _BUILD.get(name, _leaf)(element, form, op)
+    except _Unreadable as wrong:
+        notes.report((*path, wrong.attribute), str(wrong))
+        return None
     except ValueError as wrong:
         notes.report((*path, "value"), str(wrong))
         return None
@@ -81,20 +84,26 @@ def _key_value(element: Element, form: Mapping[str, Any], op: str) -> KeyValue:
     value = form.get("value")
     if value is None and op not in EQUALITY:
         raise ValueError(f"{op} needs a value")
-    return KeyValue(plain(form["key"]), op, None if value is None else plain(value))
+    return KeyValue(_text(form, "key"), op, None if value is None else plain(value))
 
 
 def _device(element: Element, form: Mapping[str, Any], op: str) -> Device | None:
     """Without attributes it asks nothing."""
-    attributes = tuple((name, plain(form[name])) for name in element.attributes if form.get(name) is not None)
+    given = [name for name in element.attributes if form.get(name) is not None]
+    attributes = tuple((name, _text(form, name)) for name in given)
     return Device(op, attributes) if attributes else None
 
 
 def _compatible(element: Element, form: Mapping[str, Any], op: str) -> Compatible:
-    version = form.get("osminor")
-    return Compatible(
-        plain(form["arch"]), plain(form["osmajor"]), None if version is None else plain(version)
-    )
+    version = None if form.get("osminor") is None else _text(form, "osminor")
+    return Compatible(_text(form, "arch"), _text(form, "osmajor"), version)
+
+
+def _text(form: Mapping[str, Any], attribute: str) -> str:
+    try:
+        return plain(form[attribute])
+    except ValueError as wrong:
+        raise _Unreadable(attribute, str(wrong)) from None
 
 
 def _mention(element: Element, kind: str, leaf: Node, path: Path, notes: Notes) -> None:
@@ -106,6 +115,14 @@ def _mention(element: Element, kind: str, leaf: Node, path: Path, notes: Notes) 
 
 def _word(form: Mapping[str, Any]) -> str:
     return str(form["element"]).rsplit("/", 1)[-1]
+
+
+class _Unreadable(Exception):
+    """An attribute beside the value is wrong."""
+
+    def __init__(self, attribute: str, message: str) -> None:
+        super().__init__(message)
+        self.attribute = attribute
 
 
 _BUILD: Final[Mapping[str, Build]] = {

@@ -31,14 +31,21 @@ class Property:
 def dig(inventory: Inventory, path: tuple[str, ...]) -> Any:
     """The value at a path, None where any step of it is missing."""
     found: Any = inventory
+    # Asked of every system of a lab: no abstract class is asked what it is.
     for step in path:
-        found = found.get(step) if isinstance(found, Mapping) else None
+        found = found.get(step) if isinstance(found, dict) else None
     return found
 
 
-def _one(kind: type, path: tuple[str, ...], inventory: Inventory) -> Values:
+def _text(path: tuple[str, ...], inventory: Inventory) -> Values:
     value = dig(inventory, path)
-    return (fold(value),) if isinstance(value, kind) and not isinstance(value, bool) else ()
+    return (value.casefold(),) if isinstance(value, str) else ()
+
+
+def _whole(path: tuple[str, ...], inventory: Inventory) -> Values:
+    """True is no number, though Python says so."""
+    value = dig(inventory, path)
+    return (value,) if type(value) is int else ()
 
 
 def _decimal(path: tuple[str, ...], inventory: Inventory) -> Values:
@@ -106,11 +113,11 @@ def _having_urls(field: str, inventory: Inventory) -> Values:
 
 
 def text(*path: str) -> Property:
-    return Property(partial(_one, str, path))
+    return Property(partial(_text, path))
 
 
 def number(*path: str) -> Property:
-    return Property(partial(_one, int, path))
+    return Property(partial(_whole, path))
 
 
 def decimal(*path: str) -> Property:

@@ -11,16 +11,21 @@ import pytest
 from domain.events import Basis, Recorded, Stamp
 from domain.job.events import JobChanged
 from domain.recipe import events as recipe
+from domain.scheduling.decide import POLICY_VERSION
 from domain.system import events as system
 from tests.domain.scheduling.wants import named
 from tests.domain.scheduling.world import World
 from tests.harness.databases import TestDatabase
+from tests.replay.audit.entitled import into_pool, lent, own_policy, pool_policy, to_everybody, to_group
 from tests.replay.audit.moves import Pair, assigned, grant, place, start
 from tests.replay.verify.queue_of_three import busy, with_queue_jump
 from tests.verification.command import different, found
 from tests.verification.stored import store
 
 Plant = Callable[[World], None]
+
+# The first policy that asks who may submit.
+BY_ACCESS = 4
 
 
 def lab() -> World:
@@ -51,8 +56,8 @@ def reported(world: World, *pairs: Pair) -> None:
     happen(world, pairs, Stamp(world.now, "lab", "request/1"))
 
 
-def decided(world: World, *pairs: Pair, epoch: int = 1) -> None:
-    basis = Basis(world.position, world.now, epoch, policy_version=3)
+def decided(world: World, *pairs: Pair, epoch: int = 1, policy: int = POLICY_VERSION) -> None:
+    basis = Basis(world.position, world.now, epoch, policy)
     happen(world, pairs, Stamp(world.now, "scheduler", f"event/{world.position}", basis, 0))
 
 
@@ -75,6 +80,30 @@ def grants_unsafely(world: World) -> None:
     decided(world, *grant(first, "b"), assigned(second))
 
 
+def grants_without_access(world: World) -> None:
+    """b is for a group, and the recipe of nobody who is in it."""
+    reported(world, own_policy("b", to_group("qe")))
+    recipe_id = world.submit(named("b"), owner="bob")
+    decided(world, *place(recipe_id, "b"), policy=BY_ACCESS)
+
+
+def grants_what_is_lent(world: World) -> None:
+    reported(world, lent("b", "eve"))
+    recipe_id = world.submit(named("b"), owner="bob")
+    decided(world, *place(recipe_id, "b"), policy=BY_ACCESS)
+
+
+def grants_by_nominal_priority(world: World) -> None:
+    """Of two who wait for a, the one is High there and the other Urgent, but Medium there."""
+    reported(world, into_pool("big", "a"))
+    reported(world, pool_policy("big", to_group("qe"), to_everybody("Medium")))
+    for priority, group in (("High", "qe"), ("Urgent", None)):
+        (waiting,) = world.submit_set([named("a")], priority=priority, owner="bob", group=group)
+        world.settle()
+    world.complete(1)
+    decided(world, *place(waiting, "a"), policy=BY_ACCESS)
+
+
 # What nobody decided
 
 
@@ -93,7 +122,7 @@ def skips_a_state(world: World) -> None:
 
 def says_another_time(world: World) -> None:
     """It is decided on one clock, and happens by another."""
-    basis = Basis(world.position, world.now, 1, policy_version=3)
+    basis = Basis(world.position, world.now, 1, POLICY_VERSION)
     later = world.now + timedelta(seconds=1)
     happen(world, place(2, "a"), Stamp(later, "scheduler", f"event/{world.position}", basis, 0))
 
@@ -103,6 +132,9 @@ DECIDED = {
     grants_in_two_labs: "one_lab_per_set",
     grants_unsafely: "no_unsafe_grant",
     says_another_time: "decisions",
+    grants_without_access: "allowed_grant",
+    grants_what_is_lent: "lent_system",
+    grants_by_nominal_priority: "nobody_jumped",
 }
 REPORTED = {
     leaves_the_system_behind: "in_step",

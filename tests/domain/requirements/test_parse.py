@@ -124,6 +124,9 @@ def test_text__not_of_a_requirement__is_refused() -> None:
         (leaf("hostname", value="x" * 256), ("value",), "must not be longer than 255 characters"),
         (leaf("hostname", value="a\u0007"), ("value",), "must not hold control characters"),
         (leaf("hostname", value=["a"]), ("value",), "must be text"),
+        (leaf("device", bus="pci", driver=[]), ("driver",), "must be text"),
+        (leaf("key_value", key={}, value="1"), ("key",), "must be text"),
+        (leaf("system/compatible_with_distro", arch="a", osmajor="b", osminor="c\n"), ("osminor",), None),
         (leaf("pool", op="!=", value=None), (), "<pool> needs value"),
         (
             leaf("system/last_inventoried", value="2026-02-30"),

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 import pytest
 
+from domain.events import Recorded
 from domain.requirements import from_text, matching
 from domain.requirements.host import HOST
+from domain.scheduling.installable import Installable
 from domain.system import events as system
 from tests.domain.scheduling.world import World
 
@@ -35,6 +37,14 @@ def asked(world: World, host_requires: str) -> bool:
     """Of system a, by what the scheduler knows of it."""
     labs = world.partition.labs
     return bool(matching(from_text(host_requires), labs.columns) >> labs.number("a") & 1)
+
+
+def fits(taking_jobs: Installable, news: Iterable[Recorded], host_requires: str) -> bool:
+    """The same, as a process that takes jobs knows it."""
+    for recorded in news:
+        taking_jobs.apply(recorded)
+    taking_jobs.catch_up()
+    return bool(taking_jobs.fitting(host_requires))
 
 
 ROWS: list[tuple[str, Change, str, bool, bool]] = [
@@ -72,9 +82,12 @@ def test_system__changed__is_what_it_is_now(change: Change, required: str, befor
     world.add_lab("lab-2")
     world.add_system("a")
     world.settle()
+    taking_jobs, known = Installable(world.directory), len(world.log)
     assert asked(world, required) is before
+    assert fits(taking_jobs, world.log, required) is before
     change(world)
     assert asked(world, required) is then
+    assert fits(taking_jobs, world.log[known:], required) is then
 
 
 def test_borrower_and_person__gone__match_nothing_again() -> None:
