@@ -14,6 +14,7 @@ from typing import Any
 from domain.directory import events as happened
 from domain.directory.access import Access
 from domain.directory.known_names import KnownNames
+from domain.directory.leavers import Leavers
 from domain.directory.pools import PoolSystems
 from domain.directory.roles import ROLES, SUBMITTER
 from domain.events import TOPICS, Event, Recorded, shown_of, split_subject
@@ -64,6 +65,11 @@ def document_after(document: Document, event: Event) -> Document:
     return {**document, **shown_of(event)}
 
 
+def people_of(group: Document) -> tuple[str, ...]:
+    """Who is in a group, by its document; nobody in one that was removed."""
+    return *group.get("owners", ()), *group.get("members", ())
+
+
 class Directory:
     """Mutable: `apply` the events of the log in order, then ask."""
 
@@ -71,6 +77,7 @@ class Directory:
         self.access = Access()
         self._entries: dict[str, dict[str, Entry]] = {}
         self._pools = PoolSystems()
+        self._leavers = Leavers()
         self._folded: dict[str, str] = {}
         self._keys: dict[str, None] = {}
         self._arches: dict[str, None] = {}
@@ -94,6 +101,8 @@ class Directory:
         for token_id in self.access.apply(name, recorded):
             del self._entries["token"][token_id]
         self._pools.apply(name, event)
+        if kind == "group":
+            self._leavers.changed(name, people_of(before.document if before else {}), people_of(document))
         self._known = None
 
     def plain(self) -> dict[str, Any]:
@@ -108,6 +117,7 @@ class Directory:
             },
             "access": self.access.plain(),
             "pools": self._pools.plain(),
+            "leavers": self._leavers.plain(),
             "keys": list(self._keys),
             "arches": list(self._arches),
         }
@@ -120,6 +130,7 @@ class Directory:
         }
         self.access.restore(values["access"])
         self._pools.restore(values["pools"])
+        self._leavers.restore(values["leavers"])
         self._folded = {name.casefold(): name for name, _ in self.items("system")}
         self._keys = dict.fromkeys(values["keys"])
         self._arches = dict.fromkeys(values["arches"])
@@ -140,6 +151,16 @@ class Directory:
         """Whether who has the name now had it at a position: what came before was somebody else's."""
         entry = self.get(kind, name)
         return entry is not None and entry.since <= position
+
+    def still_for(self, group: str, user: str) -> bool:
+        """Whether what a user has submitted on behalf of a group still is.
+
+        Until the user leaves the group, or that is removed: who comes back has not left, and who never was
+        in it cannot leave it (an admin may name any group).
+        """
+        entry = self._entries.get("group", {}).get(group)
+        is_gone = entry is not None and entry.removed
+        return not is_gone and not self._leavers.has_left(group, user)
 
     def items(self, kind: str) -> Iterator[tuple[str, Entry]]:
         """Those that `get` gives."""

@@ -16,8 +16,10 @@ class Availability:
         self._idle = 0
         self._open = 0
         self._automated = 0
+        # Systems that nobody may have, but for who forces them, until they are repaired.
+        self.broken = 0
         self._enabled: dict[str, None] = {}
-        self._known: dict[str, tuple[bool, bool, bool, str]] = {}
+        self._known: dict[str, tuple[bool, bool, bool, str, bool]] = {}
         self._in_enabled_labs: int | None = 0
 
     def put(self, system: System) -> bool:
@@ -25,7 +27,8 @@ class Availability:
         before = self._known.get(system.fqdn)
         # Whether the lab is enabled is asked when it matters: it changes for all of them at once.
         is_open_now, automated = is_open(system, lab_enabled=True), is_automated(system.condition)
-        known = (system.usage == "idle", is_open_now, automated, system.lab_controller)
+        place = system.lab_controller, system.condition == "Broken"
+        known = (system.usage == "idle", is_open_now, automated, *place)
         if known == before:
             return False
         self._known[system.fqdn] = known
@@ -35,6 +38,7 @@ class Availability:
             return False
         self._open = _with(self._open, bit, is_open_now)
         self._automated = _with(self._automated, bit, automated)
+        self.broken = _with(self.broken, bit, known[-1])
         self._in_enabled_labs = None
         return True
 

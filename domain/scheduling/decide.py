@@ -15,8 +15,9 @@ from domain.scheduling.partition import Partition
 from domain.scheduling.question import pending_system, wake_up
 from domain.scheduling.triggers import LET_GO, NEW_JOB, PENDING_SYSTEM, WAKE_UP, Trigger
 
-# 3: who is given up is told where the distro trees are.
-POLICY_VERSION = 3
+# 4: access policies, loans, and effective priorities; a reason for who waits, and which labs a set fits in.
+# Decisions of 3 knew nothing of these: any system served everybody, by nominal priority.
+POLICY_VERSION = 4
 
 ANSWERS: dict[str, Callable[[Partition, Trigger], Iterator[Decision]]] = {
     NEW_JOB: new_job,

@@ -1,4 +1,4 @@
-"""What decides which systems are viable for a recipe; recipes with the same key share one entry."""
+"""What decides which systems are viable for a recipe; recipes with the same filter share one entry."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from typing import NamedTuple
 
+from domain.access.submitting import Who
 from domain.recipe.state import Recipe
 from domain.requirements.host import forced_system
 from domain.scheduling.labs import Distro
@@ -33,6 +34,13 @@ class FilterKey(NamedTuple):
     def tree_ids(self) -> tuple[int | None, ...]:
         """The trees that must be in the lab."""
         return self.guest_tree_ids if self.own else (self.distro_tree_id, *self.guest_tree_ids)
+
+
+class Asks(NamedTuple):
+    """What recipes that stand together have in common: which systems are viable, and their order on each."""
+
+    key: FilterKey
+    who: Who
 
 
 def filter_key(host: Recipe, guests: Iterable[Recipe]) -> FilterKey:

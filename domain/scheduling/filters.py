@@ -1,54 +1,36 @@
 """Recipes with the same filter share one entry; an index leads from entry to systems and back.
 
-An entry knows its viable systems as a bitmap, and its recipes by rank: the queued ones, and those assigned to
-a lab. A system knows its entries as a bitmap over entry numbers (its signature), and a line its entries in
-the order of their first recipes. So a new recipe looks at one entry, and a pending system at a few of those
-that want it: neither at the queue, nor at the lab. `Effort` counts what was looked at, and a test holds the
-counts against the lab's size.
+An entry knows its viable systems as a bitmap, as far as the filter goes: who may submit there is known for
+each who (`access.py`). A system knows its entries as a bitmap over entry numbers (its signature), and a line
+the first recipes of each filter and who. So a new recipe looks at one entry, and a pending system at a few of
+those that want it: neither at the queue, nor at the lab. `Effort` counts what was looked at, and a test holds
+the counts against the lab's size.
 """
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
-from itertools import chain
+from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
-from domain.scheduling.bitmaps import numbers_in
-from domain.scheduling.filter_key import FilterKey
-from domain.scheduling.heads import Heads, Rank
+from domain.access.submitting import Who
+from domain.scheduling.asking import in_order
+from domain.scheduling.bitmaps import numbers_in, union
+from domain.scheduling.changes import Changes
+from domain.scheduling.effort import Effort
+from domain.scheduling.entry import Entry
+from domain.scheduling.filter_key import Asks, FilterKey
+from domain.scheduling.heads import Rank
 from domain.scheduling.labs import Labs
+from domain.scheduling.lines import Line
 from domain.scheduling.planes import Planes
 from domain.scheduling.ranked import Ranked
-from domain.scheduling.rules import viable
+from domain.scheduling.rules import fitting
 from domain.scheduling.signatures import Signatures
+from domain.scheduling.takers import Takers
+from domain.scheduling.whos import Whos
 
 QUEUED = ""
 """The line of the queued recipes; the assigned ones stand in the line of their lab."""
-
-
-@dataclass
-class Effort:
-    """Work done for triggers: filters held against the lab or a system, and entries and rows looked at."""
-
-    evaluations: int = 0
-    rows: int = 0
-
-
-@dataclass
-class Entry:
-    """All unplaced recipes of one filter. `viable` is None until somebody asks; `lines` are by lab.
-
-    `counted` are those recipes that its systems count as takers.
-    """
-
-    key: FilterKey
-    number: int
-    viable: int | None = None
-    unplaced: int = 0
-    counted: int = 0
-    lines: dict[str, Ranked[Rank]] = field(default_factory=dict)
 
 
 class Evaluated(NamedTuple):
@@ -57,6 +39,13 @@ class Evaluated(NamedTuple):
     key: FilterKey
     number: int
     viable: int
+
+
+class Standing(NamedTuple):
+    """The recipes of one filter in a line, by who."""
+
+    entry: Entry
+    recipes: Mapping[int, Ranked[Rank]]
 
 
 class Filters:
@@ -72,58 +61,45 @@ class Filters:
         self._most = self.SPARE
         self._by_number: dict[int, Entry] = {}
         self._free_numbers: list[int] = []
-        self._heads = defaultdict[str, Heads](Heads)
         # Bitmaps of entries: evaluated, with unplaced recipes, naming a system by force.
         self._known = 0
         self._populated = 0
         self._forcing = 0
+        self._whos = Whos(labs.access)
+        self._lines: dict[str, Line] = {}
         self._signatures = Signatures()
-        # How many unplaced recipes could use a system, of the evaluated entries; and those entries of which
-        # not as many are counted as there are: they come and go far more often than somebody asks.
-        self._takers = Planes()
-        self._miscounted: dict[int, None] = {}
+        self._changes = Changes()
+        self._takers = Takers(labs.access, self._whos, self._by_number)
 
     # Recipes in and out
 
-    def add(self, key: FilterKey) -> None:
-        """One more unplaced recipe, which stands in no line yet."""
-        entry = self._entry(key)
-        entry.unplaced += 1
+    def add(self, asks: Asks, count: int = 1) -> None:
+        """So many more unplaced recipes, which stand in no line yet."""
+        entry, who = self._entry(asks.key), self._whos.number(asks.who)
+        entry.unplaced[who] = entry.unplaced.get(who, 0) + count
+        self._whos.count(who, count)
         self._populated |= 1 << entry.number
-        self._miscounted[entry.number] = None
+        self._takers.changed(entry, who)
 
-    def remove(self, key: FilterKey) -> None:
-        entry = self._entry(key)
-        entry.unplaced -= 1
-        if not entry.unplaced:
-            self._populated &= ~(1 << entry.number)
-        self._miscounted[entry.number] = None
+    def remove(self, asks: Asks) -> None:
+        entry, who = self._entry(asks.key), self._whos.number(asks.who)
+        entry.unplaced[who] -= 1
+        self._whos.count(who, -1)
+        if not entry.unplaced[who]:
+            del entry.unplaced[who]
+            if not entry.unplaced:
+                self._populated &= ~(1 << entry.number)
+        self._takers.changed(entry, who)
 
-    def enqueue(self, key: FilterKey, line: str, rank: Rank) -> None:
-        entry = self._entry(key)
-        ranked = entry.lines.setdefault(line, Ranked())
-        ranked.add(rank)
-        if ranked.first() == rank:
-            self._heads[line].put(entry.number, rank)
+    def enqueue(self, asks: Asks, line: str, *ranks: Rank) -> None:
+        """Of recipes that were added."""
+        if line not in self._lines:
+            self._lines[line] = Line()
+        self._lines[line].add(self._entry(asks.key).number, self._whos.number(asks.who), *ranks)
 
-    def dequeue(self, key: FilterKey, line: str, rank: Rank) -> None:
-        entry = self._entry(key)
-        ranked = entry.lines[line]
-        ranked.discard(rank)
-        if self._heads[line].first(entry.number) == rank:
-            self._heads[line].put(entry.number, ranked.first())
-        if not len(ranked):
-            del entry.lines[line]
-
-    def fill(self, key: FilterKey, unplaced: int, lines: Mapping[str, Iterable[Rank]]) -> None:
-        """As many times `add`, and `enqueue`."""
-        entry = self._entry(key)
-        entry.unplaced += unplaced
-        self._populated |= 1 << entry.number
-        self._miscounted[entry.number] = None
-        for line, ranks in lines.items():
-            ranked = entry.lines[line] = Ranked(chain(entry.lines.get(line, ()), ranks))
-            self._heads[line].put(entry.number, ranked.first())
+    def dequeue(self, asks: Asks, line: str, rank: Rank) -> None:
+        """Of a recipe that will be removed."""
+        self._lines[line].discard(self._entry(asks.key).number, self._whos.number(asks.who), rank)
 
     def _entry(self, key: FilterKey) -> Entry:
         entry = self._entries.get(key)
@@ -142,25 +118,29 @@ class Filters:
     def _drop_spare(self) -> None:
         if len(self._entries) < self._most:
             return
-        for entry in [entry for entry in self._entries.values() if not entry.unplaced]:
+        spare = [entry for entry in self._entries.values() if not entry.unplaced]
+        for entry in spare:
             self._forget(entry)
-            self._forcing &= ~(1 << entry.number)
-            self._miscounted.pop(entry.number, None)
             del self._entries[entry.key], self._by_number[entry.number]
             self._free_numbers.append(entry.number)
+        gone = union(1 << entry.number for entry in spare)
+        self._forcing &= ~gone
+        self._changes.gone(gone)
         self._most = max(self.SPARE, 2 * len(self._entries))
 
     # What was found of them: to be kept, and to begin from
 
     def evaluated(self) -> list[Evaluated]:
+        self._catch_up()
         return [
             Evaluated(entry.key, entry.number, entry.viable)
-            for entry in self._evaluated()
+            for entry in map(self._by_number.__getitem__, numbers_in(self._known))
             if entry.viable is not None
         ]
 
     def signatures(self) -> list[int]:
         """By system number, which of those filters it is viable for, as a bitmap of their numbers."""
+        self._catch_up()
         return [self._signatures.of(number) for number in range(len(self._labs.names))]
 
     def restore(self, evaluated: Iterable[Evaluated], signatures: Iterable[int]) -> None:
@@ -174,39 +154,28 @@ class Filters:
 
     # Systems and distro trees in and out
 
-    def system_changed(self, fqdn: str, alone: Callable[[], Labs]) -> None:
-        """Hold a new or changed system against the entries in use.
-
-        `alone` makes a lab of just that system; while no entry has been evaluated, nobody needs it.
-        """
+    def system_changed(self, number: int, changed: frozenset[str] | None) -> None:
+        """What `Labs.put` has found: only entries that name such a property are evaluated for it again."""
+        # While no entry has been evaluated, nobody needs it.
         if self._known:
-            self._hold_against_all(self._labs.number(fqdn), alone())
-
-    def _hold_against_all(self, number: int, alone: Labs) -> None:
-        takers = signature = 0
-        for entry in self._evaluated():
-            self._effort.evaluations += 1
-            assert entry.viable is not None, "an evaluated entry knows its systems"
-            if viable(alone, entry.key):
-                entry.viable |= 1 << number
-                signature |= 1 << entry.number
-                takers += entry.counted
-            else:
-                entry.viable &= ~(1 << number)
-        self._signatures.put(number, signature)
-        self._takers.put(number, takers)
+            self._changes.note(number, changed)
 
     def tree_changed(self, tree_id: int) -> None:
         """Entries that name the tree are evaluated anew when they are next asked for."""
-        for entry in self._evaluated():
-            if tree_id in entry.key.tree_ids:
-                self._forget(entry)
+        for number in numbers_in(self._known):
+            if tree_id in self._by_number[number].key.tree_ids:
+                self._forget(self._by_number[number])
 
     # Questions
 
     def viable(self, key: FilterKey) -> int:
-        """Bitmap of the systems that could run recipes with this filter, busy or not."""
-        return self._evaluate(self._entry(key))
+        """Bitmap of the systems that could run recipes with this filter, busy or not, whoever asks."""
+        self._catch_up()
+        entry = self._entry(key)
+        if entry.viable is None:
+            self._look(entry)
+        assert entry.viable is not None, "it has been evaluated"
+        return entry.viable
 
     def fewest_takers(self, among: int) -> int:
         """Those systems that the fewest unplaced recipes could use."""
@@ -215,74 +184,90 @@ class Filters:
 
     def takers_counted(self) -> Planes:
         """By system, how many unplaced recipes of evaluated filters could use it."""
-        for number in self._miscounted:
-            self._count(self._by_number[number], self._by_number[number].unplaced)
-        self._miscounted.clear()
-        return self._takers
+        self._catch_up()
+        return self._takers.counted()
 
     def in_use(self) -> Iterator[Entry]:
         """The filters of unplaced recipes, whether evaluated or not."""
         return (self._by_number[number] for number in numbers_in(self._populated))
 
-    def wanting(self, line: str) -> Iterator[Entry]:
+    def standing(self, entry: Entry) -> Iterator[Rank]:
+        """The recipes of a filter that stand in any line."""
+        lines = (line.recipes.get(entry.number, ()) for line in self._lines.values())
+        return (rank for ranked in lines for rank in ranked)
+
+    def wanting(self, line: str) -> Iterator[Standing]:
         """The filters of a line, evaluated."""
-        self._evaluate_all(self._heads[line].numbers)
-        for number in self._heads[line]:
+        there = self._lines.get(line)
+        if there is None:
+            return
+        self._evaluate_all(there.filters)
+        for number in there.recipes:
             self._effort.rows += 1
-            yield self._by_number[number]
+            yield Standing(self._by_number[number], there.by_who(number))
+
+    def who(self, number: int) -> Who:
+        """Whose recipes `wanting` tells by this number."""
+        return self._whos[number]
 
     def takers(self, fqdn: str, line: str, *, forced_only: bool) -> Iterator[Rank]:
-        """The recipes of a line that the system is viable for, in rank order, while nothing changes.
+        """The recipes of a line that may have the system, in the order in which it asks them, while nothing
+        changes.
 
         With `forced_only`, those that name the system by force.
         """
-        heads = self._heads[line]
-        if not heads.numbers:
+        there = self._lines.get(line)
+        if there is None or not there.filters:
             return iter(())
-        self._evaluate_all(heads.numbers)
-        signature = self._signatures.of(self._labs.number(fqdn))
-
-        def recipes(number: int) -> Ranked[Rank]:
-            self._effort.rows += 1
-            return self._by_number[number].lines[line]
-
-        return heads.merged(signature & self._forcing if forced_only else signature, recipes)
+        self._evaluate_all(there.filters)
+        number = self._labs.number(fqdn)
+        among = self._signatures.of(number) & there.filters
+        if forced_only:
+            among &= self._forcing
+        if not among:
+            return iter(())
+        return in_order(there, among, self._whos.order(self._labs.access.of(number)), self._effort)
 
     # Bringing up to date what is asked for
 
     def _evaluate_all(self, numbers: int) -> None:
+        self._catch_up()
         fresh = numbers & ~self._known
         if fresh:
             for number in numbers_in(fresh):
                 self._look(self._by_number[number])
 
-    def _evaluate(self, entry: Entry) -> int:
-        if entry.viable is None:
-            self._look(entry)
-        assert entry.viable is not None, "it has just been evaluated"
-        return entry.viable
-
     def _look(self, entry: Entry) -> None:
         self._effort.evaluations += 1
-        entry.viable = viable(self._labs, entry.key)
-        self._miscounted[entry.number] = None
+        entry.viable = fitting(self._labs, entry.key)
         self._known |= 1 << entry.number
         self._signatures.add(entry.number, entry.viable)
+        self._takers.evaluated(entry)
 
     def _forget(self, entry: Entry) -> None:
         """What was found of it is not so any more."""
         if entry.viable is None:
             return
-        self._count(entry, 0)
+        self._takers.forget(entry)
         self._known &= ~(1 << entry.number)
-        self._signatures.remove(entry.number, entry.viable)
+        self._signatures.remove(entry.number)
         entry.viable = None
 
-    def _count(self, entry: Entry, takers: int) -> None:
-        """Its systems count so many recipes of it."""
-        if entry.viable is not None:
-            more, entry.counted = takers - entry.counted, takers
-            (self._takers.add if more > 0 else self._takers.subtract)(entry.viable, abs(more))
-
-    def _evaluated(self) -> Iterator[Entry]:
-        return (self._by_number[number] for number in numbers_in(self._known))
+    def _catch_up(self) -> None:
+        """Hold the systems that have changed against the entries that this concerns, all of them at once."""
+        if not self._changes.systems:
+            return
+        systems, concerned = self._changes.take(self._known, self._by_number)
+        if not concerned:
+            return
+        part, found = self._labs.part(systems), dict[int, int]()
+        for number in numbers_in(concerned):
+            self._effort.evaluations += 1
+            entry = self._by_number[number]
+            found[number] = fitting(part.labs, entry.key)
+            assert entry.viable is not None, "an evaluated entry knows its systems"
+            viable = entry.viable & ~systems | found[number] << part.before
+            if viable != entry.viable:
+                self._takers.forget(entry)
+                entry.viable = viable
+        self._signatures.replace(systems, concerned, found, part.before)

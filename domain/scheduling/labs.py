@@ -9,7 +9,8 @@ from collections.abc import Hashable, Iterable, Iterator, Mapping
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from domain.requirements import Columns
-from domain.scheduling.bitmaps import union
+from domain.scheduling.access import Access
+from domain.scheduling.bitmaps import lowest, numbers_in, union
 from domain.scheduling.planes import Planes
 from domain.system.state import System
 
@@ -33,14 +34,17 @@ class Index(Generic[K]):
         self._bitmaps: dict[K, int] = {}
         self._keys: dict[int, tuple[K, ...]] = {}
 
-    def put(self, number: int, *keys: K) -> None:
-        """From now on the system has these values of the property, and no others."""
-        bit = 1 << number
-        for key in self._keys.get(number, ()):
+    def put(self, number: int, *keys: K) -> bool:
+        """From now on the system has these values of the property, and no others; whether that is new."""
+        before, bit = self._keys.get(number), 1 << number
+        if before == keys:
+            return False
+        for key in before or ():
             self._bitmaps[key] &= ~bit
         self._keys[number] = keys
         for key in keys:
             self._bitmaps[key] = self._bitmaps.get(key, 0) | bit
+        return True
 
     def __getitem__(self, key: K) -> int:
         return self._bitmaps.get(key, 0)
@@ -49,10 +53,21 @@ class Index(Generic[K]):
         return self._bitmaps.items()
 
 
+class Part(NamedTuple):
+    """Some of the systems as labs of their own, with the same distro trees: what holds there holds for them.
+
+    Each has a number there that is smaller by `before`.
+    """
+
+    labs: Labs
+    before: int
+
+
 class Labs:
     """Mutable: put systems and distro trees as the log changes them, then ask for bitmaps."""
 
     def __init__(self) -> None:
+        self.access = Access()
         self.columns = Columns()
         self.registered = 0
         self.names: list[str] = []
@@ -61,6 +76,7 @@ class Labs:
         self.owner: Index[str] = Index()
         self._arch: Index[str] = Index()
         self._excluded: Index[tuple[str, str, str | None]] = Index()
+        self._described: dict[int, tuple[System, tuple[str, ...]]] = {}
         self._numbers: dict[str, int] = {}
         self._trees: dict[int, Mapping[str, Any]] = {}
         self._places: Planes | None = None
@@ -68,31 +84,45 @@ class Labs:
     def number(self, fqdn: str) -> int:
         return self._numbers[fqdn]
 
-    def put(self, system: System, pools: tuple[str, ...]) -> int:
-        """Take in a system whose inventory, condition, lab, owner or pools are new or changed; its number."""
+    def put(self, system: System, pools: tuple[str, ...]) -> frozenset[str] | None:
+        """Take in a system of which something is new that filters or preferences look at.
+
+        Which properties are, that requirements may ask for; None where it matters whatever they ask for: it
+        is new, or its lab is, or what it can install.
+        """
         number = self._numbers.get(system.fqdn)
         if number is None:
             number = self._numbers[system.fqdn] = len(self.names)
             self.names.append(system.fqdn)
             self._places = None
-        bit = 1 << number
-        inventory = {**system.inventory, "fqdn": system.fqdn, "pools": list(pools)}
-        self.columns.put(number, inventory)
-        self.lab_controller.put(number, system.lab_controller)
+        return self._describe(number, system, pools)
+
+    def _describe(self, number: int, system: System, pools: tuple[str, ...]) -> frozenset[str] | None:
+        self._described[number] = system, pools
         self.owner.put(number, system.owner)
         self.pool.put(number, *pools)
-        self._arch.put(number, *(inventory.get("arches") or ()))
-        exclusions = inventory.get("excluded_families") or ()
-        self._excluded.put(number, *((ex["arch"], ex["family"], ex.get("version")) for ex in exclusions))
-        self.registered = self.registered & ~bit if system.condition == "Removed" else self.registered | bit
-        return number
+        exclusions = system.inventory.get("excluded_families") or ()
+        matters_to_all = (
+            self._register(number, system.condition != "Removed"),
+            self.lab_controller.put(number, system.lab_controller),
+            self._arch.put(number, *(system.inventory.get("arches") or ())),
+            self._excluded.put(number, *((ex["arch"], ex["family"], ex.get("version")) for ex in exclusions)),
+        )
+        changed = self.columns.put(number, described(system, pools))
+        return None if any(matters_to_all) else changed
 
-    def alone(self, system: System, pools: tuple[str, ...]) -> Labs:
-        """A lab of this one system and the same distro trees: what holds there holds for the system."""
-        lab = Labs()
-        lab._trees = self._trees
-        lab.put(system, pools)
-        return lab
+    def _register(self, number: int, is_there: bool) -> bool:
+        before, bit = self.registered, 1 << number
+        self.registered = before | bit if is_there else before & ~bit
+        return self.registered != before
+
+    def part(self, systems: int) -> Part:
+        """Of the systems of a bitmap, which is not empty."""
+        labs, before = Labs(), lowest(systems)
+        labs._trees = self._trees
+        for number in numbers_in(systems):
+            labs._describe(number - before, *self._described[number])
+        return Part(labs, before)
 
     def first_by_name(self, among: int) -> int:
         """The number of the system that comes first by name; `among` is not empty."""
@@ -136,3 +166,18 @@ class Labs:
             return 0
         whole = self._excluded[distro.arch, distro.family, None]
         return self.registered & ~(whole | self._excluded[distro.arch, distro.family, distro.version])
+
+
+def described(system: System, pools: tuple[str, ...]) -> dict[str, Any]:
+    """All that a requirement may ask of a system, by the names of `domain.requirements.inventory`."""
+    return {
+        **system.inventory,
+        "fqdn": system.fqdn,
+        "pools": list(pools),
+        "owner": system.owner,
+        "condition": system.condition,
+        "lab_controller": system.lab_controller,
+        "loaned_to": system.loan and system.loan.user,
+        # Who has reserved it: whose recipe is on it is no property of a system.
+        "user": system.reservation and system.reservation.user,
+    }

@@ -14,9 +14,10 @@ from domain.scheduling.granting import grant, is_safe
 from domain.scheduling.impossible import why_never
 from domain.scheduling.matching import match
 from domain.scheduling.partition import Partition
-from domain.scheduling.reasons import NO_IDLE_SYSTEM, SET_INCOMPLETE, UNSAFE
+from domain.scheduling.reasons import SET_INCOMPLETE, UNSAFE
 from domain.scheduling.triggers import Trigger
 from domain.scheduling.wanted import hopeless, wanted
+from domain.scheduling.why_waits import why_waits
 
 
 def new_job(partition: Partition, trigger: Trigger) -> Iterator[Decision]:
@@ -60,7 +61,7 @@ def _place_one(draft: Draft, recipe_id: int, free: int, reach: int) -> str | Non
     if host.lab_controller is not None:
         candidates &= partition.labs.lab_controller[host.lab_controller]
     if not candidates:
-        return NO_IDLE_SYSTEM
+        return why_waits(partition, host, free)
     fits = candidates & reach or _of_sufficient_labs(partition, host, candidates)
     if not fits:
         return SET_INCOMPLETE

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import datetime
-from typing import Any
 
 from domain.directory import events as directory
 from domain.directory.state import Directory
@@ -19,7 +18,9 @@ from domain.recipe_set.members import Members
 from domain.recipe_set.state import RecipeSet
 from domain.scheduling.availability import Availability
 from domain.scheduling.bitmaps import union
-from domain.scheduling.filters import Effort, Filters
+from domain.scheduling.describing import Describing, looks_alike
+from domain.scheduling.effort import Effort
+from domain.scheduling.filters import Filters
 from domain.scheduling.labs import Labs
 from domain.scheduling.raising import Question, Raising
 from domain.scheduling.recipe_sets import RecipeSets
@@ -46,7 +47,8 @@ class Partition:
         self.labs = Labs()
         self.available = Availability(self.labs)
         self.filters = Filters(self.labs, self.effort)
-        self.sets = RecipeSets(self.filters)
+        self._describing = Describing(self.directory, self.labs, self.filters)
+        self.sets = RecipeSets(self.filters, self._describing.who_of)
         self.triggers = Triggers(self._log_wants)
         self.systems: dict[str, System] = {}
         # Systems that a person has.
@@ -102,25 +104,23 @@ class Partition:
     def _document_changed(self, kind: str, name: str, event: Event) -> None:
         if isinstance(event, directory.PoolSystemAdded | directory.PoolSystemRemoved):
             self._describe(self.systems[event.system])
+        elif kind == "pool":
+            self._describing.pool_changed(name, self.systems)
+            self._look_again()
+        elif kind == "group":
+            self.sets.look_again((), (name,))
+            self.hopeless.clear()
         elif kind == "distro-tree":
-            self._describe_tree(name)
-            self.filters.tree_changed(int(name))
+            self._describing.tree_changed(name)
             self.hopeless.clear()
         elif kind == "lab-controller":
             self.available.enable(name, self.directory.is_enabled(name))
             self.hopeless.clear()
 
-    def _describe_tree(self, name: str) -> None:
-        entry = self.directory.get("distro-tree", name)
-        if entry is None:
-            self.labs.remove_tree(int(name))
-        else:
-            self.labs.put_tree(int(name), entry.document)
-
     def _put_system(self, system: System) -> None:
         before = self.systems.get(system.fqdn)
         self.systems[system.fqdn] = system
-        if before is None or _description(before) != _description(system):
+        if before is None or not looks_alike(before, system):
             self._describe(system)
         if self.available.put(system):
             self.hopeless.clear()
@@ -130,10 +130,15 @@ class Partition:
             self.reserved[system.fqdn] = None
 
     def _describe(self, system: System) -> None:
-        """What is known of a system is new: it is held against the filters."""
-        pools = self.directory.pools_of(system.fqdn)
-        self.labs.put(system, pools)
-        self.filters.system_changed(system.fqdn, lambda: self.labs.alone(system, pools))
+        self._describing.describe(system)
+        self._look_again()
+
+    def _look_again(self) -> None:
+        """Other systems may be viable than before, and policies may name others."""
+        news = self.labs.access.news()
+        if news:
+            users = {name for kind, name in news if kind == "user"}
+            self.sets.look_again(users, {name for kind, name in news if kind == "group"})
         self.hopeless.clear()
 
     def restore(self, position: int, systems: Iterable[System]) -> None:
@@ -261,9 +266,15 @@ class Partition:
         systems = {recipe.system: self.systems[recipe.system] for recipe in recipes if recipe.system}
         return Members(recipes, systems)
 
+    def entitled(self, host: Recipe) -> int:
+        """Bitmap of the systems that could run it, and to which it may be submitted, on loan or not."""
+        key, who = self.sets.asks(host)
+        return self.filters.viable(key) & self.labs.access.entitled(who)
+
     def viable(self, host: Recipe) -> int:
         """Bitmap of the systems that could run it, busy or not."""
-        return self.filters.viable(self.sets.key(host))
+        key, who = self.sets.asks(host)
+        return self.filters.viable(key) & self.labs.access.may(who)
 
     def usable(self, host: Recipe) -> int:
         """Bitmap of the viable systems that it may have, now or when they come free."""
@@ -274,8 +285,3 @@ class Partition:
         """Bitmap of those of them that it may have now."""
         forced = self.sets.key(host).forced is not None
         return self.viable(host) & self.available.idle(forced=forced)
-
-
-def _description(system: System) -> tuple[Any, ...]:
-    """What filters and preferences look at."""
-    return system.inventory, system.condition == "Removed", system.lab_controller, system.owner

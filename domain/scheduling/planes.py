@@ -59,6 +59,6 @@ class Planes:
         """Those of `among` that have the smallest number."""
         for plane in reversed(self._planes):
             larger = among & plane
-            if larger != among:
+            if larger and larger != among:
                 among ^= larger
         return among

@@ -6,6 +6,10 @@ from typing import Final
 
 # Why it waits.
 NO_IDLE_SYSTEM: Final = "no idle system is viable"
+NO_IDLE_ACCESS: Final = "no idle system is viable: it may not be submitted to those that would do"
+ALL_BROKEN: Final = "every viable system is broken"
+NONE_USABLE: Final = "no viable system is usable now, busy ones included"
+ALL_LENT: Final = "every system that could run it is on loan to somebody else"
 SET_INCOMPLETE: Final = "no lab has usable systems for its whole set now, busy ones included"
 UNSAFE: Final = "unsafe: with this system its set and others could wait for each other for ever"
 LET_GO: Final = "its set let go: it could not be completed, or stood in the way of others"
@@ -15,6 +19,7 @@ NO_DISTRO_TREE: Final = "no distro tree matches the distro requirements"
 DISTRO_LEFT: Final = "its distro tree has left every lab"
 NO_LAB_HAS_ALL_TREES: Final = "no lab has the distro trees of all recipes of the set"
 NO_LAB_FOR_ALL: Final = "no lab has enough viable systems for all recipes of the set at once"
+FIT_IN_DIFFERENT_LABS: Final = "the recipes of its set fit only in different labs"
 SIBLING_IMPOSSIBLE: Final = "another recipe of its set could never run"
 WATCHDOG_EXPIRED: Final = "its watchdog expired"
 
@@ -28,6 +33,7 @@ NO_LAB_HAS_THE_GUESTS: Final = "no lab has the distro trees of its guests as wel
 NO_SYSTEM_OF_THE_ARCH: Final = "no system has the architecture of the distro tree"
 ALL_EXCLUDE_THE_FAMILY: Final = "every system excludes the distro family"
 NO_SYSTEM_MATCHES: Final = "no system matches the host requirements"
+NO_ACCESS: Final = "its owner and group may submit to none of the systems that could run it"
 # The same where some do match the host requirements: what each of them lacks beside.
 NO_MATCH_HAS_THE_TREE: Final = "no system that matches the host requirements is in a lab with the distro tree"
 NO_MATCH_HAS_THE_GUESTS: Final = (

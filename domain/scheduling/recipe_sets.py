@@ -3,14 +3,15 @@ hold."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field
 from itertools import chain
 
+from domain.access.submitting import Who
 from domain.recipe.lifecycle import PLACED, UNPLACED
 from domain.recipe.state import Recipe
 from domain.recipe_set.state import RecipeSet
-from domain.scheduling.filter_key import FilterKey, filter_key
+from domain.scheduling.filter_key import Asks, FilterKey, filter_key
 from domain.scheduling.filters import QUEUED, Filters
 from domain.scheduling.heads import Rank
 
@@ -20,9 +21,9 @@ BOUND = ("assigned", "scheduled")
 
 @dataclass(slots=True)
 class Wanting:
-    """What hosts that have one filter come to: how many have no system, and who stands in which line."""
+    """What hosts that stand together come to: how many have no system, and who stands in which line."""
 
-    key: FilterKey
+    asks: Asks
     unplaced: int = 0
     lines: dict[str, list[Rank]] = field(default_factory=dict)
 
@@ -31,16 +32,20 @@ class RecipeSets:
     """Mutable: `put` each new state of a set or recipe; `filters` is kept in step.
 
     Finished recipes are forgotten, and a set with its last one.
+    `who_of` says whose a recipe is, as far as that makes a difference.
     """
 
-    def __init__(self, filters: Filters) -> None:
+    def __init__(self, filters: Filters, who_of: Callable[[Recipe], Who]) -> None:
         self.sets: dict[int, RecipeSet] = {}
         self.recipes: dict[int, Recipe] = {}
         # Recipes whose watchdog runs, and recipes that have a system.
         self.on_clock: dict[int, None] = {}
         self.placed: dict[int, None] = {}
         self._filters = filters
-        self._keys: dict[int, FilterKey] = {}
+        self._who_of = who_of
+        self._asks: dict[int, Asks] = {}
+        # The hosts among them by owner and group.
+        self._people: dict[tuple[str, str | None], dict[int, None]] = {}
         # Lab controller -> set -> how many of its hosts keep it there.
         self._bound: dict[str, dict[int, int]] = {}
 
@@ -58,7 +63,7 @@ class RecipeSets:
     def put(self, recipe: Recipe, *, forget: bool = True) -> None:
         """`forget` is False for what is only supposed: a finished recipe may come back then."""
         before = self.recipes.get(recipe.recipe_id)
-        indexed = recipe.recipe_id in self._keys
+        indexed = recipe.recipe_id in self._asks
         if indexed and before is not None:
             self._unindex(before)
         self.recipes[recipe.recipe_id] = recipe
@@ -85,22 +90,24 @@ class RecipeSets:
         for recipe in self.recipes.values():
             if recipe.host_recipe_id is not None:
                 guests.setdefault(recipe.host_recipe_id, []).append(recipe)
-        alike: dict[tuple[str, int | None], Wanting] = {}
+        alike: dict[tuple[str, int | None, str, str | None], Wanting] = {}
         apart: list[Wanting] = []
         for recipe in self.recipes.values():
             if recipe.host_recipe_id is not None:
                 continue
             if recipe.distro is not None or recipe.recipe_id in guests:
-                wanting = Wanting(filter_key(recipe, guests.get(recipe.recipe_id, ())))
+                wanting = Wanting(self._asks_of(recipe, guests.get(recipe.recipe_id, ())))
                 apart.append(wanting)
             else:
-                asked = recipe.host_requires, recipe.distro_tree_id
-                wanting = alike.get(asked) or alike.setdefault(asked, Wanting(filter_key(recipe, ())))
-            self._keys[recipe.recipe_id] = wanting.key
+                asked = recipe.host_requires, recipe.distro_tree_id, recipe.owner, recipe.group
+                wanting = alike.get(asked) or alike.setdefault(asked, Wanting(self._asks_of(recipe, ())))
+            self._begin(recipe, wanting.asks)
             self._want(wanting, recipe)
         for wanting in chain(alike.values(), apart):
             if wanting.unplaced:
-                self._filters.fill(wanting.key, wanting.unplaced, wanting.lines)
+                self._filters.add(wanting.asks, wanting.unplaced)
+            for line, ranks in wanting.lines.items():
+                self._filters.enqueue(wanting.asks, line, *ranks)
 
     def _want(self, wanting: Wanting, host: Recipe) -> None:
         """`_index` one, but for the filters."""
@@ -121,23 +128,48 @@ class RecipeSets:
         members = self.members(recipe_set_id)
         for host in self.hosts(recipe_set_id):
             guests = [recipe for recipe in members if recipe.host_recipe_id == host.recipe_id]
-            self._keys[host.recipe_id] = filter_key(host, guests)
+            self._begin(host, self._asks_of(host, guests))
             self._index(host)
+
+    def _asks_of(self, host: Recipe, guests: Iterable[Recipe]) -> Asks:
+        return Asks(filter_key(host, guests), self._who_of(host))
+
+    def _begin(self, host: Recipe, asks: Asks) -> None:
+        self._asks[host.recipe_id] = asks
+        self._people.setdefault((host.owner, host.group), {})[host.recipe_id] = None
 
     def forget(self, recipe: Recipe) -> None:
         """It has finished, and the log says so."""
         del self.recipes[recipe.recipe_id]
-        self._keys.pop(recipe.recipe_id, None)
+        if self._asks.pop(recipe.recipe_id, None) is not None:
+            theirs = self._people[recipe.owner, recipe.group]
+            del theirs[recipe.recipe_id]
+            if not theirs:
+                del self._people[recipe.owner, recipe.group]
         if not self.members(recipe.recipe_set_id):
             del self.sets[recipe.recipe_set_id]
 
+    def look_again(self, users: Collection[str], groups: Collection[str | None]) -> None:
+        """At whose the recipes of these users are, and those for these groups: that may be otherwise now."""
+        for (owner, group), theirs in self._people.items():
+            if owner in users or group in groups:
+                for host in map(self.recipes.__getitem__, theirs):
+                    self._look_again(host)
+
+    def _look_again(self, host: Recipe) -> None:
+        before, who = self._asks[host.recipe_id], self._who_of(host)
+        if who != before.who:
+            self._unindex(host)
+            self._asks[host.recipe_id] = before._replace(who=who)
+            self._index(host)
+
     def _index(self, host: Recipe) -> None:
-        key = self._keys[host.recipe_id]
+        asks = self._asks[host.recipe_id]
         if host.state in UNPLACED:
-            self._filters.add(key)
+            self._filters.add(asks)
         line = line_of(host)
         if line is not None:
-            self._filters.enqueue(key, line, self.rank(host))
+            self._filters.enqueue(asks, line, self.rank(host))
         if host.state in BOUND:
             self._bind(host)
 
@@ -146,12 +178,12 @@ class RecipeSets:
         bound[host.recipe_set_id] = bound.get(host.recipe_set_id, 0) + 1
 
     def _unindex(self, host: Recipe) -> None:
-        key = self._keys[host.recipe_id]
-        if host.state in UNPLACED:
-            self._filters.remove(key)
+        asks = self._asks[host.recipe_id]
         line = line_of(host)
         if line is not None:
-            self._filters.dequeue(key, line, self.rank(host))
+            self._filters.dequeue(asks, line, self.rank(host))
+        if host.state in UNPLACED:
+            self._filters.remove(asks)
         if host.state in BOUND:
             bound = self._bound[lab_of(host)]
             bound[host.recipe_set_id] -= 1
@@ -163,13 +195,17 @@ class RecipeSets:
     def rank(self, host: Recipe) -> Rank:
         """Where it stands in its line: nominal priority, high first, then the order of submission.
 
-        The recipe id comes last to find the recipe again; within a set it decides, too.
+        The recipe id comes last to find the recipe again; within a set it decides, too. On each system the
+        effective priority comes before it (`asking.py`).
         """
         recipe_set = self.sets[host.recipe_set_id]
         return -recipe_set.priority, recipe_set.submission, host.recipe_id
 
+    def asks(self, host: Recipe) -> Asks:
+        return self._asks[host.recipe_id]
+
     def key(self, host: Recipe) -> FilterKey:
-        return self._keys[host.recipe_id]
+        return self._asks[host.recipe_id].key
 
     def members(self, recipe_set_id: int) -> tuple[Recipe, ...]:
         """The unfinished recipes of a set, guests too."""

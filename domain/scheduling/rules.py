@@ -1,35 +1,37 @@
 """The rules that say which systems are viable for a recipe, in order, each with its reason (design 5.1).
 
 A rule answers with a bitmap over all systems (bit n: system number n), so that it costs the same number of
-steps whatever the size of the lab. `viable` is what every rule lets through.
+steps whatever the size of the lab. What every rule lets through is viable. The first rules ask what a recipe
+requires, and are asked once for all that require the same (`FilterKey`); the others ask whose it is (`Who`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import reduce
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Generic, TypeVar
 
+from domain.access.submitting import Who
 from domain.requirements import from_text, matching
 from domain.scheduling import reasons
 
 if TYPE_CHECKING:
-    from domain.scheduling.filter_key import FilterKey
+    from domain.scheduling.filter_key import Asks, FilterKey
     from domain.scheduling.labs import Labs
 
-Predicate = Callable[["Labs", "FilterKey"], int]
+About = TypeVar("About")
 
 
 @dataclass(frozen=True)
-class Rule:
+class Rule(Generic[About]):
     """One row: a name for people, who passes, and what is said of a recipe whom it leaves nobody.
 
     `of_matches` is said where it lets nobody through of those that match the host requirements.
     """
 
     name: str
-    passes: Predicate
+    passes: Callable[[Labs, About], int]
     reason: str
     of_matches: str = reasons.NO_MATCH_FITS
 
@@ -58,7 +60,15 @@ def _requirement(labs: Labs, key: FilterKey) -> int:
     return matching(from_text(key.host_requires), labs.columns)
 
 
-VIABLE: tuple[Rule, ...] = (
+def _access(labs: Labs, who: Who) -> int:
+    return labs.access.entitled(who)
+
+
+def _loan(labs: Labs, who: Who) -> int:
+    return labs.access.not_lent_away(who)
+
+
+FITTING: tuple[Rule[FilterKey], ...] = (
     # A removed system serves nobody, whatever else holds.
     Rule("registered", _registered, reasons.NOT_REGISTERED),
     # Seed 000: a distro tree must be in the lab that would install it.
@@ -72,35 +82,53 @@ VIABLE: tuple[Rule, ...] = (
     Rule("requirement", _requirement, reasons.NO_SYSTEM_MATCHES),
 )
 
+# Owners say who may submit to their systems, and pools for all of theirs; force does not help.
+ACCESS: Rule[Who] = Rule("access", _access, reasons.NO_ACCESS)
+# Its borrower has a system alone. It comes back some day: nobody is given up for that.
+LOAN: Rule[Who] = Rule("loan", _loan, reasons.ALL_LENT)
 
-def viable(labs: Labs, key: FilterKey) -> int:
-    """The systems that could run a recipe with this filter, busy or not."""
-    return reduce(lambda passed, rule: passed & rule.passes(labs, key), VIABLE, labs.registered)
+ADMITTING: tuple[Rule[Who], ...] = (ACCESS, LOAN)
+
+
+def fitting(labs: Labs, key: FilterKey) -> int:
+    """The systems that could run a recipe with this filter, busy or not, whoever asks."""
+    return reduce(lambda passed, rule: passed & rule.passes(labs, key), FITTING, labs.registered)
+
+
+def passing(labs: Labs, asks: Asks) -> Iterator[tuple[str, str, int]]:
+    """Each rule in order: its name, the reason of those it keeps out, and whom it lets through.
+
+    For who explains; what all let through is what `fitting` and `Access.may` let through together.
+    """
+    for rule in FITTING:
+        yield rule.name, rule.reason, rule.passes(labs, asks.key)
+    for admits in ADMITTING:
+        yield admits.name, admits.reason, admits.passes(labs, asks.who)
 
 
 def could_install(labs: Labs, key: FilterKey) -> int:
     """The systems that could install what a filter names, whatever else it requires of them."""
-    return reduce(lambda passed, rule: passed & rule.passes(labs, key), VIABLE[:-1], labs.registered)
+    return reduce(lambda passed, rule: passed & rule.passes(labs, key), FITTING[:-1], labs.registered)
 
 
 def why_none(labs: Labs, key: FilterKey) -> str:
-    """The reason of the first rule that leaves nobody, for a filter that nobody is viable for.
+    """The reason of the first rule that leaves nobody, for a filter that no system fits.
 
     Where the last one does, what the submitter asked for may exist: then it is said what all of it lacks.
     """
     left = labs.registered
-    for rule in VIABLE:
+    for rule in FITTING:
         left &= rule.passes(labs, key)
         if not left:
-            return _of_matches(labs, key) if rule is VIABLE[-1] else rule.reason
-    raise AssertionError(f"{key} has viable systems")
+            return _of_matches(labs, key) if rule is FITTING[-1] else rule.reason
+    raise AssertionError(f"{key} fits systems")
 
 
 def _of_matches(labs: Labs, key: FilterKey) -> str:
     matches = labs.registered & _requirement(labs, key)
     if not matches:
         return reasons.NO_SYSTEM_MATCHES
-    for rule in VIABLE:
+    for rule in FITTING:
         if not matches & rule.passes(labs, key):
             return rule.of_matches
     return reasons.NO_MATCH_FITS

@@ -114,7 +114,7 @@ def _without_tree(partition: Partition) -> list[int]:
     found: dict[int, None] = {}
     for entry in partition.filters.in_use():
         if any(_is_gone(partition, tree_id) for tree_id in entry.key.tree_ids):
-            ranks = (rank for line in entry.lines.values() for rank in line)
+            ranks = partition.filters.standing(entry)
             found.update((partition.sets.recipes[rank[-1]].recipe_set_id, None) for rank in ranks)
     return sorted(found)
 

@@ -80,6 +80,15 @@ def _pool_of_system(happened: Happened, partition: Partition) -> Iterator[str]:
     return _lab_of(Happened(changed.subject, happened.event, after=changed), partition)
 
 
+def _labs_of_pool(happened: Happened, partition: Partition) -> Iterator[str]:
+    """A policy of thousands of systems asks each of their labs once."""
+    return (f"lab-controller/{name}" for name in _labs_with_systems_of_pool(happened, partition))
+
+
+def _all_labs(happened: Happened, partition: Partition) -> Iterator[str]:
+    return (f"lab-controller/{name}" for name in _labs_for_group(happened, partition))
+
+
 def _labs_of_tree(happened: Happened, _: Partition) -> Iterator[str]:
     urls = happened.event.urls  # type: ignore[attr-defined]
     return (f"lab-controller/{name}" for name in urls if urls[name])
@@ -110,9 +119,25 @@ def _granted(happened: Happened, partition: Partition) -> Iterator[str]:
         yield f"lab-controller/{after.lab_controller}"
 
 
+def _labs_with_systems_of_pool(happened: Happened, partition: Partition) -> Iterable[str]:
+    pool = happened.subject.partition("/")[2]
+    systems = partition.directory.systems_of(pool)
+    return dict.fromkeys(partition.systems[fqdn].lab_controller for fqdn in systems)
+
+
+def _labs_for_group(happened: Happened, partition: Partition) -> Iterable[str]:
+    """Those that are in it, or not any more, may have recipes in all of them; most groups no policy names."""
+    group = happened.subject.partition("/")[2]
+    if not partition.labs.access.names_group(group):
+        return ()
+    return (name for name, _ in partition.directory.items("lab-controller"))
+
+
 def _of_set(happened: Happened, _: Partition) -> Iterator[str]:
     yield happened.subject
 
+
+GROUP = (directory.GroupRegistered, directory.GroupChanged, directory.GroupRemoved)
 
 WAKE_UPS: tuple[Row, ...] = (
     # A system became usable. Itself is pending then; with it more can be completed.
@@ -136,7 +161,14 @@ WAKE_UPS: tuple[Row, ...] = (
     Row("lab enabled", (directory.LabControllerEnabled,), _lab),
     # Not in the seed: a grant can make safe what was not.
     Row("set got a system", (recipe.RecipeScheduled,), _granted),
-    # Changes nothing while rank is all that priority decides; with effective priorities it will.
+    # Who may submit there, and whose it is for a while.
+    Row("access policy of a pool changed", (directory.PoolAccessPolicyChanged,), _labs_of_pool),
+    Row("access policy of a system changed", (system.SystemAccessPolicyChanged,), _lab_of),
+    Row("owner of a system changed", (system.SystemOwnerChanged,), _lab_of),
+    Row("lent", (system.SystemLoaned,), _lab_of),
+    Row("loan ended", (system.SystemLoanEnded,), _lab_of),
+    Row("group changed", GROUP, _all_labs),
+    # Eases nothing: a priority says who comes first, and at an idle system that is nobody. Design 2 lists it.
     Row("priority changed", (recipe_set.RecipeSetPriorityChanged,), _of_set),
 )
 
@@ -175,4 +207,10 @@ LET_GOES: tuple[Row, ...] = (
     Row("distro tree changed", (directory.DistroTreeChanged, directory.DistroTreeRemoved), _every_lab),
     Row("lab disabled", (directory.LabControllerDisabled,), _lab_itself),
     Row("system withdrawn", (recipe.RecipeAssigned,), _still_holding),
+    Row("access policy of a pool changed", (directory.PoolAccessPolicyChanged,), _labs_with_systems_of_pool),
+    Row("access policy of a system changed", (system.SystemAccessPolicyChanged,), _lab_of_system),
+    Row("owner of a system changed", (system.SystemOwnerChanged,), _lab_of_system),
+    Row("lent", (system.SystemLoaned,), _lab_of_system),
+    Row("loan ended", (system.SystemLoanEnded,), _lab_of_system),
+    Row("group changed", GROUP, _labs_for_group),
 )

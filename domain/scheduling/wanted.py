@@ -23,12 +23,15 @@ def wanted(partition: Partition, asked: int) -> int:
 def _wanted_in(partition: Partition, lab_controller: str, asked: int) -> int:
     found = 0
     for line in (lab_controller, QUEUED):
-        for entry in partition.filters.wanting(line):
+        for entry, by_who in partition.filters.wanting(line):
             idle = partition.available.idle(forced=entry.key.forced is not None)
-            systems = (entry.viable or 0) & idle & asked
-            sets = (partition.sets.recipes[rank[-1]].recipe_set_id for rank in entry.lines[line])
-            if systems & ~found and not all(hopeless(partition, each, lab_controller) for each in sets):
-                found |= systems
+            fitting = (entry.viable or 0) & idle & asked
+            # Mostly others want them as well: then nobody need be looked at.
+            for who, recipes in by_who.items() if fitting & ~found else ():
+                systems = fitting & partition.labs.access.may(partition.filters.who(who))
+                sets = (partition.sets.recipes[rank[-1]].recipe_set_id for rank in recipes)
+                if systems & ~found and not all(hopeless(partition, each, lab_controller) for each in sets):
+                    found |= systems
     return found
 
 

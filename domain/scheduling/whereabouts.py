@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 from domain.recipe.state import Recipe
@@ -25,15 +25,22 @@ def where(partition: Partition, tree_ids: Iterable[int | None]) -> str:
 
 def where_of_each(partition: Partition, recipes: Iterable[Recipe]) -> str:
     """`recipes 1, 2: 60 (Fedora-44) is in lab.south; recipe 3: ...`, of all that install a tree."""
-    of_tree: dict[int | None, list[str]] = {}
-    for recipe in recipes:
-        if recipe.distro is None:
-            of_tree.setdefault(recipe.distro_tree_id, []).append(str(recipe.recipe_id))
-    told = (
-        f"recipe{'s' if len(ids) > 1 else ''} {_listed(ids)}: {_where(partition, tree_id)}"
-        for tree_id, ids in of_tree.items()
-    )
-    return _listed(list(told), "; ")
+    trees = {recipe.recipe_id: recipe.distro_tree_id for recipe in recipes if recipe.distro is None}
+    return _of_each({recipe_id: _where(partition, tree_id) for recipe_id, tree_id in trees.items()})
+
+
+def which_fits_where(labs: Mapping[int, Sequence[str]]) -> str:
+    """`recipe 1: lab.east; recipes 2, 3: lab.south, lab.west`, of recipes by their ids."""
+    return _of_each({recipe_id: _listed(names) for recipe_id, names in labs.items()})
+
+
+def _of_each(told: Mapping[int, str]) -> str:
+    """Those of whom the same is told are told together."""
+    alike: dict[str, list[str]] = {}
+    for recipe_id, text in told.items():
+        alike.setdefault(text, []).append(str(recipe_id))
+    each = (f"recipe{'s' if len(ids) > 1 else ''} {_listed(ids)}: {text}" for text, ids in alike.items())
+    return _listed(list(each), "; ")
 
 
 def _where(partition: Partition, tree_id: int | None) -> str:

@@ -9,7 +9,8 @@ from domain.errors import Refused
 from domain.recipe.lifecycle import STARTED
 from domain.system.state import System
 from domain.upkeep.reservation import reserve
-from tests.model_check.case import BIG_MB, POOL
+from tests.domain.scheduling.policies import everybody, group
+from tests.model_check.case import BIG_MB, GROUP, POOL, SUBMITTER
 from tests.model_check.model import Model
 
 
@@ -99,6 +100,27 @@ def _in_pool(member: bool) -> Callable[[Model], list[str]]:
     return lambda world: [name for name in world.systems if world.directory.pool_has(POOL, name) == member]
 
 
+def _open_to_all(world: Model, name: str) -> bool:
+    return all("group" not in entry for entry in world.entries.get(name, ()))
+
+
+def _opened(is_open: bool) -> Callable[[Model], list[str]]:
+    """Systems with such a policy of their own; those with maxima stay as they are."""
+    return lambda world: [
+        name
+        for name in world.systems
+        if name not in dict(world.case.maxima) and _open_to_all(world, name) == is_open
+    ]
+
+
+def _pool_opened(is_open: bool) -> Callable[[Model], list[str]]:
+    return lambda world: [POOL] if _open_to_all(world, POOL) == is_open else []
+
+
+def _lent(is_lent: bool) -> Callable[[Model], list[str]]:
+    return lambda world: [name for name in world.systems if (name in world.borrowers) == is_lent]
+
+
 def _labs(enabled: bool) -> Callable[[Model], list[str]]:
     return lambda world: [lab for lab in world.case.labs if world.directory.is_enabled(lab) == enabled]
 
@@ -152,6 +174,24 @@ VERBS: dict[str, Verb] = {
     "leave": Verb(_in_pool(True), lambda world, name: world.set_pool(POOL, name, False)),
     "tree arrives": Verb(_tree(there=False), _tree_moves),
     "tree leaves": Verb(_tree(there=True), _tree_moves),
+    "close": Verb(_opened(True), lambda world, name: world.open_system(name, group(GROUP))),
+    "open": Verb(_opened(False), lambda world, name: world.open_system(name, everybody())),
+    "close pool": Verb(_pool_opened(True), lambda world, pool: world.open_pool(pool, group(GROUP))),
+    "open pool": Verb(_pool_opened(False), lambda world, pool: world.open_pool(pool, everybody())),
+    "lend away": Verb(_lent(False), lambda world, name: world.lend(name, "bob")),
+    "lend": Verb(_lent(False), lambda world, name: world.lend(name, SUBMITTER)),
+    "end loan": Verb(_lent(True), Model.end_loan),
+    "give": Verb(
+        _such(lambda system: system.owner != SUBMITTER), lambda world, name: world.own(name, SUBMITTER)
+    ),
+    "take": Verb(_such(lambda system: system.owner == SUBMITTER), lambda world, name: world.own(name, "ada")),
+    "leave group": Verb(
+        lambda world: [GROUP] if world.is_in_group else [], lambda world, name: world.put_group(name)
+    ),
+    "join group": Verb(
+        lambda world: [] if world.is_in_group else [GROUP],
+        lambda world, name: world.put_group(name, SUBMITTER),
+    ),
     "raise": Verb(
         lambda world: _unstarted(world, "Urgent"),
         lambda world, number: world.change_priority(_recipe_id(world, (number, 0)), "Urgent"),

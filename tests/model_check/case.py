@@ -10,6 +10,9 @@ from domain.requirements.host import HOST
 
 BIG_MB = 8_192
 POOL = "net"
+# Who submits, and the group for which some of it is.
+SUBMITTER = "eve"
+GROUP = "qe"
 
 
 @dataclass(frozen=True, order=True)
@@ -34,22 +37,28 @@ class Want:
 
 @dataclass(frozen=True, order=True)
 class Job:
-    """A recipe set with a recipe for each want."""
+    """A recipe set with a recipe for each want, submitted on behalf of the group or of nobody."""
 
     wants: tuple[Want, ...]
     priority: str = "Normal"
+    for_group: bool = False
 
     def __str__(self) -> str:
         text = " + ".join(f"{{{want}}}" for want in self.wants)
-        return text if self.priority == "Normal" else f"{text} ({self.priority})"
+        whose = f" for {GROUP}" if self.for_group else ""
+        return text + whose if self.priority == "Normal" else f"{text}{whose} ({self.priority})"
 
 
 @dataclass(frozen=True, order=True)
 class Case:
-    """`systems` are (name, lab controller, condition at first); an Absent one is not there yet."""
+    """`systems` are (name, lab controller, condition at first); an Absent one is not there yet.
+
+    `maxima` are the maximum effective priorities of all jobs but those of the group, by system.
+    """
 
     systems: tuple[tuple[str, str, str], ...]
     jobs: tuple[Job, ...]
+    maxima: tuple[tuple[str, str], ...] = ()
 
     @property
     def labs(self) -> tuple[str, ...]:
@@ -57,15 +66,24 @@ class Case:
 
     def __str__(self) -> str:
         systems = " ".join(
-            f"{name}@{lab}" + ("" if condition == "Automated" else f"[{condition}]")
+            f"{name}@{lab}" + ("" if condition == "Automated" else f"[{condition}]") + _capped(self, name)
             for name, lab, condition in self.systems
         )
         return f"{systems}; " + "; ".join(f"job {number}: {job}" for number, job in enumerate(self.jobs))
 
 
+def _capped(case: Case, name: str) -> str:
+    maximum = dict(case.maxima).get(name)
+    return "" if maximum is None else f"[{maximum} but for {GROUP}]"
+
+
 def case(systems: str, *jobs: str) -> Case:
-    """`case("a@1 b@1 c@2:Manual", "ab b", "High: !c a~big")`: ! is force, ~ what the systems must be."""
-    return Case(tuple(_system(text) for text in systems.split()), tuple(_job(text) for text in jobs))
+    """`case("a@1 b@1^Low c@2:Manual", "ab b", "High: !c a~big", "Normal+: b")`: ! is force, ~ what the
+    systems must be, ^ the maximum effective priority there, + for the group, whose jobs have no maximum.
+    """
+    texts = [text.partition("^") for text in systems.split()]
+    maxima = tuple((_system(text)[0], maximum) for text, _, maximum in texts if maximum)
+    return Case(tuple(_system(text) for text, _, _ in texts), tuple(_job(text) for text in jobs), maxima)
 
 
 def _system(text: str) -> tuple[str, str, str]:
@@ -76,7 +94,8 @@ def _system(text: str) -> tuple[str, str, str]:
 
 def _job(text: str) -> Job:
     priority, _, wants = text.rpartition(":")
-    return Job(tuple(_want(want) for want in wants.split()), priority or "Normal")
+    told = tuple(_want(want) for want in wants.split())
+    return Job(told, priority.removesuffix("+") or "Normal", priority.endswith("+"))
 
 
 def _want(text: str) -> Want:

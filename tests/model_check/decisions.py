@@ -9,7 +9,7 @@ from domain.events import Event, split_subject
 from domain.scheduling.draft import Decision
 from tests.model_check.model import Model
 from tests.model_check.safety import can_be_given, could_take, is_safe, who_lets_go
-from tests.model_check.view import View, view_of
+from tests.model_check.view import URGENCY, View, view_of
 
 
 def faults(world: Model, decisions: Iterable[Decision]) -> Iterator[str]:
@@ -38,16 +38,19 @@ def _grant(view: View, number: int, event: Event) -> Iterator[str]:
         yield f"double booking: recipe {number} got {name}, which is {view.usage[name]}"
     if name not in view.usable[number] or view.lab_of(view.set_of[number]) not in (None, lab):
         yield f"recipe {number} got {name}, which it may not have"
-    place = _place(view, number)
+    place = _place(view, number, name)
     for other, state in view.state.items():
-        stands_before = state in ("queued", "assigned") and _place(view, other) < place
+        stands_before = state in ("queued", "assigned") and _place(view, other, name) < place
         if stands_before and view.set_of[other] != view.set_of[number] and could_take(view, other, name):
             yield f"queue jump: recipe {number} got {name}, and recipe {other} stands before it"
 
 
-def _place(view: View, number: int) -> tuple[int, int, int, int]:
-    """Where it stands: the assigned come first, then the others; who is new comes as if it were queued."""
-    return (0 if view.state[number] == "assigned" else 1, *view.rank[number])
+def _place(view: View, number: int, name: str) -> tuple[int, int, int, int, int]:
+    """Where it stands on a system: the assigned come first, then the others; who is new comes as if it were
+    queued. Among them, by effective priority, then as in every line.
+    """
+    effective = max(view.rank[number][0], view.highest.get((number, name), len(URGENCY)))
+    return (0 if view.state[number] == "assigned" else 1, effective, *view.rank[number])
 
 
 def _unsafe(view: View, granted: list[int]) -> Iterator[str]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from domain.directory.state import Directory
+from domain.scheduling.access import Access
 from domain.scheduling.labs import Labs
 from domain.scheduling.wake_ups import WAKE_UPS, Row
 from tests.model_check.case import Case
@@ -50,7 +51,7 @@ CHANGING_NO_LAB = {
 def explore(case: Case, manner: Manner, wake_ups: Sequence[Row] = WAKE_UPS) -> Found:
     """All states of one case; ends at the first violation."""
     found = Found(labs=1)
-    copier = Copier((Labs, Directory) if CHANGING_NO_LAB.issuperset(manner.verbs) else ())
+    copier = Copier((Labs, Access, Directory) if CHANGING_NO_LAB.issuperset(manner.verbs) else ())
     try:
         first = Model(case, wake_ups)
         settle(first, 1)

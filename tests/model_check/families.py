@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from random import Random
 
@@ -48,6 +48,20 @@ def _with_priorities() -> list[Case]:
     return [each for each in cases if len({job.priority for job in each.jobs}) > 1]
 
 
+def _capped() -> list[Case]:
+    """The same on behalf of a group, or not, where others are capped below all of them on one system."""
+    return [
+        Case(
+            each.systems,
+            tuple(replace(job, for_group=urgent == (job.priority == "High")) for job in each.jobs),
+            maxima,
+        )
+        for each in _with_priorities()
+        for urgent in (False, True)
+        for maxima in [((each.systems[0][0], "Low"),)]
+    ]
+
+
 def _all(cases: list[Case], manner: Manner) -> list[Task]:
     return [(each, manner) for each in cases]
 
@@ -71,6 +85,14 @@ PEOPLE: tuple[tuple[str, Case], ...] = (
     ("tree arrives, tree leaves", case("a b@2", "a", "ab")),
     ("tree arrives, tree leaves", case("a b", "a b", "b a")),
     ("raise, lower", case("a b", "a b", "ab b")),
+    ("raise, lower", case("a^Medium b", "a b", "Normal+: ab b")),
+    ("close, open", case("a b", "a b", "ab")),
+    ("close, open, break, repair", case("a b", "Normal+: ab", "ab")),
+    ("join, leave, close pool, open pool", case("a b", "a b", "ab")),
+    ("lend away, end loan", case("a b", "a b", "ab")),
+    ("close, lend, end loan", case("a b", "ab b", "High: a")),
+    ("close, give, take", case("a b", "ab b", "High: a")),
+    ("close, leave group, join group", case("a b^Low", "Normal+: a b", "High: b")),
     ("add, break, repair", case("a b:Broken c:Absent", "a bc", "High:bc")),
 )
 
@@ -113,6 +135,11 @@ FAMILIES = {
             "two-sets-ranked-breaking",
             "the same; systems break and are repaired",
             lambda: _all(_with_priorities(), Manner(BREAKING)),
+        ),
+        Family(
+            "two-sets-capped",
+            "the same, one set on behalf of a group, the other one capped on one system; nothing breaks",
+            lambda: _all(_capped(), Manner(JOBS)),
         ),
         Family(
             "three-sets",

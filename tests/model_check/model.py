@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from domain.access.policy import Form
 from domain.events import Recorded
 from domain.recipe.lifecycle import FINISHED
 from domain.recipe.state import Recipe
 from domain.scheduling.wake_ups import WAKE_UPS, Row
+from tests.domain.scheduling.policies import everybody, group
 from tests.domain.scheduling.world import World
-from tests.model_check.case import Case, Want
+from tests.model_check.case import GROUP, SUBMITTER, Case, Want
 
 
 class Model(World):
@@ -22,17 +24,46 @@ class Model(World):
         self.wants: dict[int, Want] = {}
         self.sets_of: dict[int, int] = {}
         self.story: tuple[Any, ...] = ()
+        # What was last said of who may submit, by system and by pool; who has borrowed a system.
+        self.entries: dict[str, tuple[Form, ...]] = {}
+        self.borrowers: dict[str, str] = {}
         for lab in case.labs:
             self.add_lab(lab)
         self.put_tree(1, "x86_64", case.labs)
         for name, lab, condition in case.systems:
             if condition != "Absent":
                 self.add_system(name, lab, condition)
+        self.put_group(GROUP, SUBMITTER)
+        for name, maximum in case.maxima:
+            self.open_system(name, group(GROUP), everybody(maximum))
         self.settle()
+
+    def open_system(self, fqdn: str, *entries: Form) -> None:
+        super().open_system(fqdn, *entries)
+        self.entries[fqdn] = entries
+
+    def open_pool(self, pool: str, *entries: Form) -> None:
+        super().open_pool(pool, *entries)
+        self.entries[pool] = entries
+
+    def lend(self, fqdn: str, user: str, until: str | None = None) -> None:
+        super().lend(fqdn, user, until)
+        self.borrowers[fqdn] = user
+
+    def end_loan(self, fqdn: str) -> None:
+        super().end_loan(fqdn)
+        del self.borrowers[fqdn]
+
+    @property
+    def is_in_group(self) -> bool:
+        """Whether who submits is."""
+        entry = self.directory.get("group", GROUP)
+        return entry is not None and SUBMITTER in entry.document["members"]
 
     def submit_job(self, number: int) -> None:
         job = self.case.jobs[number]
-        ids = self.submit_set([want.text for want in job.wants], 1, job.priority)
+        whose = {"owner": SUBMITTER, "group": GROUP if job.for_group else None}
+        ids = self.submit_set([want.text for want in job.wants], 1, job.priority, **whose)
         self.wants.update(zip(ids, job.wants, strict=True))
         self.sets_of[number] = self.recipes[ids[0]].recipe_set_id
 
@@ -82,6 +113,8 @@ def key_of(world: Model) -> tuple[Any, ...]:
         tuple((each.draining, each.reservation is None) for each in systems),
         tuple(each.inventory["memory_mb"] for each in systems),
         tuple(world.directory.pools_of(each.fqdn) for each in systems),
+        tuple(each.owner for each in systems),
+        (repr(sorted(world.entries.items())), repr(sorted(world.borrowers.items())), world.is_in_group),
         tuple(world.directory.is_enabled(lab) for lab in world.case.labs),
         tuple(sorted(lab for _, tree in world.directory.trees() for lab in tree["urls"])),
     )

@@ -7,6 +7,8 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
 from unittest.mock import patch
 
+from domain.access.submitting import Submitting
+from domain.priority import Priority
 from domain.scheduling import decide, granting, new_job, question
 from domain.scheduling.draft import Decision
 from domain.scheduling.filters import QUEUED
@@ -91,6 +93,18 @@ def _without_looking_first() -> AbstractContextManager[object]:
     return patch.object(Triggers, "to_be_asked", lambda _: iter(()))
 
 
+def _without_maxima() -> AbstractContextManager[object]:
+    """Whoever may submit at all does so at any priority."""
+    return patch.object(Submitting, "maximum", lambda *asked: _maximum(*asked) and Priority.Urgent)
+
+
+def _without_access() -> AbstractContextManager[object]:
+    return patch.object(Submitting, "maximum", lambda *_: Priority.Urgent)
+
+
+_maximum = Submitting.maximum
+
+
 def _row(name: str, missed_in: Case, verbs: str, races: int = 0) -> TakenOut:
     manner = Manner((*BASIC, *verbs.split(", ")), races)
     return TakenOut(f"wake-up: {name}", missed_in, manner, row=name)
@@ -122,6 +136,20 @@ PARTS: tuple[TakenOut, ...] = (
     # A holder waits for what is broken, and others for what it holds.
     TakenOut("let-go", case("a b", "a b", "b"), Manner((*BASIC, "break")), "unsafe", _without_let_go),
     TakenOut(
+        "effective priorities",
+        case("a^Low", "Urgent: a", "Normal+: a", "a"),
+        Manner(BASIC),
+        "queue jump",
+        _without_maxima,
+    ),
+    TakenOut(
+        "access, as the queue is asked",
+        case("a b", "ab", "b"),
+        Manner((*BASIC, "close", "open")),
+        "recipe 1 got a, which it may not have",
+        _without_access,
+    ),
+    TakenOut(
         "assigned before queued",
         case("a b", "a b", "b", "b"),
         Manner(BASIC),
@@ -151,6 +179,13 @@ PARTS: tuple[TakenOut, ...] = (
     _row("lab of a system changed", case("a b:Broken c@2", "a b"), "move, repair"),
     _row("distro tree arrived", case("a b@2", "a", "ab"), "tree arrives, tree leaves"),
     _row("lab enabled", case("a b@2", "a", "ab"), "disable, enable"),
+    # a is closed to job 0, which waits for b, until something else lets it in.
+    _row("access policy of a system changed", case("a b", "ab", "b"), "close, open"),
+    _row("access policy of a pool changed", case("a b", "ab", "b"), "join, close pool, open pool"),
+    _row("owner of a system changed", case("a b", "ab", "b"), "close, give"),
+    _row("lent", case("a b", "ab", "b"), "close, lend"),
+    _row("loan ended", case("a b", "ab", "b"), "lend away, end loan"),
+    _row("group changed", case("a b", "Normal+: ab", "b"), "close, leave group, join group"),
     # c comes free, and nobody may have it while job 1 waits for b, which is broken. Then that holds nothing.
     _history("set let go", case("a b c d", "b c d", "a b", "c d"), _do("finish", (0, 1)), _do("break", "b")),
     _history(
@@ -173,8 +208,8 @@ PARTS: tuple[TakenOut, ...] = (
     ),
 )
 
-# While rank is all that a priority decides, a change of it eases nothing: whoever could take an idle system
-# has it. With effective priorities per group this row must be missed, and move up.
-NOT_MISSED_YET = _row("priority changed", case("a b", "a b", "ab b"), "raise, lower")
+# Priorities, effective or nominal, say who is asked first. Whoever could take an idle system has it: so a
+# change of them eases nothing.
+NOT_MISSED = _row("priority changed", case("a^Low b", "a b", "Normal+: ab b"), "raise, lower")
 
-ALL_PARTS = {part.name: part for part in (*PARTS, NOT_MISSED_YET)}
+ALL_PARTS = {part.name: part for part in (*PARTS, NOT_MISSED)}

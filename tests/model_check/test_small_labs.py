@@ -18,8 +18,9 @@ SAMPLES = {
     "two-systems": 30,
     "races": 2,
     "two-sets": 4,
-    "two-sets-ranked-breaking": 3,
-    "three-sets": 6,
+    "two-sets-ranked-breaking": 2,
+    "two-sets-capped": 4,
+    "three-sets": 5,
     "three-sets-breaking": 1,
 }
 WALKS = 60
@@ -30,6 +31,7 @@ LONG = {
     "races": None,
     "two-sets": None,
     "two-sets-ranked": None,
+    "two-sets-capped": None,
     "two-sets-ranked-breaking": 16,
     "three-sets": None,
     "three-sets-breaking": 40,

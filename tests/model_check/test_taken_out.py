@@ -6,7 +6,7 @@ import pytest
 
 from domain.scheduling.wake_ups import WAKE_UPS
 from tests.model_check.explore import story
-from tests.model_check.taken_out import NOT_MISSED_YET, PARTS, TakenOut
+from tests.model_check.taken_out import NOT_MISSED, PARTS, TakenOut
 
 
 def _name(part: TakenOut) -> str:
@@ -26,12 +26,12 @@ def test_nothing_taken_out__in_the_same_case__all_goes_well(part: TakenOut) -> N
     assert found.violation is None, story(found.violation)
 
 
-def test_priority_changed__taken_out_while_rank_is_all_it_decides__changes_nothing() -> None:
-    with_it, without = NOT_MISSED_YET.with_it(), NOT_MISSED_YET.without()
+def test_priority_changed__taken_out_whatever_the_maxima__changes_nothing() -> None:
+    with_it, without = NOT_MISSED.with_it(), NOT_MISSED.without()
     assert without.violation is None
     assert (without.states, without.steps) == (with_it.states, with_it.steps)
 
 
 def test_wake_ups__every_one__is_taken_out_once() -> None:
-    taken = [part.row for part in (*PARTS, NOT_MISSED_YET) if part.row is not None]
+    taken = [part.row for part in (*PARTS, NOT_MISSED) if part.row is not None]
     assert sorted(taken) == sorted(row.name for row in WAKE_UPS)

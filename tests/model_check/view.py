@@ -9,9 +9,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from domain.events import Event, split_subject
+from domain.recipe.state import Recipe
 from domain.system.state import System
 from tests.model_check.actions import tree_labs
-from tests.model_check.case import BIG_MB, POOL, Want
+from tests.model_check.case import BIG_MB, POOL, SUBMITTER, Want
 from tests.model_check.model import Model
 
 URGENCY = ("Urgent", "High", "Normal", "Medium", "Low")
@@ -21,12 +22,16 @@ UNPLACED = ("new", "queued", "assigned")
 
 @dataclass
 class View:
-    """`viable` and `usable` are the systems of each recipe, `rank` its place in a line, low first."""
+    """`viable` and `usable` are the systems of each recipe, `rank` its place in a line, low first.
+
+    `highest` is the place in `URGENCY` that a recipe cannot have a better one than on a system.
+    """
 
     lab: Mapping[str, str]
     viable: Mapping[int, frozenset[str]]
     usable: Mapping[int, frozenset[str]]
     rank: Mapping[int, tuple[int, int, int]]
+    highest: Mapping[tuple[int, str], int]
     set_of: Mapping[int, int]
     sets: Mapping[int, tuple[int, ...]]
     state: dict[int, str]
@@ -68,16 +73,31 @@ def view_of(world: Model) -> View:
     for number, recipe in there.items():
         sets[recipe.recipe_set_id] = (*sets.get(recipe.recipe_set_id, ()), number)
     trees = tree_labs(world)
-    viable = {number: _viable(world, world.wants[number], trees) for number in there}
+    highest = {
+        (number, name): place
+        for number, recipe in there.items()
+        for name in world.wants[number].names
+        if name in world.systems and (place := _highest(world, recipe, name)) is not None
+    }
+    viable = {
+        number: frozenset(
+            name for name in _viable(world, world.wants[number], trees) if (number, name) in highest
+        )
+        for number in there
+    }
     return View(
         lab={name: system.lab_controller for name, system in world.systems.items()},
         viable=viable,
         usable={
             number: frozenset(
-                name for name in names if _may_have(world, world.systems[name], world.wants[number].force)
+                name
+                for name in names
+                if _may_have(world, world.systems[name], world.wants[number].force)
+                and world.borrowers.get(name, SUBMITTER) == SUBMITTER
             )
             for number, names in viable.items()
         },
+        highest=highest,
         rank={number: _rank(world, each.recipe_set_id, number) for number, each in there.items()},
         set_of={number: each.recipe_set_id for number, each in there.items()},
         sets=sets,
@@ -98,6 +118,22 @@ def _viable(world: Model, want: Want, trees: list[str]) -> frozenset[str]:
         and (want.needs != "big" or system.inventory["memory_mb"] >= BIG_MB)
         and (want.needs != "pool" or world.directory.pool_has(POOL, name))
     )
+
+
+def _highest(world: Model, recipe: Recipe, name: str) -> int | None:
+    """None: it may not be submitted there."""
+    entries = world.entries.get(name, ({"everybody": True, "maximum_effective_priority": "Urgent"},))
+    if world.directory.pool_has(POOL, name):
+        entries = world.entries.get(POOL) or entries
+    group = recipe.group if world.is_in_group else None
+    told = [
+        URGENCY.index(entry["maximum_effective_priority"])
+        for entry in entries
+        if entry.get("everybody") or entry["group"] == group
+    ]
+    if not told and SUBMITTER in (world.systems[name].owner, world.borrowers.get(name)):
+        return 0
+    return min(told, default=None)
 
 
 def _may_have(world: Model, system: System, force: bool) -> bool:

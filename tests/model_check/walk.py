@@ -26,6 +26,10 @@ OFTEN: dict[str, float] = {
 }
 OFTEN |= {"tree arrives": 3, "give back": 3, "grow": 3, "join": 3, "remove": 0.3, "move": 0.5}
 
+OFTEN |= {"open": 3, "open pool": 3, "end loan": 3, "join group": 3}
+
+MAXIMA = ("Low", "Medium", "High")
+
 MOVES = 120
 
 
@@ -46,12 +50,18 @@ def random_case(chance: Random) -> Case:
     systems = tuple(
         (name, f"lab-{number % labs + 1}", chance.choice(conditions)) for number, name in enumerate(names)
     )
-    return Case(systems, tuple(_job(chance, names) for _ in range(chance.randrange(2, 6))))
+    jobs = tuple(_job(chance, names) for _ in range(chance.randrange(2, 6)))
+    maxima = tuple((name, chance.choice(MAXIMA)) for name in names if chance.random() < 0.2)
+    return Case(systems, jobs, tuple(each for each in maxima if each[0] in _there(systems)))
+
+
+def _there(systems: Sequence[tuple[str, str, str]]) -> list[str]:
+    return [name for name, _, condition in systems if condition != "Absent"]
 
 
 def _job(chance: Random, names: str) -> Job:
     wants = tuple(_want(chance, names) for _ in range(chance.choice((1, 2, 2, 2, 3, 3, 4))))
-    return Job(wants, chance.choice(("Normal", "Normal", "Low", "High")))
+    return Job(wants, chance.choice(("Normal", "Normal", "Low", "High")), for_group=chance.random() < 0.3)
 
 
 def _want(chance: Random, names: str) -> Want:

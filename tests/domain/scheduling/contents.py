@@ -6,14 +6,18 @@ comes up, entries that no recipe has, whether an entry was evaluated yet, and wh
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
+from itertools import chain
 from typing import Any
 
 import orjson
 
+from domain.access.submitting import Who
 from domain.recipe.lifecycle import UNPLACED
-from domain.scheduling.bitmaps import numbers_in
+from domain.scheduling.entry import Entry
 from domain.scheduling.filters import QUEUED, Filters
+from domain.scheduling.heads import Rank
 from domain.scheduling.matching import match
 from domain.scheduling.partition import Partition
 from domain.scheduling.recipe_sets import RecipeSets
@@ -22,7 +26,17 @@ from domain.scheduling.snapshot import pieces
 
 def contents(partition: Partition) -> dict[str, Any]:
     held = dict(vars(partition))
-    for part in ("effort", "directory", "labs", "filters", "sets", "triggers", "available", "hopeless"):
+    for part in (
+        "effort",
+        "directory",
+        "labs",
+        "filters",
+        "sets",
+        "triggers",
+        "available",
+        "hopeless",
+        "_describing",
+    ):
         del held[part]
     raising = vars(held.pop("_raising"))
     assert not held.pop("_supposed"), "what is supposed is no content"
@@ -50,6 +64,23 @@ def all_known(partition: Partition) -> bytes:
     return orjson.dumps([states, sorted(found)])
 
 
+def answers(partition: Partition) -> dict[str, Any]:
+    """Who could have what, and whom each system would ask, in which order."""
+    takers = {
+        (fqdn, line): list(partition.filters.takers(fqdn, line, forced_only=False))
+        for fqdn, system in partition.systems.items()
+        for line in (QUEUED, system.lab_controller)
+    }
+    hosts = list(_hosts(partition))
+    return {
+        "takers": takers,
+        "entitled": {host.recipe_id: partition.entitled(host) for host in hosts},
+        "idle": {host.recipe_id: partition.idle(host) for host in hosts},
+        "who": {host.recipe_id: partition.sets.asks(host).who for host in hosts},
+        "counted": [partition.filters.takers_counted().value(each) for each in range(len(takers) // 2)],
+    }
+
+
 def _plain(value: Any) -> Any:
     """Dictionaries in order: iteration order is part of what the next decision might depend on."""
     if isinstance(value, dict):
@@ -59,7 +90,7 @@ def _plain(value: Any) -> Any:
 
 def _sets(sets: RecipeSets) -> dict[str, Any]:
     """Holders, and who is on the clock, are always gone through in sorted order; who is placed is counted."""
-    held = {name: value for name, value in vars(sets).items() if name != "_filters"}
+    held = {name: value for name, value in vars(sets).items() if name not in ("_filters", "_who_of")}
     bound = {lab: dict(sorted(each.items())) for lab, each in sorted(held.pop("_bound").items()) if each}
     indexes = {name: sorted(held.pop(name)) for name in ("on_clock", "placed")}
     return {"bound": bound, **indexes, **{name: _plain(value) for name, value in held.items()}}
@@ -68,9 +99,18 @@ def _sets(sets: RecipeSets) -> dict[str, Any]:
 def _filters(filters: Filters) -> dict[str, Any]:
     used = [entry for entry in filters._entries.values() if entry.unplaced]
     return {
-        "unplaced": {entry.key: entry.unplaced for entry in used},
-        "lines": {entry.key: {line: list(ranked) for line, ranked in entry.lines.items()} for entry in used},
+        "unplaced": {entry.key: sum(entry.unplaced.values()) for entry in used},
+        "lines": {entry.key: _lines_of(filters, entry) for entry in used},
         "viable": {entry.key: filters.viable(entry.key) for entry in used},
+    }
+
+
+def _lines_of(filters: Filters, entry: Entry) -> dict[str, dict[Who, list[Rank]]]:
+    """Who has a recipe with a filter in which line."""
+    return {
+        name: {filters.who(who): list(ranked) for who, ranked in sorted(line.by_who(entry.number).items())}
+        for name, line in filters._lines.items()
+        if entry.number in line.recipes
     }
 
 
@@ -110,24 +150,34 @@ def _check_filters(partition: Partition) -> None:
     unplaced = [host for host in _hosts(partition) if host.state in UNPLACED]
     for number, entry in filters._by_number.items():
         mine = [host for host in unplaced if sets.key(host) == entry.key]
-        lines: dict[str, list[Any]] = {}
+        lines: dict[str, dict[Who, list[Any]]] = {}
         for host in mine:
             if host.state != "new":
                 line = host.lab_controller if host.state == "assigned" else QUEUED
-                lines.setdefault(line, []).append(sets.rank(host))
-        assert {line: list(ranked) for line, ranked in entry.lines.items()} == {
-            line: sorted(ranks) for line, ranks in lines.items()
+                lines.setdefault(line, {}).setdefault(sets.asks(host).who, []).append(sets.rank(host))
+        assert _lines_of(filters, entry) == {
+            line: {who: sorted(ranks) for who, ranks in by_who.items()} for line, by_who in lines.items()
         }
-        assert (entry.number, entry.unplaced) == (number, len(mine))
+        by_who = Counter(sets.asks(host).who for host in mine)
+        counted = {filters.who(who): count for who, count in entry.unplaced.items()}
+        assert (entry.number, counted) == (number, dict(by_who))
         assert bool(filters._known >> number & 1) == (entry.viable is not None)
-        for line, heads in filters._heads.items():
-            assert bool(heads.numbers >> number & 1) == (line in entry.lines)
-            assert heads._first.get(number) == (min(lines[line]) if line in lines else None)
-        assert entry.lines.keys() <= filters._heads.keys()
+        for name, there in filters._lines.items():
+            assert bool(there.filters >> number & 1) == (name in lines)
+            of_filter = there.by_who(number)
+            firsts = [next(iter(each)) for each in of_filter.values()]
+            assert there.heads.first(number) == min(firsts, default=None)
+            assert sorted(there.recipes.get(number, ())) == sorted(chain.from_iterable(of_filter.values()))
+            for who, heads in there.of_who.items():
+                assert heads.first(number) == (next(iter(of_filter[who])) if who in of_filter else None)
     signatures = filters.signatures()
     for number in range(len(partition.labs.names)):
         evaluated = [entry for entry in filters._by_number.values() if entry.viable is not None]
-        takers = sum(entry.unplaced for entry in evaluated if number in numbers_in(entry.viable or 0))
+        takers = sum(
+            partition.viable(host) >> number & 1
+            for host in unplaced
+            if filters._entries[sets.key(host)].viable is not None
+        )
         assert filters.takers_counted().value(number) == takers, f"takers of {partition.labs.names[number]}"
         signature = sum(1 << entry.number for entry in evaluated if (entry.viable or 0) >> number & 1)
         assert signatures[number] == signature, f"filters of {partition.labs.names[number]}"

@@ -1,6 +1,6 @@
-"""A long random history from one seed; `python -m tests.domain.scheduling.history` prints its digest.
+"""Long random histories from one seed; `python -m tests.domain.scheduling.history` prints their digests.
 
-The digest is taken over every event of the log, decisions included, so two processes that print the same one
+A digest is taken over every event of the log, decisions included, so two processes that print the same ones
 have decided the same, whatever PYTHONHASHSEED they run under.
 """
 
@@ -8,27 +8,34 @@ from __future__ import annotations
 
 import hashlib
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from random import Random
 
+from domain.access.policy import Form
 from domain.errors import Refused
 from domain.events import data_of
 from domain.priority import Priority
 from domain.scheduling.bitmaps import numbers_in
 from domain.scheduling.labs import Labs
+from tests.domain.scheduling.policies import everybody, group, user
 from tests.domain.scheduling.wants import ALL, forces, named
 from tests.domain.scheduling.world import World
 
 LABS = ("lab-1", "lab-2", "lab-3")
 POOLS = ("net", "gpu")
+GROUPS = ("qe", "virt")
+PEOPLE = ("ada", "eve", "bob")
+
+Acts = tuple[tuple[Callable[[Random, World], None], int], ...]
+"""What is done, and how often."""
 
 
-def live(seed: int, bursts: int, limit: int) -> World:
+def live(seed: int, bursts: int, limit: int, acts: Acts = ()) -> World:
     """Bursts of arrivals, endings and repairs, each answered whole; up to `limit` decisions per commit."""
     chance, world = Random(seed), begin(seed)
     for _ in range(bursts):
-        burst(chance, world)
+        burst(chance, world, acts)
         world.settle(limit)
     return world
 
@@ -45,9 +52,9 @@ def begin(seed: int) -> World:
     return world
 
 
-def burst(chance: Random, world: World) -> None:
-    acts, weights = zip(*ACTS, strict=True)
-    for act in chance.choices(acts, weights, k=chance.randrange(1, 8)):
+def burst(chance: Random, world: World, acts: Acts = ()) -> None:
+    chosen, weights = zip(*(acts or ACTS), strict=True)
+    for act in chance.choices(chosen, weights, k=chance.randrange(1, 8)):
         # What is refused is what a person would be told, too: nothing happens.
         with suppress(Refused):
             act(chance, world)
@@ -66,14 +73,17 @@ def _register(chance: Random, world: World) -> None:
     )
 
 
-def _submit(chance: Random, world: World) -> None:
+def _submit(
+    chance: Random, world: World, people: Sequence[str] = PEOPLE[:2], group: str | None = None
+) -> None:
     count = chance.choice((1, 1, 2, 2, 3))
     world.submit_set(
         [_want(chance, world) for _ in range(count)],
         chance.choice((1, 1, 2)),
         chance.choice(list(Priority)).name,
         {place: [chance.choice((1, 2))] for place in range(count) if chance.random() < 0.2},
-        owner=chance.choice(("ada", "eve")),
+        owner=chance.choice(people),
+        group=group,
         autopick_random=chance.random() < 0.2,
         autopick_pools=chance.sample(POOLS, chance.randrange(3)),
     )
@@ -138,7 +148,47 @@ def _switch_lab(chance: Random, world: World) -> None:
     world.enable(chance.choice(LABS), chance.random() < 0.8)
 
 
-ACTS: tuple[tuple[Callable[[Random, World], None], int], ...] = (
+def _submit_for_group(chance: Random, world: World) -> None:
+    _submit(chance, world, PEOPLE, chance.choice(GROUPS))
+
+
+def _change_group(chance: Random, world: World) -> None:
+    name = chance.choice(GROUPS)
+    if chance.random() < 0.1 and world.directory.get("group", name):
+        world.remove_group(name)
+    world.put_group(name, *chance.sample(PEOPLE, chance.randrange(len(PEOPLE) + 1)))
+
+
+def _open_pool(chance: Random, world: World) -> None:
+    world.open_pool(chance.choice(POOLS), *_entries(chance))
+
+
+def _open_system(chance: Random, world: World) -> None:
+    world.open_system(_any_system(chance, world), *_entries(chance))
+
+
+def _entries(chance: Random) -> list[Form]:
+    """Mostly everybody may submit, and some more urgently than others."""
+    maxima = [priority.name for priority in Priority]
+    found = [group(name, chance.choice(maxima)) for name in GROUPS if chance.random() < 0.4]
+    found += [user(name, chance.choice(maxima)) for name in PEOPLE if chance.random() < 0.1]
+    return [*found, everybody(chance.choice(maxima))] if chance.random() < 0.9 else found
+
+
+def _lend(chance: Random, world: World) -> None:
+    fqdn = _any_system(chance, world)
+    if world.systems[fqdn].loan is not None:
+        world.end_loan(fqdn)
+    elif chance.random() < 0.4:
+        world.lend(fqdn, chance.choice(PEOPLE))
+
+
+def _own(chance: Random, world: World) -> None:
+    world.own(_any_system(chance, world), chance.choice(PEOPLE))
+
+
+# Jobs, systems and labs.
+ACTS: Acts = (
     (_submit, 30),
     (_end, 30),
     (_cancel, 4),
@@ -155,6 +205,16 @@ ACTS: tuple[tuple[Callable[[Random, World], None], int], ...] = (
     (_change_tree, 2),
     (_switch_lab, 2),
 )
+# And who may submit where.
+EVERYTHING: Acts = (
+    *ACTS,
+    (_submit_for_group, 30),
+    (_change_group, 3),
+    (_open_pool, 3),
+    (_open_system, 3),
+    (_lend, 4),
+    (_own, 2),
+)
 
 
 def digest(world: World) -> str:
@@ -170,4 +230,5 @@ def first_by_hash(self: Labs, among: int) -> int:
 if __name__ == "__main__":
     if sys.argv[1:] == ["planted"]:
         Labs.first_by_name = first_by_hash  # type: ignore[method-assign]
-    print(digest(live(seed=1, bursts=60, limit=500)))
+    for acts in (ACTS, EVERYTHING):
+        print(digest(live(seed=1, bursts=60, limit=500, acts=acts)))

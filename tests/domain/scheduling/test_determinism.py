@@ -12,8 +12,8 @@ import pytest
 
 from domain.scheduling.decide import decide
 from replay.audit import from_recorded
-from tests.domain.scheduling.contents import check_indexes, contents
-from tests.domain.scheduling.history import begin, burst, live
+from tests.domain.scheduling.contents import answers, check_indexes, contents
+from tests.domain.scheduling.history import EVERYTHING, begin, burst, live
 from tests.replay.audit.sound import assert_at_rest, assert_sound
 
 TOP = Path(__file__).resolve().parents[3]
@@ -45,7 +45,7 @@ def test_history__planted_choice_by_hash__logs_differ() -> None:
 def test_history__commit_refused_before_each_one__leaves_nothing_behind(seed: int) -> None:
     chance, world = Random(seed), begin(seed)
     for _ in range(30):
-        burst(chance, world)
+        burst(chance, world, EVERYTHING)
         before = contents(world.partition)
         check_indexes(world.partition)
         decisions = world.decide(limit=chance.choice((1, 2, 500)))
@@ -71,6 +71,17 @@ def test_history__restarted_at_any_commit__decides_what_the_long_lived_one_decid
         assert decide(world.refolded(), 500) == [], "what was answered is asked again, and otherwise"
 
 
+@pytest.mark.parametrize("seed", range(8))
+def test_history__folded_anew__answers_what_the_long_lived_one_answers(seed: int) -> None:
+    """Whatever policies, loans, groups, owners and priorities have become, and come back to."""
+    chance, world = Random(seed), begin(seed)
+    for _ in range(30):
+        burst(chance, world, EVERYTHING)
+        check_indexes(world.partition)
+        assert answers(world.refolded()) == answers(world.partition)
+        world.settle()
+
+
 @pytest.mark.parametrize("limit", [1, 500])
 @pytest.mark.parametrize("seed", range(5))
 def test_history__all_answered__audit_finds_nothing_whatever_the_size_of_commits(
@@ -87,3 +98,5 @@ def test_history__as_generated__was_worth_living() -> None:
     states = {topic for topic in topics if topic.startswith("recipe.")}
     assert states >= {f"recipe.{state}" for state in ("assigned", "queued", "waiting", "completed")}
     assert topics >= {"system.reservation-begun", "system.undrained", "pool.system-removed"}
+    topics = {row.event.TOPIC for seed in range(3) for row in live(seed, 50, 500, EVERYTHING).log}
+    assert topics >= {"system.loaned", "pool.access-policy-changed", "group.removed", "system.owner-changed"}

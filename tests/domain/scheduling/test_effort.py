@@ -129,7 +129,7 @@ def _takers_by_scan(self: Filters, fqdn: str, line: str, *, forced_only: bool) -
     number = self._labs.number(fqdn)
     found = []
     for entry in self._entries.values():
-        for rank in entry.lines.get(line, ()):
+        for rank in self._lines[line].recipes.get(entry.number, ()) if line in self._lines else ():
             self._effort.rows += 1
             if self.viable(entry.key) >> number & 1 and (entry.key.forced or not forced_only):
                 found.append(rank)

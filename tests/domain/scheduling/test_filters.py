@@ -6,9 +6,11 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
+from domain.access.submitting import Who, submitting
 from domain.scheduling.bitmaps import numbers_in
-from domain.scheduling.filter_key import FilterKey
-from domain.scheduling.filters import QUEUED, Effort, Filters
+from domain.scheduling.effort import Effort
+from domain.scheduling.filter_key import Asks, FilterKey
+from domain.scheduling.filters import QUEUED, Filters
 from domain.scheduling.labs import Labs
 from domain.system.state import System
 from tests.domain.scheduling.wants import ANYTHING, IN_POOL, NOT_IN_POOL, forces
@@ -16,6 +18,7 @@ from tests.domain.scheduling.wants import ANYTHING, IN_POOL, NOT_IN_POOL, forces
 NAMES = ("b", "a", "c", "a2")
 KEYS = tuple(FilterKey(want.text, tree) for want in (ANYTHING, IN_POOL, NOT_IN_POOL) for tree in (1, 2))
 LINES = (QUEUED, "lab-1")
+ANYBODY = Who(None, None)
 ANYONE, NET, FORCING = FilterKey(ANYTHING.text, 1), FilterKey(IN_POOL.text, 1), FilterKey(forces("a"), 1)
 
 
@@ -30,8 +33,9 @@ class Fixture:
     def put(self, fqdn: str, *pools: str) -> None:
         inventory = {"type": "Machine", "arches": ["x86_64"], "memory_mb": 1024}
         system = System(fqdn, 1, "lab-1", "ada", "Automated", inventory)
-        self.labs.put(system, pools)
-        self.filters.system_changed(fqdn, lambda: self.labs.alone(system, pools))
+        changed = self.labs.put(system, pools)
+        self.labs.access.put(self.labs.number(fqdn), submitting(None, [], "ada"))
+        self.filters.system_changed(self.labs.number(fqdn), changed)
 
     def put_tree(self, tree_id: int, present: bool) -> None:
         urls = {"lab-1": ["http://lab-1/"]} if present else {}
@@ -45,8 +49,8 @@ class Fixture:
         return {self.labs.names[number] for number in numbers_in(systems)}
 
     def stand(self, key: FilterKey, rank: tuple[int, ...], line: str = QUEUED) -> None:
-        self.filters.add(key)
-        self.filters.enqueue(key, line, rank)
+        self.filters.add(Asks(key, ANYBODY))
+        self.filters.enqueue(Asks(key, ANYBODY), line, rank)
 
     def takers(self, fqdn: str, line: str = QUEUED, forced_only: bool = False) -> list[tuple[int, ...]]:
         return list(self.filters.takers(fqdn, line, forced_only=forced_only))
@@ -76,8 +80,8 @@ def test_viable__tree_leaves_the_lab_and_comes_back__follows() -> None:
 def test_takers__system_leaves_the_pool_that_a_queued_recipe_wants__are_none() -> None:
     lab = Fixture()
     lab.put("a", "net")
-    lab.stand(NET, (0, 1, 1))
-    assert lab.takers("a") == [(0, 1, 1)]
+    lab.stand(NET, (-3, 1, 1))
+    assert lab.takers("a") == [(-3, 1, 1)]
     lab.put("a")
     assert lab.takers("a") == []
 
@@ -85,36 +89,36 @@ def test_takers__system_leaves_the_pool_that_a_queued_recipe_wants__are_none() -
 def test_takers__several_filters__come_in_one_order() -> None:
     lab = Fixture()
     lab.put("a", "net")
-    for key, rank in ((NET, (0, 5, 1)), (ANYONE, (0, 4, 2)), (NET, (0, 3, 3)), (ANYONE, (-1, 9, 4))):
+    for key, rank in ((NET, (-3, 5, 1)), (ANYONE, (-3, 4, 2)), (NET, (-3, 3, 3)), (ANYONE, (-4, 9, 4))):
         lab.stand(key, rank)
-    assert lab.takers("a") == [(-1, 9, 4), (0, 3, 3), (0, 4, 2), (0, 5, 1)]
+    assert lab.takers("a") == [(-4, 9, 4), (-3, 3, 3), (-3, 4, 2), (-3, 5, 1)]
 
 
 def test_takers__of_a_system_that_only_forced_recipes_may_have__are_those_that_name_it() -> None:
     lab = Fixture()
     lab.put("a")
-    lab.stand(ANYONE, (0, 1, 1))
-    lab.stand(FORCING, (0, 2, 2))
-    assert lab.takers("a") == [(0, 1, 1), (0, 2, 2)]
-    assert lab.takers("a", forced_only=True) == [(0, 2, 2)]
+    lab.stand(ANYONE, (-3, 1, 1))
+    lab.stand(FORCING, (-3, 2, 2))
+    assert lab.takers("a") == [(-3, 1, 1), (-3, 2, 2)]
+    assert lab.takers("a", forced_only=True) == [(-3, 2, 2)]
 
 
 def test_takers__of_one_line__are_not_those_of_another() -> None:
     lab = Fixture()
     lab.put("a")
-    lab.stand(ANYONE, (0, 1, 1), "lab-1")
-    assert (lab.takers("a"), lab.takers("a", "lab-1")) == ([], [(0, 1, 1)])
+    lab.stand(ANYONE, (-3, 1, 1), "lab-1")
+    assert (lab.takers("a"), lab.takers("a", "lab-1")) == ([], [(-3, 1, 1)])
 
 
 def test_spare_filters__more_than_are_kept__those_of_recipes_survive(monkeypatch) -> None:  # type: ignore[no-untyped-def]
     monkeypatch.setattr(Filters, "SPARE", 8)
     lab = Fixture()
     lab.put("a")
-    lab.stand(ANYONE, (0, 1, 1))
+    lab.stand(ANYONE, (-3, 1, 1))
     for tree_id in range(100, 200):
         assert lab.viable(FilterKey(ANYTHING.text, tree_id)) == set()
     assert len(lab.filters._entries) <= 8
-    assert lab.takers("a") == [(0, 1, 1)]
+    assert lab.takers("a") == [(-3, 1, 1)]
     assert lab.viable(ANYONE) == {"a"}
 
 
@@ -152,15 +156,15 @@ class Indexes(RuleBasedStateMachine):
     @rule(key=st.sampled_from(KEYS), line=st.sampled_from(LINES), urgent=st.booleans())
     def enqueue(self, key: FilterKey, line: str, urgent: bool) -> None:
         self.tickets += 1
-        rank = (0 if urgent else 1, self.tickets)
+        rank = (-2 if urgent else -1, self.tickets)
         self.stands[key, line].append(rank)
         self.fixture.stand(key, rank, line)
 
     @rule(key=st.sampled_from(KEYS), line=st.sampled_from(LINES), which=st.integers(0, 9))
     def dequeue(self, key: FilterKey, line: str, which: int) -> None:
         if ranks := self.stands[key, line]:
-            self.fixture.filters.dequeue(key, line, ranks.pop(which % len(ranks)))
-            self.fixture.filters.remove(key)
+            self.fixture.filters.dequeue(Asks(key, ANYBODY), line, ranks.pop(which % len(ranks)))
+            self.fixture.filters.remove(Asks(key, ANYBODY))
 
     @rule(key=st.sampled_from(KEYS))
     def ask_for_systems(self, key: FilterKey) -> None:
@@ -183,7 +187,7 @@ class Indexes(RuleBasedStateMachine):
     @rule(line=st.sampled_from(LINES))
     def ask_for_filters(self, line: str) -> None:
         found = self.fixture.filters.wanting(line)
-        wanting = {entry.key: self.fixture.names(entry.viable or 0) for entry in found}
+        wanting = {each.entry.key: self.fixture.names(each.entry.viable or 0) for each in found}
         assert wanting == {
             key: {fqdn for fqdn in self.pools if self.fits(fqdn, key)}
             for key in KEYS

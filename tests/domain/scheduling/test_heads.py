@@ -1,4 +1,4 @@
-"""The order of a line is that of all its recipes together, few filters or many."""
+"""The order of a line is that of all its recipes together, few filters or many, on any system."""
 
 from __future__ import annotations
 
@@ -6,53 +6,93 @@ from random import Random
 
 import pytest
 
-from domain.scheduling.heads import Heads, Rank
-from domain.scheduling.ranked import Ranked
+from domain.access.policy import Entry
+from domain.access.submitting import Submitting, Who
+from domain.priority import Priority
+from domain.scheduling.access import Access
+from domain.scheduling.asking import in_order
+from domain.scheduling.effort import Effort
+from domain.scheduling.heads import Rank
+from domain.scheduling.lines import Line
+from domain.scheduling.whos import Order, Whos
 
-FILTERS = 12
+FILTERS, WHOS = 12, 6
+OPEN = Submitting((Entry("submit", maximum=Priority.Urgent),), None)
 
 
-class Line:
-    """Filters and their recipes, beside a plain list."""
+class Standing:
+    """Recipes in a line, beside a plain set of (filter, who, rank)."""
 
     def __init__(self) -> None:
-        self.heads = Heads()
-        self.recipes = {number: Ranked[Rank]() for number in range(FILTERS)}
-        self.plain: set[tuple[int, Rank]] = set()
+        self.line = Line()
+        self.plain: set[tuple[int, int, Rank]] = set()
+        self.access = Access()
+        self.whos = Whos(self.access)
+        for number in range(WHOS):
+            self.whos.count(self.whos.number(Who(None, f"g{number}")), 1)
 
-    def turn(self, number: int, rank: Rank) -> None:
+    def turn(self, number: int, who: int, rank: Rank) -> None:
         """Who stands there goes, else comes."""
-        standing = (number, rank) in self.plain
-        self.plain ^= {(number, rank)}
-        (self.recipes[number].discard if standing else self.recipes[number].add)(rank)
-        self.heads.put(number, self.recipes[number].first())
+        stood = (number, who, rank) in self.plain
+        self.plain ^= {(number, who, rank)}
+        (self.line.discard if stood else self.line.add)(number, who, rank)
 
-    def merged(self, among: int) -> list[Rank]:
-        return list(self.heads.merged(among, self.recipes.__getitem__))
+    def order(self, decides: Submitting) -> Order:
+        self.access.put(0, decides)
+        return self.whos.order(decides)
+
+    def asked(self, among: int, decides: Submitting) -> list[Rank]:
+        return list(in_order(self.line, among, self.order(decides), Effort()))
+
+    def expected(self, among: int, decides: Submitting) -> list[Rank]:
+        found = []
+        for number, who, rank in self.plain:
+            maximum = decides.maximum(self.whos[who])
+            if among >> number & 1 and maximum is not None:
+                found.append((-min(-rank[0], maximum), rank))
+        return [rank for _, rank in sorted(found)]
 
 
-@pytest.mark.parametrize("seed", range(20))
-def test_merged__recipes_come_and_go__is_one_sorted_list(seed: int) -> None:
-    chance, line = Random(seed), Line()
-    for ticket in range(120):
-        again = chance.choice(sorted(line.plain)) if line.plain and chance.random() < 0.5 else None
+def some_system(chance: Random) -> Submitting:
+    """To some groups it is open to some priority; mostly to the others, too."""
+    groups = chance.sample(range(WHOS), chance.randrange(WHOS))
+    entries = [Entry("submit", group=f"g{n}", maximum=chance.choice(list(Priority))) for n in groups]
+    if chance.random() < 0.7:
+        entries.append(Entry("submit", maximum=chance.choice(list(Priority))))
+    return Submitting(tuple(entries), None)
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_in_order__recipes_come_and_go__is_one_sorted_list_on_every_system(seed: int) -> None:
+    chance, standing = Random(seed), Standing()
+    systems = [OPEN, *(some_system(chance) for _ in range(3))]
+    for ticket in range(150):
+        again = chance.choice(sorted(standing.plain)) if standing.plain and chance.random() < 0.45 else None
         # Now and then two recipes are of one set.
-        rank = (-chance.randrange(3), ticket // 3, ticket)
-        line.turn(*(again or (chance.randrange(FILTERS), rank)))
+        rank = (-chance.choice(list(Priority)), ticket // 3, ticket)
+        standing.turn(*(again or (chance.randrange(FILTERS), chance.randrange(WHOS), rank)))
         among = chance.getrandbits(FILTERS)
-        assert line.merged(among) == sorted(rank for number, rank in line.plain if among >> number & 1)
-        assert sorted(line.heads) == sorted({number for number, _ in line.plain})
+        for decides in systems:
+            assert standing.asked(among, decides) == standing.expected(among, decides)
 
 
-def test_merged__first_alone__looks_at_no_other_filter() -> None:
-    line = Line()
+def test_in_order__first_alone__looks_at_no_other_filter() -> None:
+    standing, effort = Standing(), Effort()
     for number in range(FILTERS):
-        line.turn(number, (0, number, number))
-    looked_at: list[int] = []
+        standing.turn(number, number % WHOS, (-1, number, number))
+    assert next(in_order(standing.line, 2**FILTERS - 1, standing.order(OPEN), effort)) == (-1, 0, 0)
+    assert effort.rows == 1
 
-    def recipes(number: int) -> Ranked[Rank]:
-        looked_at.append(number)
-        return line.recipes[number]
 
-    assert next(line.heads.merged(-1, recipes)) == (0, 0, 0)
-    assert looked_at == [0]
+@pytest.mark.parametrize("hidden", [1, 40])
+def test_in_order__others_who_may_not_stand_before__first_is_found_behind_them(hidden: int) -> None:
+    standing = Standing()
+    closed = Submitting(
+        tuple(Entry("submit", group=f"g{n}", maximum=Priority.Low) for n in range(1, WHOS)), None
+    )
+    for number in range(hidden):
+        standing.turn(number, 0, (-5, number, number))
+    for who in range(1, WHOS):
+        for number in range(hidden):
+            standing.turn(number, who, (-3, 100 - who, 1_000 * who + number))
+    assert standing.asked(2**hidden - 1, closed) == standing.expected(2**hidden - 1, closed)

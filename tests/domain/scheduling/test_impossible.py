@@ -12,6 +12,7 @@ from domain.priority import Priority
 from domain.recipe.events import RecipeAborted
 from domain.scheduling.reasons import (
     ALL_MATCHES_EXCLUDE,
+    FIT_IN_DIFFERENT_LABS,
     NO_DISTRO_TREE,
     NO_LAB_FOR_ALL,
     NO_LAB_HAS_ALL_TREES,
@@ -21,7 +22,7 @@ from domain.scheduling.reasons import (
     NO_MATCH_OF_THE_ARCH,
     SIBLING_IMPOSSIBLE,
 )
-from domain.scheduling.rules import VIABLE
+from domain.scheduling.rules import FITTING
 from tests.domain.scheduling.tree_wants import recipe, submitted
 from tests.domain.scheduling.wants import ANYTHING, HUGE, forces, named
 from tests.domain.scheduling.world import World
@@ -181,12 +182,12 @@ def test_new_job__nobody_could_ever_serve_it__is_aborted_with_the_reason_of_the_
     world: World, prepare: Callable[[World], int], name: str, where: str
 ) -> None:
     recipe_id = prepare(world)
-    reason = next(rule.reason for rule in VIABLE if rule.name == name)
+    reason = next(rule.reason for rule in FITTING if rule.name == name)
     assert reasons(world)[f"recipe/{recipe_id}"] == (f"{reason}: {where}" if where else reason)
 
 
 def test_rules__every_one__has_a_hopeless_case() -> None:
-    assert {name for _, name, _ in HOPELESS} == {rule.name for rule in VIABLE}
+    assert {name for _, name, _ in HOPELESS} == {rule.name for rule in FITTING}
 
 
 def test_new_job__no_distro_tree__is_aborted(world: World) -> None:
@@ -213,7 +214,7 @@ def test_new_job__distro_of_ones_own__is_had_by_every_lab(world: World) -> None:
 def test_new_set__one_recipe_impossible__each_is_told_whose_fault_it_is(world: World) -> None:
     world.add_idle("a", "b")
     world.submit_set([ANYTHING.text, HUGE.text], guests={0: [1], 1: [1]})
-    too_much = next(rule.reason for rule in VIABLE if rule.name == "requirement")
+    too_much = next(rule.reason for rule in FITTING if rule.name == "requirement")
     assert reasons(world) == {
         "recipe/1": SIBLING_IMPOSSIBLE,
         "recipe/2": SIBLING_IMPOSSIBLE,
@@ -238,6 +239,31 @@ def test_new_set__systems_enough_only_in_two_labs_together__is_aborted(world: Wo
     world.submit_set([ANYTHING.text, ANYTHING.text])
     told = "recipes 1, 2: 1 (tree-1) is in lab-1, lab-2"
     assert set(reasons(world).values()) == {f"{NO_LAB_FOR_ALL}: {told}"}
+
+
+def test_new_set__recipes_fit_only_in_different_labs__is_told_which_fits_where(world: World) -> None:
+    world.add_lab("lab-2")
+    world.put_tree(1, "x86_64", ["lab-1", "lab-2"])
+    for fqdn in ("a", "b"):
+        world.add_system(fqdn, condition="Broken")
+    world.add_system("c", lab="lab-2")
+    world.settle()
+    world.submit_set([named("a", "b"), named("c"), named("a")])
+    told = "recipes 1, 3: lab-1; recipe 2: lab-2"
+    assert set(reasons(world).values()) == {f"{FIT_IN_DIFFERENT_LABS}: {told}"}
+
+
+def test_new_set__may_be_submitted_to_different_labs_only__is_told_which_fits_where(world: World) -> None:
+    world.add_lab("lab-2")
+    world.put_tree(1, "x86_64", ["lab-1", "lab-2"])
+    world.add_system("a")
+    world.add_system("b")
+    world.add_system("c", lab="lab-2")
+    world.open_system("b")
+    world.settle()
+    world.submit_set([named("a"), named("b", "c")], owner="eve")
+    told = "recipe 1: lab-1; recipe 2: lab-2"
+    assert set(reasons(world).values()) == {f"{FIT_IN_DIFFERENT_LABS}: {told}"}
 
 
 def test_new_set__trees_in_different_labs__is_told_whose_is_where(world: World) -> None:

@@ -9,6 +9,7 @@ import pytest
 from domain.scheduling import raising
 from domain.scheduling.wake_ups import LET_GOES
 from tests.domain.scheduling.labs import occupy
+from tests.domain.scheduling.policies import group
 from tests.domain.scheduling.wants import BIG, IN_POOL, forces, named
 from tests.domain.scheduling.world import World
 
@@ -114,6 +115,76 @@ def _withdrawn(world: World) -> int:
     return first
 
 
+def _holder_of(world: World, owner: str) -> int:
+    """It holds a, and wants x, to which not everybody may submit."""
+    occupy(world, "x")
+    first, _ = world.submit_set([named("a"), named("x")], owner=owner)
+    world.settle()
+    assert world.states(first) == ["scheduled"]
+    return first
+
+
+def _pool_closed(world: World) -> int:
+    world.add_idle("a")
+    world.add_system("x", pools=["net"])
+    world.settle()
+    first = _holder_of(world, "eve")
+    world.open_pool("net", group("qe"))
+    return first
+
+
+def _system_closed(world: World) -> int:
+    world.add_idle("a", "x")
+    first = _holder_of(world, "eve")
+    world.open_system("x")
+    return first
+
+
+def _given_to_another(world: World) -> int:
+    world.add_idle("a", "x")
+    world.own("x", "eve")
+    occupy(world, "x")
+    world.open_system("x")
+    first, _ = world.submit_set([named("a"), named("x")], owner="eve")
+    world.settle()
+    assert world.states(first) == ["scheduled"]
+    world.own("x", "ada")
+    return first
+
+
+def _lent(world: World) -> int:
+    world.add_idle("a", "x")
+    first = _holder_of(world, "eve")
+    world.lend("x", "bob")
+    return first
+
+
+def _loan_ended(world: World) -> int:
+    """To whom it was lent needs nothing else for it."""
+    world.add_idle("a", "x")
+    world.open_system("x")
+    world.lend("x", "eve")
+    world.submit(named("x"), owner="eve")
+    world.settle()
+    first, _ = world.submit_set([named("a"), named("x")], owner="eve")
+    world.settle()
+    assert world.states(first) == ["scheduled"]
+    world.end_loan("x")
+    return first
+
+
+def _left_the_group(world: World) -> int:
+    world.put_group("qe", "eve")
+    world.add_idle("a", "x")
+    occupy(world, "x")
+    world.open_system("x", group("qe"))
+    first, _ = world.submit_set([named("a"), named("x")], owner="eve", group="qe")
+    world.settle()
+    assert world.states(first) == ["scheduled"]
+    world.put_group("qe")
+    return first
+
+
 CASES: list[tuple[str, Callable[[World], int]]] = [
     ("condition changed", _condition),
     ("drained", _drained),
@@ -125,6 +196,12 @@ CASES: list[tuple[str, Callable[[World], int]]] = [
     ("distro tree changed", _tree_removed),
     ("lab disabled", _lab_disabled),
     ("system withdrawn", _withdrawn),
+    ("access policy of a pool changed", _pool_closed),
+    ("access policy of a system changed", _system_closed),
+    ("owner of a system changed", _given_to_another),
+    ("lent", _lent),
+    ("loan ended", _loan_ended),
+    ("group changed", _left_the_group),
 ]
 
 

@@ -10,12 +10,12 @@ import pytest
 from domain.scheduling import snapshot
 from domain.scheduling.decide import decide
 from domain.scheduling.filters import Filters
-from domain.scheduling.labs import Labs
+from domain.scheduling.labs import Labs, Part
 from domain.scheduling.partition import Partition
 from domain.scheduling.snapshot import pieces, restored
-from tests.domain.scheduling.contents import all_known, check_indexes, contents
+from tests.domain.scheduling.contents import all_known, answers, check_indexes, contents
 from tests.domain.scheduling.effort import lab_of
-from tests.domain.scheduling.history import begin, burst
+from tests.domain.scheduling.history import EVERYTHING, begin, burst
 from tests.domain.scheduling.wants import at_least
 
 
@@ -27,12 +27,13 @@ def begun_from(partition: Partition) -> Partition:
 def test_restored__at_any_commit__knows_and_decides_the_same(seed: int) -> None:
     chance, world = Random(seed), begin(seed)
     for _ in range(20):
-        burst(chance, world)
+        burst(chance, world, EVERYTHING)
         while decisions := world.decide(limit=3):
             other = begun_from(world.partition)
             check_indexes(other)
             assert contents(other)["filters"] == contents(world.partition)["filters"]
             assert all_known(other) == all_known(world.partition)
+            assert answers(other) == answers(world.partition)
             assert decide(other, 3) == decisions
             world.commit_decisions(decisions, world.position)
         world.settle()
@@ -111,13 +112,13 @@ def test_restored__no_filter_was_asked_for_yet__no_system_is_held_against_any(
 ) -> None:
     world = lab_of(20, busy=True, queued=20)
     made: list[Labs] = []
-    alone = Labs.alone
+    part = Labs.part
 
-    def counted(self: Labs, *arguments: object) -> Labs:
+    def counted(self: Labs, systems: int) -> Part:
         made.append(self)
-        return alone(self, *arguments)  # type: ignore[arg-type]
+        return part(self, systems)
 
-    monkeypatch.setattr(Labs, "alone", counted)
+    monkeypatch.setattr(Labs, "part", counted)
     other = begun_from(world.partition)
     assert (other.effort.evaluations, made) == (0, [])
     # Afterwards it follows what changes.
@@ -126,4 +127,4 @@ def test_restored__no_filter_was_asked_for_yet__no_system_is_held_against_any(
     world.describe("m00003", memory_mb=1)
     other.apply(world.log[-1])
     assert other.viable(other.sets.recipes[recipe.recipe_id]) == world.partition.viable(recipe)
-    assert made == [world.partition.labs, other.labs]
+    assert made == [other.labs, world.partition.labs]

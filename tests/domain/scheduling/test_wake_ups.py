@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
 from domain.scheduling.wake_ups import WAKE_UPS
 from tests.domain.scheduling.labs import occupy, wanting
+from tests.domain.scheduling.policies import everybody, group, user
 from tests.domain.scheduling.wants import BIG, IN_POOL, forces, named
 from tests.domain.scheduling.world import World
 
@@ -162,6 +164,65 @@ def _lab_enabled(world: World) -> int:
     return recipe_id
 
 
+def _waits_for_b(world: World, **whose: Any) -> int:
+    """It could run on a, which is idle, if it were allowed to; and on b, which is broken."""
+    world.add_system("b", condition="Broken")
+    recipe_id = world.submit(named("a", "b"), owner="eve", **whose)
+    world.settle()
+    assert world.states(recipe_id) == ["queued"]
+    return recipe_id
+
+
+def _pool_opened(world: World) -> int:
+    world.add_system("a", pools=["net"])
+    world.open_pool("net", group("qe"))
+    recipe_id = _waits_for_b(world)
+    world.open_pool("net", group("qe"), everybody())
+    return recipe_id
+
+
+def _system_opened(world: World) -> int:
+    world.add_idle("a")
+    world.open_system("a")
+    recipe_id = _waits_for_b(world)
+    world.open_system("a", user("eve"))
+    return recipe_id
+
+
+def _given_to_who_waits(world: World) -> int:
+    world.add_idle("a")
+    world.open_system("a")
+    recipe_id = _waits_for_b(world)
+    world.own("a", "eve")
+    return recipe_id
+
+
+def _lent_to_who_waits(world: World) -> int:
+    world.add_idle("a")
+    world.open_system("a")
+    recipe_id = _waits_for_b(world)
+    world.lend("a", "eve")
+    return recipe_id
+
+
+def _loan_to_another_ended(world: World) -> int:
+    world.add_idle("a")
+    world.lend("a", "bob")
+    recipe_id = _waits_for_b(world)
+    world.end_loan("a")
+    return recipe_id
+
+
+def _back_in_the_group(world: World) -> int:
+    world.put_group("qe", "eve")
+    world.add_idle("a")
+    world.open_system("a", group("qe"))
+    world.put_group("qe")
+    recipe_id = _waits_for_b(world, group="qe")
+    world.put_group("qe", "eve")
+    return recipe_id
+
+
 CASES: dict[str, Callable[[World], int]] = {
     # What became usable serves one recipe of a set; another took nothing before, as it would have waited.
     "system added": _system_added,
@@ -183,9 +244,16 @@ CASES: dict[str, Callable[[World], int]] = {
     "lab of a system changed": _lab_changed,
     "distro tree arrived": _tree_arrived,
     "lab enabled": _lab_enabled,
+    # An idle system to which nobody who waits could be submitted before.
+    "access policy of a pool changed": _pool_opened,
+    "access policy of a system changed": _system_opened,
+    "owner of a system changed": _given_to_who_waits,
+    "lent": _lent_to_who_waits,
+    "loan ended": _loan_to_another_ended,
+    "group changed": _back_in_the_group,
 }
-# While rank is all that priority decides, nobody gains a system by it.
-LEADS_TO_NOTHING_YET = {"priority changed"}
+# Priorities, effective or nominal, say who is first; at an idle system there is nobody who could take it.
+LEADS_TO_NOTHING = {"priority changed"}
 
 
 def after(case: Callable[[World], int], rows: tuple[str, ...]) -> tuple[World, int]:
@@ -206,7 +274,7 @@ def test_wake_up__any_row_alone__leads_to_a_grant_that_nothing_else_leads_to(nam
 
 
 def test_wake_ups__every_row__has_a_case() -> None:
-    assert CASES.keys() | LEADS_TO_NOTHING_YET == {row.name for row in WAKE_UPS}
+    assert CASES.keys() | LEADS_TO_NOTHING == {row.name for row in WAKE_UPS}
 
 
 def test_wake_up__somebody_takes_it__is_one_commit_from_idle_to_scheduled(world: World) -> None:

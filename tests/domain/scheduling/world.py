@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from domain.access.policy import Form
 from domain.directory import events as directory
 from domain.events import Decided
 from domain.priority import Priority
@@ -26,6 +27,7 @@ from domain.recipe_set.priority import change_priority
 from domain.recipe_set.reports import report
 from domain.scheduling.decide import decide
 from domain.scheduling.draft import Decision
+from domain.system.events import SystemAccessPolicyChanged, SystemLoaned, SystemLoanEnded
 from domain.upkeep.condition import change_condition
 from domain.upkeep.draining import drain, undrain
 from domain.upkeep.inventory import change_inventory, change_owner, move_to_lab
@@ -178,6 +180,28 @@ class World(FoldedLog):
 
     def own(self, fqdn: str, owner: str) -> None:
         self.change(change_owner(self.systems[fqdn], owner))
+
+    def put_group(self, name: str, *members: str) -> None:
+        known = self.directory.get("group", name)
+        cls = directory.GroupChanged if known else directory.GroupRegistered
+        self.commit([(f"group/{name}", cls(owners=[], members=members))])
+
+    def remove_group(self, name: str) -> None:
+        self.commit([(f"group/{name}", directory.GroupRemoved())])
+
+    def open_pool(self, pool: str, *entries: Form) -> None:
+        """To these, and nobody else."""
+        self.commit([(f"pool/{pool}", directory.PoolAccessPolicyChanged(entries=entries))])
+
+    def open_system(self, fqdn: str, *entries: Form) -> None:
+        changed = SystemAccessPolicyChanged(entries=entries, active_pool=None)
+        self.commit([(f"system/{fqdn}", changed)])
+
+    def lend(self, fqdn: str, user: str, until: str | None = None) -> None:
+        self.commit([(f"system/{fqdn}", SystemLoaned(user=user, until=until))])
+
+    def end_loan(self, fqdn: str) -> None:
+        self.commit([(f"system/{fqdn}", SystemLoanEnded(reason="given back"))])
 
     def remove_tree(self, tree_id: int) -> None:
         self.commit([(f"distro-tree/{tree_id}", directory.DistroTreeRemoved())])

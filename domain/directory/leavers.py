@@ -1,0 +1,29 @@
+"""Who has left a group that they were in: what they have submitted on behalf of it is not for it any more."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+
+class Leavers:
+    """Mutable: tell it who is in a group before and after each change. Who comes back has not left."""
+
+    def __init__(self) -> None:
+        self._gone: dict[str, dict[str, None]] = {}
+
+    def changed(self, group: str, before: Iterable[str], after: Iterable[str]) -> None:
+        gone = {**self._gone.pop(group, {}), **dict.fromkeys(before)}
+        for user in after:
+            gone.pop(user, None)
+        if gone:
+            self._gone[group] = gone
+
+    def has_left(self, group: str, user: str) -> bool:
+        return user in self._gone.get(group, ())
+
+    def plain(self) -> dict[str, Any]:
+        return {group: list(users) for group, users in self._gone.items()}
+
+    def restore(self, values: Mapping[str, Any]) -> None:
+        self._gone = {group: dict.fromkeys(users) for group, users in values.items()}

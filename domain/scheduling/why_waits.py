@@ -1,0 +1,20 @@
+"""Why a new recipe has to wait for which there is no idle system that it may have."""
+
+from __future__ import annotations
+
+from domain.recipe.state import Recipe
+from domain.scheduling.partition import Partition
+from domain.scheduling.reasons import ALL_BROKEN, ALL_LENT, NO_IDLE_ACCESS, NO_IDLE_SYSTEM, NONE_USABLE
+
+
+def why_waits(partition: Partition, host: Recipe, free: int) -> str:
+    """`free` are the systems that nobody who waits would be asked about first."""
+    viable = partition.viable(host)
+    if not viable:
+        return ALL_LENT
+    if not partition.usable(host):
+        return NONE_USABLE if viable & ~partition.available.broken else ALL_BROKEN
+    key = partition.sets.key(host)
+    idle = partition.available.idle(forced=key.forced is not None)
+    closed = partition.filters.viable(key) & ~partition.entitled(host)
+    return NO_IDLE_ACCESS if closed & idle & free else NO_IDLE_SYSTEM

@@ -1,0 +1,184 @@
+"""In which order a system asks: effective priority, then nominal priority, then submission (seed 004)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import pytest
+
+from domain.priority import Priority
+from tests.domain.scheduling.labs import finish, occupy
+from tests.domain.scheduling.policies import everybody, group
+from tests.domain.scheduling.wants import ANYTHING
+from tests.domain.scheduling.world import World
+
+DESIGNATED = "designated"
+EVERY_PRIORITY = tuple(reversed(Priority))
+
+
+def one_system(world: World, *pools: str) -> None:
+    """It runs something; nobody else has been submitted yet."""
+    for name in (DESIGNATED, "low"):
+        world.put_group(name, "ada")
+    world.add_system("a", pools=pools)
+    world.settle()
+    occupy(world, "a")
+
+
+def served(world: World, recipe_ids: Iterable[int]) -> list[int]:
+    """In which order they get the one system, each when the one before has ended."""
+    left, order = set(recipe_ids), []
+    while left:
+        finish(world, *(recipe.recipe_id for recipe in world.placed()))
+        (placed,) = world.placed()
+        order.append(placed.recipe_id)
+        left.discard(placed.recipe_id)
+    return order
+
+
+def submit_all(world: World, *groups: str | None) -> dict[int, tuple[str | None, Priority]]:
+    """Of each group a job of each priority, the least urgent first."""
+    asked = [(name, priority) for priority in Priority for name in groups]
+    return {
+        world.submit(ANYTHING.text, priority=priority.name, group=name): (name, priority)
+        for name, priority in asked
+    }
+
+
+FIRST_TABLE = [
+    # Effective, nominal, on behalf of.
+    ("Urgent", "Urgent", DESIGNATED),
+    ("High", "High", DESIGNATED),
+    ("Normal", "Normal", DESIGNATED),
+    ("Medium", "Urgent", None),
+    ("Medium", "High", None),
+    ("Medium", "Normal", None),
+    # Any job: of two that are equal the one that was submitted first.
+    ("Medium", "Medium", DESIGNATED),
+    ("Medium", "Medium", None),
+    ("Low", "Low", DESIGNATED),
+    ("Low", "Low", None),
+]
+
+
+@pytest.mark.parametrize("row", range(len(FIRST_TABLE)))
+def test_order__designated_group_and_others_capped_at_medium__is_that_of_the_seed(
+    world: World, row: int
+) -> None:
+    one_system(world, "net")
+    world.open_pool("net", group(DESIGNATED, "Urgent"), everybody("Medium"))
+    asked = submit_all(world, DESIGNATED, None)
+    _, nominal, name = FIRST_TABLE[row]
+    assert asked[served(world, asked)[row]] == (name, Priority[nominal])
+
+
+SECOND_TABLE = [
+    (effective, nominal) for effective in EVERY_PRIORITY for nominal in EVERY_PRIORITY if nominal >= effective
+]
+
+
+@pytest.mark.parametrize("row", range(len(SECOND_TABLE)))
+def test_order__every_maximum_and_every_priority__is_by_effective_then_nominal(
+    world: World, row: int
+) -> None:
+    """The seed's second table; each of its rows is the lower of a group's maximum and a job's priority."""
+    one_system(world)
+    world.open_system("a", *(group(f"to-{each.name}", each.name) for each in Priority))
+    for each in Priority:
+        world.put_group(f"to-{each.name}", "ada")
+    # The last row is submitted first.
+    asked = {
+        world.submit(ANYTHING.text, priority=nominal.name, group=f"to-{effective.name}"): (effective, nominal)
+        for effective, nominal in reversed(SECOND_TABLE)
+    }
+    assert asked[served(world, asked)[row]] == SECOND_TABLE[row]
+
+
+def test_second_table__held_against_what_the_seed_prints__is_the_same() -> None:
+    told = {each.name: [nominal.name for e, nominal in SECOND_TABLE if e == each] for each in EVERY_PRIORITY}
+    assert told == {
+        "Urgent": ["Urgent"],
+        "High": ["Urgent", "High"],
+        "Normal": ["Urgent", "High", "Normal"],
+        "Medium": ["Urgent", "High", "Normal", "Medium"],
+        "Low": ["Urgent", "High", "Normal", "Medium", "Low"],
+    }
+
+
+def test_order__system_in_two_pools__the_highest_maximum_counts(world: World) -> None:
+    one_system(world, "net", "gpu")
+    world.open_pool("net", everybody("Low"))
+    world.open_pool("gpu", group(DESIGNATED, "High"))
+    other = world.submit(ANYTHING.text, priority="Urgent")
+    theirs = world.submit(ANYTHING.text, priority="Normal", group=DESIGNATED)
+    assert served(world, [other, theirs]) == [theirs, other]
+
+
+def test_order__another_system_without_a_policy__is_by_nominal_priority(world: World) -> None:
+    one_system(world)
+    world.open_system("a", group(DESIGNATED, "Urgent"), everybody("Low"))
+    world.add_system("b")
+    world.settle()
+    runs = world.submit(ANYTHING.text)
+    world.settle()
+    other = world.submit(ANYTHING.text, priority="Urgent")
+    theirs = world.submit(ANYTHING.text, priority="Normal", group=DESIGNATED)
+    finish(world, runs)
+    assert (world.system_of(other), world.states(theirs)) == ("b", ["queued"])
+
+
+def test_order__maximum_changed_while_they_wait__is_another_at_once(world: World) -> None:
+    one_system(world)
+    runs = world.placed()[0].recipe_id
+    other = world.submit(ANYTHING.text, priority="Urgent")
+    theirs = world.submit(ANYTHING.text, priority="Normal", group=DESIGNATED)
+    world.settle()
+    world.open_system("a", group(DESIGNATED, "Urgent"), everybody("Medium"))
+    finish(world, runs)
+    assert (world.system_of(theirs), world.states(other)) == ("a", ["queued"])
+
+
+def test_order__priority_raised_above_the_maximum__makes_a_difference_among_equals_only(
+    world: World,
+) -> None:
+    one_system(world)
+    world.open_system("a", group(DESIGNATED, "Urgent"), everybody("Medium"))
+    first, second = world.submit(ANYTHING.text), world.submit(ANYTHING.text)
+    theirs = world.submit(ANYTHING.text, priority="Normal", group=DESIGNATED)
+    world.settle()
+    world.change_priority(second, "Urgent")
+    assert served(world, [first, second, theirs]) == [theirs, second, first]
+
+
+def test_order__first_is_passed_over_for_safety__the_next_by_effective_priority_is_asked(
+    world: World,
+) -> None:
+    one_system(world)
+    runs = world.placed()[0].recipe_id
+    world.open_system("a", group(DESIGNATED, "High"), everybody("Low"))
+    world.add_system("b", condition="Broken")
+    # It ranks first, and with a alone it would wait for ever.
+    unsafe = world.submit_set(
+        ['{"element":"hostname","op":"==","value":"a"}', '{"element":"hostname","op":"==","value":"b"}'],
+        priority="Urgent",
+        group=DESIGNATED,
+    )
+    capped = world.submit(ANYTHING.text, priority="Urgent")
+    normal = world.submit(ANYTHING.text, priority="Normal", group=DESIGNATED)
+    low = world.submit(ANYTHING.text, priority="Low")
+    world.settle()
+    finish(world, runs)
+    assert (world.states(*unsafe), world.system_of(normal)) == (["queued", "queued"], "a")
+    finish(world, normal)
+    assert (world.system_of(capped), world.states(low)) == ("a", ["queued"])
+
+
+def test_order__guest_recipes_and_sets__stand_where_their_set_stands(world: World) -> None:
+    one_system(world)
+    runs = world.placed()[0].recipe_id
+    world.open_system("a", group(DESIGNATED, "Urgent"), everybody("Medium"))
+    (host,) = world.submit_set([ANYTHING.text], priority="Urgent", guests={0: [1]})
+    theirs = world.submit(ANYTHING.text, priority="High", group=DESIGNATED)
+    world.settle()
+    finish(world, runs)
+    assert (world.system_of(theirs), world.states(host)) == ("a", ["queued"])
