@@ -21,6 +21,7 @@ from api.store.mapper import Row
 from api.store.tailer import Tailer, is_of_many
 from api.watching.broadcast import Broadcast
 from api.watching.message import Message
+from domain.directory.accesses import Accesses
 from domain.directory.state import Directory
 from domain.errors import LabledgerError
 from domain.events import Recorded
@@ -46,6 +47,7 @@ class Feed:
     def __init__(self, log: EventLog, url: str) -> None:
         self.directory = Directory()
         self.distro_trees = DistroTrees(self.directory)
+        self.accesses = Accesses(self.directory)
         self.broadcast = Broadcast(log)
         self.tailer: Tailer | None = None
         # Whether nobody shall wait any more for what may come.
@@ -158,3 +160,4 @@ class Feed:
     def _fold(self, recorded: Recorded) -> None:
         self.directory.apply(recorded)
         self.distro_trees.apply(recorded)
+        self.accesses.apply(recorded)

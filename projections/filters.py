@@ -9,8 +9,8 @@ from domain.recipe.lifecycle import FINISHED
 
 SYSTEM_FILTERS = ("condition", "usage", "lab_controller", "pool", "owner")
 JOB_FILTERS = ("owner", "group", "state")
-# All of them, none asked for.
-ANY_SYSTEM: Mapping[str, Any] = dict.fromkeys((*SYSTEM_FILTERS, "fqdn"))
+# All of them, none asked for and none hidden.
+ANY_SYSTEM: Mapping[str, Any] = dict.fromkeys((*SYSTEM_FILTERS, "fqdn", "hidden"))
 ANY_JOB: Mapping[str, Any] = dict.fromkeys(JOB_FILTERS)
 
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from domain.access.policy import policy_of, told
 from domain.command.derive import of_system
 from domain.directory import events as directory
 from domain.events import Event, Moment, Recorded, split_subject
-from domain.system.state import Reservation, System, evolve
+from domain.system.state import Loan, Reservation, System, evolve
 from domain.system.usage import in_idle_pool
 from projections.fold_commands import command
 from projections.fold_documents import document
@@ -71,6 +72,7 @@ def _system(models: ReadModels, fqdn: str, row: SystemRow) -> System:
     reservation = None
     if row.reserved_by is not None:
         reservation = Reservation(row.reserved_by, row.reserved_until, row.reserved_distro_tree_id)
+    own = row.access_policy
     return System(
         fqdn=fqdn,
         version=0,
@@ -82,6 +84,9 @@ def _system(models: ReadModels, fqdn: str, row: SystemRow) -> System:
         recipe_id=recipe_id,
         draining=row.draining,
         reservation=reservation,
+        access_policy=None if own is None else policy_of(own),
+        active_pool=row.active_pool,
+        loan=None if row.loaned_to is None else Loan(row.loaned_to, row.loaned_until),
     )
 
 
@@ -90,6 +95,7 @@ def _row(system: System, pools: Sequence[str]) -> SystemRow:
     if system.reservation is not None:
         user, until = system.reservation.user, system.reservation.until
         distro_tree_id = system.reservation.distro_tree_id
+    loan, own = system.loan, system.access_policy
     return SystemRow(
         lab_controller=system.lab_controller,
         owner=system.owner,
@@ -98,6 +104,10 @@ def _row(system: System, pools: Sequence[str]) -> SystemRow:
         reserved_by=user,
         reserved_until=until,
         reserved_distro_tree_id=distro_tree_id,
+        loaned_to=None if loan is None else loan.user,
+        loaned_until=None if loan is None else loan.until,
+        access_policy=None if own is None else told(own),
+        active_pool=system.active_pool,
         pools=pools,
         inventory=system.inventory,
     )

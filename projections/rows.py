@@ -104,6 +104,8 @@ class UsageRow(NamedTuple):
 
 
 class SystemRow(NamedTuple):
+    """`access_policy` is its own, null where it was never given one."""
+
     lab_controller: str
     owner: str
     condition: str
@@ -111,6 +113,10 @@ class SystemRow(NamedTuple):
     reserved_by: str | None
     reserved_until: datetime | None
     reserved_distro_tree_id: int | None
+    loaned_to: str | None
+    loaned_until: datetime | None
+    access_policy: Sequence[Mapping[str, Any]] | None
+    active_pool: str | None
     pools: Sequence[str]
     inventory: Mapping[str, Any]
 

@@ -1,11 +1,11 @@
 -- Systems, the idle pool, and what systems do and did.
 
 -- name: systems
--- All, or the one called `fqdn`, or those of which something was true; what is not asked for is null. A person has it
--- where `reserved_by` is not null; `reserved_until` is null for one without an end, `reserved_distro_tree_id` for one
--- that is not provisioned first.
+-- All, or the one called `fqdn`, or those of which something was true; what is not asked for is null. `hidden` are left
+-- out. A person has it where `reserved_by` is not null; `reserved_until` is null for one without an end, as is
+-- `loaned_until`, `reserved_distro_tree_id` for one that is not provisioned first.
 SELECT s.fqdn, s.lab_controller, s.owner, s.condition, s.draining, s.reserved_by, s.reserved_until,
-       s.reserved_distro_tree_id, s.pools, s.inventory, u.usage, u.recipe_id
+       s.reserved_distro_tree_id, s.loaned_to, s.loaned_until, s.pools, s.inventory, u.usage, u.recipe_id
 FROM (
     (SELECT * FROM read.systems WHERE until_position = 9223372036854775807 AND since_position <= %(at)s ORDER BY fqdn)
     UNION ALL
@@ -23,7 +23,13 @@ WHERE s.fqdn > %(after)s
   AND (%(pool)s::text IS NULL OR s.pools ? %(pool)s::text)
   AND (%(condition)s::text IS NULL OR s.condition = %(condition)s::text)
   AND (%(usage)s::text IS NULL OR u.usage = %(usage)s::text)
+  AND (%(hidden)s::text[] IS NULL OR s.fqdn <> ALL (%(hidden)s::text[]))
 ORDER BY s.fqdn LIMIT %(limit)s
+
+-- name: access_to_system
+-- Its own access policy, null where it was never given one, and the pool whose policy counts in its place.
+SELECT access_policy, active_pool FROM read.systems
+WHERE fqdn = %(fqdn)s AND since_position <= %(at)s AND until_position > %(at)s
 
 -- name: system_is_known
 SELECT fqdn FROM read.systems WHERE fqdn = %(fqdn)s AND since_position <= %(at)s AND until_position > %(at)s
@@ -36,7 +42,7 @@ SELECT fqdn, lab_controller, since, since_position FROM (
      WHERE until_position < 9223372036854775807 AND int8range(since_position, until_position) @> %(at)s::bigint
      ORDER BY fqdn)
 ) AS idle
-WHERE fqdn > %(after)s
+WHERE fqdn > %(after)s AND (%(hidden)s::text[] IS NULL OR fqdn <> ALL (%(hidden)s::text[]))
 ORDER BY fqdn LIMIT %(limit)s
 
 -- name: usage_of_system
@@ -52,7 +58,8 @@ ORDER BY since_position
 -- name: system_usage
 -- Seconds per condition and usage from one moment to before another, grouped by what was true of the system at the
 -- time: one that moved from lab to lab counts for each as long as it was there. A system in two pools counts in both,
--- one in no pool under null, and so do architectures. `until` is at most the moment of `at`.
+-- one in no pool under null, and so do architectures. `until` is at most the moment of `at`; systems that are `hidden`
+-- count in every sum that does not name them.
 WITH span AS MATERIALIZED (
     -- Commits before the first and after the last have no part in it.
     SELECT coalesce((SELECT c.last_position FROM log.commits c WHERE c.recorded_at <= %(since)s::timestamptz
@@ -65,7 +72,8 @@ SELECT g.key, u.condition, u.usage,
                             - greatest(u.since, s.since, %(since)s::timestamptz)))::double precision AS seconds
 FROM span CROSS JOIN (
     -- Also those that were removed: no system is ever forgotten.
-    SELECT fqdn FROM read.systems WHERE until_position = 9223372036854775807) AS known
+    SELECT fqdn FROM read.systems WHERE until_position = 9223372036854775807
+       AND (%(hidden)s::text[] IS NULL OR %(group_by)s <> 'system' OR fqdn <> ALL (%(hidden)s::text[]))) AS known
 -- OFFSET 0 keeps the planner from reading all of history for what the keys find in it, system by system.
 CROSS JOIN LATERAL (
     SELECT i.lab_controller, i.pools, i.inventory, i.since, i.since_position, i.until_position,
@@ -99,7 +107,8 @@ GROUP BY g.key, u.condition, u.usage ORDER BY g.key NULLS LAST, u.condition, u.u
 -- may be thousands, and whoever answers has nothing to do with them but to hand them on.
 WITH page AS MATERIALIZED (
     SELECT s.fqdn FROM read.systems s
-    WHERE s.until_position = 9223372036854775807 AND s.fqdn > %(after)s AND EXISTS (
+    WHERE s.until_position = 9223372036854775807 AND s.fqdn > %(after)s
+      AND (%(hidden)s::text[] IS NULL OR s.fqdn <> ALL (%(hidden)s::text[])) AND EXISTS (
         SELECT FROM read.system_usage u
         WHERE u.fqdn = s.fqdn AND u.since_position <= %(at)s AND u.since < %(until)s::timestamptz
           AND (u.until_position > %(at)s OR u.since < u.until))

@@ -39,6 +39,7 @@ SECTIONS = {
         ),
         "pools": Entry("api.cli.lists.directory:pools", "List the pools."),
         "pool": Entry("api.cli.things.directory:pool", "Show a pool, change it, put systems into it."),
+        "policy": Entry("api.cli.things.policy:policy", "Show who may do what with systems, grant it."),
         "lab": Entry("api.cli.lab.command:lab", "Load a lab, simulate its machines."),
     },
     "Log": {

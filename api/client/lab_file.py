@@ -22,16 +22,18 @@ class Section:
     name: str
     path: str
     key: str
-    # Fields that belong to a resource of their own, which is not loaded.
-    apart: frozenset[str] = frozenset()
+    # A field that belongs to a resource of its own, which is put after it.
+    apart: str | None = None
 
+
+POLICY = "access_policy"
 
 # In this order: each names what stands before it. Systems are posted, for they cannot be put.
 SECTIONS = (
     Section("users", "users", "name"),
     Section("groups", "groups", "name"),
     Section("lab_controllers", "lab-controllers", "fqdn"),
-    Section("pools", "pools", "name", apart=frozenset({"access_policy"})),
+    Section("pools", "pools", "name", apart=POLICY),
     Section("distro_trees", "distro-trees", "id"),
 )
 
@@ -68,16 +70,6 @@ def load(client: Client, lab: Mapping[str, Any], along: Along = in_silence) -> l
     ]
 
 
-def left_out(lab: Mapping[str, Any]) -> list[str]:
-    """What stands in the file and is not loaded, because the API has no place for it."""
-    return [
-        f"{field} of {section.name}"
-        for section in SECTIONS
-        for field in sorted(section.apart)
-        if any(field in item for item in lab.get(section.name, []))
-    ]
-
-
 def _put_all(client: Client, section: Section, lab: Mapping[str, Any], along: Along) -> Loaded:
     items = along(f"loading {section.name}", lab.get(section.name, []))
     return Loaded.of(section.name, [_put(client, section, item) for item in items])
@@ -89,10 +81,15 @@ def _post_systems(client: Client, lab: Mapping[str, Any], along: Along) -> Loade
 
 
 def _put(client: Client, section: Section, item: Mapping[str, Any]) -> dict[str, Any]:
-    body = {name: value for name, value in item.items() if name != section.key and name not in section.apart}
+    body = {name: value for name, value in item.items() if name not in (section.key, section.apart)}
+    path = client.path(section.path, item[section.key])
     with _placed(section.name, item[section.key]):
-        answer: dict[str, Any] = client.put(client.path(section.path, item[section.key]), body)
-    return answer
+        answer: dict[str, Any] = client.put(path, body)
+        if section.apart is None or section.apart not in item:
+            return answer
+        policy = client.put(f"{path}/access-policy", {"entries": item[section.apart]})
+    changed = not answer.get("added") and (answer.get("changed") or policy.get("changed"))
+    return {**answer, "changed": bool(changed)}
 
 
 def _post(client: Client, system: Mapping[str, Any]) -> bool:

@@ -24,7 +24,9 @@ from api.rest.resources.document_kinds import DistroTrees, Groups, LabController
 from api.rest.resources.events import Events
 from api.rest.resources.health import Health
 from api.rest.resources.jobs import Jobs
+from api.rest.resources.loans import Loans
 from api.rest.resources.metrics import Metrics
+from api.rest.resources.policies import AccessPolicies
 from api.rest.resources.reads import Reads
 from api.rest.resources.recipe_sets import RecipeSets
 from api.rest.resources.recipes import Recipes
@@ -63,6 +65,8 @@ def resources(services: Services) -> dict[str, Any]:
         "systems": Systems(services),
         "usage": Usage(services),
         "reservations": Reservations(services),
+        "loans": Loans(services),
+        "access_policies": AccessPolicies(services),
         "lab_controllers": LabControllers(services),
         "distro_trees": DistroTrees(services),
         "pools": Pools(services),

@@ -32,7 +32,7 @@ class Route:
     own_lab: bool = False
 
 
-# Whose job, system, pool or group it is stands in no table: the use cases ask.
+# Whose job, pool or group it is stands in no table: the use cases ask. For systems there is `permissions`.
 READ = {"GET": READERS}
 PUT_BY_ADMINS = {"GET": READERS, "PUT": ADMIN, "DELETE": ADMIN}
 PUT_BY_OWNERS = {"GET": READERS, "PUT": SUBMITTERS, "DELETE": ADMIN}
@@ -58,6 +58,8 @@ ROUTES: dict[str, Route] = {
     "/systems": Route("systems", {"GET": READERS, "POST": ADMIN}),
     "/systems/{fqdn}": Route("systems", {"GET": READERS, "PATCH": SUBMITTERS, "DELETE": SUBMITTERS}, "one"),
     "/systems/{fqdn}/reservation": Route("reservations", {"PUT": SUBMITTERS, "DELETE": SUBMITTERS}),
+    "/systems/{fqdn}/loan": Route("loans", {"PUT": SUBMITTERS, "DELETE": SUBMITTERS}),
+    "/systems/{fqdn}/access-policy": Route("access_policies", {"GET": READERS, "PUT": SUBMITTERS}, "system"),
     "/systems/{fqdn}/usage": Route("usage", READ),
     "/lab-controllers": Route("lab_controllers", READ, "list"),
     "/lab-controllers/{name}": Route("lab_controllers", {**PUT_BY_ADMINS, "PATCH": ADMIN}),
@@ -71,6 +73,9 @@ ROUTES: dict[str, Route] = {
     "/pools": Route("pools", READ, "list"),
     "/pools/{name}": Route("pools", PUT_BY_OWNERS),
     "/pools/{name}/systems/{fqdn}": Route("pools", {"PUT": SUBMITTERS, "DELETE": SUBMITTERS}, "system"),
+    "/pools/{name}/access-policy": Route(
+        "access_policies", {"GET": READERS, "PUT": SUBMITTERS, "DELETE": SUBMITTERS}, "pool"
+    ),
     "/users": Route("users", READ, "list"),
     "/users/{name}": Route("users", PUT_BY_ADMINS),
     "/groups": Route("groups", READ, "list"),

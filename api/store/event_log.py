@@ -16,13 +16,14 @@ from api.store.recorder import Recorder, StoredAppend, StoredRow
 from api.store.requests import Append, Committed, Outcome
 from api.store.selection import EVERYTHING, Selection
 from api.store.sql import BOUNDED, PAGE_BYTES, SQL
+from domain.directory.accesses import FOLLOWED as OF_ACCESS
 from domain.directory.state import DIRECTORY_TOPICS
 from domain.events import Recorded
 from domain.job.submission import Counts, Ids
 from domain.scheduling.installable import FOLLOWED
 from projections.database import DatabaseFull, away
 
-FOLDED_TOPICS = frozenset((*DIRECTORY_TOPICS, *(followed.TOPIC for followed in FOLLOWED)))
+FOLDED_TOPICS = frozenset((*DIRECTORY_TOPICS, *(followed.TOPIC for followed in (*FOLLOWED, *OF_ACCESS))))
 """Of what a process that serves folds."""
 
 
@@ -97,10 +98,11 @@ class EventLog(EventStore[str]):
             "hidden": list(selection.hidden),
         }
         rows = self.rows(BOUNDED[query], asked)
-        found = [self.mapper.recorded(row[:-1]) for row in rows]
+        seen = (row for row in rows if row[3] not in selection.unseen)
+        found = [self.mapper.recorded(row[:-1]) for row in seen]
         available = rows[0][-1] if rows else 0
         is_whole = len(rows) == available < limit
-        return found, upto if is_whole else found[-1].position
+        return found, upto if is_whole else int(rows[-1][0])
 
     def end(self) -> int:
         """The last position, 0 when the log is empty."""

@@ -15,12 +15,13 @@ ALL_OF_A_KIND = "/*"
 class Selection:
     """What is None selects nothing out. `recipe/*` is every recipe: the topics of a subject begin with its
     kind, so that all of a kind is found by topics, in the log as in what comes. `hidden` topics are left out
-    of all of it.
+    of all of it, and so are `unseen` subjects, of which there mostly are none.
     """
 
     topics: tuple[str, ...] | None = None
     subject: tuple[str, ...] | None = None
     hidden: tuple[str, ...] = ()
+    unseen: frozenset[str] = frozenset()
 
     @cached_property
     def is_everything(self) -> bool:
@@ -41,6 +42,8 @@ class Selection:
         return tuple(one for one in named if split_subject(one)[0] not in self._kinds)
 
     def has(self, topic: str, subject: str) -> bool:
+        if subject in self.unseen:
+            return False
         if topic in self.anywhere:
             return True
         return (self.is_everything or subject in self.subjects) and self.wants_of_subject(topic)

@@ -8,9 +8,7 @@ from api.services import Request, Services
 from api.store.requests import Append, Committed
 from api.use_cases.commit import append_of, commit_named
 from api.use_cases.known import known
-from api.use_cases.rights import require_own_pool
 from domain.directory.changes import put
-from domain.directory.events import PoolSystemAdded, PoolSystemRemoved
 from domain.directory.state import Entry
 from domain.errors import Unknown
 from domain.events import Event
@@ -27,24 +25,6 @@ async def enable_lab_controller(
         return put("lab-controller", entry, {**entry.document, "enabled": wanted})
 
     return await _change(services, request, "lab-controller", name, decide)
-
-
-async def move_system(
-    services: Services, request: Request, pool: str, system: str, *, member: bool
-) -> Committed | None:
-    """Put a system into a pool or take it out; None when it is there already.
-
-    Raises Unknown, Stale, NotPermitted for who is neither admin nor in the group that owns the pool.
-    """
-    await known(services, "system", system)
-
-    def decide(_: Entry) -> Event | None:
-        require_own_pool(services, request, pool)
-        if services.feed.directory.pool_has(pool, system) == member:
-            return None
-        return PoolSystemAdded(system=system) if member else PoolSystemRemoved(system=system)
-
-    return await _change(services, request, "pool", pool, decide)
 
 
 async def _change(

@@ -9,6 +9,7 @@ from typing import Any
 from api.services import Request, Services
 from api.store.requests import Committed
 from api.use_cases.commit import commit_gathered
+from api.use_cases.system_rights import rests_on
 from domain.directory.state import Directory
 from domain.errors import Fault, FaultyInput, Refused, Unknown
 from domain.events import Decided
@@ -65,7 +66,10 @@ async def change_system(
         return decided
 
     def beside(gathered: Gathered) -> Iterator[str]:
-        return _named(change, gathered.system(fqdn))
+        system = gathered.system(fqdn)
+        yield from _named(change, system)
+        if system is not None:
+            yield from rests_on(services, system, request.actor)
 
     return await commit_gathered(services, request, (f"system/{fqdn}",), decide, beside)
 

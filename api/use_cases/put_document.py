@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from api.services import Request, Services
 from api.store.requests import Append, Committed
-from api.use_cases.commit import append_of, commit_named
+from api.use_cases.commit import append_of, commit_gathered, commit_named
 from api.use_cases.rights import may_put
 from domain.directory.admins import require_admin_without
 from domain.directory.changes import named_in, put, unknown_names
@@ -15,6 +16,9 @@ from domain.directory.removal import left_behind
 from domain.directory.roles import ADMIN
 from domain.directory.state import Directory
 from domain.errors import FaultyInput
+from domain.events import Decided
+from domain.gathered import Gathered
+from domain.upkeep.policy import part_with
 
 
 async def put_document(
@@ -39,12 +43,42 @@ async def put_document(
         event = put(kind, before, document)
         if event is None:
             return None
+        if before is None and services.feed.accesses.left_to(kind, name):
+            raise _LeftByNamesake
         decided = [*(left_behind(directory, kind, name) if before is None else ()), (subject, event)]
         others = (*named_in(kind, document), *_rests_on(directory, kind, name, document))
         versions = {other: directory.version(other) for other in (*(one for one, _ in decided), *others)}
         return append_of(services, request, decided, versions)
 
-    return await commit_named(services, request, subject, decide)
+    try:
+        return await commit_named(services, request, subject, decide)
+    except _LeftByNamesake:
+        await _part_with_namesake(services, request, kind, name)
+        return await commit_named(services, request, subject, decide)
+
+
+async def _part_with_namesake(services: Services, request: Request, kind: str, name: str) -> None:
+    """What systems say of who had the name before, because it was said in the moment of the removal.
+
+    While nobody has the name, nobody is named: nothing comes to it between this commit and the next.
+    """
+    fqdns = services.feed.accesses.left_to(kind, name)
+
+    def decide(gathered: Gathered) -> Decided:
+        systems = (gathered.system(fqdn) for fqdn in fqdns)
+        return [
+            change for system in systems if system is not None for change in part_with(system, kind, name)
+        ]
+
+    # Neither its version nor its key is that of what is put.
+    apart = replace(request, expected=None, command_id=None)
+    done = await commit_gathered(services, apart, [f"system/{fqdn}" for fqdn in fqdns], decide)
+    if done is not None:
+        await services.feed.reach(done.position)
+
+
+class _LeftByNamesake(Exception):
+    """Systems say something still of who had the name before."""
 
 
 def _rests_on(directory: Directory, kind: str, name: str, document: Mapping[str, Any]) -> tuple[str, ...]:

@@ -9,7 +9,12 @@ from datetime import datetime
 from api.services import Request, Services, written
 from api.store.requests import Append, Committed
 from api.use_cases.commit import append_of, commit, commit_gathered, require_expected
-from api.use_cases.rights import require_own_system
+from api.use_cases.system_rights import (
+    require_may_reserve,
+    require_may_return,
+    require_viewed,
+    rests_on,
+)
 from domain.directory.state import Entry
 from domain.errors import Fault, FaultyInput, NotPermitted, Refused, Unknown
 from domain.events import Decided
@@ -32,7 +37,8 @@ async def reserve_system(services: Services, request: Request, fqdn: str, wanted
     """None when it is reserved just so.
 
     Raises FaultyInput for names nobody knows and a time that is over, NotPermitted for who reserves for
-    others and is no admin, Unknown, and Refused for a system that cannot be reserved, or has no such tree.
+    others and is no admin, or may not have it, Unknown, and Refused for a system that cannot be reserved, or
+    has no such tree.
     """
     if wanted.user != request.actor and not request.is_admin:
         raise NotPermitted("only an admin reserves a system for others")
@@ -54,6 +60,9 @@ async def _reserve(services: Services, request: Request, fqdn: str, wanted: Want
     system = (await asyncio.to_thread(services.aggregates.load, [subject])).get(subject)
     if not isinstance(system, System):
         raise Unknown(called("system", fqdn))
+    require_viewed(services, request, system)
+    require_may_reserve(services, system, asked.user)
+    named |= {other: directory.version(other) for other in rests_on(services, system, asked.user)}
     require_expected(request, subject, system.version)
     if system.reservation == asked:
         return None
@@ -82,15 +91,16 @@ def _faults(services: Services, wanted: Wanted) -> list[Fault]:
 async def return_system(services: Services, request: Request, fqdn: str) -> Committed | None:
     """None when nobody has reserved it.
 
-    Raises Unknown, or NotPermitted for who is neither admin, nor its owner, nor has reserved it.
+    Raises Unknown, or NotPermitted for who has not reserved it and may not control it.
     """
 
     def decide(gathered: Gathered) -> Decided:
         system = gathered.system(fqdn)
         if system is None:
             raise Unknown(called("system", fqdn))
+        require_viewed(services, request, system)
         if system.reservation is not None:
-            require_own_system(services, request, system, system.reservation)
+            require_may_return(services, request, system)
         return end(system, f"returned by {request.actor}")
 
     return await commit_gathered(services, request, (f"system/{fqdn}",), decide)

@@ -1,4 +1,6 @@
-"""Whose a job or a system is. What a role may do at all stands in the table of routes."""
+"""Whose a job, a group or a pool is. What a role may do at all stands in the table of routes, what a person
+may do with a system in `system_rights`.
+"""
 
 from __future__ import annotations
 
@@ -12,9 +14,11 @@ from domain.job.state import Job, folded
 from domain.names import WORDS, called
 from domain.recipe.state import Recipe
 from domain.recipe_set.state import RecipeSet
-from domain.system.state import Reservation, System
 
 Part = TypeVar("Part", RecipeSet, Recipe)
+
+# Of a group that owns something.
+PEOPLE = ("members", "owners")
 
 
 def own_job(services: Services, request: Request, job_id: int) -> Job:
@@ -88,7 +92,7 @@ def may_put(
             raise NotPermitted("only the owners of a group change it")
         return
     group = before.document["owner_group"]
-    if request.actor not in _people(services, group, "members", "owners"):
+    if request.actor not in _people(services, group, *PEOPLE):
         raise NotPermitted(f"the pool belongs to {_owner(group)}")
     given = document["owner_group"] != group
     if given and request.actor not in _people(services, group, "owners"):
@@ -96,10 +100,10 @@ def may_put(
 
 
 def require_own_pool(services: Services, request: Request, pool: str) -> None:
-    """Raises NotPermitted for who is neither admin nor member of the group that owns the pool."""
+    """Raises NotPermitted for who is neither admin nor of the people of the group that owns the pool."""
     entry = services.feed.directory.get("pool", pool)
     group = entry.document["owner_group"] if entry else None
-    if not request.is_admin and request.actor not in _people(services, group, "members", "owners"):
+    if not request.is_admin and request.actor not in _people(services, group, *PEOPLE):
         raise NotPermitted(f"pool {pool} belongs to {_owner(group)}")
 
 
@@ -110,20 +114,6 @@ def _owner(group: str | None) -> str:
 def _people(services: Services, group: str | None, *fields: str) -> tuple[str, ...]:
     entry = services.feed.directory.get("group", group) if group else None
     return tuple(name for field in fields for name in entry.document[field]) if entry else ()
-
-
-def require_own_system(
-    services: Services, request: Request, system: System, reservation: Reservation | None = None
-) -> None:
-    """Raises NotPermitted for who is neither admin, nor its owner, nor has the reservation."""
-    if request.is_admin:
-        return
-    theirs = [(system.owner, system.owned_since)]
-    if reservation is not None:
-        theirs.append((reservation.user, reservation.since))
-    directory = services.feed.directory
-    if not any(user == request.actor and directory.had("user", user, since) for user, since in theirs):
-        raise NotPermitted(f"{system.subject} belongs to {system.owner}")
 
 
 def require_own_lab(asking: str | None, subject: str, lab_controller: str | None) -> None:

@@ -21,6 +21,11 @@ class Group:
         self.watchers: dict[Watcher, None] = {}
 
 
+def _seen(group: Group, wanted: Sequence[Message]) -> Sequence[Message]:
+    unseen = group.selection.unseen
+    return [message for message in wanted if message.subject not in unseen] if unseen else wanted
+
+
 class Groups:
     def __init__(self) -> None:
         self._groups: dict[Selection, Group] = {}
@@ -58,7 +63,7 @@ class Groups:
             for group in self._of_subject.get(message.subject, ()):
                 if group.selection.wants_of_subject(message.topic):
                     found[group].append(message)
-        return found.items()
+        return [(group, seen) for group, wanted in found.items() if (seen := _seen(group, wanted))]
 
     def _places(self, selection: Selection) -> list[dict[Group, None]]:
         """Every place of the index that leads to a group of this selection."""

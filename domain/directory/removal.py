@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
+from domain.access.policy import told
+from domain.access.sound import names, without
 from domain.directory import events as happened
 from domain.directory.admins import require_admin_without
+from domain.directory.standing import policy_of_pool
 from domain.directory.state import Directory
 from domain.directory.tokens import revoked
 from domain.errors import Refused
@@ -36,24 +39,37 @@ def _user(directory: Directory, name: str, systems: Iterable[System]) -> Decided
 
 
 def left_behind(directory: Directory, kind: str, name: str) -> Decided:
-    """What gives the place of a user in its groups, or of a group with its pools, to nobody.
+    """What gives the place of a user in its groups, of a group with its pools, and of both in the policies of
+    pools, to nobody.
 
     Who is registered under the name of somebody who is gone must not find themselves there: they may have
     been put there in the very moment of the removal, which that did not see.
     """
     if kind == "user":
-        return [
+        groups = [
             (f"group/{group}", _without(name, entry.document["owners"], entry.document["members"]))
             for group, entry in directory.items("group")
             if name in entry.document["owners"] or name in entry.document["members"]
         ]
+        return [*groups, *_named_no_more(directory, kind, name)]
     if kind == "group":
-        return [
+        pools = [
             (f"pool/{pool}", happened.PoolChanged(owner_group=None))
             for pool, entry in directory.items("pool")
             if entry.document["owner_group"] == name
         ]
+        return [*pools, *_named_no_more(directory, kind, name)]
     return []
+
+
+def _named_no_more(directory: Directory, kind: str, name: str) -> Decided:
+    """In the policies of pools."""
+    policies = [(pool, policy_of_pool(directory, pool) or ()) for pool, _ in directory.items("pool")]
+    return [
+        (f"pool/{pool}", happened.PoolAccessPolicyChanged(entries=told(without(policy, kind, name))))
+        for pool, policy in policies
+        if names(policy, kind, name)
+    ]
 
 
 def _without(user: str, owners: Sequence[str], members: Sequence[str]) -> happened.GroupChanged:
@@ -67,7 +83,7 @@ def _group(directory: Directory, name: str, _: Iterable[System]) -> Decided:
     owned = sorted(pool for pool, entry in directory.items("pool") if entry.document["owner_group"] == name)
     if owned:
         raise Refused(f"{called('group', name)} owns {_listed(owned)}: give them to another group first")
-    return [(f"group/{name}", happened.GroupRemoved())]
+    return [*left_behind(directory, "group", name), (f"group/{name}", happened.GroupRemoved())]
 
 
 def _pool(directory: Directory, name: str, _: Iterable[System]) -> Decided:

@@ -26,6 +26,9 @@ WATCHDOG_EXPIRED: Final = "its watchdog expired"
 # Why a reservation ends.
 RESERVATION_OVER: Final = "its time is over"
 
+# Why a loan ends, and with it what nothing but the loan allowed.
+LOAN_OVER: Final = "the time of the loan is over"
+
 # Why nobody could ever run it, by the rule that leaves nobody.
 NOT_REGISTERED: Final = "no system is registered"
 NO_LAB_HAS_THE_TREE: Final = "no lab with systems has the distro tree"

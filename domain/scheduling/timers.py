@@ -20,9 +20,17 @@ from domain.scheduling.draft import Decision, Draft
 from domain.scheduling.out_of_step import out_of_step
 from domain.scheduling.partition import Partition
 from domain.scheduling.question import ask_all
-from domain.scheduling.reasons import DISTRO_LEFT, RESERVATION_OVER, SIBLING_IMPOSSIBLE, WATCHDOG_EXPIRED
+from domain.scheduling.reasons import (
+    DISTRO_LEFT,
+    LOAN_OVER,
+    RESERVATION_OVER,
+    SIBLING_IMPOSSIBLE,
+    WATCHDOG_EXPIRED,
+)
 from domain.scheduling.triggers import TIMER, Trigger
 from domain.scheduling.whereabouts import called
+from domain.system.state import System
+from domain.upkeep.loan import end_loan
 from domain.upkeep.reservation import end as end_reservation
 
 SILENT_AFTER_SECONDS: Final = 300
@@ -42,6 +50,7 @@ class Findings:
 
     watchdogs_expired: int = 0
     reservations_ended: int = 0
+    loans_ended: int = 0
     distro_trees_left: int = 0
     labs_changed: int = 0
     out_of_step: int = 0
@@ -89,6 +98,23 @@ def _reservations(partition: Partition, clock: Clock, findings: Findings) -> Ite
         draft = _draft(partition, f"reservation/{fqdn}")
         draft.happen(end_reservation(partition.systems[fqdn], RESERVATION_OVER))
         yield draft.decision()
+
+
+def _loans(partition: Partition, clock: Clock, findings: Findings) -> Iterator[Decision]:
+    """What the borrower runs there goes on."""
+    for system in _lent(partition):
+        assert system.loan is not None
+        if system.loan.until is None or system.loan.until > clock.now:
+            continue
+        findings.loans_ended += 1
+        draft = _draft(partition, f"loan/{system.fqdn}")
+        draft.happen(end_loan(partition.systems[system.fqdn], LOAN_OVER))
+        yield draft.decision()
+
+
+def _lent(partition: Partition) -> list[System]:
+    found = (system for system in partition.systems.values() if system.loan is not None)
+    return sorted(found, key=lambda system: system.fqdn)
 
 
 def _distro_trees(partition: Partition, _: Clock, findings: Findings) -> Iterator[Decision]:
@@ -161,6 +187,8 @@ CHECKS: tuple[Check, ...] = (
     _idle_but_wanted,
     _watchdogs,
     _reservations,
+    # After them: one that a person has returned just now is not returned again.
+    _loans,
     _distro_trees,
     _lab_controllers,
     _out_of_step,

@@ -5,6 +5,8 @@ from __future__ import annotations
 from domain.lifecycle import Lifecycle, fan_in
 
 CONDITIONS = ("Automated", "Manual", "Broken", "Removed")
+# Of this one people reserve systems without having them on loan.
+FOR_PEOPLE = "Manual"
 WITH_RECIPE = ("scheduled", "waiting", "installing", "running")
 # State of a placed recipe -> usage of its system.
 MIRRORED = {**{usage: usage for usage in WITH_RECIPE}, "reserved": "running"}

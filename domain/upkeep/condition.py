@@ -10,7 +10,7 @@ from domain.recipe_set.ending import abort
 from domain.recipe_set.members import Members
 from domain.recipe_set.withdrawal import withdraw
 from domain.requirements.host import forced_system
-from domain.system.events import SystemConditionChanged, SystemIdle, SystemReservationEnded
+from domain.system.events import SystemConditionChanged, SystemIdle, SystemLoanEnded, SystemReservationEnded
 from domain.system.state import System
 from domain.system.usage import freed, is_automated
 
@@ -21,6 +21,8 @@ def change_condition(system: System, members: Members | None, condition: str, re
         return []
     changed = replace(system, condition=condition)
     decided: Decided = [(system.subject, SystemConditionChanged(condition=condition, reason=reason))]
+    if condition == "Removed" and system.loan is not None:
+        decided.append((system.subject, SystemLoanEnded(reason=_why(changed, reason))))
     if system.reservation is not None:
         return decided + (_reservation_ends(changed, reason) if condition == "Removed" else [])
     if members is None or system.recipe_id is None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import replace
 
 from domain.errors import Refused
@@ -14,6 +13,7 @@ from domain.system.events import (
     SystemRunning,
     SystemWaiting,
 )
+from domain.system.lifecycle import FOR_PEOPLE
 from domain.system.state import System
 from domain.system.usage import freed
 
@@ -27,10 +27,15 @@ def reserve(system: System, user: str, until: str | None, distro_tree_id: int | 
         raise Refused(f"{system.subject} is reserved by {system.reservation.user}")
     if system.recipe_id is not None:
         raise Refused(f"{system.subject} is {system.usage} with recipe {system.recipe_id}")
-    if system.condition != "Manual":
-        raise Refused(f"{system.subject} is {system.condition}: only Manual systems are reserved by people")
+    if system.loan is not None and system.loan.user != user:
+        raise Refused(f"{system.subject} is on loan to {system.loan.user}")
+    if system.condition == "Removed" or (system.condition != FOR_PEOPLE and system.loan is None):
+        said = f"only {FOR_PEOPLE} systems, and those on loan to them, are reserved by people"
+        raise Refused(f"{system.subject} is {system.condition}: {said}")
     if system.draining:
         raise Refused(f"{system.subject} is draining: it takes nothing new")
+    if system.usage != "idle":
+        raise Refused(f"{system.subject} is {system.usage}: the queue looks at it first")
     begun = SystemReservationBegun(user=user, until=until, distro_tree_id=distro_tree_id)
     first = SystemRunning(recipe_id=None) if distro_tree_id is None else SystemWaiting(recipe_id=None)
     return [(system.subject, begun), (system.subject, first)]
@@ -54,12 +59,6 @@ def provisioning(system: System, state: str, reason: str) -> Decided:
         # The lab controller has not said that it began; the log says it all the same.
         return [(system.subject, SystemInstalling(recipe_id=None)), (system.subject, event)]
     return [(system.subject, event)]
-
-
-def end_all(systems: Iterable[System], user: str, reason: str) -> Decided:
-    """Those of a user."""
-    theirs = (one for one in systems if one.reservation is not None and one.reservation.user == user)
-    return [change for system in theirs for change in end(system, reason)]
 
 
 def end(system: System, reason: str) -> Decided:

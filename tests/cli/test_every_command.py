@@ -30,6 +30,7 @@ RECIPE = {
     "tasks": [{"name": "/t"}],
 }
 SOME_JOB = {"recipe_sets": [{"recipes": [RECIPE]}]}
+SOME_POLICY = {"entries": [{"permission": "view", "everybody": True}]}
 
 
 @dataclass(frozen=True)
@@ -42,6 +43,11 @@ class Case:
     @property
     def command(self) -> tuple[str, ...]:
         return tuple(path for path in LEAVES if tuple(self.arguments.split()[: len(path)]) == path)[-1]
+
+    @property
+    def given(self) -> str:
+        """On standard input, for who reads it."""
+        return json.dumps(SOME_POLICY if self.command[0] == "policy" else SOME_JOB)
 
 
 def leaves(command: click.Command, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
@@ -84,9 +90,16 @@ CASES = [
     *(Case(f"system show {ARM}"), Case(f"system usage {ARM}"), Case(f"system set {ARM} memory_mb=4096")),
     *(Case(f"system drain {ARM}"), Case(f"system undrain {ARM}"), Case(f"system set-condition {OLD} Manual")),
     *(Case(f"system reserve {MANUAL} --until 8h"), Case(f"system return {MANUAL}")),
+    *(Case(f"system loan {MANUAL} --user bob --until 8h"), Case(f"system end-loan {MANUAL}")),
     *(Case("user put zoe"), Case("user show zoe"), Case("group put spare --member zoe")),
     *(Case("group show spare"), Case("group add-member spare alice"), Case("group remove-member spare zoe")),
     *(Case("pool put spare"), Case("pool show spare"), Case(f"pool add-system spare {ARM}", lines=True)),
+    *(
+        Case("policy grant view submit --pool spare --group spare --maximum Low"),
+        Case("policy show --pool spare"),
+    ),
+    *(Case(f"policy use {ARM} spare"), Case(f"policy show --system {ARM}"), Case(f"policy use {ARM}")),
+    *(Case("policy revoke submit --pool spare --group spare"), Case("policy set - --pool spare")),
     Case(f"pool remove-system spare {ARM}", lines=True),
     *(Case("lab-controller put lab.north.example.com"), Case("lab-controller show lab.north.example.com")),
     *(Case(f"lab-controller disable {WEST}"), Case(f"lab-controller enable {WEST}")),
@@ -122,6 +135,13 @@ REFUSED = [
     *(
         f"system reserve {OLD} --user nobody",
         "system return no.such",
+        "system loan no.such",
+        "system end-loan no.such",
+        "policy show --pool nosuch",
+        "policy grant view --pool spare --user nobody",
+        "policy revoke view --system no.such --everybody",
+        f"policy use {MANUAL} nosuch",
+        "policy set - --pool nosuch",
         "user show nobody",
         "group show nosuch",
     ),
@@ -197,7 +217,7 @@ def test_json__of_every_command__is_all_there_is_on_standard_output(
     arguments = case.arguments
     if "TOKEN" in arguments:
         arguments = arguments.replace("TOKEN", line.json("token", "create", "bob")["token_id"])
-    result = real(*arguments.split(), "--json", input=json.dumps(SOME_JOB))
+    result = real(*arguments.split(), "--json", input=case.given)
     assert (result.exit_code, result.stderr) == (0, "")
     found = documents(result.stdout)
     assert case.lines or len(found) == 1
@@ -220,6 +240,6 @@ def test_refused__for_machines_and_for_people__is_status_1_and_beside_the_output
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.arguments)
 @pytest.mark.usefixtures("at_once")
 def test_nobody_there__every_command__is_status_1_and_says_what_to_do(run: Run, case: Case) -> None:
-    result = run(*case.arguments.split(), "--json", "--url", "http://127.0.0.1:1", input=json.dumps(SOME_JOB))
+    result = run(*case.arguments.split(), "--json", "--url", "http://127.0.0.1:1", input=case.given)
     assert (result.exit_code, result.stdout) == (1, "")
     assert "script/up --demo" in json.loads(result.stderr)["advice"]

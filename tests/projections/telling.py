@@ -66,7 +66,7 @@ class Told:
 
     def rows(self, query: str, **params: Any) -> list[dict[str, Any]]:
         """The rows of a named query, now unless `at` says when."""
-        asked = {"at": self._projector.position, **params}
+        asked = {"at": self._projector.position, "hidden": None, **params}
         with self._connection.cursor(row_factory=dict_row) as cursor:
             return cursor.execute(QUERIES[query], asked).fetchall()
 

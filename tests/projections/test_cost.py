@@ -65,7 +65,10 @@ def questions(at: int, moment: datetime) -> Questions:
     }.items():
         jobs = {**ANY_JOB, "before": 2**31, "limit": 5, **filters}
         asked[title] = (job_ids_query(jobs), jobs)
-    return {title: (QUERIES[name], {"at": at, **params}) for title, (name, params) in asked.items()}
+    return {
+        title: (QUERIES[name], {"at": at, "hidden": None, **params})
+        for title, (name, params) in asked.items()
+    }
 
 
 FOLDING: Questions = {

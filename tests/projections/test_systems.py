@@ -14,11 +14,13 @@ from domain.directory.events import (
 )
 from domain.events import Event
 from domain.system import events as happened
+from projections.filters import ANY_SYSTEM
 from tests.projections.happened import lab, of, registered
 from tests.projections.telling import Told
 
 UNTIL = datetime(2026, 2, 1, tzinfo=UTC)
 RESERVED = happened.SystemReservationBegun("bob", "2026-02-01T00:00:00Z", 7)
+ENTRIES = [{"permission": "reserve", "user": "bob"}]
 
 
 @pytest.fixture
@@ -37,6 +39,10 @@ SHOWN: list[tuple[Event, dict[str, object]]] = [
     (RESERVED, {"reserved_by": "bob", "reserved_until": UNTIL, "reserved_distro_tree_id": 7}),
     # Without an end.
     (happened.SystemReservationBegun("bob", None, None), {"reserved_by": "bob", "reserved_until": None}),
+    (happened.SystemLoaned("bob", "2026-02-01T00:00:00Z"), {"loaned_to": "bob", "loaned_until": UNTIL}),
+    (happened.SystemLoaned("bob", None), {"loaned_to": "bob", "loaned_until": None}),
+    # Shown where it is asked for.
+    (happened.SystemAccessPolicyChanged(ENTRIES, "big"), {}),
     (happened.SystemRunning(None), {"usage": "running", "recipe_id": None}),
     (happened.SystemScheduled(3), {"usage": "scheduled", "recipe_id": 3}),
 ]
@@ -55,8 +61,30 @@ def test_system__undrained_and_returned__as_before(idle: Told) -> None:
     before = idle.system("a")
     ended = happened.SystemReservationEnded("returned")
     drained, undrained = happened.SystemDrained("moving"), happened.SystemUndrained()
-    idle.tell(*of("system", "a", drained, RESERVED, ended, undrained))
-    assert idle.system("a") == {**before, "version": 5}
+    loaned, over = happened.SystemLoaned("bob", None), happened.SystemLoanEnded("over")
+    idle.tell(*of("system", "a", drained, RESERVED, loaned, ended, over, undrained))
+    assert idle.system("a") == {**before, "version": 7}
+
+
+def test_access__changed_between_others__is_what_it_was_then(idle: Told) -> None:
+    """Also where a projector begins anew, and knows no more than the rows say."""
+    first = happened.SystemAccessPolicyChanged(ENTRIES, None)
+    (*_, at) = idle.tell(*of("system", "a", first, happened.SystemLoaned("bob", None)))
+    idle.begin_again()
+    idle.tell(*of("system", "a", happened.SystemOwnerChanged("eve")))
+    then = idle.row("access_to_system", fqdn="a", at=at)
+    assert then == idle.row("access_to_system", fqdn="a") == {"access_policy": ENTRIES, "active_pool": None}
+    assert idle.system("a")["loaned_to"] == "bob"
+    idle.tell(*of("system", "a", happened.SystemAccessPolicyChanged([], "big")))
+    now = {"access_policy": [], "active_pool": "big"}
+    assert idle.row("access_to_system", fqdn="a") == now != idle.row("access_to_system", fqdn="a", at=at)
+
+
+def test_systems__hidden__are_in_no_list(idle: Told) -> None:
+    idle.tell(registered("b"), *of("system", "b", happened.SystemIdle()))
+    shown = {"after": "", "limit": 10, "hidden": ["a"]}
+    assert [row["fqdn"] for row in idle.rows("systems", **{**ANY_SYSTEM, **shown})] == ["b"]
+    assert [row["fqdn"] for row in idle.rows("idle_pool", **shown)] == ["b"]
 
 
 def test_system__asked_as_of_an_earlier_commit__document_and_version_of_then(idle: Told) -> None:

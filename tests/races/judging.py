@@ -80,6 +80,32 @@ def cancelled_once(stage: Stage, one: Outcome, other: Outcome) -> None:
     assert stage.story().count("cancelled") == 1
 
 
+def loan_is_over(stage: Stage, reserved: Outcome, ended: Outcome) -> None:
+    """Whoever was first, nobody has it: what the loan allowed is over with it."""
+    assert not isinstance(ended, Refused)
+    system = stage.system()
+    assert (system.loan, system.reservation, system.usage) == (None, None, "idle")
+    assert ("reservation-begun" not in stage.story(f"system/{stage.fqdn}")) == isinstance(reserved, Refused)
+
+
+def lent_or_reserved_before(stage: Stage, lent: Outcome, reserved: Outcome) -> None:
+    """It is lent; who has reserved it goes on, if they came first."""
+    assert lent is not None and not isinstance(lent, Refused)
+    told = stage.story(f"system/{stage.fqdn}")
+    if isinstance(reserved, Refused):
+        assert stage.system().reservation is None
+    else:
+        assert told.index("reservation-begun") < told.index("loaned")
+
+
+def lent_once(stage: Stage, one: Outcome, other: Outcome) -> None:
+    refused = [isinstance(outcome, Refused) for outcome in (one, other)]
+    assert sorted(refused) == [False, True]
+    loan = stage.system().loan
+    assert loan is not None
+    assert loan.user == ("bob" if refused[0] else "ada")
+
+
 def reserved_once(stage: Stage, one: Outcome, other: Outcome) -> None:
     refused = [isinstance(outcome, Refused) for outcome in (one, other)]
     assert sorted(refused) == [False, True]

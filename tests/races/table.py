@@ -10,6 +10,7 @@ from typing import Any
 from api.use_cases.cancel import cancel_recipe_set
 from api.use_cases.change_priority import change_priority
 from api.use_cases.change_system import SystemChange, change_system
+from api.use_cases.lend_system import end_loan, lend_system
 from api.use_cases.reserve_system import Wanted, reserve_system
 from domain.errors import Refused
 from domain.priority import Priority
@@ -80,6 +81,18 @@ def _manual(stage: Stage) -> None:
     stage.add_system(condition="Manual")
 
 
+def _lent(stage: Stage) -> None:
+    """To ada, and idle; a set wants it that nobody has looked at."""
+    stage.add_system()
+    _lend(stage, stage.scene.door)
+    stage.submit()
+
+
+def _lent_alone(stage: Stage) -> None:
+    stage.add_system()
+    _lend(stage, stage.scene.door)
+
+
 # Who acts
 
 
@@ -115,6 +128,16 @@ def _reserve(stage: Stage, door: Door, user: str = "ada") -> Outcome:
     return _asked(door, lambda services, request: reserve_system(services, request, fqdn, wanted))
 
 
+def _lend(stage: Stage, door: Door, user: str = "ada") -> Outcome:
+    fqdn = stage.fqdn
+    return _asked(door, lambda services, request: lend_system(services, request, fqdn, user, None))
+
+
+def _end_loan(stage: Stage, door: Door) -> Outcome:
+    fqdn = stage.fqdn
+    return _asked(door, lambda services, request: end_loan(services, request, fqdn))
+
+
 def _urgent(stage: Stage, door: Door) -> Outcome:
     number = stage.recipe_set_id
     return _asked(door, lambda services, request: change_priority(services, request, number, Priority.Urgent))
@@ -143,5 +166,9 @@ RACES: Mapping[str, Race] = {
     "cancel, report completed": Race(_tasks_ended, _cancel, _completed, judging.ended_once),
     "break, report completed": Race(_tasks_ended, _break, _completed, lambda *_: None),
     "cancel, cancel": Race(_waiting, _cancel, _cancel, judging.cancelled_once),
+    "reserve on loan, grant": Race(_lent, _reserve, None, judging.one_has_it),
+    "reserve on loan, end of the loan": Race(_lent_alone, _reserve, _end_loan, judging.loan_is_over),
+    "lend, reserve": Race(_manual, _lend, partial(_reserve, user="bob"), judging.lent_or_reserved_before),
+    "lend, lend": Race(_manual, _lend, partial(_lend, user="bob"), judging.lent_once),
     "reserve, reserve": Race(_manual, _reserve, partial(_reserve, user="bob"), judging.reserved_once),
 }

@@ -54,6 +54,10 @@ class Town:
         entry = self.services().feed.directory.get(kind, name)
         return None if entry is None else dict(entry.document)
 
+    def state(self, subject: str) -> Any:
+        """An aggregate as it is now."""
+        return self.services().aggregates.load([subject])[subject]
+
     def version(self, subject: str) -> int:
         return len(self.log.load({subject: 0})[subject])
 

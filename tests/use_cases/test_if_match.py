@@ -9,8 +9,9 @@ import pytest
 
 from api.services import Request
 from api.store.requests import Committed
-from api.use_cases.change_document import enable_lab_controller, move_system
+from api.use_cases.change_document import enable_lab_controller
 from api.use_cases.change_system import SystemChange, change_system
+from api.use_cases.move_system import move_system
 from api.use_cases.put_document import put_document
 from api.use_cases.reserve_system import Wanted, reserve_system, return_system
 from api.use_cases.tokens import revoke_token

@@ -8,14 +8,17 @@ from dataclasses import replace
 import orjson
 import pytest
 
-from api.use_cases.change_document import move_system
 from api.use_cases.change_job import change_job
+from api.use_cases.change_policy import change_pool_policy, change_system_policy
 from api.use_cases.change_system import SystemChange, change_system
+from api.use_cases.lend_system import lend_system
+from api.use_cases.move_system import move_system
 from api.use_cases.put_document import put_document
 from api.use_cases.remove_document import remove_document
 from api.use_cases.reserve_system import Wanted, reserve_system, return_system
-from api.use_cases.rights import require_own_system
 from api.use_cases.submit_job import submit_job
+from api.use_cases.system_rights import require_may_change
+from domain.access.policy import Entry
 from domain.directory import events as directory
 from domain.errors import FaultyInput, NotPermitted
 from domain.job.spec import RecipeSetSpec
@@ -42,7 +45,7 @@ def may_change(town: Town, user: str, fqdn: str, change: SystemChange) -> None:
     request = by(user)
 
     def may(system: object) -> None:
-        require_own_system(town.services(), request, system)  # type: ignore[arg-type]
+        require_may_change(town.services(), request, system)  # type: ignore[arg-type]
 
     town.ask(change_system, request, fqdn, change, may)
 
@@ -94,14 +97,50 @@ def test_user__reserves_in_the_moment_of_the_removal__returns_it_too(town: Town)
     assert town.ask(return_system, by("eve"), "a") is None
 
 
-def test_reservation__of_a_namesake__is_not_theirs_to_return(town: Town) -> None:
+def test_reservation_and_loan__of_who_went_without_them__are_not_their_namesakes(town: Town) -> None:
     town.ask(reserve_system, by("eve"), "a", KEPT)
+    town.ask(lend_system, as_admin(), "b", "eve", None)
     # A removal did not always return anything.
     town.happens("user/eve", directory.UserRemoved())
+    before = town.log.end()
     town.ask(put_document, as_admin(), "user", "eve", {})
-    with pytest.raises(NotPermitted):
-        town.ask(return_system, by("eve"), "a")
-    assert town.ask(return_system, as_admin(), "a") is not None
+    assert [topic for _, topic in town.since(before)] == [
+        *("system.reservation-ended", "system.idle", "system.loan-ended", "user.registered")
+    ]
+
+
+def test_policies__of_systems_and_pools_name_who_is_removed__and_nobody_after_that(town: Town) -> None:
+    """Neither a user, nor a group, nor the pool whose policy counted."""
+    theirs = [{"permission": "reserve", "user": "eve"}, {"permission": "reserve", "group": "qa"}]
+    named = [*theirs, {"permission": "view", "everybody": True}]
+    town.ask(change_pool_policy, as_admin(), "net", named)
+    town.ask(change_system_policy, as_admin(), "a", named, "net")
+    for kind, name in (("user", "eve"), ("pool", "net"), ("group", "qa")):
+        town.ask(remove_document, as_admin(), kind, name)
+    left = town.state("system/a")
+    assert (left.access_policy, left.active_pool) == ((Entry("view"),), None)
+    assert ("pool/net", "pool.access-policy-changed") in town.since(0)
+
+
+GRANTED: list[tuple[str, str, dict[str, object], dict[str, str]]] = [
+    ("user", "eve", {}, {"permission": "reserve", "user": "eve"}),
+    ("group", "ops", {"owners": ["eve"], "members": ["eve"]}, {"permission": "reserve", "group": "ops"}),
+]
+
+
+@pytest.mark.parametrize(("kind", "name", "document", "entry"), GRANTED)
+def test_policy__names_who_is_removed_in_that_moment__not_their_namesake(
+    town: Town, kind: str, name: str, document: dict[str, object], entry: dict[str, str]
+) -> None:
+    def granted() -> None:
+        town.ask(change_system_policy, as_admin(), "a", [entry], None)
+        town.ask(change_pool_policy, as_admin(), "net", [entry])
+
+    with town.scene.doors[1].appended.preceded(granted):
+        town.ask(remove_document, as_admin(), kind, name, door=1)
+    town.ask(put_document, as_admin(), kind, name, document)
+    assert town.state("system/a").access_policy == ()
+    assert town.known("pool", "net")["access_policy"] == []
 
 
 def test_system__given_to_who_is_removed_in_that_moment__is_not_their_namesakes(town: Town) -> None:

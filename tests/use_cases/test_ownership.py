@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from api.use_cases.change_document import move_system
+from api.use_cases.change_policy import change_system_policy
+from api.use_cases.move_system import move_system
 from api.use_cases.put_document import put_document
 from domain.errors import NotPermitted, Refused
 from tests.use_cases.asking import Town, as_admin, by
@@ -49,16 +50,35 @@ def test_put__by_who_owns_it_or_not__done_or_not_permitted(
         assert town.known(kind, name) == before
 
 
-@pytest.mark.parametrize(("who", "allowed"), [("ada", True), ("bob", True), ("eve", False)])
-def test_pool__systems_moved_by_people_of_its_group__and_by_no_others(
-    town: Town, who: str, allowed: bool
+# Who may say who has the use of system b, which is root's, may put it into a pool of theirs.
+EDITS = {"permission": "edit_policy", "user": "bob"}, {"permission": "edit_policy", "user": "eve"}
+
+# who, whether they may put a system into the pool, take it out
+MOVES = [
+    ("ada", False, True),
+    ("bob", True, True),
+    # Whose the pool is not.
+    ("eve", False, True),
+    ("zoe", False, False),
+    ("root", True, True),
+]
+
+
+@pytest.mark.parametrize(("who", "in_", "out"), MOVES)
+def test_pool__systems_moved__in_by_who_has_both_out_by_who_has_either(
+    town: Town, who: str, in_: bool, out: bool
 ) -> None:
-    for fqdn, member in (("b", True), ("a", False)):
+    town.ask(put_document, as_admin(), "user", "zoe", {})
+    entries = [*EDITS, {"permission": "view", "everybody": True}]
+    for fqdn in ("a", "b"):
+        town.ask(change_system_policy, as_admin(), fqdn, entries, None)
+    request = as_admin() if who == "root" else by(who)
+    for fqdn, member, allowed in (("b", True, in_), ("a", False, out)):
         if allowed:
-            assert town.ask(move_system, by(who), "net", fqdn, member=member) is not None
+            assert town.ask(move_system, request, "net", fqdn, member=member) is not None
         else:
             with pytest.raises(NotPermitted):
-                town.ask(move_system, by(who), "net", fqdn, member=member)
+                town.ask(move_system, request, "net", fqdn, member=member)
 
 
 def test_pool__given_away_in_the_same_moment__is_not_theirs_any_more(town: Town) -> None:
@@ -66,7 +86,7 @@ def test_pool__given_away_in_the_same_moment__is_not_theirs_any_more(town: Town)
         assert town.ask(put_document, as_admin(), "pool", "net", {"owner_group": "ops"}) is not None
 
     with town.scene.doors[1].appended.preceded(given), pytest.raises(NotPermitted):
-        town.ask(move_system, by("bob"), "net", "b", member=True, door=1)
+        town.ask(move_system, by("bob"), "net", "a", member=False, door=1)
 
 
 def test_user__last_admin_loses_the_role__refused(town: Town) -> None:

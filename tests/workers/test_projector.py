@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import random
 import time
 from collections.abc import Iterator
@@ -193,3 +194,12 @@ def test_pace__many_commits_come_together__more_are_waited_for(log: EventLog) ->
     last, before = ([row for row in rows if row[3] == f"recipe/{number}"] for number in (two, one))
     assert projector.seconds_each(before + last) == projector.SECONDS_EACH
     assert projector.seconds_each(rows) == projector.SECONDS_EACH_OF_MANY
+
+
+def test_projector__processors_do_not_suffice_for_all__comes_after_who_decides_and_answers(
+    database: TestDatabase, log: EventLog, owner: Owner, start: Start
+) -> None:
+    equip(log, systems=1)
+    started = start("projector")
+    until(lambda: position(owner) == log.end())
+    assert os.getpriority(os.PRIO_PROCESS, started.pid) > os.getpriority(os.PRIO_PROCESS, os.getpid())

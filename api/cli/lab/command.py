@@ -12,7 +12,7 @@ from api.cli.lab.generate import generate, submit_many
 from api.cli.lab.options import behaviour_options
 from api.cli.lazy import Group
 from api.cli.remote import remote
-from api.cli.terminal.output import Output, note
+from api.cli.terminal.output import Output
 from api.cli.terminal.tables import Column
 
 if TYPE_CHECKING:
@@ -35,13 +35,12 @@ def lab() -> None:
 @click.argument("file", type=click.File("rb", lazy=False))
 @remote
 def load(client: Client, output: Output, file: IO[bytes]) -> None:
-    """Load a lab FILE: users, groups, lab controllers, pools, distro trees, systems.
+    """Load a lab FILE: users, groups, lab controllers, pools and their policies, distro trees, systems.
 
     What is there under the same name becomes as the file says, and is told as changed. Systems that are there
     are kept as they are. Loading a file again changes nothing.
     """
     from api.cli.terminal.progress import advancing
-    from api.client.lab_file import left_out
     from api.client.lab_file import load as load_lab
     from domain.errors import Fault, Unreadable
 
@@ -52,10 +51,7 @@ def load(client: Client, output: Output, file: IO[bytes]) -> None:
     if not isinstance(document, dict):
         raise Unreadable([Fault(file.name, "must be an object")])
     sections = [asdict(section) for section in load_lab(client, document, advancing)]
-    not_loaded = left_out(document)
-    output.rows({"sections": sections, "left_out": not_loaded}, "sections", LOADED_COLUMNS, empty="")
-    for what in () if output.as_json else not_loaded:
-        note(f"not loaded: {what}")
+    output.rows({"sections": sections}, "sections", LOADED_COLUMNS, empty="")
 
 
 @lab.command

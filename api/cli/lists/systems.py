@@ -21,6 +21,7 @@ SYSTEMS = Listing(
         Column("usage", "usage", "state", 0),
         Column("recipe", "recipe_id", "number"),
         Column("user", "user"),
+        Column("on loan to", "loaned_to", rank=4),
         Column("type", "type", rank=6),
         Column("arches", "arches", rank=2),
         Column("memory MB", "memory_mb", "number", 3),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.metadata import version
@@ -20,6 +21,9 @@ from domain.errors import LabledgerError
 
 # Of a predecessor that was killed.
 PORT_SECONDS = 2.0
+
+# Where the processors do not suffice for all, read models may be late; grants and answers may not.
+PROJECTOR_NICENESS = 5
 
 logger = logging.getLogger(__name__)
 
@@ -84,4 +88,5 @@ def projector(**given: Any) -> None:
     """Keep the read models up to the log."""
     settings = Settings.read(**given)
     with _logged(settings, PROJECTOR):
+        os.nice(PROJECTOR_NICENESS)
         root.run_projector(settings)

@@ -1,4 +1,4 @@
-"""`labledger system`: one system, shown, changed, and reserved by a person."""
+"""`labledger system`: one system, shown, changed, and reserved by a person or lent to one."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ reason_option = click.option("--reason", default="", help="Kept in the log.")
 
 @click.group(cls=Group)
 def system() -> None:
-    """Show a system, add, change and reserve one."""
+    """Show a system, add, change, reserve and lend one."""
 
 
 @system.command
@@ -118,7 +118,7 @@ def reserve(
     until: str | None,
     distro_tree: int | None,
 ) -> None:
-    """Reserve FQDN, which must be Manual and idle."""
+    """Reserve FQDN, which must be idle, and Manual or on loan to you."""
     asked = {"user": user, "until": until, "distro_tree": distro_tree}
     body = {name: value for name, value in asked.items() if value is not None}
     answer = client.put(client.path("systems", fqdn, "reservation"), body)
@@ -132,6 +132,32 @@ def give_back(client: Client, output: Output, fqdn: str) -> None:
     """Return FQDN, which a person has reserved."""
     answer = client.delete(client.path("systems", fqdn, "reservation"))
     output.line(answer, f"{fqdn} {'returned' if answer.get('returned', True) else 'was not reserved'}")
+
+
+@system.command
+@fqdn_argument
+@click.option("--user", shell_complete=completing.users, help="Who borrows it [you].")
+@click.option(
+    "--until",
+    type=Moment(),
+    metavar="TIME",
+    help="As 30d, 'tomorrow 18:00' or '2026-12-24 18:00' [until the loan is ended].",
+)
+@remote
+def loan(client: Client, output: Output, fqdn: str, user: str | None, until: str | None) -> None:
+    """Lend FQDN to a person, who alone may use it then. What runs there goes on."""
+    body = {name: value for name, value in {"user": user, "until": until}.items() if value is not None}
+    answer = client.put(client.path("systems", fqdn, "loan"), body)
+    output.line(answer, f"{fqdn} is on loan to {plain(answer.get('user'))}")
+
+
+@system.command("end-loan")
+@fqdn_argument
+@remote
+def end_loan(client: Client, output: Output, fqdn: str) -> None:
+    """End the loan of FQDN: by who has it, or who may lend it."""
+    answer = client.delete(client.path("systems", fqdn, "loan"))
+    output.line(answer, f"{fqdn} {'is on loan no more' if answer.get('ended', True) else 'was not on loan'}")
 
 
 def _patch(client: Client, output: Output, fqdn: str, body: dict[str, Any], done: str, known: str) -> None:

@@ -22,6 +22,7 @@ from api.rest.contract.parameters import (
     query_parameters,
 )
 from api.rest.contract.queries import Caught
+from api.rest.permissions import needed
 
 REF = "#/components/schemas/{model}"
 
@@ -81,7 +82,7 @@ def _operation(
         "responses": _responses(path, method, operation, roles, schemas),
     }
     if roles:
-        described["description"] = f"For {', '.join(roles)}."
+        described["description"] = f"For {', '.join(roles)}.{_permitted(path, method)}"
         described["security"] = [{"token": []}]
     else:
         described["security"] = []
@@ -94,6 +95,11 @@ def _operation(
             },
         }
     return described
+
+
+def _permitted(path: str, method: str) -> str:
+    found = needed(method, path)
+    return f" Permission on the system: {' or '.join(found)}." if found else ""
 
 
 def _responses(

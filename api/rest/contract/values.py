@@ -20,6 +20,7 @@ from pydantic import (
 from pydantic_core import CoreSchema, core_schema
 
 from api.intake.words import number, printable
+from domain.access.policy import PERMISSIONS
 from domain.command.lifecycle import COMMAND
 from domain.directory import passwords
 from domain.directory.roles import ROLES
@@ -106,6 +107,7 @@ Password = Annotated[str, StringConstraints(min_length=1, max_length=passwords.M
 
 PriorityName = Annotated[str, OneOf(tuple(Priority.__members__))]
 Condition = Annotated[str, OneOf(CONDITIONS)]
+Permission = Annotated[str, OneOf(PERMISSIONS)]
 
 # Of answers: what the state machines of the domain have.
 RecipeState = Annotated[str, OneOf(RECIPE.states)]

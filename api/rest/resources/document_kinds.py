@@ -21,7 +21,8 @@ from api.rest.contract.values import Fqdn, Number
 from api.rest.middleware.principal import request_of
 from api.rest.resources.documents import Documents, Shapes
 from api.services import Services
-from api.use_cases.change_document import enable_lab_controller, move_system
+from api.use_cases.change_document import enable_lab_controller
+from api.use_cases.move_system import move_system
 from api.use_cases.passwords import set_password
 from domain.directory.roles import SUBMITTER
 
@@ -77,7 +78,7 @@ class Groups(Documents):
 
 
 class Pools(Documents):
-    """Pools have systems as well, put in and taken out one by one."""
+    """Pools have systems as well, put in and taken out one by one, and an access policy of their own path."""
 
     def __init__(self, services: Services) -> None:
         super().__init__(services, "pool", POOLS)
@@ -89,6 +90,11 @@ class Pools(Documents):
     @operation("Take a system out of a pool", answers.PoolMember, versioned=True)
     async def on_delete_system(self, req: Request, resp: Response, name: str, fqdn: str) -> None:
         await self._move(req, resp, name, fqdn, member=False)
+
+    def _shown(self, row: dict[str, Any]) -> dict[str, Any]:
+        shown = super()._shown(row)
+        shown.pop("access_policy", None)
+        return shown
 
     async def _move(self, req: Request, resp: Response, name: str, fqdn: str, *, member: bool) -> None:
         done = await move_system(self._services, request_of(req), name, fqdn, member=member)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Collection
 from functools import partial
 
 from falcon.asgi import Request, Response
@@ -10,7 +11,7 @@ from falcon.asgi import Request, Response
 from api.feed import NotReady
 from api.headers import EVENT_STREAM, LAST_EVENT_ID
 from api.intake.limits import WORDS_LENGTH
-from api.rest import reading
+from api.rest import reading, seeing
 from api.rest.context import query_of
 from api.rest.contract import queries
 from api.rest.contract.answers.log import EventPage
@@ -44,15 +45,21 @@ class Events:
     )
     async def on_get(self, req: Request, resp: Response) -> None:
         query = query_of(req, queries.EventQuery)
-        selection = _selection(query, principal_of(req))
+        hidden = await seeing.hidden_systems(req, self._services)
+        selection = _selection(query, principal_of(req), hidden)
         resp.append_header("Vary", "Accept")
         if req.client_prefers((JSON, EVENT_STREAM)) == EVENT_STREAM:
             _check_stream(query)
-            token_id = principal_of(req).token_id
-            still_allowed = partial(token_counts, self._services, token_id)
+            still_allowed = partial(self._is_still_allowed, principal_of(req), hidden)
             self._watchers.watch(req, resp, _resumed(req, query.after), selection, still_allowed)
             return
         await self._page(resp, query, selection)
+
+    def _is_still_allowed(self, principal: Principal, hidden: Collection[str]) -> bool:
+        """Who may see more or less than when the stream began resumes it, with what they may see then."""
+        return token_counts(self._services, principal.token_id) and hidden == seeing.hidden_now(
+            principal, self._services
+        )
 
     async def _page(self, resp: Response, query: queries.EventQuery, selection: Selection) -> None:
         upto = await self._upto(query)
@@ -83,13 +90,14 @@ def _check_stream(query: queries.EventQuery) -> None:
         raise FaultyInput([Fault(name, "is for pages: a stream goes on for ever") for name in asked])
 
 
-def _selection(query: queries.EventQuery, principal: Principal) -> Selection:
+def _selection(query: queries.EventQuery, principal: Principal, hidden_systems: Collection[str]) -> Selection:
     """Raises NotPermitted for who asks for what they may not see (docs/decisions/0016)."""
     hidden = () if principal.role in SEES_ALL else OF_TOKENS
     kinds = {split_subject(subject)[0] for subject in query.subject or ()}
     if hidden and ("token" in kinds or any(topic in hidden for topic in query.types or ())):
         raise NotPermitted(f"the events of tokens are for {', '.join(SEES_ALL)}")
-    return Selection(query.types or None, query.subject or None, hidden)
+    unseen = frozenset(f"system/{fqdn}" for fqdn in hidden_systems)
+    return Selection(query.types or None, query.subject or None, hidden, unseen)
 
 
 def _resumed(req: Request, after: int) -> int:

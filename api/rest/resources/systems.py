@@ -6,7 +6,7 @@ from functools import partial
 
 from falcon.asgi import Request, Response
 
-from api.rest import reading
+from api.rest import reading, seeing
 from api.rest.body import parse_model, read_json_bytes, read_model
 from api.rest.context import query_of
 from api.rest.contract import queries
@@ -20,7 +20,7 @@ from api.rest.resources.shapes import system_document
 from api.services import Services
 from api.use_cases.change_system import SystemChange, change_system
 from api.use_cases.register_system import register_system
-from api.use_cases.rights import require_own_system
+from api.use_cases.system_rights import require_may_change
 from domain.errors import Fault, FaultyInput, Unknown
 from projections.filters import ANY_SYSTEM
 
@@ -48,7 +48,9 @@ class Systems:
     async def on_get(self, req: Request, resp: Response) -> None:
         page = await reading.read_page(req, self._services, first="")
         asked = query_of(req, queries.SystemPage).filters()
+        hidden = await seeing.hidden_rows(req, self._services)
         params = {"at": page.position, "limit": page.limit, "after": page.after, "fqdn": None, **asked}
+        params["hidden"] = hidden
         rows = await self._services.reader.rows("systems", params)
         systems = [system_document(row) for row in rows]
         reading.answer_list(req, resp, page, "systems", systems, rows[-1]["fqdn"] if rows else None)
@@ -56,6 +58,7 @@ class Systems:
     @operation("Show a system", answers.System, queries.Read, versioned=True)
     async def on_get_one(self, req: Request, resp: Response, fqdn: str) -> None:
         at = await reading.read_at(req, self._services)
+        await seeing.require_seen(req, self._services, fqdn)
         asked = {**ANY_SYSTEM, "at": at.position, "fqdn": fqdn, "after": "", "limit": 1}
         version = {"at": at.position, "subject": f"system/{fqdn}"}
         rows, versions = await self._services.reader.together(("systems", asked), ("version", version))
@@ -84,6 +87,7 @@ class Systems:
 
     async def _change(self, req: Request, resp: Response, fqdn: str, change: SystemChange) -> None:
         request = request_of(req)
-        may = partial(require_own_system, self._services, request)
+        give_away = change.owner is not None
+        may = partial(require_may_change, self._services, request, give_away=give_away)
         done = await change_system(self._services, request, fqdn, change, may)
         await reading.answer_write(resp, self._services, done, {"fqdn": fqdn, "changed": done is not None})

@@ -9,7 +9,7 @@ from typing import Any
 import orjson
 from falcon.asgi import Request, Response
 
-from api.rest import reading
+from api.rest import reading, seeing
 from api.rest.context import query_of
 from api.rest.contract import queries
 from api.rest.contract.answers import systems as answers
@@ -30,6 +30,7 @@ class Usage:
     async def on_get(self, req: Request, resp: Response, fqdn: str) -> None:
         query = query_of(req, queries.Span)
         at = await reading.read_at(req, self._services)
+        await seeing.require_seen(req, self._services, fqdn)
         asked = {"at": at.position, "fqdn": fqdn, "since": query.since, "until": query.until}
         rows = await self._services.reader.rows("usage_of_system", asked)
         known = rows or await self._services.reader.row("system_is_known", {"at": at.position, "fqdn": fqdn})
@@ -40,7 +41,8 @@ class Usage:
     @operation("List the systems that have nothing to do", answers.IdlePool, queries.Page)
     async def on_get_idle_pool(self, req: Request, resp: Response) -> None:
         page = await reading.read_page(req, self._services, first="")
-        params = {"at": page.position, "limit": page.limit, "after": page.after}
+        hidden = await seeing.hidden_rows(req, self._services)
+        params = {"at": page.position, "limit": page.limit, "after": page.after, "hidden": hidden}
         rows = await self._services.reader.rows("idle_pool", params)
         reading.answer_list(req, resp, page, "systems", rows, rows[-1]["fqdn"] if rows else None)
 
@@ -54,7 +56,9 @@ class Usage:
         query = query_of(req, queries.Summed)
         page = await reading.read_page(req, self._services, first="")
         since, until = query.since or BEGINNING, self._until(page.at, query.until)
+        hidden = await seeing.hidden_rows(req, self._services)
         asked = {"at": page.position, "since": since, "until": until, "group_by": query.group_by}
+        asked["hidden"] = hidden
         groups: Any
         if query.since is None and query.group_by == "system":
             groups, key = await self._of_each_system(page, asked)

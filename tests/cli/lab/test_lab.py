@@ -18,11 +18,12 @@ from tests.cli.loopback import Answer, Asked, Server
 
 Run = Callable[..., Result]
 
+SUBMIT = {"permission": "submit", "everybody": True}
 LAB = {
     "users": [{"name": "alice"}],
     "groups": [{"name": "qe", "owners": ["alice"], "members": ["alice"]}],
     "lab_controllers": [{"fqdn": "lab.example.com", "enabled": True}],
-    "pools": [{"name": "big", "owner_group": "qe", "access_policy": []}],
+    "pools": [{"name": "big", "owner_group": "qe", "access_policy": [SUBMIT]}, {"name": "small"}],
     "distro_trees": [{"id": 1, "name": "Fedora-44", "arch": "x86_64"}],
     "systems": [{"fqdn": "a.example.com", "lab_controller": "lab.example.com"}],
 }
@@ -31,6 +32,8 @@ PUTS = {
     "/groups/qe": {"owners": ["alice"], "members": ["alice"]},
     "/lab-controllers/lab.example.com": {"enabled": True},
     "/pools/big": {"owner_group": "qe"},
+    "/pools/big/access-policy": {"entries": [SUBMIT]},
+    "/pools/small": {},
     "/distro-trees/1": {"name": "Fedora-44", "arch": "x86_64"},
 }
 
@@ -50,18 +53,19 @@ def test_load__a_lab__everything_in_the_order_it_is_named(server: Server, run: R
     first, second = run("lab", "load", str(file), "--json"), run("lab", "load", str(file), "--json")
 
     assert [first.exit_code, second.exit_code] == [0, 0]
-    assert {asked.path: asked.json() for asked in server.asked[:5]} == PUTS
-    assert [asked.path for asked in server.asked[:6]] == [*PUTS, "/systems"]
+    assert {asked.path: asked.json() for asked in server.asked[:7]} == PUTS
+    assert [asked.path for asked in server.asked[:8]] == [*PUTS, "/systems"]
     counts = [json.loads(result.stdout)["sections"][-1] for result in (first, second)]
     assert counts[0] == {"section": "systems", "added": 1, "changed": 0, "kept": 0}
     assert counts[1] == {"section": "systems", "added": 0, "changed": 0, "kept": 1}
-    assert json.loads(first.stdout)["left_out"] == ["access_policy of pools"] and first.stderr == ""
-    assert run("lab", "load", str(file)).stderr == "not loaded: access_policy of pools\n"
 
 
-def test_load__over_what_others_made__tells_what_became_another(server: Server, run: Run, file: Path) -> None:
+@pytest.mark.parametrize("other", ["/pools/big", "/pools/big/access-policy"])
+def test_load__over_what_others_made__tells_what_became_another(
+    server: Server, run: Run, file: Path, other: str
+) -> None:
     for path in PUTS:
-        server.on("PUT", path, Answer({"added": False, "changed": path == "/pools/big"}))
+        server.on("PUT", path, Answer({"added": False, "changed": path == other}))
     server.on("POST", "/systems", Answer({}, 201))
     sections = json.loads(run("lab", "load", str(file), "--json").stdout)["sections"]
     assert [each["section"] for each in sections if each["changed"]] == ["pools"]

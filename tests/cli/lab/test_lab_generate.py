@@ -27,6 +27,8 @@ def test_generate__same_options__same_lab_that_can_be_loaded(server: Server, run
     ):
         for item in document[section]:
             server.on("PUT", f"/{section.replace('_', '-')}/{item[key]}", Answer({}))
+    for pool in document["pools"]:
+        server.on("PUT", f"/pools/{pool['name']}/access-policy", Answer({}))
     for tree in document["distro_trees"]:
         server.on("PUT", f"/distro-trees/{tree['id']}", Answer({}))
     server.on("POST", "/systems", Answer({}, 201))

@@ -53,6 +53,10 @@ DEEDS: list[tuple[str, str, str, dict[str, Any] | None, str, str, str]] = [
         *("a.b returned", "a.b was not reserved"),
     ),
     (
+        *("system end-loan a.b", "DELETE", "/systems/a.b/loan", None, "ended"),
+        *("a.b is on loan no more", "a.b was not on loan"),
+    ),
+    (
         *("lab-controller disable l.b", "PATCH", "/lab-controllers/l.b", {"enabled": False}, "changed"),
         *("l.b is now disabled", "l.b was already disabled"),
     ),
@@ -134,6 +138,13 @@ def test_reserve__for_somebody_until_a_time__asks_in_utc(server: Server, run: Ru
         "system set-condition a.b Odd",
         "set-priority 3 Extreme",
         "system reserve a.b --until yesterday",  # it would be over before it began
+        "system loan a.b --until yesterday",
+        "policy show",  # of what?
+        "policy show --system a.b --pool big",
+        "policy grant fly --pool big --everybody",
+        "policy grant view --pool big",  # to whom?
+        "policy grant view --pool big --everybody --maximum High",
+        "policy revoke --pool big --everybody",
         "token create lab --role lab-controller",  # of which?
         "token create alice --lab-controller l.b",  # a submitter is of none
         "token create alice --role boss",

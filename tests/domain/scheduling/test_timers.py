@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 import pytest
 
 from domain.directory.events import LabControllerHeard, LabControllerSilent
-from domain.scheduling.reasons import RESERVATION_OVER
+from domain.scheduling.reasons import LOAN_OVER, RESERVATION_OVER
 from domain.scheduling.timers import Clock, Findings, correct
+from domain.system.events import SystemLoaned, SystemLoanEnded
 from domain.system.state import Reservation
 from tests.domain.scheduling.labs import occupy, wanting
 from tests.domain.scheduling.ticking import nothing_expires, tick
@@ -57,6 +58,45 @@ def test_reservation__without_an_end__never_ends_by_itself(world: World) -> None
     world.add_system("m", condition="Manual")
     world.reserve("m")
     assert tick(world, 10**8).decisions == []
+
+
+# Loans
+
+
+@pytest.mark.parametrize("busy", [False, True])
+def test_loan__time_is_over__ends_and_what_runs_there_goes_on(world: World, busy: bool) -> None:
+    world.add_idle("a")
+    recipes = [world.submit(ANY)] if busy else []
+    world.settle()
+    lend(world, "a", world.now + timedelta(hours=1))
+    nothing_expires(world, 3_600)
+    found = tick(world, 1)
+    assert (found.causes, found.findings.loans_ended) == (["timer/loan/a"], 1)
+    (decision,) = found.decisions
+    assert decision.events == (("system/a", SystemLoanEnded(LOAN_OVER)),)
+    assert world.states(*recipes) == ["waiting"] * busy
+
+
+def test_loan__over_while_its_borrower_has_reserved_it__the_queue_looks_at_it(world: World) -> None:
+    world.add_idle("a")
+    lend(world, "a", world.now + timedelta(hours=1))
+    world.reserve("a", user="ada")
+    waiting = world.submit(ANY)
+    world.settle()
+    assert world.states(waiting) == ["queued"]
+    tick(world, 3_600)
+    assert world.system_of(waiting) == "a"
+
+
+def test_loan__without_an_end__never_ends_by_itself(world: World) -> None:
+    world.add_idle("a")
+    lend(world, "a", None)
+    assert tick(world, 10**8).decisions == []
+
+
+def lend(world: World, fqdn: str, until: datetime | None) -> None:
+    """To ada."""
+    world.change([(f"system/{fqdn}", SystemLoaned("ada", None if until is None else until.isoformat()))])
 
 
 def test_reservation__returned_before__is_not_ended_again(world: World) -> None:

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 import pytest
 
 from domain.errors import Refused
-from domain.events import Decided, Event
+from domain.events import Event
 from domain.system.events import (
     SystemIdle,
     SystemInstalling,
@@ -18,10 +18,11 @@ from domain.system.events import (
     SystemRunning,
     SystemWaiting,
 )
-from domain.system.lifecycle import USAGE, WITH_RECIPE
-from domain.system.state import System, evolve
+from domain.system.lifecycle import WITH_RECIPE
+from domain.system.state import System
 from domain.upkeep.reservation import end, provisioning, reserve
-from tests.domain.recipe.made import moment, system_in
+from tests.domain.recipe.made import system_in
+from tests.domain.upkeep.moving import after
 
 UNTIL = "2024-01-02T00:00:00Z"
 WAITING, INSTALLING, RUNNING = (
@@ -29,15 +30,6 @@ WAITING, INSTALLING, RUNNING = (
     SystemInstalling(recipe_id=None),
     SystemRunning(recipe_id=None),
 )
-
-
-def after(system: System, decided: Decided) -> System:
-    """Each move of its usage is one that the table has."""
-    for _, event in decided:
-        before, system = system, evolve(system, "a", event, moment(system.version + 1))
-        if hasattr(event, "USAGE"):
-            USAGE.require(system.subject, before.usage, system.usage)
-    return system
 
 
 def reserved(tree: int | None = None, condition: str = "Manual") -> System:
@@ -61,9 +53,12 @@ def test_reserve__with_a_distro_tree__waits_to_be_provisioned() -> None:
 REFUSED = [
     (reserved(), "system/a is reserved by ada"),
     (system_in("running", "Manual"), "system/a is running with recipe 1"),
-    (system_in("idle", "Automated"), "system/a is Automated: only Manual systems are reserved by people"),
+    (
+        system_in("idle", "Automated"),
+        "system/a is Automated: only Manual systems, and those on loan to them, are",
+    ),
     (replace(system_in("idle", "Manual"), draining=True), "system/a is draining: it takes nothing new"),
-    (system_in("idle", "Broken"), "system/a is Broken: only Manual systems are reserved by people"),
+    (system_in("idle", "Broken"), "system/a is Broken: only Manual systems, and those on loan to"),
 ]
 
 

@@ -6,8 +6,8 @@ from functools import partial
 
 from hypothesis import strategies as st
 
-from api.use_cases.change_document import move_system
 from api.use_cases.change_system import SystemChange, change_system
+from api.use_cases.move_system import move_system
 from api.use_cases.register_system import register_system
 from tests.histories import labs
 from tests.histories.acts.choosing import (
@@ -67,7 +67,7 @@ def join(scene: Scene, draw: Draw) -> None:
 def change_pool(scene: Scene, draw: Draw) -> None:
     fqdn, pool = draw(st.sampled_from(systems(scene))), draw(st.sampled_from(labs.POOLS))
     member = pool not in scene.watched.world.pools.get(fqdn, ())
-    ask(scene, partial(move_system, pool=pool, system=fqdn, member=member))
+    ask(scene, partial(move_system, pool=pool, fqdn=fqdn, member=member))
 
 
 def take_free_system_away(scene: Scene, draw: Draw) -> None:

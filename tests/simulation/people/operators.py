@@ -10,8 +10,9 @@ from typing import Any
 
 from api.client.problems import Problem, Unreachable
 from api.services import Request, Services
-from api.use_cases.change_document import enable_lab_controller, move_system
+from api.use_cases.change_document import enable_lab_controller
 from api.use_cases.change_system import SystemChange, change_system
+from api.use_cases.move_system import move_system
 from api.use_cases.put_document import put_document
 from api.use_cases.remove_document import remove_document
 from api.use_cases.reserve_system import Wanted, reserve_system, return_system
@@ -98,7 +99,7 @@ class Operator:
         fqdn, pool = self._dice.choice(self._systems), self._dice.choice(self._pools)
         member = self._dice.random() < 0.5
         word = "puts {} into {}" if member else "takes {} out of {}"
-        act = partial(move_system, pool=pool, system=fqdn, member=member)
+        act = partial(move_system, pool=pool, fqdn=fqdn, member=member)
         yield 0.0, (word.format(fqdn, pool), act)
 
     def _lab(self) -> Iterator[tuple[float, Act]]:

@@ -8,7 +8,7 @@ from api.rest.contract.values import Condition, Id, Time, UsageState
 
 
 class ListedSystem(Properties):
-    """Properties that are unknown are left out. `user` has it as a person; `loaned_to` may."""
+    """Properties that are unknown are left out. `user` has it as a person; `loaned_to` alone may use it."""
 
     fqdn: str
     lab_controller: str
@@ -18,6 +18,7 @@ class ListedSystem(Properties):
     user: str | None
     reserved_until: Time | None
     loaned_to: str | None
+    loaned_until: Time | None
     draining: bool
     usage: UsageState
     recipe_id: Id | None

@@ -132,6 +132,13 @@ class SystemItem(Changes):
         return {**rest, **given, "lab_controller": lab_controller}
 
 
+class LoanWanted(Input):
+    """`user`: who borrows it, else who asks."""
+
+    user: Name | None = None
+    until: Moment | None = None
+
+
 class ReservationWanted(Input):
     """`distro_tree`: the id of one that is provisioned first."""
 

@@ -1,0 +1,65 @@
+"""Answers about access policies and loans."""
+
+from __future__ import annotations
+
+from api.rest.contract.answers.common import Answer, ReadAnswer, Shape
+from api.rest.contract.values import Permission, PriorityName, Time
+
+
+class PolicyEntry(Shape):
+    """It has one of `user`, `group` and `everybody`, and its maximum where it is to submit."""
+
+    permission: Permission
+    user: str | None = None
+    group: str | None = None
+    everybody: bool | None = None
+    maximum_effective_priority: PriorityName | None = None
+
+
+class _OfPool(Shape):
+    pool: str
+    entries: list[PolicyEntry]
+
+
+class _OfSystem(Shape):
+    """`active_pool`: whose policy counts in the place of this one, for all but `submit`."""
+
+    fqdn: str
+    entries: list[PolicyEntry]
+    active_pool: str | None
+
+
+class PoolPolicyShown(ReadAnswer, _OfPool):
+    pass
+
+
+class SystemPolicyShown(ReadAnswer, _OfSystem):
+    pass
+
+
+class PoolPolicyPut(Answer, _OfPool):
+    changed: bool
+
+
+class SystemPolicyPut(Answer, _OfSystem):
+    changed: bool
+
+
+class PoolPolicyRemoved(Answer):
+    """`removed` is false where there was none."""
+
+    pool: str
+    removed: bool
+
+
+class Loaned(Answer):
+    fqdn: str
+    user: str
+    until: Time | None
+
+
+class LoanEnded(Answer):
+    """`ended` is false where nobody had it on loan."""
+
+    fqdn: str
+    ended: bool

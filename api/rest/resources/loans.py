@@ -1,0 +1,33 @@
+"""/systems/{fqdn}/loan: a person alone has the use of a system"""
+
+from __future__ import annotations
+
+from falcon.asgi import Request, Response
+
+from api.rest import reading
+from api.rest.body import read_model
+from api.rest.contract.answers import policies as answers
+from api.rest.contract.inputs.systems import LoanWanted
+from api.rest.contract.operation import operation
+from api.rest.middleware.principal import request_of
+from api.services import Services
+from api.use_cases.lend_system import end_loan, lend_system
+
+
+class Loans:
+    def __init__(self, services: Services) -> None:
+        self._services = services
+
+    @operation("Lend a system to a person", answers.Loaned, body=LoanWanted, versioned=True)
+    async def on_put(self, req: Request, resp: Response, fqdn: str) -> None:
+        asked: LoanWanted = await read_model(req)
+        request = request_of(req)
+        user = asked.user or request.actor
+        done = await lend_system(self._services, request, fqdn, user, asked.until)
+        answer = {"fqdn": fqdn, "user": user, "until": asked.until}
+        await reading.answer_write(resp, self._services, done, answer)
+
+    @operation("End the loan of a system", answers.LoanEnded, versioned=True)
+    async def on_delete(self, req: Request, resp: Response, fqdn: str) -> None:
+        done = await end_loan(self._services, request_of(req), fqdn)
+        await reading.answer_write(resp, self._services, done, {"fqdn": fqdn, "ended": done is not None})

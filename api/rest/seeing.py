@@ -1,0 +1,48 @@
+"""Which systems are hidden from who reads: they are not there for them (docs/decisions/0020).
+
+Who may view a system now may see what it was, and who may not may see nothing of it.
+"""
+
+from __future__ import annotations
+
+from falcon.asgi import Request
+
+from api.feed import NotReady
+from api.rest.context import query_of
+from api.rest.contract.queries import Caught
+from api.rest.middleware.principal import Principal, principal_of
+from api.services import Services
+from domain.directory.roles import ADMIN, AUDITOR
+from domain.errors import Unknown
+from domain.names import called
+from projections.reader import NotThereYet
+
+SEES_ALL = (ADMIN, AUDITOR)
+
+
+def hidden_now(principal: Principal, services: Services) -> frozenset[str]:
+    """From most people none are."""
+    if principal.role in SEES_ALL:
+        return frozenset()
+    return services.feed.accesses.hidden_from(principal.user, principal.lab_controller)
+
+
+async def hidden_systems(req: Request, services: Services) -> frozenset[str]:
+    """The same for who waits for a position. Raises NotThereYet as `reading.read_at` does."""
+    try:
+        # A policy that somebody waits for counts.
+        await services.feed.reach(query_of(req, Caught).min_position, services.bounds.position_wait_seconds)
+    except NotReady as error:
+        raise NotThereYet(str(error)) from error
+    return hidden_now(principal_of(req), services)
+
+
+async def hidden_rows(req: Request, services: Services) -> list[str] | None:
+    """The same as the parameter of a query: None costs it nothing."""
+    return list(await hidden_systems(req, services)) or None
+
+
+async def require_seen(req: Request, services: Services, fqdn: str) -> None:
+    """Raises Unknown for a system that is hidden."""
+    if fqdn in await hidden_systems(req, services):
+        raise Unknown(called("system", fqdn))

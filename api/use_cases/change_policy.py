@@ -1,0 +1,108 @@
+"""The access policy of a pool or a system is given as a whole."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from api.services import Request, Services
+from api.store.requests import Append, Committed
+from api.use_cases.commit import append_of, commit_gathered, commit_named
+from api.use_cases.known import known
+from api.use_cases.rights import require_own_pool
+from api.use_cases.system_rights import require_permission, rests_on
+from domain.access.policy import EDIT_POLICY, told
+from domain.access.sound import NAMED, faults_of, given
+from domain.directory.events import PoolAccessPolicyChanged
+from domain.directory.standing import policy_of_pool
+from domain.errors import Fault, FaultyInput, Unknown
+from domain.events import Decided
+from domain.gathered import Gathered
+from domain.names import called, unknown_name
+from domain.upkeep.policy import change_policy
+
+Entries = Sequence[Mapping[str, Any]]
+
+
+async def change_pool_policy(
+    services: Services, request: Request, pool: str, entries: Entries
+) -> Committed | None:
+    """None when it is so already. The directory reflects it when this returns.
+
+    Raises FaultyInput for entries that are wrong, Unknown, Stale, and NotPermitted for who is neither admin
+    nor in the group that owns the pool.
+    """
+    directory, subject = services.feed.directory, f"pool/{pool}"
+    await known(services, "pool", pool)
+    if _faults(services, entries, None):
+        await services.feed.catch_up()
+
+    def decide() -> Append | None:
+        entry = directory.get("pool", pool)
+        if entry is None:
+            raise Unknown(called("pool", pool))
+        require_own_pool(services, request, pool)
+        if faults := _faults(services, entries, None):
+            raise FaultyInput(faults)
+        wanted = given(entries)
+        if wanted == told(policy_of_pool(directory, pool) or ()):
+            return None
+        # Who is removed in this moment must not be named.
+        versions = {named: directory.version(named) for named in _named(entries)}
+        changed = PoolAccessPolicyChanged(entries=wanted)
+        return append_of(services, request, [(subject, changed)], {subject: entry.version, **versions})
+
+    return await commit_named(services, request, subject, decide)
+
+
+async def change_system_policy(
+    services: Services, request: Request, fqdn: str, entries: Entries, active_pool: str | None
+) -> Committed | None:
+    """None when all of it is so already. Who may view what is known when this returns.
+
+    Raises FaultyInput for what is wrong, Unknown, Stale, NotPermitted, and Refused for the policy of a pool
+    that the system is not in.
+    """
+    directory = services.feed.directory
+    if _faults(services, entries, active_pool):
+        await services.feed.catch_up()
+
+    def decide(gathered: Gathered) -> Decided:
+        system = gathered.system(fqdn)
+        if system is None:
+            raise Unknown(called("system", fqdn))
+        require_permission(services, request, system, EDIT_POLICY)
+        if faults := _faults(services, entries, active_pool):
+            raise FaultyInput(faults)
+        return change_policy(system, given(entries), active_pool, directory.pools_of(fqdn))
+
+    def beside(gathered: Gathered) -> Iterator[str]:
+        """Who is removed in this moment must not be named, nor a pool's policy count which it just leaves."""
+        system = gathered.system(fqdn)
+        if system is not None:
+            yield from rests_on(services, system, request.actor)
+        yield from _named(entries)
+        if active_pool is not None:
+            yield f"pool/{active_pool}"
+
+    done = await commit_gathered(services, request, (f"system/{fqdn}",), decide, beside)
+    if done is not None:
+        await services.feed.reach(done.position)
+    return done
+
+
+def _faults(services: Services, entries: Entries, active_pool: str | None) -> list[Fault]:
+    directory = services.feed.directory
+
+    def knows(kind: str, name: str) -> bool:
+        return directory.get(kind, name) is not None
+
+    faults = faults_of(entries, knows)
+    if active_pool is not None and not knows("pool", active_pool):
+        faults.append(Fault("active_pool", unknown_name("pool", active_pool)))
+    return faults
+
+
+def _named(entries: Entries) -> Iterable[str]:
+    found = ((kind, entry.get(kind)) for entry in entries for kind in NAMED)
+    return dict.fromkeys(f"{kind}/{name}" for kind, name in found if name is not None)

@@ -1,0 +1,68 @@
+"""A system is put into a pool, or taken out of it."""
+
+from __future__ import annotations
+
+import asyncio
+
+from api.services import Request, Services
+from api.store.requests import Append, Committed
+from api.use_cases.commit import append_of, commit, require_expected
+from api.use_cases.known import known
+from api.use_cases.rights import require_own_pool
+from api.use_cases.system_rights import holds, require_permission, require_viewed, rests_on
+from domain.access.policy import EDIT_POLICY
+from domain.directory.events import PoolSystemAdded, PoolSystemRemoved
+from domain.errors import Unknown
+from domain.events import Decided
+from domain.names import called
+from domain.system.state import System
+from domain.upkeep.policy import leave_pool
+
+
+async def move_system(
+    services: Services, request: Request, pool: str, fqdn: str, *, member: bool
+) -> Committed | None:
+    """None when it is there, or is not, already. The directory reflects it when this returns.
+
+    Who puts it there says by that who may use it: that takes the pool and, on the system, `edit_policy`. To
+    take it out one of both is enough. Raises Unknown, Stale, and NotPermitted.
+    """
+    await known(services, "system", fqdn)
+    await known(services, "pool", pool)
+    # Neither may an old version be taken for the present one, nor what has changed for what is so already.
+    await services.feed.catch_up()
+    done = await commit(services, lambda: _move(services, request, pool, fqdn, member=member))
+    if done is not None:
+        await services.feed.reach(done.position)
+    return done
+
+
+async def _move(services: Services, request: Request, pool: str, fqdn: str, *, member: bool) -> Append | None:
+    directory, subject = services.feed.directory, f"pool/{pool}"
+    entry = directory.get("pool", pool)
+    if entry is None:
+        raise Unknown(called("pool", pool))
+    require_expected(request, subject, entry.version)
+    system = (await asyncio.to_thread(services.aggregates.load, [f"system/{fqdn}"])).get(f"system/{fqdn}")
+    if not isinstance(system, System):
+        raise Unknown(called("system", fqdn))
+    _require_may_move(services, request, pool, system, member=member)
+    if directory.pool_has(pool, fqdn) == member:
+        return None
+    decided: Decided = [(subject, (PoolSystemAdded if member else PoolSystemRemoved)(system=fqdn))]
+    if not member:
+        decided += leave_pool(system, pool)
+    rests = {other: directory.version(other) for other in rests_on(services, system, request.actor)}
+    versions = {**rests, subject: entry.version, system.subject: system.version}
+    return append_of(services, request, decided, versions)
+
+
+def _require_may_move(
+    services: Services, request: Request, pool: str, system: System, *, member: bool
+) -> None:
+    require_viewed(services, request, system)
+    if member:
+        require_own_pool(services, request, pool)
+        require_permission(services, request, system, EDIT_POLICY)
+    elif not holds(services, request, system, EDIT_POLICY):
+        require_own_pool(services, request, pool)

@@ -1,0 +1,123 @@
+"""What is known of the access to every system, beside the directory: from whom which of them are hidden.
+
+Folded by processes that serve, which ask for a system as it is now before anything of it is changed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Final
+
+from domain.access.people import Person, is_open_to_all, may
+from domain.access.policy import VIEW, Policy
+from domain.access.sound import names
+from domain.directory import events as happened
+from domain.directory.standing import Groups, access_to, counting_policy
+from domain.directory.state import Directory
+from domain.events import Event, Moment, Recorded, split_subject
+from domain.system import events as of_system
+from domain.system.state import System, evolve
+
+FOLLOWED: Final[tuple[type[Event], ...]] = (
+    of_system.SystemRegistered,
+    of_system.SystemOwnerChanged,
+    of_system.SystemLabControllerChanged,
+    of_system.SystemReservationBegun,
+    of_system.SystemReservationEnded,
+    of_system.SystemAccessPolicyChanged,
+    of_system.SystemLoaned,
+    of_system.SystemLoanEnded,
+)
+"""The events of systems that say who has something to do with them."""
+
+_OF_POOLS = (happened.PoolRegistered, happened.PoolAccessPolicyChanged, happened.PoolRemoved)
+_OF_PEOPLE = (
+    *(happened.UserRegistered, happened.UserRemoved),
+    *(happened.GroupRegistered, happened.GroupRemoved),
+)
+# So many people's lists are kept.
+MOST_KEPT: Final = 1_000
+
+
+class Accesses:
+    """Mutable: `apply` the events of the log in order, each after the directory has it; then ask.
+
+    Of a system it knows what those events say, and nothing else: no inventory, condition or usage.
+    """
+
+    def __init__(self, directory: Directory) -> None:
+        self._directory = directory
+        self._systems: dict[str, System] = {}
+        # The policy that counts on those that not everybody may view: mostly there are none.
+        self._restricted: dict[str, Policy] = {}
+        self._by_active_pool: dict[str, dict[str, None]] = {}
+        self._kept: dict[tuple[str, str | None], frozenset[str]] = {}
+
+    def apply(self, recorded: Recorded) -> None:
+        event = recorded.event
+        name = split_subject(recorded.subject)[1]
+        if isinstance(event, FOLLOWED):
+            self._change(name, recorded)
+        elif isinstance(event, _OF_POOLS):
+            for fqdn in self._by_active_pool.get(name, ()):
+                self._judge(self._systems[fqdn])
+        elif not isinstance(event, _OF_PEOPLE):
+            return
+        self._kept.clear()
+
+    def _change(self, fqdn: str, recorded: Recorded) -> None:
+        before, event = self._systems.get(fqdn), recorded.event
+        if isinstance(event, of_system.SystemRegistered):
+            event = replace(event, inventory={})
+        system = self._systems[fqdn] = evolve(before, fqdn, event, Moment.of(recorded))
+        was = None if before is None else before.active_pool
+        if was != system.active_pool:
+            if was is not None:
+                del self._by_active_pool[was][fqdn]
+            if system.active_pool is not None:
+                self._by_active_pool.setdefault(system.active_pool, {})[fqdn] = None
+        self._judge(system)
+
+    def _judge(self, system: System) -> None:
+        policy = counting_policy(self._directory, system)
+        if is_open_to_all(policy):
+            self._restricted.pop(system.fqdn, None)
+        else:
+            self._restricted[system.fqdn] = policy
+
+    def hidden_from(self, user: str, lab_controller: str | None = None) -> frozenset[str]:
+        """The systems that a user may not view who is no admin, but may be a lab's controller."""
+        if not self._restricted:
+            return frozenset()
+        asked = user, lab_controller
+        hidden = self._kept.get(asked)
+        if hidden is None:
+            if len(self._kept) >= MOST_KEPT:
+                self._kept.clear()
+            hidden = self._kept[asked] = frozenset(self._hidden(user, lab_controller))
+        return hidden
+
+    def _hidden(self, user: str, lab_controller: str | None) -> Iterator[str]:
+        person = Person(user, Groups(self._directory, user))
+        for fqdn, policy in self._restricted.items():
+            system = self._systems[fqdn]
+            of_lab = lab_controller is not None and system.lab_controller == lab_controller
+            if not of_lab and not may(person, access_to(self._directory, system, policy), VIEW):
+                yield fqdn
+
+    def left_to(self, kind: str, name: str) -> list[str]:
+        """The systems that say something of a user, group or pool beside who owns them."""
+        if kind == "pool":
+            return list(self._by_active_pool.get(name, ()))
+        return [fqdn for fqdn, system in self._systems.items() if is_left_to(system, kind, name)]
+
+
+def is_left_to(system: System, kind: str, name: str) -> bool:
+    """Whether a user has it on loan or reserved, or its own policy names that user or group."""
+    if kind == "user" and any(
+        held is not None and held.user == name for held in (system.loan, system.reservation)
+    ):
+        return True
+    own: Policy = system.access_policy or ()
+    return names(own, kind, name)

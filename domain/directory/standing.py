@@ -1,0 +1,51 @@
+"""How people stand to a system: what the directory says of its pools, and of who is still there."""
+
+from __future__ import annotations
+
+from domain.access.people import Access
+from domain.access.policy import UNTIL_GIVEN, Policy, policy_of
+from domain.directory.state import Directory
+from domain.system.state import Loan, Reservation, System
+
+
+def access_to(directory: Directory, system: System, policy: Policy | None = None) -> Access:
+    """`policy` is the one that counts, for who has looked at it before.
+
+    Who has a name now that somebody else had then has none of what was theirs.
+    """
+
+    def still(held: Loan | Reservation | None) -> str | None:
+        return held.user if held is not None and directory.had("user", held.user, held.since) else None
+
+    return Access(
+        counting_policy(directory, system) if policy is None else policy,
+        system.owner if directory.had("user", system.owner, system.owned_since) else None,
+        still(system.loan),
+        still(system.reservation),
+    )
+
+
+def counting_policy(directory: Directory, system: System) -> Policy:
+    """The one that counts for all but submitting: that of its active pool, unless the pool is gone."""
+    pool = None if system.active_pool is None else policy_of_pool(directory, system.active_pool)
+    if pool is not None:
+        return pool
+    return UNTIL_GIVEN if system.access_policy is None else system.access_policy
+
+
+def policy_of_pool(directory: Directory, pool: str) -> Policy | None:
+    """None where there is no such pool; one that was never given a policy grants nothing."""
+    entry = directory.get("pool", pool)
+    return None if entry is None else policy_of(entry.document.get("access_policy") or ())
+
+
+class Groups:
+    """The groups a user is a member of, looked up when one is asked for: most policies name none."""
+
+    def __init__(self, directory: Directory, user: str) -> None:
+        self._directory = directory
+        self._user = user
+
+    def __contains__(self, group: object) -> bool:
+        entry = self._directory.get("group", str(group))
+        return entry is not None and self._user in entry.document["members"]

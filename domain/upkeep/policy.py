@@ -1,0 +1,59 @@
+"""The access policy of a system changes: its own, which policy counts, and what names who is gone."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from domain.access.policy import UNTIL_GIVEN, Policy, told
+from domain.access.sound import names, without
+from domain.errors import Refused
+from domain.events import Decided
+from domain.names import called
+from domain.system.events import SystemAccessPolicyChanged
+from domain.system.state import System
+from domain.upkeep.loan import give_back
+
+
+def own_policy(system: System) -> Policy:
+    """What counts as its own, given or not."""
+    return UNTIL_GIVEN if system.access_policy is None else system.access_policy
+
+
+def change_policy(
+    system: System,
+    entries: Sequence[Mapping[str, Any]],
+    active_pool: str | None,
+    pools: Sequence[str],
+) -> Decided:
+    """`entries` as `domain.access.sound.given` makes them, `pools` those that the system is in.
+
+    Raises Refused for the policy of a pool that it is not in. Nothing if all of it is so.
+    """
+    if active_pool is not None and active_pool not in pools:
+        raise Refused(f"{system.subject} is not in pool {active_pool}, whose policy cannot count for it")
+    own = None if system.access_policy is None else told(system.access_policy)
+    if own == list(entries) and system.active_pool == active_pool:
+        return []
+    return _becomes(system, entries, active_pool)
+
+
+def leave_pool(system: System, pool: str) -> Decided:
+    """Where the policy of a pool that it leaves counted, its own counts again: also if it comes back."""
+    return [] if system.active_pool != pool else _becomes(system, told(own_policy(system)), None)
+
+
+def part_with(system: System, kind: str, name: str) -> Decided:
+    """What a system says of what is removed, which ends with it: who has the name later is somebody else."""
+    if kind == "pool":
+        return leave_pool(system, name)
+    reason = f"{called(kind, name)} was removed"
+    decided = give_back(system, name, reason) if kind == "user" else []
+    if names(system.access_policy or (), kind, name):
+        left = without(own_policy(system), kind, name)
+        decided += _becomes(system, told(left), system.active_pool)
+    return decided
+
+
+def _becomes(system: System, entries: Sequence[Mapping[str, Any]], active_pool: str | None) -> Decided:
+    return [(system.subject, SystemAccessPolicyChanged(entries=entries, active_pool=active_pool))]

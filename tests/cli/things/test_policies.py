@@ -1,0 +1,131 @@
+"""`labledger policy`: what it asks for and how it shows it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from click.testing import Result
+
+from tests.cli.loopback import Answer, Server
+
+Run = Callable[..., Result]
+
+VIEW = {"permission": "view", "everybody": True}
+SUBMIT = {"permission": "submit", "group": "qa", "maximum_effective_priority": "Low"}
+RESERVE = {"permission": "reserve", "user": "bob"}
+POOL, SYSTEM = "/pools/big/access-policy", "/systems/a.b/access-policy"
+
+
+def there(server: Server, path: str, **more: Any) -> None:
+    """Everything that there is."""
+    found = {"entries": [VIEW, SUBMIT, RESERVE], **more}
+    server.on("GET", path, Answer(found, headers={"ETag": '"3"'}))
+    server.on("PUT", path, Answer({"changed": True}))
+
+
+def put(server: Server, path: str) -> Any:
+    (asked,) = server.asked_for("PUT", path)
+    assert asked.headers["If-Match"] == '"3"'
+    return asked.json()
+
+
+def test_show__of_a_system__tells_whom_and_whose_counts(server: Server, run: Run) -> None:
+    there(server, SYSTEM, active_pool="big")
+    shown = run("policy", "show", "--system", "a.b")
+    assert shown.stdout.splitlines()[2:] == [
+        "view        everybody",
+        "submit      group qa   Low",
+        "reserve     user bob",
+    ]
+    assert "policy of pool big counts" in shown.stderr
+    assert json.loads(run("policy", "show", "--system", "a.b", "--json").stdout)["active_pool"] == "big"
+    server.on("GET", POOL, Answer({"entries": []}))
+    assert "grants nothing" in run("policy", "show", "--pool", "big").stdout
+
+
+# arguments, the entries that are put
+EDITS: list[tuple[str, list[dict[str, Any]]]] = [
+    (
+        "grant view reserve --user eve --group ops",
+        [
+            *(VIEW, SUBMIT, RESERVE),
+            {"permission": "view", "user": "eve"},
+            {"permission": "view", "group": "ops"},
+            {"permission": "reserve", "user": "eve"},
+            {"permission": "reserve", "group": "ops"},
+        ],
+    ),
+    # Another maximum takes the place of the one there is.
+    (
+        "grant submit --group qa --maximum high",
+        [VIEW, RESERVE, {**SUBMIT, "maximum_effective_priority": "High"}],
+    ),
+    ("grant view --everybody", [SUBMIT, RESERVE, VIEW]),
+    ("revoke submit --group qa", [VIEW, RESERVE]),
+    ("revoke view reserve --everybody --user bob", [SUBMIT]),
+    # A group is no user of that name.
+    ("revoke reserve --group bob", [VIEW, SUBMIT, RESERVE]),
+]
+
+
+@pytest.mark.parametrize(("arguments", "entries"), EDITS, ids=[row[0] for row in EDITS])
+def test_edit__of_a_pool_or_a_system__puts_the_whole_as_it_is_then(
+    server: Server, run: Run, arguments: str, entries: list[dict[str, Any]]
+) -> None:
+    there(server, POOL)
+    there(server, SYSTEM, active_pool="big")
+    edited = run("policy", *arguments.split(), "--pool", "big")
+    assert (edited.stdout, put(server, POOL)) == (
+        "access policy of pool big changed\n",
+        {"entries": entries},
+    )
+    run("policy", *arguments.split(), "--system", "a.b")
+    assert put(server, SYSTEM) == {"entries": entries, "active_pool": "big"}
+
+
+@pytest.mark.parametrize(("arguments", "pool"), [("use a.b small", "small"), ("use a.b", None)])
+def test_use__a_pool_or_none__leaves_the_entries(
+    server: Server, run: Run, arguments: str, pool: str | None
+) -> None:
+    there(server, SYSTEM, active_pool="big")
+    run("policy", *arguments.split())
+    assert put(server, SYSTEM) == {"entries": [VIEW, SUBMIT, RESERVE], "active_pool": pool}
+
+
+@pytest.mark.parametrize(
+    ("given", "place", "path", "body"),
+    [
+        ({"entries": [VIEW]}, "--pool big", POOL, {"entries": [VIEW]}),
+        ({"entries": [VIEW]}, "--system a.b", SYSTEM, {"entries": [VIEW], "active_pool": "big"}),
+        (
+            {"entries": [], "active_pool": None, "position": 7},
+            "--system a.b",
+            SYSTEM,
+            {"entries": [], "active_pool": None},
+        ),
+    ],
+)
+def test_set__from_a_file__as_show_gives_it(
+    server: Server, run: Run, given: dict[str, Any], place: str, path: str, body: dict[str, Any]
+) -> None:
+    there(server, path, active_pool="big")
+    run("policy", "set", "-", *place.split(), input=json.dumps(given))
+    assert put(server, path) == body
+
+
+@pytest.mark.parametrize("content", ["{", "[]", '{"entries": {}}'])
+def test_set__file_wrong__nothing_is_asked(server: Server, run: Run, content: str) -> None:
+    assert run("policy", "set", "-", "--pool", "big", input=content).exit_code == 1
+    assert server.asked == []
+
+
+def test_loan__to_somebody_until_a_time__asks_in_utc(server: Server, run: Run) -> None:
+    server.on("PUT", "/systems/a.b/loan", Answer({"user": "bob"}))
+    options = ("--user", "bob", "--until", "2126-12-24T18:00")
+    assert run("system", "loan", "a.b", *options).stdout == "a.b is on loan to bob\n"
+    assert server.asked[0].json() == {"user": "bob", "until": "2126-12-24T18:00:00+00:00"}
+    run("system", "loan", "a.b")
+    assert server.asked[1].json() == {}

@@ -1,0 +1,198 @@
+"""Who may do what with a system: role x permission x resource, each cell written out."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from typing import Any, NamedTuple
+
+import httpx
+import pytest
+
+from api.rest.permissions import OPENED
+from tests.harness.running import Running
+
+Clients = dict[str, httpx.Client]
+
+# One person for each permission, by a group or by name; in turn who owns, borrows or has reserved the system,
+# who has nothing to do with it, and the roles.
+BY_NAME = ("view", "edit_policy", "edit_system", "loan_any")
+BY_GROUP = ("loan_self", "control_system", "reserve")
+HOLDERS = (*BY_NAME, *BY_GROUP)
+BESIDE = ("owner", "borrower", "stranger")
+SEEN_BY_ALL_BUT = {"stranger", "other-lab"}
+
+
+class Act(NamedTuple):
+    """What is done with a system, and by whom it is done; to the others it is 403, or 404 without a trace."""
+
+    method: str
+    path: str
+    body: Callable[[str], dict[str, Any]] | None
+    done_by: set[str]
+    prepared: str = ""
+    # Who may, and cannot as things are.
+    conflicts: frozenset[str] = frozenset()
+    # To whom the system is not there.
+    unseen: int = 404
+
+
+OWNERS = {"owner", "admin"}
+READERS = {*HOLDERS, *OWNERS, "borrower", "auditor", "lab"}
+NOTHING: Callable[[str], dict[str, Any]] = lambda _: {}  # noqa: E731
+LOAN, RESERVED = "loan", "reserved"
+
+ACTS: dict[str, Act] = {
+    "view": Act("GET", "/systems/{fqdn}", None, READERS),
+    "view usage": Act("GET", "/systems/{fqdn}/usage", None, READERS),
+    "view policy": Act("GET", "/systems/{fqdn}/access-policy", None, READERS),
+    "describe": Act("PATCH", "/systems/{fqdn}", lambda _: {"memory_mb": 7}, {"edit_system", *OWNERS}),
+    "drain": Act("PATCH", "/systems/{fqdn}", lambda _: {"draining": False}, {"edit_system", *OWNERS}),
+    "break": Act("PATCH", "/systems/{fqdn}", lambda _: {"condition": "Manual"}, {"edit_system", *OWNERS}),
+    "remove": Act("DELETE", "/systems/{fqdn}", None, {"edit_system", *OWNERS}),
+    "give away": Act("PATCH", "/systems/{fqdn}", lambda _: {"owner": "owner"}, OWNERS),
+    "change policy": Act(
+        "PUT", "/systems/{fqdn}/access-policy", lambda _: policy(), {"edit_policy", *OWNERS}
+    ),
+    "put into a pool of theirs": Act(
+        "PUT", "/pools/everybodys/systems/{fqdn}", NOTHING, {"edit_policy", *OWNERS}
+    ),
+    "put into a pool of others": Act("PUT", "/pools/others/systems/{fqdn}", NOTHING, {"admin"}),
+    "take out of a pool of others": Act(
+        "DELETE", "/pools/others/systems/{fqdn}", None, {"edit_policy", *OWNERS}
+    ),
+    "lend to oneself": Act("PUT", "/systems/{fqdn}/loan", NOTHING, {"loan_self", "loan_any", *OWNERS}),
+    "lend to others": Act("PUT", "/systems/{fqdn}/loan", lambda _: {"user": "view"}, {"loan_any", *OWNERS}),
+    "end a loan": Act("DELETE", "/systems/{fqdn}/loan", None, {"loan_any", "borrower", *OWNERS}, LOAN),
+    "reserve": Act("PUT", "/systems/{fqdn}/reservation", NOTHING, {"reserve", "owner"}),
+    # Whoever else may reserve it.
+    "reserve on loan": Act(
+        "PUT",
+        "/systems/{fqdn}/reservation",
+        NOTHING,
+        {"borrower"},
+        LOAN,
+        conflicts=frozenset({"reserve", "owner"}),
+    ),
+    # Whatever system it is, that is for admins, and who they do it for holds the permission.
+    "reserve for others": Act(
+        "PUT",
+        "/systems/{fqdn}/reservation",
+        lambda _: {"user": "reserve"},
+        {"admin", "reserve"},
+        unseen=403,
+    ),
+    "return": Act(
+        "DELETE", "/systems/{fqdn}/reservation", None, {"control_system", "reserve", *OWNERS}, RESERVED
+    ),
+}
+# Who does not come so far: only these read.
+READ_ONLY = {"auditor", "lab", "other-lab"}
+PEOPLE = (*HOLDERS, *BESIDE, "admin", "auditor", "lab", "other-lab")
+
+
+def policy() -> dict[str, Any]:
+    """Nobody is named but those who hold something; the group of a permission is called after it."""
+    named = [{"permission": name, "user": name} for name in BY_NAME]
+    grouped = [{"permission": name, "group": f"of-{name}"} for name in BY_GROUP]
+    return {"entries": [*named, *grouped]}
+
+
+@pytest.fixture(scope="module")
+def clients(line: Running) -> Iterator[Clients]:
+    with ExitStack() as stack:
+        admin = stack.enter_context(line.client())
+        users = (*HOLDERS, *BESIDE)
+        for name in (*users, "auditor"):
+            admin.put(f"/users/{name}", json={}).raise_for_status()
+        for name in BY_GROUP:
+            admin.put(f"/groups/of-{name}", json={"members": [name]}).raise_for_status()
+        admin.put("/groups/all", json={"members": users}).raise_for_status()
+        admin.put("/pools/everybodys", json={"owner_group": "all"}).raise_for_status()
+        admin.put("/pools/others", json={}).raise_for_status()
+        asked = {name: {"user": name, "role": "submitter"} for name in users}
+        asked["auditor"] = {"user": "auditor", "role": "auditor"}
+        for name, lab in (("lab", "lab.east.example.com"), ("other-lab", "lab.west.example.com")):
+            asked[name] = {"user": "lab-ops", "role": "lab-controller", "lab_controller": lab}
+        tokens = {name: admin.post("/tokens", json=body).json()["token"] for name, body in asked.items()}
+        yield {
+            "admin": admin,
+            **{name: stack.enter_context(line.client(token)) for name, token in tokens.items()},
+        }
+
+
+@pytest.fixture(scope="module")
+def restricted(clients: Clients) -> Iterator[str]:
+    """A Manual system of its own, in pool `others`."""
+    fqdn, admin = "matrix.east.example.com", clients["admin"]
+    system = {"fqdn": fqdn, "lab_controller": "lab.east.example.com", "owner": "owner", "condition": "Manual"}
+    admin.post("/systems", json={**system, "pools": ["others"]}).raise_for_status()
+    yield fqdn
+    admin.delete(f"/systems/{fqdn}")
+
+
+def prepare(admin: httpx.Client, fqdn: str, what: str) -> str:
+    """As it was, whatever the one before has done; the position of that."""
+    path = f"/systems/{fqdn}"
+    answers = (
+        admin.delete(f"{path}/reservation"),
+        admin.delete(f"{path}/loan"),
+        admin.patch(path, json={"owner": "owner", "condition": "Manual"}),
+        admin.put(f"{path}/access-policy", json=policy()),
+        admin.put(f"/pools/others{path}", json={}),
+        admin.delete(f"/pools/everybodys{path}"),
+        # The borrower sees it only while it is lent.
+        admin.put(f"{path}/loan", json={"user": "borrower"}) if what == LOAN else None,
+        admin.put(f"{path}/reservation", json={"user": "reserve"}) if what == RESERVED else None,
+    )
+    done = [answer for answer in answers if answer is not None]
+    assert {answer.status_code for answer in done} == {200}, [answer.text for answer in done]
+    position: str = done[-1].headers["Labledger-Position"]
+    return position
+
+
+def expected(act: Act, person: str) -> int:
+    if person in act.done_by and not (person == "borrower" and act.prepared != LOAN):
+        return 200
+    if person in act.conflicts:
+        return 409
+    if person in READ_ONLY and act.method != "GET":
+        return 403
+    hidden = person in SEEN_BY_ALL_BUT or (person == "borrower" and act.prepared != LOAN)
+    return act.unseen if hidden else 403
+
+
+@pytest.mark.parametrize("named", ACTS)
+def test_system__done_by_everybody_in_turn__by_these_and_no_others(
+    clients: Clients, restricted: str, named: str
+) -> None:
+    act, found = ACTS[named], {}
+    for person in PEOPLE:
+        position = prepare(clients["admin"], restricted, act.prepared)
+        more: dict[str, Any] = {} if act.body is None else {"json": act.body(person)}
+        if act.method == "GET":
+            more = {"params": {"min_position": position}}
+        answer = clients[person].request(act.method, act.path.format(fqdn=restricted), **more)
+        found[person] = answer.status_code
+    assert found == {person: expected(act, person) for person in PEOPLE}
+
+
+def test_table__of_what_permissions_open__is_what_they_were_seen_to_open() -> None:
+    """Each row of the table has an act here which just those holders do who are neither owner nor admin."""
+    rows: dict[tuple[str, str], set[str]] = {}
+    for permission, opened in OPENED.items():
+        for row in opened:
+            rows.setdefault(row, set()).add(permission)
+    seen: dict[tuple[str, str], set[str]] = {}
+    for act in ACTS.values():
+        path = re.sub("^/pools/[a-z]+/", "/pools/{name}/", act.path)
+        by = seen.setdefault((act.method, path), set())
+        by |= act.done_by & set(HOLDERS)
+    views = {row for row, permissions in rows.items() if permissions == {"view"}}
+    assert {row: by for row, by in seen.items() if row not in views} == {
+        row: permissions | ({"reserve"} if row[0] == "DELETE" and row[1].endswith("reservation") else set())
+        for row, permissions in rows.items()
+        if row not in views
+    }
+    assert views == {row for row in seen if row[0] == "GET"}

@@ -1,0 +1,115 @@
+"""A system that somebody may not view is nowhere for them, in lists, sums and events; for others it is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.harness.running import Running
+from tests.harness.waiting import until
+from tests.rest.acting import EAST
+
+People = dict[str, httpx.Client]
+LISTS: list[tuple[str, dict[str, Any], str, str]] = [
+    ("/systems", {}, "systems", "fqdn"),
+    ("/systems", {"lab_controller": EAST, "condition": "Automated"}, "systems", "fqdn"),
+    ("/idle-pool", {}, "systems", "fqdn"),
+    ("/system-usage", {"group_by": "system"}, "groups", "key"),
+    ("/system-usage", {"group_by": "system", "since": "2020-01-01T00:00:00Z"}, "groups", "key"),
+]
+
+
+@pytest.fixture
+def secret(client: httpx.Client, machine: str) -> tuple[str, str]:
+    """A system of alice's which bob may view; and the position as of which that is so."""
+    body = {"entries": [{"permission": "view", "user": "bob"}]}
+    done = client.put(f"/systems/{machine}/access-policy", json=body)
+    return machine, done.headers["labledger-position"]
+
+
+@pytest.mark.parametrize(("path", "query", "name", "key"), LISTS)
+def test_list__system_hidden_from_some__is_in_it_for_the_others(
+    client: httpx.Client,
+    people: People,
+    secret: tuple[str, str],
+    path: str,
+    query: dict[str, Any],
+    name: str,
+    key: str,
+) -> None:
+    fqdn, position = secret
+    seen = {}
+    for who in ("alice", "bob", "carol", "east", "west"):
+        params = {**query, "limit": 1000, "min_position": position}
+        seen[who] = fqdn in [row[key] for row in people[who].get(path, params=params).json()[name]]
+    assert seen == {"alice": True, "bob": True, "carol": False, "east": True, "west": False}
+    # Whoever may not see it now sees nothing of what it was.
+    then = {**query, "limit": 1000, "as_of": int(position) - 1}
+    assert fqdn not in [row[key] for row in people["carol"].get(path, params=then).json()[name]]
+    assert fqdn in [row[key] for row in client.get(path, params=then).json()[name]]
+
+
+def test_sums__of_what_is_hidden__count_under_other_names(
+    client: httpx.Client, people: People, secret: tuple[str, str]
+) -> None:
+    params = {"group_by": "lab_controller", "as_of": secret[1]}
+    everything = client.get("/system-usage", params=params).json()["groups"]
+    assert people["carol"].get("/system-usage", params=params).json()["groups"] == everything
+
+
+def test_below__a_hidden_system__404_as_for_one_that_is_not_there(
+    people: People, secret: tuple[str, str]
+) -> None:
+    fqdn, position = secret
+    for below in ("", "/usage", "/access-policy"):
+        params = {"min_position": position}
+        hidden = people["carol"].get(f"/systems/{fqdn}{below}", params=params)
+        missing = people["carol"].get(f"/systems/missing.example.com{below}", params=params)
+        assert (hidden.status_code, missing.status_code) == (404, 404)
+        assert hidden.json()["detail"] == missing.json()["detail"].replace("missing.example.com", fqdn)
+        assert people["bob"].get(f"/systems/{fqdn}{below}", params=params).status_code == 200
+
+
+def test_events__of_a_hidden_system__left_out_page_by_page(
+    client: httpx.Client, people: People, secret: tuple[str, str]
+) -> None:
+    fqdn, position = secret
+    for query in ({}, {"subject": f"system/{fqdn}"}, {"types": "system.registered"}):
+        seen = {}
+        for who, one in (("admin", client), ("bob", people["bob"]), ("carol", people["carol"])):
+            seen[who] = f"system/{fqdn}" in subjects(one, {**query, "min_position": position, "limit": 7})
+        assert seen == {"admin": True, "bob": True, "carol": False}
+
+
+def subjects(client: httpx.Client, query: dict[str, Any]) -> list[str]:
+    found, after = [], 0
+    while after is not None:
+        page = client.get("/events", params={**query, "after": after}).json()
+        found += [event["subject"] for event in page["events"]]
+        after = page["next"]
+    return found
+
+
+def test_stream__system_becomes_hidden__ends_and_is_resumed_without_it(
+    client: httpx.Client, people: People, machines: Callable[..., str], line: Running
+) -> None:
+    fqdn = machines(condition="Manual")
+    before = line.end()
+    headers = {"Accept": "text/event-stream"}
+    with people["carol"].stream("GET", "/events", params={"after": before}, headers=headers) as stream:
+        lines = stream.iter_lines()
+        client.patch(f"/systems/{fqdn}", json={"memory_mb": 17})
+        assert any("system.inventory-changed" in each for each in lines)
+        client.put(f"/systems/{fqdn}/access-policy", json={"entries": []})
+        # It ends by itself, a second later at most.
+        assert sum(each.startswith("id:") for each in lines) <= 2
+    client.patch(f"/systems/{fqdn}", json={"memory_mb": 18})
+
+    def resumed() -> list[str]:
+        page = people["carol"].get("/events", params={"after": before}).json()
+        return [event["subject"] for event in page["events"]]
+
+    assert until(lambda: f"system/{fqdn}" not in resumed(), "it to be hidden")

@@ -1,0 +1,165 @@
+"""Systems are lent, reserved by their borrowers, and come back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import timedelta
+
+import pytest
+
+from api.use_cases.change_policy import change_pool_policy, change_system_policy
+from api.use_cases.change_system import SystemChange, change_system
+from api.use_cases.lend_system import end_loan, lend_system
+from api.use_cases.move_system import move_system
+from api.use_cases.put_document import put_document
+from api.use_cases.remove_document import remove_document
+from api.use_cases.reserve_system import Wanted, reserve_system, return_system
+from domain.errors import FaultyInput, LabledgerError, NotPermitted, Refused, Unknown
+from tests.inside.bench import BEGINNING
+from tests.use_cases.asking import Town, as_admin, by
+
+BOBS = Wanted("bob", None, None)
+BY_BOB = {"permission": "reserve", "user": "bob"}
+VIEWED = {"permission": "view", "everybody": True}
+
+
+def automated(town: Town, fqdn: str = "a") -> None:
+    """And idle, as the scheduler leaves it."""
+    town.scene.desk.begin()
+    change = SystemChange(condition="Automated", reason="ready")
+    town.ask(change_system, as_admin(), fqdn, change, lambda _: None)
+    town.scene.desk.settle()
+    town.scene.desk.leave()
+
+
+def test_loan__of_an_automated_system__is_reserved_by_its_borrower_and_pending_when_returned(
+    town: Town,
+) -> None:
+    automated(town)
+    with pytest.raises(Refused, match="only Manual systems, and those on loan"):
+        town.ask(reserve_system, by("bob"), "a", BOBS)
+    town.ask(lend_system, as_admin(), "a", "bob", None)
+    with pytest.raises(Refused, match="on loan to bob"):
+        town.ask(reserve_system, by("ada"), "a", Wanted("ada", None, None))
+    before = town.log.end()
+    assert town.ask(reserve_system, by("bob"), "a", BOBS) is not None
+    assert town.ask(return_system, by("bob"), "a") is not None
+    assert [topic for _, topic in town.since(before)] == [
+        *("system.reservation-begun", "system.running"),
+        *("system.reservation-ended", "system.pending"),
+    ]
+
+
+def test_loan__ends_while_its_borrower_has_reserved_it__so_does_what_it_allowed(town: Town) -> None:
+    automated(town, "a")
+    for fqdn in ("a", "b"):
+        town.ask(lend_system, as_admin(), fqdn, "bob", None)
+        town.ask(reserve_system, by("bob"), fqdn, BOBS)
+    before = town.log.end()
+    assert town.ask(end_loan, by("bob"), "a") is not None
+    # Of a Manual system nobody needs a loan.
+    assert town.ask(end_loan, as_admin(), "b") is not None
+    assert town.since(before) == [
+        ("system/a", "system.loan-ended"),
+        ("system/a", "system.reservation-ended"),
+        ("system/a", "system.pending"),
+        ("system/b", "system.loan-ended"),
+    ]
+    assert town.ask(end_loan, as_admin(), "b") is None
+
+
+def test_loan__to_another_or_of_a_removed_system__refused_and_known_names_only(town: Town) -> None:
+    until = BEGINNING + timedelta(days=365_000)
+    assert town.ask(lend_system, as_admin(), "a", "bob", None) is not None
+    assert town.ask(lend_system, as_admin(), "a", "bob", None) is None
+    assert town.ask(lend_system, as_admin(), "a", "bob", until) is not None
+    with pytest.raises(Refused, match="on loan to bob"):
+        town.ask(lend_system, as_admin(), "a", "eve", None)
+    with pytest.raises(FaultyInput, match='user: there is no user "zoe"; until: is over'):
+        town.ask(lend_system, as_admin(), "a", "zoe", BEGINNING - timedelta(days=365_000))
+    removed = SystemChange(condition="Removed", reason="sold")
+    town.ask(change_system, as_admin(), "a", removed, lambda _: None)
+    assert town.state("system/a").loan is None
+    with pytest.raises(Refused, match="is Removed"):
+        town.ask(lend_system, as_admin(), "a", "eve", None)
+
+
+def test_user__removed__gives_back_what_is_on_loan_in_the_same_commit(town: Town) -> None:
+    automated(town)
+    town.ask(lend_system, as_admin(), "a", "eve", None)
+    town.ask(reserve_system, by("eve"), "a", Wanted("eve", None, None))
+    before = town.log.end()
+    done = town.ask(remove_document, as_admin(), "user", "eve")
+    assert done is not None and done.position == town.log.end()
+    assert town.since(before) == [
+        ("system/a", "system.loan-ended"),
+        ("system/a", "system.reservation-ended"),
+        ("system/a", "system.pending"),
+        ("user/eve", "user.removed"),
+    ]
+
+
+def test_pool__left_or_removed_while_its_policy_counts__own_policy_counts_again(town: Town) -> None:
+    for leave in (
+        lambda: town.ask(move_system, as_admin(), "net", "a", member=False),
+        lambda: town.ask(remove_document, as_admin(), "pool", "net"),
+    ):
+        if "a" not in town.services().feed.directory.systems_of("net"):
+            town.ask(move_system, as_admin(), "net", "a", member=True)
+        town.ask(change_system_policy, as_admin(), "a", [BY_BOB], "net")
+        with pytest.raises(Unknown):
+            # The policy of the pool has no entry.
+            town.ask(reserve_system, by("bob"), "a", BOBS)
+        assert leave() is not None
+        assert town.state("system/a").active_pool is None
+        assert town.ask(reserve_system, by("bob"), "a", BOBS) is not None
+        town.ask(return_system, by("bob"), "a")
+
+
+def test_policy__of_a_pool_it_is_not_in__refused(town: Town) -> None:
+    with pytest.raises(Refused, match="b is not in pool net"):
+        town.ask(change_system_policy, as_admin(), "b", [], "net")
+
+
+# What takes bob's permission in the moment in which he uses it, through the other process.
+
+TAKEN: list[tuple[str, Callable[[Town], object]]] = [
+    ("own", lambda town: town.ask(change_system_policy, as_admin(), "a", [VIEWED], None)),
+    ("pool", lambda town: town.ask(change_pool_policy, as_admin(), "net", [VIEWED])),
+    (
+        "group",
+        lambda town: town.ask(put_document, as_admin(), "group", "qa", {"owners": ["ada"], "members": []}),
+    ),
+]
+
+
+@pytest.mark.parametrize(("by_what", "taken"), TAKEN)
+def test_permission__taken_in_the_moment_it_is_used__is_not_used(
+    town: Town, by_what: str, taken: Callable[[Town], object]
+) -> None:
+    entries = [{"permission": "reserve", "group": "qa"} if by_what == "group" else BY_BOB, VIEWED]
+    town.ask(change_pool_policy, as_admin(), "net", entries)
+    town.ask(change_system_policy, as_admin(), "a", entries, "net" if by_what == "pool" else None)
+    town.scene.doors[1].catch_up()
+    with (
+        town.scene.doors[1].appended.preceded(lambda: taken(town)),
+        pytest.raises(NotPermitted),
+    ):
+        town.ask(reserve_system, by("bob"), "a", BOBS, door=1)
+
+
+def test_pool__left_in_the_moment_its_policy_is_chosen__does_not_count(town: Town) -> None:
+    def leaves() -> None:
+        town.ask(move_system, as_admin(), "net", "a", member=False)
+
+    with town.scene.doors[1].appended.preceded(leaves), pytest.raises(LabledgerError, match="not in pool"):
+        town.ask(change_system_policy, as_admin(), "a", [], "net", door=1)
+
+
+def test_pool__policy_chosen_in_the_moment_it_is_left__own_policy_counts_again(town: Town) -> None:
+    def chosen() -> None:
+        town.ask(change_system_policy, as_admin(), "a", [], "net")
+
+    with town.scene.doors[1].appended.preceded(chosen):
+        town.ask(move_system, as_admin(), "net", "a", member=False, door=1)
+    assert town.state("system/a").active_pool is None
