@@ -31,7 +31,10 @@ def with_people(history: list[Commit], seed: int) -> list[Commit]:
         systems = [record.name for record in records if record.topic == "system.registered"]
         pairs = [act for fqdn in systems for act in _begins(chance, fqdn)]
         while chance.random() < 0.3:
-            pairs.append(_act(chance, _systems(peopled)))
+            pairs.append(act(chance, _systems(peopled)))
+            if chance.random() < 0.1:
+                # Its systems have not left it before, as they always have.
+                pairs.append(entitled.pool_removed(chance.choice(POOLS)))
         peopled += _apart(pairs, records[-1].position)
     return peopled
 
@@ -55,12 +58,12 @@ def _begins(chance: Random, fqdn: str) -> Iterator[Pair]:
     yield entitled.owned_by(fqdn, chance.choice(PEOPLE))
 
 
-def _act(chance: Random, systems: list[str]) -> Pair:
+def act(chance: Random, systems: list[str]) -> Pair:
+    """Somebody uses their say."""
     group, pool, user = chance.choice(GROUPS), chance.choice(POOLS), chance.choice(PEOPLE)
     acts = [
         entitled.pool_policy(pool, *_entries(chance)),
         entitled.pool_policy(pool, *_entries(chance)),
-        entitled.pool_removed(pool),
         entitled.group_is_now(group, *chance.sample(PEOPLE, chance.randrange(4))),
         entitled.group_is_now(group, *chance.sample(PEOPLE, chance.randrange(4)), owners=[user]),
         entitled.group_removed(group),
@@ -79,12 +82,13 @@ def _act(chance: Random, systems: list[str]) -> Pair:
 
 
 def _entries(chance: Random) -> Iterator[entitled.Entry]:
-    for _ in range(chance.randrange(4)):
+    for _ in range(chance.choice((0, 1, 2, 2, 3, 3, 4))):
         most = chance.choice(list(Priority)).name
         yield chance.choice(
             (
                 entitled.to_group(chance.choice(GROUPS), most),
                 entitled.to_user(chance.choice(PEOPLE), most),
+                entitled.to_everybody(most),
                 entitled.to_everybody(most),
                 {"permission": "view", "everybody": True},
             )
