@@ -31,10 +31,7 @@ def with_people(history: list[Commit], seed: int) -> list[Commit]:
         systems = [record.name for record in records if record.topic == "system.registered"]
         pairs = [act for fqdn in systems for act in _begins(chance, fqdn)]
         while chance.random() < 0.3:
-            pairs.append(act(chance, _systems(peopled)))
-            if chance.random() < 0.1:
-                # Its systems have not left it before, as they always have.
-                pairs.append(entitled.pool_removed(chance.choice(POOLS)))
+            pairs.append(_act(chance, _systems(peopled)))
         peopled += _apart(pairs, records[-1].position)
     return peopled
 
@@ -58,12 +55,12 @@ def _begins(chance: Random, fqdn: str) -> Iterator[Pair]:
     yield entitled.owned_by(fqdn, chance.choice(PEOPLE))
 
 
-def act(chance: Random, systems: list[str]) -> Pair:
-    """Somebody uses their say."""
+def _act(chance: Random, systems: list[str]) -> Pair:
     group, pool, user = chance.choice(GROUPS), chance.choice(POOLS), chance.choice(PEOPLE)
     acts = [
         entitled.pool_policy(pool, *_entries(chance)),
         entitled.pool_policy(pool, *_entries(chance)),
+        entitled.pool_removed(pool),
         entitled.group_is_now(group, *chance.sample(PEOPLE, chance.randrange(4))),
         entitled.group_is_now(group, *chance.sample(PEOPLE, chance.randrange(4)), owners=[user]),
         entitled.group_removed(group),
@@ -82,13 +79,12 @@ def act(chance: Random, systems: list[str]) -> Pair:
 
 
 def _entries(chance: Random) -> Iterator[entitled.Entry]:
-    for _ in range(chance.choice((0, 1, 2, 2, 3, 3, 4))):
+    for _ in range(chance.randrange(4)):
         most = chance.choice(list(Priority)).name
         yield chance.choice(
             (
                 entitled.to_group(chance.choice(GROUPS), most),
                 entitled.to_user(chance.choice(PEOPLE), most),
-                entitled.to_everybody(most),
                 entitled.to_everybody(most),
                 {"permission": "view", "everybody": True},
             )
