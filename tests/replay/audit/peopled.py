@@ -6,11 +6,13 @@ Nobody has scheduled by them: such a history is to be asked questions, and is no
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cache
 from random import Random
 
 from domain.events import data_of
 from domain.priority import Priority
-from replay.audit.record import Commit, Record
+from replay.audit.record import Commit, Record, commits, from_recorded
+from tests.domain.scheduling.history import live
 from tests.replay.audit import entitled
 from tests.replay.audit.moves import Pair
 
@@ -19,6 +21,13 @@ GROUPS = ("qe", "dev")
 POOLS = ("net", "gpu")
 # Room for what happens between two commits.
 STEP = 1_000
+
+
+@cache
+def lived(seed: int) -> list[Commit]:
+    """Every other one is of people who have different rights."""
+    history = list(commits(from_recorded(live(seed, bursts=40, limit=3).log)))
+    return with_people(history, seed) if seed % 2 else history
 
 
 def with_people(history: list[Commit], seed: int) -> list[Commit]:

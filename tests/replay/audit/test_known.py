@@ -4,31 +4,22 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from functools import cache
 
 import pytest
 
 from replay.audit.facts import facts_of
 from replay.audit.known import Known
 from replay.audit.lines import LAST
-from replay.audit.record import Commit, commits, from_recorded
+from replay.audit.record import Commit
 from replay.audit.requirement import judge as answer
 from replay.audit.safety import could_take_safely, stuck, wanting
 from replay.audit.standing import standing, takers
 from replay.audit.values import Recipe, System
 from replay.audit.viable import Judge
-from tests.domain.scheduling.history import live
-from tests.replay.audit.peopled import with_people
+from tests.replay.audit.peopled import lived
 
 SEEDS = range(6)
 EVERY = 10
-
-
-@cache
-def lived(seed: int) -> list[Commit]:
-    """Every other one of people who have different rights."""
-    history = list(commits(from_recorded(live(seed, bursts=40, limit=3).log)))
-    return with_people(history, seed) if seed % 2 else history
 
 
 def folded(history: list[Commit]) -> Known:

@@ -15,7 +15,7 @@ from replay.audit.safety import could_take_safely
 from replay.audit.standing import standing, takers
 from replay.audit.values import Recipe, System
 from replay.audit.viable import Judge
-from tests.replay.audit.test_known import lived
+from tests.replay.audit.peopled import lived
 
 SEEDS = range(1, 9, 2)
 EVERY = 15

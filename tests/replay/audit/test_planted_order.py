@@ -172,7 +172,7 @@ def test_nobody_jumped__policy_changed_while_waiting__counts_as_it_is() -> None:
     assert_caught(story, "nobody_jumped", "recipe/11", "recipe/13")
 
 
-def test_nobody_jumped__assigned_before_effective() -> None:
+def test_nobody_jumped__past_one_that_is_assigned__is_found_however_that_is_capped() -> None:
     """Whose set has a system of the lab goes first, however it is capped."""
     story = lab()
     story.job(11, {11: only("b"), 12: only("a")}, "Low", owner="bob", group=THEIRS)
