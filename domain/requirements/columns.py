@@ -82,23 +82,23 @@ class Columns:
     def put(self, number: int, inventory: Inventory) -> frozenset[str] | None:
         """Take in a system: the properties of which it has other values than before; None for a new one."""
         before = self._inventories.get(number)
-        changed = {name for name, column in self._columns.items() if column.put(number, inventory)}
+        changed = [name for name, column in self._columns.items() if column.put(number, inventory)]
         for name in changed:
             self.kept[name].clear()
         self._inventories[number] = inventory
         self.everyone |= 1 << number
         if before is None:
             return None
-        return frozenset(changed | self._unread(before, inventory))
+        return frozenset(changed + self._unread(before, inventory))
 
-    def _unread(self, before: Inventory, after: Inventory) -> set[str]:
+    def _unread(self, before: Inventory, after: Inventory) -> list[str]:
         """Those of the changed properties that nobody has asked about here."""
         properties = self.vocabulary.properties.items()
-        return {
+        return [
             name
             for name, about in properties
             if name not in self._columns and about.read(before) != about.read(after)
-        }
+        ]
 
 
 def _bitmap(numbers: list[int]) -> int:

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 
 from domain.scheduling.choice import choices
 from tests.domain.scheduling.labs import occupy
+from tests.domain.scheduling.policies import user
 from tests.domain.scheduling.wants import ANYTHING, BIG, named
 from tests.domain.scheduling.world import World
 
@@ -117,6 +118,27 @@ def test_choice__all_equal__goes_by_name_whatever_the_order_of_registration(worl
     assert order(world, recipe_id) == ["m10", "m2", "m9"]
     idle(world, {}, "m1")
     assert order(world, recipe_id) == ["m1", "m10", "m2", "m9"]
+
+
+def test_choice__those_who_may_not_submit_there__are_no_takers_of_it(world: World) -> None:
+    idle(world, {}, "a", "b")
+    occupy(world, "a", "b")
+    for _ in range(2):
+        world.submit(named(*"ab"), owner="bob")
+    world.submit(named("a"), owner="eve")
+    world.settle()
+    recipe_id = world.submit(ANY, owner="eve")
+    assert order(world, recipe_id) == ["b", "a"]
+    world.open_system("a", user("eve"))
+    # a: eve's two; b: bob's two, and one of hers.
+    assert order(world, recipe_id) == ["a", "b"]
+
+
+def test_choice__on_loan_to_another__is_none_of_the_candidates(world: World) -> None:
+    idle(world, {"net": "a"}, "a", "b")
+    world.lend("a", "bob")
+    assert order(world, world.submit(ANY, owner="eve", autopick_pools=("net",))) == ["b"]
+    assert order(world, world.submit(ANY, owner="bob", autopick_pools=("net",))) == ["a", "b"]
 
 
 # By chance
