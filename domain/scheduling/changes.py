@@ -29,7 +29,7 @@ class Changes:
         elif not changed:
             return
         else:
-            self._properties.update(dict.fromkeys(changed))
+            self._properties.update(dict.fromkeys(sorted(changed)))
         self.systems |= 1 << number
 
     def gone(self, filters: int) -> None:
@@ -50,6 +50,6 @@ class Changes:
 
     def _look_up(self, filters: int, entries: Mapping[int, Entry]) -> None:
         for number in numbers_in(filters):
-            for name in properties(from_text(entries[number].key.host_requires)):
+            for name in sorted(properties(from_text(entries[number].key.host_requires))):
                 self._naming[name] = self._naming.get(name, 0) | 1 << number
         self._looked_up |= filters

@@ -9,7 +9,9 @@ from typing import Any
 
 import pytest
 
+from domain.access.submitting import Submitting, Who
 from domain.events import Recorded
+from domain.priority import Priority
 from domain.scheduling import choice
 from domain.scheduling.availability import Availability
 from projections.folding import fold
@@ -80,6 +82,21 @@ def tracking_apart(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(Projector, "_project", project)
 
 
+def what_is_lent_is_had(patch: pytest.MonkeyPatch) -> None:
+    """Whoever has borrowed a system does not have it alone."""
+    patch.setattr(Submitting, "is_lent_away", lambda *_: False)
+
+
+def all_is_urgent(patch: pytest.MonkeyPatch) -> None:
+    """Who may submit to a system at all may do so at any priority."""
+    maximum = Submitting.maximum
+
+    def uncapped(self: Submitting, who: Who) -> Priority | None:
+        return None if maximum(self, who) is None else Priority.Urgent
+
+    patch.setattr(Submitting, "maximum", uncapped)
+
+
 def wall_clock(patch: pytest.MonkeyPatch) -> None:
     """Which of several systems a recipe takes depends on when it is asked."""
 
@@ -104,12 +121,14 @@ PLANTED: Mapping[str, Planted] = {
     # Few seeds have a holder that appends once more when it was replaced.
     "fencing": Planted(no_fence, "nobody_fenced_writes", first=29, seeds=60),
     # And few have one who moves what is being decided about, between the basis and the commit.
-    "versions": Planted(no_versions, "audit|nobody caught", first=57),
+    "versions": Planted(no_versions, "audit|nobody caught", seeds=60),
     "command ids": Planted(no_command_ids, "is in the log 2 times|audit|nobody caught"),
     "wake-ups": Planted(
         nobody_wakes_up, "never happens|no_idle_system_wanted|nobody_jumped|mended", seeds=30
     ),
     "safety": Planted(everything_is_safe, "no_unsafe_grant|no_holder_stuck|no_deadlock"),
+    "loans": Planted(what_is_lent_is_had, "lent_system"),
+    "effective priorities": Planted(all_is_urgent, "nobody_jumped"),
     "tracking": Planted(tracking_apart, "read model|UniqueViolation"),
     "wall clock": Planted(wall_clock, "another decision is demanded"),
 }

@@ -22,6 +22,8 @@ from tests.simulation.machine.chance import Chance
 from tests.simulation.machine.loop import SimulatedLoop
 from tests.simulation.machine.stand_ins import Event, stand_ins
 from tests.simulation.machine.strands import RUNNING, Process, in_strand
+from tests.simulation.people.acting import Acting
+from tests.simulation.people.entitled import Entitled
 from tests.simulation.people.faults import Misfortune
 from tests.simulation.people.operators import Operator
 from tests.simulation.people.scenes import HOUR, begin_log, scene_of
@@ -107,7 +109,7 @@ class Seed:
         self._over = asyncio.Event()
         beginning = self.house.outsider("beginning")
         RUNNING.set(beginning)
-        await asyncio.to_thread(begin_log, self.scene.lab)
+        await asyncio.to_thread(begin_log, self.scene.lab, self.scene.with_policies)
         self.house.furnish(self.server)
         for each in self.scene.lab["lab_controllers"]:
             self.house.add(each["fqdn"], partial(self._lab_controller, each["fqdn"]))
@@ -121,7 +123,7 @@ class Seed:
             return
         RUNNING.set(beginning)
         for each in people:
-            if isinstance(each, Operator):
+            if isinstance(each, Acting):
                 await asyncio.to_thread(each.tidy_up)
         if not await self._comes_to_rest():
             await self._judge()
@@ -175,8 +177,8 @@ class Seed:
         more = " ".join(f"{name}={doing[name]}" for name in doing if name not in ("lab_controller", "what"))
         self.story.tell(doing["lab_controller"], f"{doing['what']} {more}")
 
-    def _people(self) -> list[Submitter | Operator]:
-        people: list[Submitter | Operator] = []
+    def _people(self) -> list[Submitter | Acting]:
+        people: list[Submitter | Acting] = []
         names = [each["name"] for each in self.scene.lab["users"]]
         own = self.house.outsider("people")
         for name in names[: self.scene.submitters]:
@@ -188,7 +190,10 @@ class Seed:
         asker, dice = Asker(self.network, names[-1], "admin"), self.chance.stream("operator")
         operator = Operator(asker, self.ledger, dice, self.scene.lab, self.story.tell)
         own.strand(lambda: operator.run(self.scene.acts_per_hour))
-        return [*people, operator]
+        asker, dice = Asker(self.network, names[-1], "admin"), self.chance.stream("entitled")
+        entitled = Entitled(asker, self.ledger, dice, self.scene.lab, self.story.tell)
+        own.strand(lambda: entitled.run(self.scene.says_per_hour))
+        return [*people, operator, entitled]
 
     def _misfortune(self) -> Misfortune:
         dice = self.chance.stream("misfortune")

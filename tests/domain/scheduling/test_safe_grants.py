@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from domain.scheduling import question
-from domain.scheduling.reasons import NO_IDLE_SYSTEM, SET_INCOMPLETE
+from domain.scheduling.reasons import ALL_BROKEN, SET_INCOMPLETE
 from replay.audit import at_rest, from_recorded
 from tests.domain.scheduling.labs import finish, occupy, wanting
 from tests.domain.scheduling.wants import named
@@ -54,7 +54,7 @@ def test_grant__first_of_a_set_whose_rest_is_away__is_not_made(world: World) -> 
     first, second = world.submit_set([named("a"), named("b")])
     (decision,) = world.settle()
     reasons = {subject: event.reason for subject, event in decision.events}  # type: ignore[attr-defined]
-    assert reasons == {f"recipe/{first}": SET_INCOMPLETE, f"recipe/{second}": NO_IDLE_SYSTEM}
+    assert reasons == {f"recipe/{first}": SET_INCOMPLETE, f"recipe/{second}": ALL_BROKEN}
     assert world.systems["a"].usage == "idle"
 
 

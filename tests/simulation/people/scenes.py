@@ -8,6 +8,7 @@ from typing import Any
 from api.store.event_log import EventLog
 from api.store.requests import Append, committed
 from domain.directory.changes import put
+from domain.directory.events import PoolAccessPolicyChanged
 from domain.events import Change, Decided, Stamp
 from domain.upkeep.registration import register
 from replay.behaviour import Behaviour
@@ -37,6 +38,9 @@ class Scene:
     submitters: int
     jobs_per_hour: float
     acts_per_hour: float
+    # How often somebody says who may have what; and whether it is said from the beginning, for pools.
+    says_per_hour: float
+    with_policies: bool
     faults_per_hour: float
     # How slow the database is all the time: the slower, the more comes in between.
     pace: float
@@ -46,6 +50,7 @@ def scene_of(chance: Chance, hours: float) -> Scene:
     dice = chance.stream("scene")
     labs = dice.choice((1, 1, 2, 2, 3))
     systems = dice.randint(max(2, labs), 9)
+    say = chance.stream("say")
     seed = dice.randrange(1_000_000)
 
     def at_times(percent: float) -> float:
@@ -68,12 +73,14 @@ def scene_of(chance: Chance, hours: float) -> Scene:
         submitters=dice.randint(1, 3),
         jobs_per_hour=dice.choice((0.5, 1.0, 2.0, 4.0)) * systems / 4,
         acts_per_hour=dice.choice((0.0, 0.5, 2.0, 8.0)),
+        says_per_hour=say.choice((0.0, 0.5, 2.0, 8.0)),
+        with_policies=say.random() < 0.5,
         faults_per_hour=dice.choice((0.0, 0.5, 1.0, 3.0, 10.0)),
         pace=dice.choice((1.0, 1.0, 20.0, 500.0)),
     )
 
 
-def begin_log(lab: dict[str, Any]) -> None:
+def begin_log(lab: dict[str, Any], with_policies: bool) -> None:
     """The lab as one commit, so that every seed begins with a whole one."""
     decided: Decided = []
     for kind, section, key in NAMED:
@@ -82,6 +89,9 @@ def begin_log(lab: dict[str, Any]) -> None:
             event = put(kind, None, document)
             assert event is not None
             decided.append((f"{kind}/{each[key]}", event))
+            if with_policies and "access_policy" in each:
+                changed = PoolAccessPolicyChanged(entries=each["access_policy"])
+                decided.append((f"{kind}/{each[key]}", changed))
     for system in lab["systems"]:
         decided += register(system)
     stamp = Stamp(BEGINNING, "admin", "request/beginning")
