@@ -30,7 +30,7 @@ def test_distro_tree__comes_to_a_lab__who_waits_has_its_idle_system(stage: Stage
             recipe-set.submitted    recipe-set/1    job_id=1 priority=Normal recipe_ids=1
             recipe.new              recipe/1        recipe_set_id=1 distro_tree_id=2
         scheduler, on recipe-set.submitted recipe-set/1:
-            recipe.queued           recipe/1        reason='no idle system is viable'
+            recipe.queued           recipe/1        reason='every viable system is broken'
     """)
     urls = {fqdn: ["http://mirror/"] for fqdn in LABS.values()}
     stage.write("PUT", later, {**TREE, "name": "Later", "urls": urls})
@@ -68,8 +68,8 @@ def test_distro_tree__leaves_every_lab__who_waits_for_it_is_given_up(stage: Stag
             recipe.new              recipe/1        recipe_set_id=1 distro_tree_id=2
             recipe.new              recipe/2        recipe_set_id=1 distro_tree_id=1
         scheduler, on recipe-set.submitted recipe-set/1:
-            recipe.queued           recipe/1        reason='no idle system is viable'
-            recipe.queued           recipe/2        reason='no idle system is viable'
+            recipe.queued           recipe/1        reason='every viable system is broken'
+            recipe.queued           recipe/2        reason='every viable system is broken'
     """)
     stage.write("DELETE", later)
     stage.tells("""
