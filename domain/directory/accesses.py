@@ -49,8 +49,8 @@ class Accesses:
     def __init__(self, directory: Directory) -> None:
         self._directory = directory
         self._systems: dict[str, System] = {}
-        # Those that not everybody may view: mostly none.
-        self._restricted: dict[str, None] = {}
+        # The policy that counts on those that not everybody may view: mostly there are none.
+        self._restricted: dict[str, Policy] = {}
         self._by_active_pool: dict[str, dict[str, None]] = {}
         self._kept: dict[tuple[str, str | None], frozenset[str]] = {}
 
@@ -80,10 +80,11 @@ class Accesses:
         self._judge(system)
 
     def _judge(self, system: System) -> None:
-        if is_open_to_all(counting_policy(self._directory, system)):
+        policy = counting_policy(self._directory, system)
+        if is_open_to_all(policy):
             self._restricted.pop(system.fqdn, None)
         else:
-            self._restricted[system.fqdn] = None
+            self._restricted[system.fqdn] = policy
 
     def hidden_from(self, user: str, lab_controller: str | None = None) -> frozenset[str]:
         """The systems that a user may not view who is no admin, but may be a lab's controller."""
@@ -99,10 +100,10 @@ class Accesses:
 
     def _hidden(self, user: str, lab_controller: str | None) -> Iterator[str]:
         person = Person(user, Groups(self._directory, user))
-        for fqdn in self._restricted:
+        for fqdn, policy in self._restricted.items():
             system = self._systems[fqdn]
             of_lab = lab_controller is not None and system.lab_controller == lab_controller
-            if not of_lab and not may(person, access_to(self._directory, system), VIEW):
+            if not of_lab and not may(person, access_to(self._directory, system, policy), VIEW):
                 yield fqdn
 
     def left_to(self, kind: str, name: str) -> list[str]:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from typing import Any
 
 import httpx
 import pytest
 
-from tests.harness.running import Running
+from tests.harness.running import SAMPLES, Running
 from tests.rest.acting import by_people, in_one_commit, recipe_for, submit, usage
 
 People = dict[str, httpx.Client]
@@ -23,8 +24,12 @@ def pool(client: httpx.Client) -> Iterator[str]:
     """Of the group kernel-qe, which alice owns and bob is in."""
     made = client.put("/pools/own", json={"owner_group": "kernel-qe"})
     client.get("/pools/own", params=after(made)).raise_for_status()
-    yield "/pools/own/access-policy"
+    yield policy_of("own")
     client.delete("/pools/own")
+
+
+def policy_of(pool: str) -> str:
+    return f"/pools/{pool}/access-policy"
 
 
 def after(answer: httpx.Response) -> dict[str, str]:
@@ -60,6 +65,13 @@ def test_pool__policy_given_and_taken_away__as_its_people_say(
     assert entries(client.get(pool, params={"as_of": given.json()["position"]})) == [VIEW, SUBMIT]
     assert client.get("/pools/nobody/access-policy").status_code == 404
     assert client.put("/pools/nobody/access-policy", json={"entries": []}).status_code == 404
+
+
+def test_pools__of_a_lab_that_was_loaded__have_the_policies_of_its_file(client: httpx.Client) -> None:
+    pools = json.loads((SAMPLES / "lab.json").read_text("utf-8"))["pools"]
+    for pool in pools:
+        found = {frozenset(entry.items()) for entry in entries(client.get(policy_of(pool["name"])))}
+        assert found == {frozenset(entry.items()) for entry in pool["access_policy"]} and found
 
 
 def test_pool__put_again__keeps_its_policy(client: httpx.Client, pool: str) -> None:

@@ -130,6 +130,8 @@ def restricted(clients: Clients) -> Iterator[str]:
     system = {"fqdn": fqdn, "lab_controller": "lab.east.example.com", "owner": "owner", "condition": "Manual"}
     admin.post("/systems", json={**system, "pools": ["others"]}).raise_for_status()
     yield fqdn
+    open_to_all = {"entries": [{"permission": "view", "everybody": True}]}
+    admin.put(f"/systems/{fqdn}/access-policy", json=open_to_all).raise_for_status()
     admin.delete(f"/systems/{fqdn}")
 
 

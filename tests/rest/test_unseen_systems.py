@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import httpx
@@ -12,6 +12,7 @@ from tests.harness.running import Running
 from tests.harness.waiting import until
 from tests.rest.acting import EAST
 
+OPEN = {"entries": [{"permission": "view", "everybody": True}]}
 People = dict[str, httpx.Client]
 LISTS: list[tuple[str, dict[str, Any], str, str]] = [
     ("/systems", {}, "systems", "fqdn"),
@@ -24,11 +25,12 @@ LISTS: list[tuple[str, dict[str, Any], str, str]] = [
 
 
 @pytest.fixture
-def secret(client: httpx.Client, machine: str) -> tuple[str, str]:
+def secret(client: httpx.Client, machine: str) -> Iterator[tuple[str, str]]:
     """A system of alice's which bob may view; and the position as of which that is so."""
     body = {"entries": [{"permission": "view", "user": "bob"}]}
     done = client.put(f"/systems/{machine}/access-policy", json=body)
-    return machine, done.headers["labledger-position"]
+    yield machine, done.headers["labledger-position"]
+    client.put(f"/systems/{machine}/access-policy", json=OPEN).raise_for_status()
 
 
 @pytest.mark.parametrize(("path", "query", "name", "key"), LISTS)
@@ -114,3 +116,4 @@ def test_stream__system_becomes_hidden__ends_and_is_resumed_without_it(
         return [event["subject"] for event in page["events"]]
 
     assert until(lambda: f"system/{fqdn}" not in resumed(), "it to be hidden")
+    client.put(f"/systems/{fqdn}/access-policy", json=OPEN).raise_for_status()

@@ -31,13 +31,13 @@ def test_maximum__of_several_pools__is_the_highest() -> None:
     assert maximum(submitting(None, [lower, POOL], "owner"), group="qe") is Priority.Urgent
 
 
-def test_maximum__for_a_user_that_an_entry_names() -> None:
+def test_maximum__entry_names_the_user__is_what_it_says() -> None:
     decides = submitting(policy_of([ALICE]), [], "owner")
     assert maximum(decides, user="alice") is Priority.High
     assert maximum(decides, user="bob", group="alice") is None
 
 
-def test_own_policy__counts_only_where_no_pool_has_an_entry_to_submit() -> None:
+def test_own_policy__a_pool_has_an_entry_to_submit__counts_no_more() -> None:
     own = policy_of([ALICE])
     views = policy_of([{"permission": "view", "everybody": True}])
     assert maximum(submitting(own, [views], "owner"), user="alice") is Priority.High
