@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import httpx
@@ -48,8 +48,11 @@ DOORS = [posted, patched, told, imported]
 
 
 @pytest.fixture
-def fqdn() -> str:
-    return f"whole-{next(NUMBERS)}.east.example.com"
+def fqdn(client: Client) -> Iterator[str]:
+    """Of a system that is made then, and removed afterwards."""
+    name = f"whole-{next(NUMBERS)}.east.example.com"
+    yield name
+    client.delete(f"/systems/{name}")
 
 
 def shown(client: Client, fqdn: str, answer: httpx.Response) -> dict[str, Any]:
