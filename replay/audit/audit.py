@@ -61,7 +61,7 @@ def of_decisions(judge: Judge) -> tuple[OfDecisions, ...]:
 
 
 # The policies whose grants must be as the rules written down here have it; who names none must, too.
-POLICIES = (2, 3)
+POLICIES = (2, 3, 4)
 
 
 class Audit:
