@@ -93,7 +93,7 @@ def test_lab__disabled_and_enabled_again__who_waits_has_its_idle_system(stage: S
             recipe-set.submitted    recipe-set/1    job_id=1 priority=Normal recipe_ids=1
             recipe.new              recipe/1        recipe_set_id=1 distro_tree_id=1
         scheduler, on recipe-set.submitted recipe-set/1:
-            recipe.queued           recipe/1        reason='no viable system is usable now, busy ones included'
+            recipe.queued           recipe/1        reason='no viable system is usable now, busy ones inc…'
     """)
     stage.write("PATCH", west, {"enabled": True})
     stage.tells("""

@@ -80,7 +80,7 @@ def test_forced__manual_system__not_for_those_who_do_not_force_it(stage: Stage) 
             recipe-set.submitted    recipe-set/1    job_id=1 priority=Urgent recipe_ids=1
             recipe.new              recipe/1        recipe_set_id=1 distro_tree_id=1
         scheduler, on recipe-set.submitted recipe-set/1:
-            recipe.queued           recipe/1        reason='no viable system is usable now, busy ones included'
+            recipe.queued           recipe/1        reason='no viable system is usable now, busy ones inc…'
     """)
     (forces,) = stage.submit(forced(stage, "m1"), priority="Low")
     stage.tells("""

@@ -53,7 +53,7 @@ def test_reservation__time_is_over__ended_and_who_forces_the_system_has_it(stage
             recipe-set.submitted    recipe-set/1    job_id=1 priority=Normal recipe_ids=1
             recipe.new              recipe/1        recipe_set_id=1 distro_tree_id=1
         scheduler, on recipe-set.submitted recipe-set/1:
-            recipe.queued           recipe/1        reason='no viable system is usable now, busy ones included'
+            recipe.queued           recipe/1        reason='no viable system is usable now, busy ones inc…'
     """)
     # Nobody does anything.
     stage.tells("""
