@@ -9,10 +9,15 @@ import pytest
 
 from api.store.event_log import EventLog
 from api.store.requests import Append, Outcome
+from domain.priority import Priority
 from domain.scheduling import new_job, partition, question, raising
 from domain.scheduling.recipe_sets import RecipeSets
 
 Plant = Callable[[pytest.MonkeyPatch], None]
+
+# What a priority and its opposite come to, and more than a history has positions.
+LEAST_AND_MOST = int(min(Priority) + max(Priority))
+LONG = 1 << 20
 
 
 def everything_is_safe(patch: pytest.MonkeyPatch) -> None:
@@ -25,7 +30,7 @@ def last_come_first_served(patch: pytest.MonkeyPatch) -> None:
 
     def backwards(self: RecipeSets, host: object) -> tuple[int, ...]:
         priority, submission, recipe_id = ranked(self, host)  # type: ignore[arg-type]
-        return -priority, -submission, recipe_id
+        return -LEAST_AND_MOST - priority, LONG - submission, recipe_id
 
     patch.setattr(RecipeSets, "rank", backwards)
 

@@ -85,7 +85,7 @@ def _queued_first(system: System) -> tuple[str, ...]:
 
 
 def _without_assigned_first() -> AbstractContextManager[object]:
-    return patch.object(question, "_lines", _queued_first)
+    return patch.object(question, "lines_of", _queued_first)
 
 
 def _without_looking_first() -> AbstractContextManager[object]:

@@ -42,6 +42,8 @@ MATRIX: dict[str, dict[str, str]] = {
     "/recipes/{recipe_id}": {"GET": "ASLU"},
     "/recipes/{recipe_id}/progress": {"POST": "AL"},
     "/recipes/{recipe_id}/return": {"POST": "AS"},
+    "/recipes/{recipe_id}/explanation": {"GET": "ASLU"},
+    "/matches": {"POST": "AS"},
     "/queue": {"GET": "ASLU"},
     "/idle-pool": {"GET": "ASLU"},
     "/system-usage": {"GET": "ASLU"},

@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 
 from domain.events import TOPICS, Change, Event, Recorded, Stamp, event
+from domain.scheduling.decide import POLICY_VERSION
 from domain.scheduling.labs import Labs
 from tests.domain.scheduling.history import first_by_hash, live
 from tests.domain.scheduling.world import World
@@ -97,7 +98,7 @@ def test_verify__decisions_of_older_policies__are_told_apart(database: TestDatab
     log = busy().log
     ends = sorted({row.commit_end for row in log if row.stamp.basis})
     versions = dict(zip(ends, (1, 2), strict=False))
-    store(database, [of_policy(row, versions.get(row.commit_end, 3)) for row in log])
+    store(database, [of_policy(row, versions.get(row.commit_end, POLICY_VERSION)) for row in log])
     answer = found(database, status=0)
     assert [each["other_policies"] for each in answer["hash_seeds"].values()] == [{"1": 1, "2": 1}] * 2
     # What policy 2 gives to whom follows the same rules.

@@ -69,7 +69,7 @@ def test_explain__waits__tells_rules_systems_and_who_comes_first(server: Server,
     said = result.stdout
     assert said.startswith("recipe 12 is queued: because\n")
     assert "recipe 4, running since 2026-01-01 00:00:00" in said
-    assert "11: priority High before Low" in said
+    assert "11: priority High before Normal" in said
     assert "access" in said and "more (--limit)" not in said
 
 
