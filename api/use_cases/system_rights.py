@@ -27,7 +27,7 @@ def require_any(services: Services, request: Request, system: System, permission
     require_viewed(services, request, system)
     if not any(holds(services, request, system, permission) for permission in permissions):
         needed = " or ".join(permissions)
-        raise NotPermitted(f"{system.subject} belongs to {system.owner}: this takes the permission {needed}")
+        raise NotPermitted(f"{system.subject} belongs to {system.owner}: it takes {needed}")
 
 
 def require_viewed(services: Services, request: Request, system: System) -> None:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import httpx
+import pytest
 
 from tests.harness.running import Running
 from tests.harness.waiting import until
@@ -17,15 +18,30 @@ EXPLAINS = b"api.explaining.part"
 TREE = '<distroRequires><distro_name op="=" value="RHEL-9.6"/></distroRequires>'
 
 
-def submitted(client: httpx.Client, host: str, priority: str = "Normal") -> int:
+@pytest.fixture
+def submitted(client: httpx.Client) -> Iterator[Callable[[str], int]]:
+    """Submits a job that requires this; the id of its recipe. They are cancelled afterwards."""
+    job_ids: list[int] = []
+
+    def submit(host: str) -> int:
+        recipe_id, job_id = submit_job(client, host)
+        job_ids.append(job_id)
+        return recipe_id
+
+    yield submit
+    for job_id in job_ids:
+        assert client.post(f"/jobs/{job_id}/cancel", json={"reason": "the test is over"}).is_success
+
+
+def submit_job(client: httpx.Client, host: str) -> tuple[int, int]:
     job = (
-        f'<job><recipeSet priority="{priority}"><recipe>{TREE}<hostRequires>{host}</hostRequires>'
+        f"<job><recipeSet><recipe>{TREE}<hostRequires>{host}</hostRequires>"
         '<task name="/distribution/check-install"/></recipe></recipeSet></job>'
     )
     answer = client.post("/jobs", content=job, headers={"Content-Type": "application/xml"})
     assert answer.status_code == 201, answer.text
     (recipe_id,) = answer.json()["recipe_ids"]
-    return int(recipe_id)
+    return recipe_id, answer.json()["job_id"]
 
 
 def named(fqdn: str) -> str:
@@ -38,12 +54,12 @@ def state_of(client: httpx.Client, recipe_id: int) -> str | None:
 
 
 def test_explanation__placed_and_waiting__tell_each_other(
-    client: httpx.Client, machines: Callable[..., str]
+    client: httpx.Client, machines: Callable[..., str], submitted: Callable[[str], int]
 ) -> None:
     fqdn = machines()
-    runs = submitted(client, named(fqdn))
+    runs = submitted(named(fqdn))
     until(lambda: state_of(client, runs) == "waiting", "it to be placed")
-    waits = submitted(client, named(fqdn))
+    waits = submitted(named(fqdn))
     until(lambda: state_of(client, waits) == "queued", "it to be queued")
 
     granted = client.get(f"/recipes/{runs}/explanation").json()
@@ -118,10 +134,10 @@ def test_matches__faulty__tells_where_and_what(client: httpx.Client) -> None:
 
 
 def test_explanation__the_process_that_explains_was_killed__another_answers(
-    line: Running, client: httpx.Client, machines: Callable[..., str]
+    line: Running, client: httpx.Client, machines: Callable[..., str], submitted: Callable[[str], int]
 ) -> None:
     fqdn = machines()
-    runs = submitted(client, named(fqdn))
+    runs = submitted(named(fqdn))
     until(lambda: state_of(client, runs) == "waiting", "it to be placed")
     asked = f"/recipes/{runs}/explanation"
     told = client.get(asked).json()
