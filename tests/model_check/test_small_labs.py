@@ -31,7 +31,7 @@ LONG = {
     "races": None,
     "two-sets": None,
     "two-sets-ranked": None,
-    "two-sets-capped": None,
+    "two-sets-capped": 60,
     "two-sets-ranked-breaking": 16,
     "three-sets": None,
     "three-sets-breaking": 40,
