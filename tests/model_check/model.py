@@ -54,6 +54,12 @@ class Model(World):
         super().end_loan(fqdn)
         del self.borrowers[fqdn]
 
+    def set_condition(self, fqdn: str, condition: str) -> None:
+        super().set_condition(fqdn, condition)
+        if condition == "Removed":
+            # With a system that is gone its loan ends.
+            self.borrowers.pop(fqdn, None)
+
     @property
     def is_in_group(self) -> bool:
         """Whether who submits is."""
