@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from domain.access.submitting import Submitting, Who
 from domain.priority import Priority
@@ -18,7 +19,7 @@ from domain.scheduling.filters import QUEUED
 from domain.scheduling.heads import Rank
 from domain.scheduling.partition import Partition
 from domain.scheduling.planes import Planes
-from domain.scheduling.question import is_for_forced_only, lines_of
+from domain.scheduling.question import in_order, is_for_forced_only, lines_of
 from domain.scheduling.reasons import ITS_SET_IS_IN_LAB, SUBMITTED_BEFORE
 from domain.scheduling.recipe_sets import line_of
 from domain.system.state import System
@@ -98,6 +99,24 @@ class Places:
             for (who, other), counted in tally.before.items():
                 if min(other, cap(decides, who)) == effective:
                     yield counted
+
+
+class Place(NamedTuple):
+    """Where a recipe stands on a system: `key` is what puts it there."""
+
+    recipe_id: int
+    priority: int
+    effective_priority: int
+    key: tuple[int, ...]
+
+
+def places_on(partition: Partition, system: System) -> Iterator[Place]:
+    """The recipes that might have a system, in the order in which it asks them."""
+    for rank in in_order(partition, system):
+        recipe = partition.sets.recipes[rank[-1]]
+        effective = int(effective_priority(partition, recipe, system))
+        key = recipe.state != "assigned", -effective, *rank
+        yield Place(recipe.recipe_id, -rank[0], effective, key)
 
 
 def effective_priority(partition: Partition, recipe: Recipe, system: System) -> Priority:
