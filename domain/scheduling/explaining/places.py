@@ -8,7 +8,6 @@ those of the filters it is viable for, by the bits it has in common with each bi
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -16,7 +15,7 @@ from domain.access.submitting import Submitting, Who
 from domain.priority import Priority
 from domain.recipe.state import Recipe
 from domain.scheduling.filters import QUEUED
-from domain.scheduling.heads import Rank
+from domain.scheduling.heads import HIGHEST, Rank
 from domain.scheduling.partition import Partition
 from domain.scheduling.planes import Planes
 from domain.scheduling.question import in_order, is_for_forced_only, lines_of
@@ -34,17 +33,22 @@ class Tally:
     """
 
     def __init__(self, partition: Partition, line: str, rank: Rank) -> None:
-        filters = partition.filters
-        everybody: dict[Kind, Counter[int]] = {}
-        before: dict[Kind, Counter[int]] = {}
-        for standing in filters.wanting(line):
+        everybody: dict[Kind, dict[int, int]] = {}
+        before: dict[Kind, dict[int, int]] = {}
+        for standing in partition.filters.wanting(line):
             number = standing.entry.number
-            for who, ranked in standing.recipes.items():
+            for who_number, ranked in standing.recipes.items():
+                who = partition.filters.who(who_number)
+                # A hundred thousand may stand there, a few with each filter of each who.
+                counts, earlier = [0] * (HIGHEST + 1), 0
                 for other in ranked.unordered():
-                    kind = filters.who(who), -other[0]
-                    everybody.setdefault(kind, Counter())[number] += 1
-                    if other[0] == rank[0] and other < rank:
-                        before.setdefault(kind, Counter())[number] += 1
+                    counts[-other[0]] += 1
+                    earlier += other < rank and other[0] == rank[0]
+                for priority, count in enumerate(counts):
+                    if count:
+                        everybody.setdefault((who, priority), {})[number] = count
+                if earlier:
+                    before.setdefault((who, -rank[0]), {})[number] = earlier
         self.all = {kind: Planes(counted) for kind, counted in everybody.items()}
         self.before = {kind: Planes(counted) for kind, counted in before.items()}
 
