@@ -27,6 +27,13 @@ JOIN read.recipe_details d USING (recipe_id)
 JOIN read.recipes r ON r.recipe_id = q.recipe_id AND r.since_position <= %(at)s AND r.until_position > %(at)s
 ORDER BY NOT q.assigned, -q.priority, q.submission, q.recipe_id
 
+-- name: queue_of
+-- These recipes, as `queue` tells of them, in no order.
+SELECT r.recipe_id, d.recipe_set_id, d.job_id, r.state, r.lab_controller, r.since, r.since_position,
+       d.owner, d.group_name AS "group", d.whiteboard
+FROM read.recipes r JOIN read.recipe_details d USING (recipe_id)
+WHERE r.recipe_id = ANY (%(recipe_ids)s) AND r.since_position <= %(at)s AND r.until_position > %(at)s
+
 -- name: recipe
 -- `guests` are the ids of a host's guests.
 SELECT d.recipe_id, d.recipe_set_id, d.job_id, d.owner, d.group_name AS "group", d.whiteboard, d.role,

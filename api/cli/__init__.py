@@ -15,7 +15,7 @@ SECTIONS = {
         "job": Entry("api.cli.jobs.job:job", "Show a job and where its recipes stand."),
         "jobs": Entry("api.cli.lists.filtered:jobs", "List jobs, newest first."),
         "recipe": Entry("api.cli.jobs.recipe:recipe", "Show a recipe and the history of its states."),
-        "queue": Entry("api.cli.lists.jobs:queue", "List the recipes that wait, in rank order."),
+        "queue": Entry("api.cli.lists.filtered:queue", "List the recipes that wait, in rank order."),
         "explain": Entry(
             "api.cli.jobs.explain:explain", "Explain why a recipe waits, or why it got its system."
         ),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import asdict
+from itertools import islice
 from typing import Any, Final
 
 from api.explaining.follower import Follower
@@ -15,6 +16,7 @@ from domain.recipe.lifecycle import UNPLACED
 from domain.recipe.state import Recipe, evolve
 from domain.scheduling.decide import POLICY_VERSION
 from domain.scheduling.explaining.granted import why_granted
+from domain.scheduling.explaining.places import places_on
 from domain.scheduling.explaining.refusals import Refusal, of_system, refusals, refused_by_filter
 from domain.scheduling.explaining.waiting import Asked, why_it_waits
 from domain.scheduling.filter_key import Asks, FilterKey, own_distro
@@ -102,6 +104,19 @@ def _placed(
     return {"summary": found.summary, "granted": shown}
 
 
+def order(follower: Follower, system: str, at: int | None, after: list[Any], most: int) -> dict[str, Any]:
+    """The recipes that might have a system, as it asks them; each by its `key`, from behind `after` on."""
+    partition = follower.at_end() if at is None else follower.at(at)
+    known = partition.systems.get(system)
+    if known is None:
+        raise Unknown(called("system", system))
+    placed = (place for place in places_on(partition, known) if place.key > tuple(after))
+    return {
+        "position": partition.position,
+        "recipes": [{**place._asdict(), "key": list(place.key)} for place in islice(placed, most)],
+    }
+
+
 def matches(follower: Follower, recipes: list[dict[str, Any]], hidden: list[str]) -> dict[str, Any]:
     """Of recipes that are not submitted, which systems would be viable, and why the others would not be, but
     for those that are `hidden`.
@@ -132,4 +147,8 @@ def _systems(labs: Labs, seen: Iterable[str], refused: tuple[Refusal, ...]) -> l
     return told
 
 
-ANSWERS: Final[Mapping[str, Callable[..., dict[str, Any]]]] = {"recipe": recipe, "matches": matches}
+ANSWERS: Final[Mapping[str, Callable[..., dict[str, Any]]]] = {
+    "recipe": recipe,
+    "matches": matches,
+    "order": order,
+}

@@ -77,7 +77,14 @@ WITH_PASSWORD = {("login",), ("logout",)}
 CASES = [
     *(Case("jobs"), Case("jobs --all"), Case("job 1"), Case("recipe 1"), Case("watch 1", lines=True)),
     *(Case("explain 1"), Case(f"explain 9 --system {ARM}")),
-    *(Case("queue"), Case("idle"), Case("systems --as-of 30"), Case("overview"), Case("lab-controllers")),
+    *(
+        Case("queue"),
+        Case(f"queue --system {ARM}"),
+        Case("idle"),
+        Case("systems --as-of 30"),
+        Case("overview"),
+        Case("lab-controllers"),
+    ),
     *(Case("distro-trees"), Case("pools"), Case("users"), Case("groups"), Case("usage --by pool")),
     Case("reads"),
     Case("events --types recipe.new,recipe.queued --limit 5", lines=True),

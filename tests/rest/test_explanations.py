@@ -153,3 +153,26 @@ def explainers(line: Running) -> list[int]:
     tasks = Path(f"/proc/{worker_of(line).pid}/task").glob("*/children")
     children = [pid for task in tasks for pid in task.read_text().split()]
     return [int(pid) for pid in children if EXPLAINS in Path(f"/proc/{pid}/cmdline").read_bytes()]
+
+
+def test_queue__of_one_system__is_in_the_order_in_which_it_asks(
+    client: httpx.Client, machines: Callable[..., str], submitted: Callable[[str], int]
+) -> None:
+    fqdn = machines()
+    runs = submitted(named(fqdn))
+    until(lambda: state_of(client, runs) == "waiting", "it to be placed")
+    capped = {
+        "entries": [{"permission": "submit", "everybody": True, "maximum_effective_priority": "Medium"}]
+    }
+    assert client.put(f"/systems/{fqdn}/access-policy", json=capped).is_success
+    first, second = submitted(named(fqdn)), submitted(named(fqdn))
+    until(lambda: state_of(client, second) == "queued", "them to be queued")
+    urgent = client.get(f"/recipes/{second}").json()["recipe_set_id"]
+    assert client.patch(f"/recipe-sets/{urgent}", json={"priority": "Urgent"}).is_success
+    asked = {"system": fqdn, "limit": 1}
+    page = client.get("/queue", params=asked).json()
+    (told,) = page["recipes"]
+    assert (told["recipe_id"], told["priority"], told["effective_priority"]) == (second, "Urgent", "Medium")
+    (told,) = client.get(page["next"]).json()["recipes"]
+    assert (told["recipe_id"], told["priority"], told["effective_priority"]) == (first, "Normal", "Medium")
+    assert client.get("/queue", params={"system": "no.such"}).status_code == 404

@@ -1,4 +1,4 @@
-"""`labledger jobs`, `systems`: the lists that can be narrowed down."""
+"""`labledger jobs`, `queue`, `systems`: the lists that can be narrowed down."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import click
 from api.cli.arguments.params import OneOf
 from api.cli.lists import completing
 from api.cli.lists.inventory import export, import_
-from api.cli.lists.jobs import JOBS
+from api.cli.lists.jobs import JOBS, QUEUE
 from api.cli.lists.listing import list_command, with_commands
 from api.cli.lists.systems import SYSTEMS
 from domain.recipe.lifecycle import RECIPE
@@ -32,6 +32,19 @@ jobs = list_command(
         _owner("jobs"),
         click.Option(
             ["--group"], metavar="GROUP", shell_complete=completing.groups, help="Only jobs of this group."
+        ),
+    ),
+)
+queue = list_command(
+    "queue",
+    QUEUE,
+    "List the recipes that wait for a system, in rank order.",
+    filters=(
+        click.Option(
+            ["--system"],
+            metavar="FQDN",
+            shell_complete=completing.systems,
+            help="Only recipes that might have this system, in the order in which it asks them.",
         ),
     ),
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from api.cli.lists.listing import Listing, list_command, since
+from api.cli.lists.listing import Listing, since
 from api.cli.terminal.tables import Column, Row
 from api.cli.terminal.wording import clock, zone
 
@@ -51,5 +51,3 @@ QUEUE = Listing(
     "Nothing waits.",
     "Nothing waited then.",
 )
-
-queue = list_command("queue", QUEUE, "List the recipes that wait for a system, in rank order.")

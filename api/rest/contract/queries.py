@@ -59,6 +59,13 @@ class JobPage(Page):
     state: Annotated[RecipeState | None, Field(description="only those in this state")] = None
 
 
+class QueuePage(Page):
+    system: Annotated[
+        Fqdn | None,
+        Field(description="only those that it is viable for, in the order in which it asks them"),
+    ] = None
+
+
 class SystemPage(Page):
     condition: Annotated[Condition | None, Field(description="only those in this condition")] = None
     usage: Annotated[UsageState | None, Field(description="only those with this usage")] = None

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from datetime import datetime
 from functools import partial
 from typing import Any
 
 from falcon.asgi import Request, Response
 
-from api.rest import reading
+from api.rest import reading, seeing
 from api.rest.body import parse_model, read_body, read_json_bytes
+from api.rest.context import query_of
 from api.rest.contract import queries
 from api.rest.contract.answers import recipes as answers
 from api.rest.contract.inputs.labs import ProgressItem
@@ -19,7 +21,7 @@ from api.rest.idempotency import once
 from api.rest.middleware.principal import principal_of
 from api.rest.resources.by_number import find
 from api.rest.resources.progress import read_report
-from api.rest.resources.shapes import queued_recipe, recipe_document, seconds_document
+from api.rest.resources.shapes import queued_recipe, ranked, recipe_document, seconds_document
 from api.services import Request as Requested
 from api.services import Services
 from api.store.requests import Committed
@@ -30,6 +32,8 @@ from domain.errors import LabledgerError
 from domain.recipe.lifecycle import STARTED
 from domain.recipe.state import Recipe
 
+# (not assigned, -effective priority, -priority, submission, recipe id) before all others, on one system.
+ORDER_START: list[Any] = [False, -(2**15), -(2**15), 0, 0]
 # (not assigned, -priority, submission, recipe id) before all others.
 QUEUE_START: list[Any] = [False, -(2**15), 0, 0]
 # What is shown of a recipe beside itself.
@@ -91,8 +95,12 @@ class Recipes:
         answer = {"recipe_id": recipe_id, "returned": done is not None}
         await reading.answer_write(resp, self._services, done, answer)
 
-    @operation("List the recipes that wait, in rank order", answers.Queue, queries.Page)
+    @operation("List the recipes that wait, in rank order", answers.Queue, queries.QueuePage, refuses=(404,))
     async def on_get_queue(self, req: Request, resp: Response) -> None:
+        system = query_of(req, queries.QueuePage).system
+        if system is not None:
+            await self._queue_of(req, resp, system)
+            return
         page = await reading.read_page(req, self._services, first=QUEUE_START)
         names = ("not_assigned", "minus_priority", "submission", "recipe_id")
         params = {"at": page.position, "limit": page.limit, **dict(zip(names, page.after, strict=True))}
@@ -100,3 +108,19 @@ class Recipes:
         last = rows[-1] if rows else None
         key = last and [last["state"] != "assigned", -last["priority"], last["submission"], last["recipe_id"]]
         reading.answer_list(req, resp, page, "recipes", [queued_recipe(row) for row in rows], key)
+
+    async def _queue_of(self, req: Request, resp: Response, system: str) -> None:
+        """The scheduler's order is asked where it is known, and the read models about the recipes in it."""
+        page = await reading.read_page(req, self._services, first=ORDER_START)
+        await seeing.require_seen(req, self._services, system)
+        # Of the present it tells what is in the log by the time that it answers.
+        at = None if query_of(req, queries.QueuePage).as_of is None else page.position
+        asked = {"at": at, "after": page.after, "most": page.limit, "system": system}
+        told = await self._services.explainer.ask("order", **asked)
+        position, order = told["position"], told["recipes"]
+        await self._services.reader.reach(position, self._services.bounds.position_wait_seconds)
+        params = {"at": position, "recipe_ids": [one["recipe_id"] for one in order]}
+        rows = {row["recipe_id"]: row for row in await self._services.reader.rows("queue_of", params)}
+        recipes = [{**rows[one["recipe_id"]], **ranked(one)} for one in order]
+        page = replace(page, at=page.at._replace(position=position))
+        reading.answer_list(req, resp, page, "recipes", recipes, order[-1]["key"] if order else None)

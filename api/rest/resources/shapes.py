@@ -74,6 +74,15 @@ def queued_recipe(row: Row) -> Row:
     }
 
 
+def ranked(place: Row) -> Row:
+    """The same as it is on one system."""
+    return {
+        "priority": Priority(place["priority"]).name,
+        "effective_priority": Priority(place["effective_priority"]).name,
+        "weight": None,
+    }
+
+
 def system_document(row: Row) -> Row:
     inventory = row["inventory"]
     return {

@@ -74,6 +74,7 @@ class Candidates:
         self._refused = refused
         self._places = Places(partition, host)
         self._usable = partition.usable(host)
+        self._before: dict[int, int] = {}
 
     def in_order(self, numbers: int) -> list[int]:
         """Of viable systems: first those that stand idle, then where the fewest come before it, by name."""
@@ -88,7 +89,9 @@ class Candidates:
 
     def before(self, number: int) -> int:
         """How many recipes a system asks before it."""
-        return self._places.before(self._partition.system(number))
+        if number not in self._before:
+            self._before[number] = self._places.before(self._partition.system(number))
+        return self._before[number]
 
     def refused(self, number: int, verdict: str) -> Candidate:
         """A system that some rule refuses."""
@@ -104,7 +107,7 @@ class Candidates:
         return replace(
             self._candidate(system, *self._why_not_now(system, number)),
             effective_priority=effective_priority(self._partition, self._host, system).name,
-            before=self._places.before(system),
+            before=self.before(number),
             ahead=tuple(islice(self._ahead(system), MOST_AHEAD)),
         )
 

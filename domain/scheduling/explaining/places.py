@@ -8,17 +8,17 @@ those of the filters it is viable for, by the bits it has in common with each bi
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from domain.access.submitting import Submitting, Who
 from domain.priority import Priority
 from domain.recipe.state import Recipe
 from domain.scheduling.filters import QUEUED
-from domain.scheduling.heads import Rank
+from domain.scheduling.heads import HIGHEST, Rank
 from domain.scheduling.partition import Partition
 from domain.scheduling.planes import Planes
-from domain.scheduling.question import is_for_forced_only, lines_of
+from domain.scheduling.question import in_order, is_for_forced_only, lines_of
 from domain.scheduling.reasons import ITS_SET_IS_IN_LAB, SUBMITTED_BEFORE
 from domain.scheduling.recipe_sets import line_of
 from domain.system.state import System
@@ -33,17 +33,22 @@ class Tally:
     """
 
     def __init__(self, partition: Partition, line: str, rank: Rank) -> None:
-        filters = partition.filters
-        everybody: dict[Kind, Counter[int]] = {}
-        before: dict[Kind, Counter[int]] = {}
-        for standing in filters.wanting(line):
+        everybody: dict[Kind, dict[int, int]] = {}
+        before: dict[Kind, dict[int, int]] = {}
+        for standing in partition.filters.wanting(line):
             number = standing.entry.number
-            for who, ranked in standing.recipes.items():
+            for who_number, ranked in standing.recipes.items():
+                who = partition.filters.who(who_number)
+                # A hundred thousand may stand there, a few with each filter of each who.
+                counts, earlier = [0] * (HIGHEST + 1), 0
                 for other in ranked.unordered():
-                    kind = filters.who(who), -other[0]
-                    everybody.setdefault(kind, Counter())[number] += 1
-                    if other[0] == rank[0] and other < rank:
-                        before.setdefault(kind, Counter())[number] += 1
+                    counts[-other[0]] += 1
+                    earlier += other < rank and other[0] == rank[0]
+                for priority, count in enumerate(counts):
+                    if count:
+                        everybody.setdefault((who, priority), {})[number] = count
+                if earlier:
+                    before.setdefault((who, -rank[0]), {})[number] = earlier
         self.all = {kind: Planes(counted) for kind, counted in everybody.items()}
         self.before = {kind: Planes(counted) for kind, counted in before.items()}
 
@@ -98,6 +103,24 @@ class Places:
             for (who, other), counted in tally.before.items():
                 if min(other, cap(decides, who)) == effective:
                     yield counted
+
+
+class Place(NamedTuple):
+    """Where a recipe stands on a system: `key` is what puts it there."""
+
+    recipe_id: int
+    priority: int
+    effective_priority: int
+    key: tuple[int, ...]
+
+
+def places_on(partition: Partition, system: System) -> Iterator[Place]:
+    """The recipes that might have a system, in the order in which it asks them."""
+    for rank in in_order(partition, system):
+        recipe = partition.sets.recipes[rank[-1]]
+        effective = int(effective_priority(partition, recipe, system))
+        key = recipe.state != "assigned", -effective, *rank
+        yield Place(recipe.recipe_id, -rank[0], effective, key)
 
 
 def effective_priority(partition: Partition, recipe: Recipe, system: System) -> Priority:
