@@ -31,6 +31,7 @@ class Explainer:
         self._url = url
         self._process: subprocess.Popen[bytes] | None = None
         self._asking = ThreadPoolExecutor(1, "explaining")
+        self._closed = False
 
     async def ask(self, about: str, **question: Any) -> dict[str, Any]:
         """`about` names one of `answers.ANSWERS`. Raises what that does, and ExplanationFailed."""
@@ -44,6 +45,8 @@ class Explainer:
 
     def _ask(self, line: bytes) -> dict[str, Any]:
         for _ in range(ATTEMPTS):
+            if self._closed:
+                break
             if answer := self._exchanged(self._running(), line):
                 said: dict[str, Any] = orjson.loads(answer)
                 return said
@@ -75,15 +78,17 @@ class Explainer:
         return self._process
 
     def _end(self) -> None:
-        """It ends with its standard input."""
+        """It has nothing to lose."""
         process, self._process = self._process, None
         if process is not None:
             with process:
-                process.terminate()
+                process.kill()
 
     async def close(self) -> None:
         """An answer that somebody still waits for does not come any more."""
-        if self._process is not None:
-            self._process.terminate()
+        self._closed = True
+        process = self._process
+        if process is not None:
+            process.kill()
         await asyncio.to_thread(self._asking.shutdown)
         self._end()

@@ -30,10 +30,13 @@ def main() -> None:
     spare_what_lasts()
     follower = Follower(os.environ[variable("database_url")])
     while line := _next_line(sys.stdin.buffer):
-        sys.stdout.buffer.write(
-            orjson.dumps(_answer(follower, orjson.loads(line)), option=orjson.OPT_UTC_Z) + b"\n"
-        )
-        sys.stdout.buffer.flush()
+        answer = orjson.dumps(_answer(follower, orjson.loads(line)), option=orjson.OPT_UTC_Z)
+        try:
+            sys.stdout.buffer.write(answer + b"\n")
+            sys.stdout.buffer.flush()
+        except BrokenPipeError:
+            # Who asked is gone; what is left of the answer is not to be tried again at the end.
+            os._exit(0)
 
 
 def _next_line(source: BinaryIO) -> bytes:

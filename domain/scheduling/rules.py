@@ -25,17 +25,20 @@ About = TypeVar("About")
 
 @dataclass(frozen=True)
 class Rule(Generic[About]):
-    """One row: a name for people, who passes, what is said of one system that it keeps out, and of a recipe
-    whom it leaves nobody.
+    """One row: a name for people, who passes, and what is said of a recipe whom it leaves nobody.
 
     `of_matches` is said where it lets nobody through of those that match the host requirements.
     """
 
     name: str
     passes: Callable[[Labs, About], int]
-    of_system: str
     reason: str
     of_matches: str = reasons.NO_MATCH_FITS
+
+    @property
+    def of_system(self) -> str:
+        """What is said of one system that it keeps out."""
+        return reasons.OF_SYSTEM[self.name]
 
 
 def _registered(labs: Labs, _: FilterKey) -> int:
@@ -72,12 +75,11 @@ def _loan(labs: Labs, who: Who) -> int:
 
 FITTING: tuple[Rule[FilterKey], ...] = (
     # A removed system serves nobody, whatever else holds.
-    Rule("registered", _registered, reasons.OF_SYSTEM["registered"], reasons.NOT_REGISTERED),
+    Rule("registered", _registered, reasons.NOT_REGISTERED),
     # Seed 000: a distro tree must be in the lab that would install it.
     Rule(
         "distro",
         _distro_in_lab,
-        reasons.OF_SYSTEM["distro"],
         reasons.NO_LAB_HAS_THE_TREE,
         reasons.NO_MATCH_HAS_THE_TREE,
     ),
@@ -85,14 +87,12 @@ FITTING: tuple[Rule[FilterKey], ...] = (
     Rule(
         "guests",
         _guests_in_lab,
-        reasons.OF_SYSTEM["guests"],
         reasons.NO_LAB_HAS_THE_GUESTS,
         reasons.NO_MATCH_HAS_THE_GUESTS,
     ),
     Rule(
         "arch",
         _arch_of_distro,
-        reasons.OF_SYSTEM["arch"],
         reasons.NO_SYSTEM_OF_THE_ARCH,
         reasons.NO_MATCH_OF_THE_ARCH,
     ),
@@ -100,18 +100,17 @@ FITTING: tuple[Rule[FilterKey], ...] = (
     Rule(
         "exclusion",
         _not_excluded,
-        reasons.OF_SYSTEM["exclusion"],
         reasons.ALL_EXCLUDE_THE_FAMILY,
         reasons.ALL_MATCHES_EXCLUDE,
     ),
     # Last, because it is the one the submitter wrote and can change. One that forces a system names just it.
-    Rule("requirement", _requirement, reasons.OF_SYSTEM["requirement"], reasons.NO_SYSTEM_MATCHES),
+    Rule("requirement", _requirement, reasons.NO_SYSTEM_MATCHES),
 )
 
 # Owners say who may submit to their systems, and pools for all of theirs; force does not help.
-ACCESS: Rule[Who] = Rule("access", _access, reasons.OF_SYSTEM["access"], reasons.NO_ACCESS)
+ACCESS: Rule[Who] = Rule("access", _access, reasons.NO_ACCESS)
 # Its borrower has a system alone. It comes back some day: nobody is given up for that.
-LOAN: Rule[Who] = Rule("loan", _loan, reasons.OF_SYSTEM["loan"], reasons.ALL_LENT)
+LOAN: Rule[Who] = Rule("loan", _loan, reasons.ALL_LENT)
 
 ADMITTING: tuple[Rule[Who], ...] = (ACCESS, LOAN)
 
