@@ -27,14 +27,17 @@ ANSWERS: dict[str, Callable[[Partition, Trigger], Iterator[Decision]]] = {
 }
 
 
-def decide(partition: Partition, limit: int, now: datetime | None = None) -> list[Decision]:
+def decide(
+    partition: Partition, limit: int, now: datetime | None = None, behind: int | None = None
+) -> list[Decision]:
     """Answer triggers in log order, each seeing the decisions before it, until there are `limit` or more.
 
     Tell the partition afterwards whether they were `committed` or `refused`. Without any there is nothing to
     commit, and what was asked is answered. They happen `now`; without that, nobody means to commit them.
+    Who makes them again knows the position they are `behind` (`Partition.suppose_at`).
     """
     decisions: list[Decision] = []
-    partition.suppose_at(now)
+    partition.suppose_at(now, behind)
     while len(decisions) < limit and (trigger := partition.triggers.first()):
         decisions.extend(ANSWERS[trigger.kind](partition, trigger))
     if not decisions:

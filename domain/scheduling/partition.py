@@ -62,8 +62,7 @@ class Partition:
     # The log
 
     def apply(self, recorded: Recorded) -> None:
-        assert not self._supposed, "the log is read only when nothing is supposed"
-        self.position = recorded.position
+        self.pass_over(recorded.position)
         stamp = recorded.stamp
         # Policy 1 answered no wake-ups: its decisions say nothing of those before them.
         if stamp.basis is not None and stamp.basis.policy_version > 1 and stamp.cause.startswith("event/"):
@@ -156,13 +155,14 @@ class Partition:
 
     # Supposing
 
-    def suppose_at(self, now: datetime | None) -> None:
-        """What is supposed from here on happens at this time.
+    def suppose_at(self, now: datetime | None, behind: int | None = None) -> None:
+        """What is supposed from here on happens at this time, behind all that is known.
 
-        Without one it cannot be `committed`, but only `refused`, or read back from the log.
+        Without a time it cannot be `committed`, but only `refused`, or read back from the log. Who reads it
+        there may know that it stands `behind` another position: whatever else is before it is applied later.
         """
         assert not self._supposed, "nothing is supposed yet"
-        self._supposed = Supposed(self.position, now)
+        self._supposed = Supposed(self.position if behind is None else behind, now)
 
     def suppose(self, subject: str, event: Event) -> State:
         """Let an event have happened, until all is `committed` or `refused`; what its subject was before."""

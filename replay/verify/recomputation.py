@@ -14,6 +14,8 @@ from itertools import zip_longest
 
 from domain.directory.events import LabControllerSilent
 from domain.events import Recorded
+from domain.recipe.events import RecipeNew
+from domain.recipe_set.events import RecipeSetSubmitted
 from domain.scheduling.decide import POLICY_VERSION, decide
 from domain.scheduling.draft import Decision
 from domain.scheduling.partition import Partition
@@ -22,6 +24,8 @@ from replay.verify.decided import Decided, DecidedCommit, commits, decided, even
 
 # So many events may come between a basis and its commit; a scheduler reads them in seconds.
 MOST_AHEAD = 50_000
+# Sets that are submitted meanwhile move nothing that is decided on, and raise questions of their own.
+APART = (RecipeSetSubmitted, RecipeNew)
 CONSISTENCY = "timer/consistency"
 CONTACT = "timer/contact/"
 
@@ -116,7 +120,14 @@ class Recomputation:
         return attempts[-1] if attempts[-1] == list(made.decisions) else attempts[0]
 
     def _decide(self, made: DecidedCommit) -> list[Decided]:
-        return list(map(_plain, decide(self._partition, len(made.decisions), made.basis.now)))
+        behind = made.first_position - 1 if self._is_apart() else None
+        return list(map(_plain, decide(self._partition, len(made.decisions), made.basis.now, behind)))
+
+    def _is_apart(self) -> bool:
+        """Whether what came behind the basis and is all one to what was decided, so that it may be folded
+        later than that.
+        """
+        return all(type(recorded.event) in APART for recorded in self._ahead)
 
     def _skip(self, made: DecidedCommit, quiet: int) -> bool:
         """Ask again, without so many of the first questions; False when the cause raised no more."""

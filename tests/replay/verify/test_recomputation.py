@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from random import Random
 
 import pytest
 
 from domain.events import Recorded, Stamp
 from domain.recipe.events import RecipeScheduled
+from domain.scheduling.draft import Decision
 from domain.scheduling.labs import Labs
 from domain.scheduling.partition import Partition
 from domain.system.events import SystemIdle
@@ -16,9 +18,9 @@ from replay.verify import recomputation
 from replay.verify.decided import commits
 from replay.verify.recomputation import Difference, Recomputation
 from tests.domain.scheduling.contents import contents
-from tests.domain.scheduling.history import live
+from tests.domain.scheduling.history import begin, burst, live
 from tests.domain.scheduling.ticking import tick
-from tests.domain.scheduling.wants import ANYTHING, named
+from tests.domain.scheduling.wants import ALL, ANYTHING, named
 from tests.domain.scheduling.world import World
 from tests.replay.verify.queue_of_three import Log, busy, scheduled, with_queue_jump
 
@@ -44,6 +46,32 @@ def test_history__made_again__every_decision_is_the_recorded_one(seed: int, limi
     assert again.counts.unchecked == again.counts.mended == 0
 
 
+def live_while_sets_come(seed: int, bursts: int, limit: int) -> World:
+    """As `live`; but again and again sets, and sometimes other things, come while it is decided."""
+    chance, world = Random(seed), begin(seed)
+    for _ in range(bursts):
+        burst(chance, world)
+        while decisions := world.decide(limit):
+            basis = world.position
+            if chance.random() < 0.2:
+                wanted = chance.choices(ALL, k=chance.choice((1, 2)))
+                world.submit_set([each.text for each in wanted], chance.choice((1, 2)))
+            if chance.random() < 0.1:
+                burst(chance, world)
+            if not _is_overtaken(world, decisions):
+                world.commit_decisions(decisions, basis)
+    return world
+
+
+def _is_overtaken(world: World, decisions: Sequence[Decision]) -> bool:
+    """Whether the log refuses it: something has happened to what was decided on."""
+    expected: dict[str, int] = {}
+    for subject, version in (each for decision in decisions for each in decision.expected):
+        expected.setdefault(subject, version)
+    versions = {row.subject: row.version for row in world.log}
+    return any(versions[subject] != version for subject, version in expected.items())
+
+
 class Folding(Partition):
     """Knows nothing but what it has read."""
 
@@ -53,17 +81,18 @@ class Folding(Partition):
 
 @pytest.mark.parametrize("limit", [1, 3, 500])
 @pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("history", [live, live_while_sets_come])
 def test_history__made_again__known_is_just_what_a_fold_knows(
-    seed: int, limit: int, monkeypatch: pytest.MonkeyPatch
+    seed: int, limit: int, history: Callable[[int, int, int], World], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    log = live(seed, bursts=40, limit=limit).log
+    log = history(seed, 40, limit).log
     again = Recomputation()
     monkeypatch.setattr(recomputation, "Partition", Folding)
     folding = Recomputation()
     known = 0
     for commit in commits(log):
         assert not list(again.take(commit)) and not list(folding.take(commit))
-        known += not again._ahead
+        known += commit[0].stamp.basis is not None and commit[-1] not in again._ahead
         for each in (again, folding):
             while each._ahead:
                 each._fold_next()
