@@ -63,14 +63,11 @@ class RecipeSets:
     def put(self, recipe: Recipe, *, forget: bool = True) -> None:
         """`forget` is False for what is only supposed: a finished recipe may come back then."""
         before = self.recipes.get(recipe.recipe_id)
-        indexed = recipe.recipe_id in self._asks
-        if indexed and before is not None:
-            self._unindex(before)
         self.recipes[recipe.recipe_id] = recipe
         self._holders.hopeless.pop(recipe.recipe_set_id, None)
         self._note(recipe)
-        if indexed:
-            self._index(recipe)
+        if before is not None and recipe.recipe_id in self._asks:
+            self._move(before, recipe)
         elif before is None and recipe.recipe_id == self.sets[recipe.recipe_set_id].recipe_ids[-1]:
             self._complete(recipe.recipe_set_id)
         if recipe.finished and forget:
@@ -184,6 +181,24 @@ class RecipeSets:
             self._filters.remove(asks)
         if host.state in BOUND:
             self._holders.unbind(lab_of(host), host.recipe_set_id)
+
+    def _move(self, before: Recipe, host: Recipe) -> None:
+        """From where it stood before to where it stands now; what stays so is not touched."""
+        asks, rank = self._asks[host.recipe_id], self.rank(host)
+        stood, stands = line_of(before), line_of(host)
+        wanted, wants = before.state in UNPLACED, host.state in UNPLACED
+        if stood is not None and stood != stands:
+            self._filters.dequeue(asks, stood, rank)
+        if wanted and not wants:
+            self._filters.remove(asks)
+        elif wants and not wanted:
+            self._filters.add(asks)
+        if stands is not None and stands != stood:
+            self._filters.enqueue(asks, stands, rank)
+        if before.state in BOUND:
+            self._holders.unbind(lab_of(before), before.recipe_set_id)
+        if host.state in BOUND:
+            self._holders.bind(lab_of(host), host.recipe_set_id)
 
     # Questions
 
