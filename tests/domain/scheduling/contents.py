@@ -94,13 +94,21 @@ def _plain(value: Any) -> Any:
 
 
 def _sets(partition: Partition) -> dict[str, Any]:
-    """Holders, and who is on the clock, are always gone through in sorted order; who is placed is counted."""
+    """Holders, and who is on the clock, are always gone through in sorted order; who is placed is counted.
+    People are gone through all, and what becomes of each is all one to the others.
+    """
     held = dict(vars(partition.sets))
     del held["_filters"], held["_holders"], held["_who_of"]
     labs = sorted(partition.holders._labs.items())
     bound = {lab: dict(sorted(each.hosts.items())) for lab, each in labs if each.hosts}
     indexes = {name: sorted(held.pop(name)) for name in ("on_clock", "placed")}
-    return {"bound": bound, **indexes, **{name: _plain(value) for name, value in held.items()}}
+    people = sorted(_plain(held.pop("_people")), key=repr)
+    return {
+        "bound": bound,
+        **indexes,
+        "people": people,
+        **{name: _plain(value) for name, value in held.items()},
+    }
 
 
 def _filters(filters: Filters) -> dict[str, Any]:
