@@ -102,13 +102,8 @@ def _sets(partition: Partition) -> dict[str, Any]:
     labs = sorted(partition.holders._labs.items())
     bound = {lab: dict(sorted(each.hosts.items())) for lab, each in labs if each.hosts}
     indexes = {name: sorted(held.pop(name)) for name in ("on_clock", "placed")}
-    people = sorted(_plain(held.pop("_people")), key=repr)
-    return {
-        "bound": bound,
-        **indexes,
-        "people": people,
-        **{name: _plain(value) for name, value in held.items()},
-    }
+    indexes["people"] = sorted(_plain(held.pop("_people")), key=repr)
+    return {"bound": bound, **indexes, **{name: _plain(value) for name, value in held.items()}}
 
 
 def _filters(filters: Filters) -> dict[str, Any]:
