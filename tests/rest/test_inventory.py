@@ -11,38 +11,9 @@ import pytest
 
 from api.intake.systems_csv import read_systems, write_systems
 from tests.harness.running import Running
-from tests.rest.acting import EAST, WEST, by_people, in_one_commit, in_state, recipe_for, start, submit
+from tests.rest.acting import after, by_people, in_one_commit, shown
+from tests.rest.inventories import counts, export, exported, take, take_table
 from tests.rest.whole_system import OTHERWISE, WHOLE
-
-People = dict[str, httpx.Client]
-CSV = {"Content-Type": "text/csv"}
-
-
-def export(client: httpx.Client, **asked: Any) -> list[dict[str, Any]]:
-    answer = client.get("/inventory", params={"limit": 1000, **asked})
-    assert answer.status_code == 200, answer.text
-    found: list[dict[str, Any]] = answer.json()["systems"]
-    return found
-
-
-def take(client: httpx.Client, *systems: dict[str, Any], **asked: Any) -> httpx.Response:
-    return client.post("/inventory", json={"systems": list(systems)}, params=asked)
-
-
-def take_table(client: httpx.Client, text: str, **asked: Any) -> httpx.Response:
-    return client.post("/inventory", content=text.encode(), headers=CSV, params=asked)
-
-
-def counts(answer: httpx.Response) -> tuple[int, int, int]:
-    assert answer.status_code == 200, answer.text
-    told = answer.json()
-    return told["added"], told["changed"], told["kept"]
-
-
-def known(client: httpx.Client, fqdn: str, answer: httpx.Response) -> dict[str, Any]:
-    least = {"min_position": answer.headers["labledger-position"]}
-    found: dict[str, Any] = client.get(f"/systems/{fqdn}", params=least).json()
-    return found
 
 
 def test_export__imported_again__changes_nothing_and_writes_no_event(
@@ -94,7 +65,7 @@ def test_import__new_and_known_systems__one_commit_and_nothing_again(
     new = f"imported-{form}.east.example.com"
     systems = [
         {**WHOLE, "fqdn": new},
-        {**known_export(client, machine, line), "memory_mb": 77, "pools": ["big"]},
+        {**exported(client, machine, line), "memory_mb": 77, "pools": ["big"]},
     ]
     before = line.end()
     answer = take(client, *systems) if form == "json" else take_table(client, write_systems(systems))
@@ -105,20 +76,15 @@ def test_import__new_and_known_systems__one_commit_and_nothing_again(
         (f"system/{machine}", "system.inventory-changed"),
         ("pool/big", "pool.system-added"),
     ]
-    found = known(client, new, answer)
+    found = shown(client, new, answer)
     assert {name: found[name] for name in WHOLE} == WHOLE
-    found = known(client, machine, answer)
+    found = shown(client, machine, answer)
     assert (found["memory_mb"], found["pools"], found["arches"]) == (77, ["big"], ["x86_64"])
-    after = line.end()
+    then = line.end()
     assert counts(take(client, *systems)) == (0, 0, 2)
-    assert by_people(line, after) == [] and by_people(line, before) != []
+    assert by_people(line, then) == [] and by_people(line, before) != []
     client.delete(f"/pools/big/systems/{machine}")
     client.delete(f"/systems/{new}")
-
-
-def known_export(client: httpx.Client, fqdn: str, line: Running) -> dict[str, Any]:
-    systems = export(client, min_position=line.end())
-    return next(system for system in systems if system["fqdn"] == fqdn)
 
 
 def test_dry_run__of_changes__tells_each_and_stores_nothing(
@@ -139,103 +105,6 @@ def test_dry_run__of_changes__tells_each_and_stores_nothing(
     assert by_people(line, before) == []
 
 
-FAULTY_ROWS = [
-    # A good one, which is not stored either.
-    {"fqdn": "good.east.example.com", "lab_controller": EAST, "owner": "alice"},
-    # Values, names nobody knows, and what a new system needs.
-    {"fqdn": "bad.east.example.com", "memory_mb": -1, "lab_controller": "no host!", "owner": "nobody"},
-    {"fqdn": "no.east.example.com", "lab_controller": "no.such", "owner": "nobody", "pools": ["nowhere"]},
-    {"fqdn": "new.east.example.com"},
-    # Told of twice, whatever the case.
-    {"fqdn": "GOOD.east.example.com", "lab_controller": EAST, "owner": "alice"},
-]
-PLACES = [
-    *(
-        (1, "memory_mb"),
-        (1, "lab_controller"),
-        (1, "owner"),
-        (2, "lab_controller"),
-        (2, "owner"),
-        (2, "pools[0]"),
-    ),
-    *((3, "lab_controller"), (3, "owner"), (4, "fqdn")),
-]
-
-
-def test_import__faults_in_many_systems__all_told_with_their_places_and_nothing_stored(
-    client: httpx.Client, line: Running
-) -> None:
-    before = line.end()
-    answer = take(client, *FAULTY_ROWS)
-    assert answer.status_code == 422
-    assert [fault["where"] for fault in answer.json()["errors"]] == [
-        f"systems[{number}].{field}" for number, field in PLACES
-    ]
-    header = "fqdn,memory_mb,lab_controller,owner,pools,devices"
-    rows = [",".join(map(_cell, (row.get(name) for name in header.split(",")))) for row in FAULTY_ROWS]
-    rows[0] += "{"
-    answer = take_table(client, "\n".join([header, *rows]))
-    assert [fault["where"] for fault in answer.json()["errors"]] == [
-        *["row 2, column devices"],
-        *(f"row {number + 2}, column {field}" for number, field in PLACES),
-    ]
-    assert by_people(line, before) == []
-
-
-def _cell(value: Any) -> str:
-    return "" if value is None else " ".join(value) if isinstance(value, list) else str(value)
-
-
-def test_import__no_inventory_at_all__is_refused(client: httpx.Client) -> None:
-    assert (
-        client.post("/inventory", content=b"fqdn", headers={"Content-Type": "text/plain"}).status_code == 415
-    )
-    assert take_table(client, "fqdn,colour\n").status_code == 422
-    assert client.post("/inventory", content=b"\xff", headers=CSV).status_code == 400
-    assert client.post("/inventory", json=[]).status_code == 422
-    assert client.post("/inventory", json={"systems": [{}], "users": []}).status_code == 422
-    answer = take(client, *[{"fqdn": "a.b"}] * 1001)
-    assert "1000" in answer.json()["errors"][0]["message"]
-    answer = take_table(client, "fqdn\n" + "a.b\n" * 1001)
-    assert "1000" in answer.json()["errors"][0]["message"]
-
-
-def test_import__by_people__owners_change_theirs_and_admins_add(
-    client: httpx.Client, people: People, machine: str, line: Running
-) -> None:
-    systems = export(client, min_position=line.end())
-    mine = next(system for system in systems if system["fqdn"] == machine)
-    # What is not changed is nobody's business.
-    assert counts(take(people["alice"], *systems)) == (0, 0, len(systems))
-    changed = {**mine, "vendor": "ACME"}
-    assert counts(take(people["alice"], changed)) == (0, 1, 0)
-    before = line.end()
-    refused = take(people["carol"], {**mine, "vendor": "x"}, {**mine, "fqdn": "new.east.example.com"})
-    assert refused.status_code == 403
-    assert "belongs to alice" in refused.json()["detail"] and "only an admin" in refused.json()["detail"]
-    refused = take(people["carol"], {"fqdn": machine, "pools": ["big"]})
-    assert refused.status_code == 403 and "pool big" in refused.json()["detail"]
-    assert people["east"].post("/inventory", json={"systems": []}).status_code == 403
-    assert by_people(line, before) == []
-
-
-def test_import__by_permission__changes_what_it_opens_and_no_more(
-    client: httpx.Client, people: People, machine: str, line: Running
-) -> None:
-    entries = [{"permission": "edit_system", "user": "bob"}]
-    assert client.put(f"/systems/{machine}/access-policy", json={"entries": entries}).is_success
-    assert counts(take(people["bob"], {"fqdn": machine, "vendor": "bob's", "owner": "alice"})) == (0, 1, 0)
-    before = line.end()
-    # To give it away it has to be theirs; who may not view it may not learn that it is there.
-    refused = take(people["bob"], {"fqdn": machine, "owner": "bob"})
-    assert refused.status_code == 403 and "only they give it" in refused.json()["detail"]
-    for vendor in ("bob's", "carol's"):
-        hidden = {"fqdn": machine, "lab_controller": EAST, "owner": "alice", "vendor": vendor}
-        refused = take(people["carol"], hidden)
-        assert refused.status_code == 403 and refused.json()["detail"] == "only an admin adds systems"
-    assert by_people(line, before) == []
-
-
 def test_import__out_of_the_pool_whose_policy_counts__its_own_counts_again(
     client: httpx.Client, machines: Callable[..., str], line: Running
 ) -> None:
@@ -247,65 +116,7 @@ def test_import__out_of_the_pool_whose_policy_counts__its_own_counts_again(
         ("pool/big", "pool.system-removed"),
         (f"system/{fqdn}", "system.access-policy-changed"),
     ]
-    least = {"min_position": answer.headers["labledger-position"]}
-    assert client.get(f"/systems/{fqdn}/access-policy", params=least).json()["active_pool"] is None
-
-
-def test_import__conditions_of_systems_at_work__recipes_end_as_by_single_changes(
-    client: httpx.Client, machines: Callable[..., str], line: Running
-) -> None:
-    first, second, spare = machines(), machines(), machines()
-    recipes = submit(client, recipe_for(first), recipe_for(second))["recipe_ids"]
-    start(client, recipes[0])
-    broken = [{"fqdn": fqdn, "condition": "Broken"} for fqdn in (first, second)]
-    answer = take(client, *broken, {"fqdn": spare, "location": "there"})
-    assert counts(answer) == (0, 3, 0)
-    assert in_one_commit(line, answer) == [
-        (f"system/{first}", "system.condition-changed"),
-        (f"recipe/{recipes[0]}", "recipe.aborted"),
-        (f"system/{first}", "system.idle"),
-        (f"system/{second}", "system.condition-changed"),
-        (f"recipe/{recipes[1]}", "recipe.aborted"),
-        (f"system/{second}", "system.idle"),
-        (f"system/{spare}", "system.inventory-changed"),
-    ]
-
-
-def test_import__two_systems_of_a_set_that_waits_for_a_third__each_seen_as_the_one_before_left_it(
-    client: httpx.Client, machines: Callable[..., str], line: Running
-) -> None:
-    first, second, busy = machines(), machines(), machines()
-    in_state(client, submit(client, recipe_for(busy))["recipe_ids"][0], "waiting")
-    submitted = submit(client, *map(recipe_for, (first, second, busy)))
-    recipes = submitted["recipe_ids"]
-    for recipe_id in recipes[:2]:
-        in_state(client, recipe_id, "scheduled")
-    answer = take(client, *({"fqdn": fqdn, "condition": "Broken"} for fqdn in (first, second)))
-    client.post(f"/recipe-sets/{submitted['recipe_set_id']}/cancel", json={"reason": "seen enough"})
-    told = in_one_commit(line, answer)
-    assert told[:3] == [
-        (f"system/{first}", "system.condition-changed"),
-        (f"recipe/{recipes[0]}", "recipe.assigned"),
-        (f"system/{first}", "system.idle"),
-    ]
-    assert sorted(told[3:]) == sorted(
-        [
-            (f"system/{second}", "system.condition-changed"),
-            *((f"recipe/{recipe_id}", "recipe.queued") for recipe_id in recipes),
-            (f"system/{second}", "system.idle"),
-        ]
-    )
-
-
-def test_import__lab_of_a_system_at_work__409_and_nothing_stored(
-    client: httpx.Client, machines: Callable[..., str], line: Running
-) -> None:
-    busy, idle = machines(), machines()
-    start(client, submit(client, recipe_for(busy))["recipe_ids"][0])
-    before = line.end()
-    answer = take(client, {"fqdn": idle, "vendor": "x"}, {"fqdn": busy, "lab_controller": WEST})
-    assert answer.status_code == 409 and busy in answer.json()["detail"]
-    assert by_people(line, before) == []
+    assert client.get(f"/systems/{fqdn}/access-policy", params=after(answer)).json()["active_pool"] is None
 
 
 def test_import__same_key_again__first_answer_and_nothing_twice(
@@ -327,7 +138,7 @@ def test_import__every_property_otherwise__is_as_told_then(
 ) -> None:
     fqdn = machines(**{**WHOLE, "condition": "Automated"})
     answer = take_table(client, write_systems([{"fqdn": fqdn, "pools": [], **OTHERWISE}]))
-    found = known(client, fqdn, answer)
+    found = shown(client, fqdn, answer)
     assert {name: found[name] for name in OTHERWISE} == OTHERWISE
     assert (found["owner"], found["pools"], found["added_at"]) == ("alice", [], WHOLE["added_at"])
 

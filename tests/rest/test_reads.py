@@ -10,7 +10,7 @@ import pytest
 
 from tests.harness.running import Running
 from tests.harness.waiting import until
-from tests.rest.acting import in_state, recipe_for, start, submit
+from tests.rest.acting import after, in_state, recipe_for, start, submit
 from tests.rest.pinned import PINNED, XML
 
 LISTS = [
@@ -202,7 +202,7 @@ def _wait_placed_then_abort(client: httpx.Client, recipe_id: int) -> None:
     report = {"state": "aborted", "reason": "the test has seen it"}
     done = client.post(f"/recipes/{recipe_id}/progress", json=report)
     assert done.status_code == 200
-    client.get("/queue", params={"min_position": done.headers["labledger-position"]})
+    client.get("/queue", params=after(done))
 
 
 def test_recipe__placed__says_how_long_it_was_in_each_state(client: httpx.Client, machine: str) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
 
 import httpx
 import pytest
@@ -13,6 +12,7 @@ from tests.harness.running import Running
 from tests.rest.acting import (
     EAST,
     WEST,
+    after,
     by_people,
     happened,
     in_one_commit,
@@ -198,7 +198,3 @@ def test_changes__twenty_at_once__all_are_made(client: httpx.Client, machine: st
         assert set(pool.map(change, range(20))) == {200}
     changed = (f"system/{machine}", "system.inventory-changed")
     assert happened(line, before).count(changed) == 20
-
-
-def after(answer: httpx.Response) -> dict[str, Any]:
-    return {"min_position": answer.headers["labledger-position"]}
