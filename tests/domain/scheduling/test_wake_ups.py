@@ -8,6 +8,7 @@ import pytest
 
 from domain.scheduling.wake_ups import WAKE_UPS
 from tests.domain.scheduling import eased, eased_access
+from tests.domain.scheduling.labs import one_lab
 from tests.domain.scheduling.wants import forces, named
 from tests.domain.scheduling.world import World
 
@@ -17,9 +18,7 @@ LEADS_TO_NOTHING = {"priority changed"}
 
 
 def after(case: Callable[[World], int], rows: tuple[str, ...]) -> tuple[World, int]:
-    world = World(wake_ups=[row for row in WAKE_UPS if row.name in rows])
-    world.add_lab("lab-1")
-    world.put_tree(1, "x86_64", ["lab-1"])
+    world = one_lab(wake_ups=[row for row in WAKE_UPS if row.name in rows])
     recipe_id = case(world)
     world.settle()
     return world, recipe_id
