@@ -4,6 +4,7 @@
     lab-ops starts recipe/1 on m1
     lab-ops completes recipe/1 on m1, task 3
     lab-ops gives up recipe/2 on m2
+    lab-ops obeys recipe.waiting recipe/2
 
 A recipe set has no guests, a recipe one task, which has the recipe's number where the line gives no other.
 """
@@ -42,6 +43,13 @@ PHRASES = {
         {who}:
             recipe.aborted          recipe/{recipe}     reason='seen enough'
             system.pending          system/{system}
+    """,
+    # The command that follows from the event.
+    r"(?P<who>\S+) obeys (?P<event>\S+ \S+)": """
+        {who}:
+            command.running         of {event}
+        {who}:
+            command.completed       of {event}
     """,
 }
 
