@@ -35,9 +35,9 @@ def change_policy(
 
 def leave_pool(system: System, pool: str) -> Decided:
     """Where the policy of a pool that it leaves counted, its own counts again: also if it comes back."""
-    return (
-        [] if system.active_pool != pool else _becomes(system, told(own_policy(system.access_policy)), None)
-    )
+    if system.active_pool != pool:
+        return []
+    return _becomes(system, told(own_policy(system.access_policy)), None)
 
 
 def part_with(system: System, kind: str, name: str) -> Decided:
