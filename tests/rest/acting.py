@@ -36,6 +36,12 @@ def submit(client: httpx.Client, *recipes: dict[str, Any], **more: Any) -> dict[
     return {**found, "recipe_set_id": found["recipe_set_ids"][0]}
 
 
+def cancel_set(client: httpx.Client, submitted: dict[str, Any]) -> None:
+    """So that nothing is left of it in the queue."""
+    path = f"/recipe-sets/{submitted['recipe_set_id']}/cancel"
+    assert client.post(path, json={"reason": "seen enough"}).status_code == 200
+
+
 def in_state(client: httpx.Client, recipe_id: int, *states: str) -> dict[str, Any]:
     """The recipe, once it is in one of the states."""
 

@@ -141,7 +141,7 @@ def test_read__min_position_beyond_the_log__504(client: httpx.Client) -> None:
 
 def test_system_usage__between_two_moments__seconds_add_up(client: httpx.Client, line: Running) -> None:
     registered = [e["recorded_at"] for e in line.events() if e["topic"] == "system.registered"]
-    systems = client.get("/systems").json()["systems"]
+    systems = client.get("/systems", params={"limit": 1000}).json()["systems"]
     since = datetime.fromisoformat(max(registered))
     until = datetime.fromisoformat(line.events()[-1]["recorded_at"])
     length = (until - since).total_seconds()

@@ -7,8 +7,8 @@ from collections.abc import Callable
 import httpx
 
 from tests.harness.running import Running
-from tests.rest.acting import WEST, by_people, in_one_commit, in_state, recipe_for, start, submit
-from tests.rest.inventories import counts, take
+from tests.rest.acting import WEST, by_people, cancel_set, in_one_commit, in_state, recipe_for, start, submit
+from tests.rest.systems.inventories import counts, take
 
 
 def test_import__conditions_of_systems_at_work__recipes_end_as_by_single_changes(
@@ -41,7 +41,7 @@ def test_import__two_systems_of_a_set_that_waits_for_a_third__each_seen_as_the_o
     for recipe_id in recipes[:2]:
         in_state(client, recipe_id, "scheduled")
     answer = take(client, *({"fqdn": fqdn, "condition": "Broken"} for fqdn in (first, second)))
-    client.post(f"/recipe-sets/{submitted['recipe_set_id']}/cancel", json={"reason": "seen enough"})
+    cancel_set(client, submitted)
     told = in_one_commit(line, answer)
     assert told[:3] == [
         (f"system/{first}", "system.condition-changed"),

@@ -8,7 +8,7 @@ import httpx
 
 from tests.harness.running import Running
 from tests.rest.acting import EAST, by_people
-from tests.rest.inventories import CSV, counts, export, take, take_table
+from tests.rest.systems.inventories import CSV, counts, export, take, take_table
 
 People = dict[str, httpx.Client]
 
