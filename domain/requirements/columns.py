@@ -100,11 +100,14 @@ class Columns:
 
     def _unread(self, before: Inventory, after: Inventory) -> frozenset[str]:
         """Those of the changed properties that nobody has asked about here."""
-        properties = self.vocabulary.properties.items()
+        # What is the very same need not be read: mostly only who has it, or its pools, are others.
+        others = {name for name in before.keys() | after.keys() if before.get(name) is not after.get(name)}
         return frozenset(
             name
-            for name, about in properties
-            if name not in self._columns and about.read(before) != about.read(after)
+            for name, about in self.vocabulary.properties.items()
+            if name not in self._columns
+            and not others.isdisjoint(about.fields)
+            and about.read(before) != about.read(after)
         )
 
 

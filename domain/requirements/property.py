@@ -22,9 +22,13 @@ EXCLUSION_ATTRIBUTES: Final = ("arch", "family", "version")
 
 @dataclass(frozen=True)
 class Property:
-    """A set that is empty or missing is known to hold nothing; anything else that is missing is unknown."""
+    """A set that is empty or missing is known to hold nothing; anything else that is missing is unknown.
+
+    Nothing is read but what stands under one of the `fields`.
+    """
 
     read: Callable[[Inventory], Values]
+    fields: tuple[str, ...]
     many: bool = False
 
 
@@ -113,48 +117,48 @@ def _having_urls(field: str, inventory: Inventory) -> Values:
 
 
 def text(*path: str) -> Property:
-    return Property(partial(_text, path))
+    return Property(partial(_text, path), path[:1])
 
 
 def number(*path: str) -> Property:
-    return Property(partial(_whole, path))
+    return Property(partial(_whole, path), path[:1])
 
 
 def decimal(*path: str) -> Property:
-    return Property(partial(_decimal, path))
+    return Property(partial(_decimal, path), path[:1])
 
 
 def flag(*path: str) -> Property:
-    return Property(partial(_flag, path))
+    return Property(partial(_flag, path), path[:1])
 
 
 def day(field: str) -> Property:
-    return Property(partial(_day, field))
+    return Property(partial(_day, field), (field,))
 
 
 def members(*path: str) -> Property:
-    return Property(partial(_members, path), many=True)
+    return Property(partial(_members, path), path[:1], many=True)
 
 
 def keyed(field: str) -> Property:
-    return Property(partial(_keyed, field), many=True)
+    return Property(partial(_keyed, field), (field,), many=True)
 
 
 def records(field: str, attributes: tuple[str, ...]) -> Property:
-    return Property(partial(_records, field, attributes))
+    return Property(partial(_records, field, attributes), (field,))
 
 
 def count(field: str) -> Property:
-    return Property(partial(_count, field))
+    return Property(partial(_count, field), (field,))
 
 
 def total(field: str, attribute: str) -> Property:
-    return Property(partial(_total, field, attribute))
+    return Property(partial(_total, field, attribute), (field,))
 
 
 def having_urls(field: str) -> Property:
-    return Property(partial(_having_urls, field), many=True)
+    return Property(partial(_having_urls, field), (field,), many=True)
 
 
-AUTO_PROV: Final = Property(_provisioned)
-INSTALLABLE: Final = Property(_installable)
+AUTO_PROV: Final = Property(_provisioned, ("power_type", "lab_controller"))
+INSTALLABLE: Final = Property(_installable, ("arches", "excluded_families"))

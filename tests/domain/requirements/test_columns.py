@@ -10,6 +10,8 @@ from hypothesis import given
 
 from domain.requirements import Columns, evaluate, matching, parse, properties
 from domain.requirements import columns as columns_module
+from domain.requirements.vocabulary import SYSTEM
+from replay.generated_lab import generate_lab
 from tests.domain.requirements.asking import asked, lab, read, refuse
 from tests.domain.requirements.whole_language import FORMS, LABS, SYSTEMS
 
@@ -107,3 +109,11 @@ def test_properties__of_every_kind_of_node__are_named() -> None:
 def test_forced__any_case__matches_that_system_alone() -> None:
     columns = lab([{"fqdn": "a.lab", "type": "Laptop"}, {"fqdn": "b.lab", "type": "Machine"}])
     assert matching(parse({"force": "A.lab"}, refuse), columns) == 0b01
+
+
+@pytest.mark.parametrize("name", SYSTEM.properties)
+def test_property__of_a_rich_system__is_read_from_its_fields_alone(name: str) -> None:
+    about = SYSTEM.properties[name]
+    for inventory in generate_lab(1, 2, 40)["systems"]:
+        fields = {field: inventory[field] for field in about.fields if field in inventory}
+        assert about.read(fields) == about.read(inventory)
