@@ -23,6 +23,7 @@ from domain.scheduling.filter_key import Asks, FilterKey, own_distro
 from domain.scheduling.labs import Labs
 from domain.scheduling.partition import Partition
 
+NEVER_PLACED: Final = "it never had a system"
 OTHER_RULES: Final = "the decision was made by rules of another version, and cannot be made again"
 NOT_AGAIN: Final = "the decision cannot be made again as it was: `labledger replay verify` says more"
 
@@ -90,7 +91,7 @@ def _placed(
     given = [recorded for recorded in past if isinstance(recorded.event, RecipeScheduled)]
     if not given:
         reason = getattr(past[-1].event, "reason", None)
-        return {"summary": f"{told.state}: {reason}" if reason else told.state}
+        return {"summary": reason or NEVER_PLACED}
     granted = given[-1]
     made = follower.commit_of(granted)
     if made.basis.policy_version != POLICY_VERSION:

@@ -82,6 +82,14 @@ def test_explanation__placed_and_waiting__tell_each_other(
     assert [each["verdict"] for each in one["waiting"]["systems"]] == ["never"]
 
 
+def test_explanation__given_up__says_why_once(client: httpx.Client) -> None:
+    nowhere, _ = submit_job(client, '<memory op="&gt;" value="99999999"/>')
+    until(lambda: state_of(client, nowhere) == "aborted", "it to be given up")
+    told = client.get(f"/recipes/{nowhere}/explanation").json()
+    assert (told["state"], told["summary"]) == ("aborted", "no system matches the host requirements")
+    assert (told["waiting"], told["granted"]) == (None, None)
+
+
 def test_explanation__nobody_or_nothing_of_that_name__is_unknown(client: httpx.Client) -> None:
     assert client.get("/recipes/2147483647/explanation").status_code == 404
 

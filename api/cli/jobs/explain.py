@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from itertools import groupby
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from api.cli.arguments.as_of import as_of
-from api.cli.arguments.params import ID
+from api.cli.arguments.params import ID, Whole
 from api.cli.arguments.then import tell_moment, there_then
 from api.cli.lists import completing
 from api.cli.remote import remote, wide
@@ -31,7 +33,11 @@ def _holder(system: Row) -> str:
 
 
 def _ahead(system: Row) -> str:
-    return "; ".join(f"{one['recipe_id']}: {one['by']}" for one in system["ahead"])
+    """The first of them, those together that the same puts there, and how many more there are."""
+    groups = groupby(system["ahead"], key=itemgetter("by"))
+    told = [f"{', '.join(str(one['recipe_id']) for one in ahead)}: {by}" for by, ahead in groups]
+    more = (system["before"] or 0) - len(system["ahead"])
+    return "; ".join([*told, *([f"{more} more"] if more > 0 else [])])
 
 
 RULES = (
@@ -42,7 +48,7 @@ RULES = (
 )
 SYSTEMS = (
     Column("system", "fqdn", "name", 0),
-    Column("", "verdict", "state", 0),
+    Column("verdict", "verdict", "state", 0),
     Column("why", "reasons", "text", 0),
     Column("before it", "before", "number", 0),
     Column("priority there", "effective_priority", "name", 2),
@@ -66,9 +72,14 @@ CHOICES = (
 
 @click.command
 @click.argument("recipe_id", metavar="RECIPE", type=ID, shell_complete=completing.unplaced_recipes)
-@click.option("--system", metavar="FQDN", help="What this system is to it, whatever it is.")
 @click.option(
-    "--limit", type=click.IntRange(1, 1000), default=MOST, show_default=True, help="So many systems at most."
+    "--system",
+    metavar="FQDN",
+    shell_complete=completing.systems,
+    help="What this system is to it, whatever it is.",
+)
+@click.option(
+    "--limit", type=Whole(most=1000), default=MOST, show_default=True, help="So many systems at most."
 )
 @as_of
 @wide
@@ -111,7 +122,7 @@ def _show_granted(output: Output, told: dict[str, Any]) -> None:
     for title, columns, name in (
         ("stood before it, and was passed over", RIVALS, "passed_over"),
         ("came next after it", RIVALS, "behind"),
-        ("could have been its system, as it would rather have had them", CHOICES, "choices"),
+        ("idle systems that it could have had, the best first", CHOICES, "choices"),
     ):
         if told[name]:
             click.echo()

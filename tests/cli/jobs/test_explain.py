@@ -73,6 +73,15 @@ def test_explain__waits__tells_rules_systems_and_who_comes_first(server: Server,
     assert "access" in said and "more (--limit)" not in said
 
 
+def test_explain__several_come_first_by_the_same__are_told_together(server: Server, run: Run) -> None:
+    ahead = [{**BUSY["ahead"][0], "recipe_id": number, "by": "submitted before"} for number in (14, 15)]
+    busy = {**BUSY, "before": 8, "ahead": [*BUSY["ahead"], *ahead]}
+    waiting = {"rules": [RULE], "counted": COUNTED, "systems": [busy]}
+    server.on("GET", "/recipes/12/explanation", answer(state="queued", summary="because", waiting=waiting))
+    said = run("explain", "12", "--wide").stdout
+    assert "11: priority High before Normal; 14, 15: submitted before; 5 more" in said
+
+
 def test_explain__not_all_systems_are_told__says_how_many_more_there_are(server: Server, run: Run) -> None:
     counted = {**COUNTED, "viable": 7}
     waiting = {"rules": [RULE], "counted": counted, "systems": [BUSY, {**BUSY, "fqdn": "b"}]}
