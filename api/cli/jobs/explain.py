@@ -24,12 +24,18 @@ if TYPE_CHECKING:
 MOST = 20
 
 
-def _holder(system: Row) -> str:
-    holder = system["holder"]
-    if holder is None:
-        return ""
-    who = f"recipe {holder['recipe_id']}" if holder["recipe_id"] else holder["user"]
-    return f"{who}, {holder['usage']} since {clock(holder['since'])}"
+def _why(system: Row) -> str:
+    """All reasons; and who has it, where something else is the reason."""
+    told, holder = list(system["reasons"]), system["holder"]
+    if holder is not None:
+        who = f"recipe {holder['recipe_id']}" if holder["recipe_id"] else holder["user"]
+        if not any(reason.endswith(f" {who}") for reason in told):
+            told.append(f"{holder['usage']} with {who}")
+    return ", ".join(told)
+
+
+def _since(system: Row) -> str:
+    return clock(system["holder"]["since"]) if system["holder"] is not None else ""
 
 
 def _ahead(system: Row) -> str:
@@ -49,10 +55,10 @@ RULES = (
 SYSTEMS = (
     Column("system", "fqdn", "name", 0),
     Column("verdict", "verdict", "state", 0),
-    Column("why", "reasons", "text", 0),
+    Column("why", _why, "text", 0),
     Column("before it", "before", "number", 0),
     Column("priority there", "effective_priority", "name", 2),
-    Column(f"who has it ({zone()})", _holder, "text", 3),
+    Column(f"since ({zone()})", _since, rank=3),
     Column("who comes first", _ahead, "text", 1),
     Column("lab", "lab_controller", "name", 4),
 )

@@ -68,9 +68,22 @@ def test_explain__waits__tells_rules_systems_and_who_comes_first(server: Server,
     assert result.exit_code == 0
     said = result.stdout
     assert said.startswith("recipe 12 is queued: because\n")
-    assert "recipe 4, running since 2026-01-01 00:00:00" in said
+    assert "not now  running with recipe 4          1  Medium          2026-01-01 00:00:00" in said
     assert "11: priority High before Normal" in said
     assert "access" in said and "more (--limit)" not in said
+
+
+def test_explain__something_else_than_who_has_a_system_is_the_reason__tells_both(
+    server: Server, run: Run
+) -> None:
+    lent = {**BUSY, "reasons": ["it is on loan to somebody else"], "before": None, "ahead": []}
+    person = {**lent["holder"], "recipe_id": None, "user": "bob"}
+    reserved = {**lent, "fqdn": "b", "reasons": ["it is reserved by bob", "it is Manual"], "holder": person}
+    waiting = {"rules": [RULE], "counted": COUNTED, "systems": [lent, reserved]}
+    server.on("GET", "/recipes/12/explanation", answer(state="queued", summary="because", waiting=waiting))
+    said = run("explain", "12", "--wide").stdout
+    assert "it is on loan to somebody else, running with recipe 4  " in said
+    assert "it is reserved by bob, it is Manual  " in said
 
 
 def test_explain__several_come_first_by_the_same__are_told_together(server: Server, run: Run) -> None:
