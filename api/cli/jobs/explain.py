@@ -29,7 +29,7 @@ def _why(system: Row) -> str:
     told, holder = list(system["reasons"]), system["holder"]
     if holder is not None:
         who = f"recipe {holder['recipe_id']}" if holder["recipe_id"] else holder["user"]
-        if not any(reason.endswith(f" {who}") for reason in told):
+        if not any(f" {who} " in f"{reason} " for reason in told):
             told.append(f"{holder['usage']} with {who}")
     return ", ".join(told)
 

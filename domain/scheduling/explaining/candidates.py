@@ -15,9 +15,10 @@ from domain.scheduling.granting import is_safe
 from domain.scheduling.partition import Partition
 from domain.scheduling.question import in_order
 from domain.scheduling.reasons import IN_ANOTHER_LAB, SET_INCOMPLETE, TO_BE_ASKED, UNSAFE
+from domain.scheduling.rules import LOAN
 from domain.scheduling.wanted import hopeless
 from domain.system.state import System
-from domain.system.usage import why_not_usable
+from domain.system.usage import lent_to, why_not_usable
 
 NEVER: Final = "never"
 NOT_ALLOWED: Final = "not allowed"
@@ -96,7 +97,7 @@ class Candidates:
     def refused(self, number: int, verdict: str) -> Candidate:
         """A system that some rule refuses."""
         system = self._partition.system(number)
-        reasons = [refusal.says for refusal in of_system(self._refused, number)]
+        reasons = [_says(refusal, system) for refusal in of_system(self._refused, number)]
         return self._candidate(system, verdict, reasons)
 
     def viable(self, number: int) -> Candidate:
@@ -141,6 +142,12 @@ class Candidates:
                 effective_priority(self._partition, recipe, system).name,
                 why_before(self._partition, self._host, recipe, system),
             )
+
+
+def _says(refusal: Refusal, system: System) -> str:
+    if refusal.rule == LOAN.name and system.loan is not None:
+        return f"{refusal.says}: {lent_to(system.loan)}"
+    return refusal.says
 
 
 def _holder(system: System) -> Holder | None:

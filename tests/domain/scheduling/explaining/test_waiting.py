@@ -71,11 +71,24 @@ def test_waiting__all_are_lent_or_closed__tells_each(world: World) -> None:
     world.settle()
     told = explained(world, recipe_id)
     assert [(one.fqdn, one.verdict, one.reasons) for one in told.systems] == [
-        ("a", "not now", (OF_SYSTEM["loan"],)),
+        ("a", "not now", (f"{OF_SYSTEM['loan']}: bob",)),
         ("b", "not allowed", (OF_SYSTEM["access"],)),
     ]
     assert told.summary == "1 system could run it, which is on loan to somebody else"
     assert (told.counted.lent, told.counted.not_allowed, told.counted.viable) == (1, 1, 0)
+
+
+def test_waiting__lent_or_reserved_until_a_time__tells_it(world: World) -> None:
+    world.add_idle("a")
+    world.add_system("b", condition="Manual")
+    world.settle()
+    world.lend("a", "bob", until="2026-01-02T12:30:00+01:00")
+    world.reserve("b", "eve", until="2026-01-03T00:00:00+00:00")
+    recipe_id = world.submit(ANYTHING.text, owner="ada")
+    world.settle()
+    told = explained(world, recipe_id)
+    assert on(told, "a").reasons == (f"{OF_SYSTEM['loan']}: bob until 2026-01-02 11:30 (UTC)",)
+    assert "it is reserved by eve until 2026-01-03 00:00 (UTC)" in on(told, "b").reasons
 
 
 def test_waiting__rules__tell_how_many_each_lets_through_and_how_many_are_left(world: World) -> None:
