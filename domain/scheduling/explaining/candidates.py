@@ -122,11 +122,13 @@ class Candidates:
         if self._host.lab_controller not in (None, system.lab_controller):
             yield f"{IN_ANOTHER_LAB}: {self._host.lab_controller}"
 
-    def _why_not_now(self, system: System, number: int) -> tuple[str, tuple[str]]:
+    def _why_not_now(self, system: System, number: int) -> tuple[str, tuple[str, ...]]:
+        is_hopeless = hopeless(self._partition, self._host.recipe_set_id, system.lab_controller)
+        for_its_set = (SET_INCOMPLETE,) if is_hopeless else ()
         if system.recipe_id is not None:
-            return NOT_NOW, (f"{system.usage} with recipe {system.recipe_id}",)
-        if hopeless(self._partition, self._host.recipe_set_id, system.lab_controller):
-            return NOT_NOW, (SET_INCOMPLETE,)
+            return NOT_NOW, (f"{system.usage} with recipe {system.recipe_id}", *for_its_set)
+        if for_its_set:
+            return NOT_NOW, for_its_set
         if not is_safe(self._partition, self._host, number):
             return PASSED_OVER, (UNSAFE,)
         return NOT_NOW, (TO_BE_ASKED,)

@@ -11,7 +11,9 @@ from domain.scheduling.bitmaps import numbers_in, union
 from domain.scheduling.explaining.candidates import NEVER, NOT_ALLOWED, NOT_NOW, Candidate, Candidates
 from domain.scheduling.explaining.refusals import Refusal, refusals, refused_only_by, viable
 from domain.scheduling.partition import Partition
+from domain.scheduling.reasons import SET_INCOMPLETE
 from domain.scheduling.rules import ACCESS, LOAN
+from domain.scheduling.wanted import hopeless
 
 
 @dataclass(frozen=True)
@@ -85,7 +87,8 @@ def why_it_waits(partition: Partition, host: Recipe, asked: Asked) -> Waiting:
     else:
         told = [_one(candidates, refused, partition.labs.number(asked.only), could, lent, not_allowed)]
     rules = _rules(partition, refused)
-    return Waiting(_summary(counted, rules), rules, counted, tuple(islice(told, asked.most)))
+    summary = _summary(counted, rules, set_waits=_is_set_incomplete(partition, host, usable))
+    return Waiting(summary, rules, counted, tuple(islice(told, asked.most)))
 
 
 def _one(
@@ -107,9 +110,17 @@ def _rules(partition: Partition, refused: Iterable[Refusal]) -> tuple[RuleTold, 
     return tuple(told)
 
 
-def _summary(counted: Counted, rules: Iterable[RuleTold]) -> str:
+def _is_set_incomplete(partition: Partition, host: Recipe, usable: int) -> bool:
+    """Whether each lab with usable systems has too few for the others of its set."""
+    labs = [name for name, of_lab in partition.labs.each() if of_lab & usable]
+    return bool(labs) and all(hopeless(partition, host.recipe_set_id, name) for name in labs)
+
+
+def _summary(counted: Counted, rules: Iterable[RuleTold], *, set_waits: bool) -> str:
     """Of the systems that come nearest: usable, else viable, else lent, else closed ones."""
     viable, lent, closed = counted.viable, counted.lent, counted.not_allowed
+    if set_waits:
+        return f"{_systems(viable)} could run it, but {SET_INCOMPLETE}"
     if counted.usable:
         when = "usable now or when free" if viable == 1 else f"{counted.usable} of them now or when free"
         return f"{_systems(viable)} could run it, {when}; {_where_first(counted)}"

@@ -54,6 +54,9 @@ def test_waiting__its_sibling_could_not_be_served__says_so(world: World) -> None
     first, second = world.submit_set([named("a"), named("b")])
     world.settle()
     assert on(explained(world, first), "a").reasons == (SET_INCOMPLETE,)
+    assert explained(world, first).summary == f"1 system could run it, but {SET_INCOMPLETE}"
+    runs = occupy(world, "a")["a"]
+    assert on(explained(world, first), "a").reasons == (f"waiting with recipe {runs}", SET_INCOMPLETE)
     told = explained(world, second)
     assert on(told, "b").reasons == ("it is Broken",)
     assert told.summary == "1 system could run it, which is not usable now"
