@@ -102,7 +102,10 @@ def explain(
     if output.as_json:
         output.document(told)
         return
-    click.echo(f"recipe {recipe_id} is {told['state']}: {told['summary']}")
+    if told["granted"]:
+        click.echo(f"recipe {recipe_id} is {told['state']}")
+    else:
+        click.echo(f"recipe {recipe_id} is {told['state']}: {told['summary']}")
     if told["host_recipe_id"]:
         click.echo(f"it is a guest: its host, recipe {told['host_recipe_id']}, is what needs a system")
     if told["waiting"]:
@@ -124,7 +127,8 @@ def _show_waiting(output: Output, told: dict[str, Any]) -> None:
 
 
 def _show_granted(output: Output, told: dict[str, Any]) -> None:
-    click.echo(f"{told['system']} at position {told['position']}, because of {told['cause']}")
+    click.echo(f"it got {told['system']} at position {told['position']}, because of {told['cause']}:")
+    click.echo(told["summary"])
     for title, columns, name in (
         ("stood before it, and was passed over", RIVALS, "passed_over"),
         ("came next after it", RIVALS, "behind"),

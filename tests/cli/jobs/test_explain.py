@@ -116,6 +116,6 @@ def test_explain__has_a_system__tells_who_stood_behind(server: Server, run: Run)
     }
     server.on("GET", "/recipes/12/explanation", answer(state="running", summary="s", granted=granted))
     said = run("explain", "12").stdout
-    assert "a at position 30, because of event/28" in said
+    assert said.startswith("recipe 12 is running\nit got a at position 30, because of event/28:\ns\n")
     assert "came next after it" in said and "13" in said
     assert "passed over" not in said
