@@ -82,6 +82,26 @@ def test_explanation__placed_and_waiting__tell_each_other(
     assert [each["verdict"] for each in one["waiting"]["systems"]] == ["never"]
 
 
+def test_explanation__given_up__tells_how_it_stood_then(client: httpx.Client) -> None:
+    nowhere, _ = submit_job(client, '<memory op="&gt;" value="99999999"/>')
+    until(lambda: state_of(client, nowhere) == "aborted", "it to be given up")
+    told = client.get(f"/recipes/{nowhere}/explanation").json()
+    assert (told["state"], told["summary"]) == ("aborted", "no system matches the host requirements")
+    left = {rule["name"]: rule["left"] for rule in told["waiting"]["rules"]}
+    assert left["exclusion"] and not left["requirement"]
+    assert (told["waiting"]["systems"], told["granted"]) == ([], None)
+
+
+def test_explanation__cancelled_while_it_waited__says_why(
+    client: httpx.Client, machines: Callable[..., str]
+) -> None:
+    waits, job_id = submit_job(client, named(machines(condition="Broken")))
+    until(lambda: state_of(client, waits) == "queued", "it to be queued")
+    assert client.post(f"/jobs/{job_id}/cancel", json={"reason": "not needed"}).is_success
+    told = client.get(f"/recipes/{waits}/explanation").json()
+    assert (told["summary"], told["waiting"], told["granted"]) == ("not needed", None, None)
+
+
 def test_explanation__nobody_or_nothing_of_that_name__is_unknown(client: httpx.Client) -> None:
     assert client.get("/recipes/2147483647/explanation").status_code == 404
 
