@@ -252,7 +252,8 @@ CASES: dict[str, Callable[[World], int]] = {
     "loan ended": _loan_to_another_ended,
     "group changed": _back_in_the_group,
 }
-# Priorities, effective or nominal, say who is first; at an idle system there is nobody who could take it.
+# Priorities, effective or nominal, say who is first; at an idle system there is nobody who could take it
+# (test_priority_changes.py).
 LEADS_TO_NOTHING = {"priority changed"}
 
 
