@@ -22,6 +22,8 @@ AT_ONCE = 200
 WRONG = 422
 
 Along = Callable[[str, Sequence[Any]], Iterable[Any]]
+"""Goes along the items of a list and says how far it is: of what, and of which items."""
+
 _PLACE = re.compile(r"^(systems\[|row )([0-9]+)")
 
 

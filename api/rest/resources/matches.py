@@ -56,7 +56,7 @@ class Matches:
             spec = await self._of_filter(principal, alone)
             return [("", {"host_requires": spec.recipe_sets[0].recipes[0].host_requires})]
         spec = await read_job(self._services, principal, body, kind)
-        trees = iter(await distro_trees(self._services, spec))
+        trees = iter(await distro_trees(self._services, spec, principal.user))
         return list(_recipes(spec, spec.owner or principal.user, trees))
 
     async def _of_filter(self, principal: Principal, alone: dict[str, Any]) -> JobSpec:
