@@ -9,7 +9,7 @@ from typing import Any
 from api.services import Request, Services
 from api.use_cases.change_system import SystemChange, follows
 from api.use_cases.move_system import require_may_move
-from api.use_cases.rights import require_admin
+from api.use_cases.rights import owned_by, require_admin
 from api.use_cases.system_rights import holds, require_may_change, rests_on
 from domain.access.policy import VIEW
 from domain.directory.events import PoolSystemAdded, PoolSystemRemoved
@@ -137,7 +137,9 @@ class Importing:
             yield from rests_on(self.services, system, self.request.actor)
             if system.condition == "Removed":
                 yield f"lab-controller/{system.lab_controller}"
-        yield from (f"pool/{name}" for name, _ in self._moves(item))
+        for pool, _ in self._moves(item):
+            yield f"pool/{pool}"
+            yield from owned_by(self.services, self.request, pool)
 
     def _looked_at(self, item: Item, system: System | None) -> dict[str, int]:
         """The system, and where its condition changes the whole set of its recipe: it may end by that."""
