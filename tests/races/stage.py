@@ -122,7 +122,7 @@ class Stage:
     def positions(self, subject: str, topic: str) -> list[int]:
         """At which something has happened to a subject since the stage was set."""
         past = self.scene.log.load({subject: 0})[subject]
-        found = (each.position for each in past if each.event.TOPIC == topic)
+        found = (each.position for each in past if topic == each.event.TOPIC)
         return [position for position in found if position > self.began_at]
 
     def story(self, subject: str | None = None) -> list[str]:
