@@ -42,11 +42,11 @@ async def _move(services: Services, request: Request, pool: str, fqdn: str, *, m
     entry = directory.get("pool", pool)
     if entry is None:
         raise Unknown(called("pool", pool))
-    require_expected(request, subject, entry.version)
     system = (await asyncio.to_thread(services.aggregates.load, [f"system/{fqdn}"])).get(f"system/{fqdn}")
     if not isinstance(system, System):
         raise Unknown(called("system", fqdn))
     require_may_move(services, request, pool, system, member=member)
+    require_expected(request, subject, entry.version)
     if directory.pool_has(pool, fqdn) == member:
         return None
     decided: Decided = [(subject, (PoolSystemAdded if member else PoolSystemRemoved)(system=fqdn))]
