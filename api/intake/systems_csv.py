@@ -142,8 +142,8 @@ class Table:
 
 
 def read_systems(body: bytes, most: int | None = None) -> Table:
-    """Raises Unreadable for what is no text, FaultyInput for what is no table, has other columns, or more than
-    `most` rows that say something.
+    """Raises Unreadable for what is no text, FaultyInput for what is no table, has other columns, or has more
+    than `most` rows that say something.
     """
     rows = _rows(body)
     _, header = next(rows, (1, []))

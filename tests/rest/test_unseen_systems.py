@@ -130,6 +130,21 @@ def test_if_match__of_a_hidden_system__404_whatever_is_named(people: People, sec
     assert people["carol"].put(f"/pools/big/systems/{fqdn}", headers=stale).status_code == 404
 
 
+def test_import__hidden_system_in_other_letters__is_refused_as_one_that_is_not_there(
+    people: People, secret: tuple[str, str]
+) -> None:
+    fqdn, _ = secret
+    answers = [
+        people["carol"].post(
+            "/inventory", json={"systems": [{"fqdn": name, "lab_controller": EAST, "owner": "alice"}]}
+        )
+        for name in (fqdn, fqdn.upper(), "missing.example.com")
+    ]
+    assert {(answer.status_code, answer.json()["detail"]) for answer in answers} == {
+        (403, "only an admin adds systems")
+    }
+
+
 def test_matches__hidden_system__is_not_told_of(
     client: httpx.Client, people: People, secret: tuple[str, str]
 ) -> None:
