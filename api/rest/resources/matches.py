@@ -76,7 +76,7 @@ class Matches:
 
 
 def require_few(recipes: int, systems: int) -> None:
-    """Raises FaultyInput for more than an answer may tell of; of one recipe it tells however many there are."""
+    """Raises FaultyInput for more than an answer may tell of; of one recipe it tells whatever there is."""
     most = max(1, MOST_TOLD // max(1, systems))
     if recipes > most:
         said = f"has {recipes} recipes that need a system: of {systems} systems {most} are told of at once"
