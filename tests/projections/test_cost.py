@@ -164,7 +164,7 @@ def put_in_queue(owner: Owner, first: int, last: int) -> None:
 
 
 def test_cost__systems_are_hidden__each_row_is_looked_up_among_them(planner: Owner) -> None:
-    """Whoever may view a few of ten thousand systems does not wait for each to be compared with all others."""
+    """Who may view a few of ten thousand systems does not wait for each to be compared with all others."""
     moment = datetime.fromisoformat("2026-01-01T00:00:00Z")
     page = {"after": "", "limit": 5}
     summed = {"since": moment, "until": moment, "group_by": "system"}
