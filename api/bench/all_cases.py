@@ -28,11 +28,10 @@ class Together:
 
 # In the order of the report.
 RUNS = (
-    Together(("pending",), grows=True),
+    Together(("pending", "submit"), grows=True),
     Together(("saturated", "verify"), grows=True),
     Together(("multihost",), grows=True),
     Together(("query",), grows=True),
-    Together(("submit",)),
     Together(("lifecycle",)),
     Together(("start", "rebuild")),
     Together(("recovery",)),
