@@ -10,6 +10,8 @@ from pathlib import Path
 import httpx
 import pytest
 
+from api.rest.resources.matches import MOST_TOLD, require_few
+from domain.errors import FaultyInput
 from tests.harness.running import Running
 from tests.harness.waiting import until
 from tests.harness.watching import worker_of
@@ -143,6 +145,14 @@ def test_matches__job__judges_what_it_installs_and_who_may(
     assert by_name["arm-01.east.example.com"]["reasons"][0].startswith("recipe_sets[0].recipes[0]: ")
     # A dry run.
     assert client.get("/jobs").json()["jobs"] == before
+
+
+def test_matches__more_recipes_and_systems_than_an_answer_can_have__is_refused() -> None:
+    require_few(1, 10 * MOST_TOLD)
+    require_few(20, MOST_TOLD // 20)
+    require_few(2000, 0)
+    with pytest.raises(FaultyInput, match=r"has 21 recipes .* of 10000 systems 20 are told of at once"):
+        require_few(21, 10_000)
 
 
 def test_matches__faulty__tells_where_and_what(client: httpx.Client) -> None:
