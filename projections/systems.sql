@@ -1,4 +1,6 @@
 -- Systems, the idle pool, and what systems do and did.
+--
+-- What is hidden is unnested: PostgreSQL looks up a row in a hash table of it, where it would go through an array.
 
 -- name: systems
 -- All, or the one called `fqdn`, or those of which something was true; what is not asked for is null. `hidden` are left
@@ -23,7 +25,7 @@ WHERE s.fqdn > %(after)s
   AND (%(pool)s::text IS NULL OR s.pools ? %(pool)s::text)
   AND (%(condition)s::text IS NULL OR s.condition = %(condition)s::text)
   AND (%(usage)s::text IS NULL OR u.usage = %(usage)s::text)
-  AND (%(hidden)s::text[] IS NULL OR s.fqdn <> ALL (%(hidden)s::text[]))
+  AND (%(hidden)s::text[] IS NULL OR s.fqdn NOT IN (SELECT unnest(%(hidden)s::text[])))
 ORDER BY s.fqdn LIMIT %(limit)s
 
 -- name: access_to_system
@@ -42,7 +44,7 @@ SELECT fqdn, lab_controller, since, since_position FROM (
      WHERE until_position < 9223372036854775807 AND int8range(since_position, until_position) @> %(at)s::bigint
      ORDER BY fqdn)
 ) AS idle
-WHERE fqdn > %(after)s AND (%(hidden)s::text[] IS NULL OR fqdn <> ALL (%(hidden)s::text[]))
+WHERE fqdn > %(after)s AND (%(hidden)s::text[] IS NULL OR fqdn NOT IN (SELECT unnest(%(hidden)s::text[])))
 ORDER BY fqdn LIMIT %(limit)s
 
 -- name: usage_of_system
@@ -73,7 +75,8 @@ SELECT g.key, u.condition, u.usage,
 FROM span CROSS JOIN (
     -- Also those that were removed: no system is ever forgotten.
     SELECT fqdn FROM read.systems WHERE until_position = 9223372036854775807
-       AND (%(hidden)s::text[] IS NULL OR %(group_by)s <> 'system' OR fqdn <> ALL (%(hidden)s::text[]))) AS known
+       AND (%(hidden)s::text[] IS NULL OR %(group_by)s <> 'system'
+            OR fqdn NOT IN (SELECT unnest(%(hidden)s::text[])))) AS known
 -- OFFSET 0 keeps the planner from reading all of history for what the keys find in it, system by system.
 CROSS JOIN LATERAL (
     SELECT i.lab_controller, i.pools, i.inventory, i.since, i.since_position, i.until_position,
@@ -108,7 +111,7 @@ GROUP BY g.key, u.condition, u.usage ORDER BY g.key NULLS LAST, u.condition, u.u
 WITH page AS MATERIALIZED (
     SELECT s.fqdn FROM read.systems s
     WHERE s.until_position = 9223372036854775807 AND s.fqdn > %(after)s
-      AND (%(hidden)s::text[] IS NULL OR s.fqdn <> ALL (%(hidden)s::text[])) AND EXISTS (
+      AND (%(hidden)s::text[] IS NULL OR s.fqdn NOT IN (SELECT unnest(%(hidden)s::text[]))) AND EXISTS (
         SELECT FROM read.system_usage u
         WHERE u.fqdn = s.fqdn AND u.since_position <= %(at)s AND u.since < %(until)s::timestamptz
           AND (u.until_position > %(at)s OR u.since < u.until))

@@ -79,7 +79,9 @@ class Filling:
         """A job of these recipe sets; how many recipes it has."""
         spec = self.job(sets)
         (ids,) = self._stand.log.take_ids([counts(spec)])
-        trees = [tree for each in spec.recipe_sets for tree in self._trees.choose(each).tree_ids]
+        owner = spec.owner or ACTOR
+        chosen = [self._trees.choose(each, owner, spec.group) for each in spec.recipe_sets]
+        trees = [tree for each in chosen for tree in each.tree_ids]
         self._append(submit(spec, ids, ACTOR, trees))
         return len(trees)
 

@@ -11,6 +11,9 @@ SECTIONS = {
         "submit": Entry("api.cli.jobs.submit:submit", "Submit jobs, XML or JSON."),
         "sample": Entry("api.cli.jobs.sample:sample", "Print a sample job, or a sample lab."),
         "workflow": Entry("api.cli.workflow.command:workflow", "Write a job by options: its XML."),
+        "matches": Entry(
+            "api.cli.jobs.matches:matches", "Show which systems could run a job, before it is submitted."
+        ),
         "watch": Entry("api.cli.jobs.watch:watch", "Follow a job until it is finished."),
         "job": Entry("api.cli.jobs.job:job", "Show a job and where its recipes stand."),
         "jobs": Entry("api.cli.lists.filtered:jobs", "List jobs, newest first."),

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from api.client.calls import Client
-from api.client.problems import Problem
+from api.client.problems import Problem, Unreachable
 from domain.errors import Fault
 
 PATH = "/inventory"
@@ -22,6 +22,8 @@ AT_ONCE = 200
 WRONG = 422
 
 Along = Callable[[str, Sequence[Any]], Iterable[Any]]
+"""Goes along the items of a list and says how far it is: of what, and of which items."""
+
 _PLACE = re.compile(r"^(systems\[|row )([0-9]+)")
 
 
@@ -136,7 +138,16 @@ def import_all(client: Client, parts: Sequence[Part], along: Along) -> dict[str,
             stored = f"the first {part.before} systems are stored, the others are not" if part.before else ""
             detail = "; ".join(said for said in (problem.detail, stored) if said)
             raise Problem(problem.status, problem.title, detail, faults) from None
+        except Unreachable as lost:
+            raise lost.after(_left_open(part)) from None
     return _together(done)
+
+
+def _left_open(part: Part) -> str:
+    """Its answer was lost, if it was asked at all."""
+    before = f"the first {part.before} systems are stored, " if part.before else ""
+    said = f"{before}those from {part.names[0]} on perhaps" if part.names else "perhaps it is stored"
+    return f"{said}: what is stored already changes nothing when it is imported again"
 
 
 def _told_twice(parts: Sequence[Part]) -> Iterator[Fault]:

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 from api.client.calls import Client
+from api.client.inventory_file import Along, import_all, parts_of
 from api.client.problems import Problem
 from domain.errors import Fault, Unreadable
-
-Along = Callable[[str, Sequence[Any]], Iterable[Any]]
-"""Goes along the items of a list and says how far it is: of what, and of which items."""
 
 
 @dataclass(frozen=True)
@@ -28,7 +27,7 @@ class Section:
 
 POLICY = "access_policy"
 
-# In this order: each names what stands before it. Systems are posted, for they cannot be put.
+# In this order: each names what stands before it. Systems name all of it, and are imported.
 SECTIONS = (
     Section("users", "users", "name"),
     Section("groups", "groups", "name"),
@@ -37,7 +36,7 @@ SECTIONS = (
     Section("distro_trees", "distro-trees", "id"),
 )
 
-CONFLICT = 409
+SYSTEMS = "systems"
 
 
 @dataclass(frozen=True)
@@ -62,11 +61,11 @@ def in_silence(what: str, items: Sequence[Any]) -> Iterable[Any]:
 
 
 def load(client: Client, lab: Mapping[str, Any], along: Along = in_silence) -> list[Loaded]:
-    """Put and post everything in the file; stops at the first item that is refused."""
+    """Stops at the first item that is refused; of the systems tells all faults, and stores none of a part."""
     _check(lab)
     return [
         *(_put_all(client, section, lab, along) for section in SECTIONS),
-        _post_systems(client, lab, along),
+        _import_systems(client, lab.get(SYSTEMS, []), along),
     ]
 
 
@@ -75,9 +74,14 @@ def _put_all(client: Client, section: Section, lab: Mapping[str, Any], along: Al
     return Loaded.of(section.name, [_put(client, section, item) for item in items])
 
 
-def _post_systems(client: Client, lab: Mapping[str, Any], along: Along) -> Loaded:
-    items = along("loading systems", lab.get("systems", []))
-    return Loaded.of("systems", [{"added": _post(client, system)} for system in items])
+def _import_systems(client: Client, systems: Sequence[Any], along: Along) -> Loaded:
+    """What is there already may have changed since, and stays as it is: nothing is told of it."""
+    if not systems:
+        return Loaded(SYSTEMS)
+    there = {system["fqdn"] for system in client.pages("/systems", SYSTEMS)[SYSTEMS]}
+    told = [{"fqdn": one["fqdn"]} if one["fqdn"] in there else one for one in systems]
+    done = import_all(client, parts_of(json.dumps({SYSTEMS: told}).encode(), "json"), along)
+    return Loaded(SYSTEMS, done["added"], done["changed"], done["kept"])
 
 
 def _put(client: Client, section: Section, item: Mapping[str, Any]) -> dict[str, Any]:
@@ -92,18 +96,6 @@ def _put(client: Client, section: Section, item: Mapping[str, Any]) -> dict[str,
     return {**answer, "changed": bool(changed)}
 
 
-def _post(client: Client, system: Mapping[str, Any]) -> bool:
-    """False when there is such a system already: it may have changed since, and stays as it is."""
-    try:
-        with _placed("systems", system["fqdn"]):
-            client.post("/systems", system)
-    except Problem as problem:
-        if problem.status != CONFLICT:
-            raise
-        return False
-    return True
-
-
 @contextmanager
 def _placed(section: str, name: object) -> Iterator[None]:
     """A refusal tells which item of the file it is about."""
@@ -116,7 +108,7 @@ def _placed(section: str, name: object) -> Iterator[None]:
 
 def _check(lab: Mapping[str, Any]) -> None:
     """What would be skipped or fail half-way is told before anything is loaded."""
-    keys = {section.name: section.key for section in SECTIONS} | {"systems": "fqdn"}
+    keys = {section.name: section.key for section in SECTIONS} | {SYSTEMS: "fqdn"}
     faults = [Fault(name, "is no part of a lab") for name in lab if name not in keys]
     for name, key in keys.items():
         items = lab.get(name, [])

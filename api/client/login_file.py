@@ -63,9 +63,14 @@ class Logins:
         return file
 
 
-def login_file() -> Path:
+def config_folder() -> Path:
+    """What a person keeps of Labledger."""
     config = os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config"
-    return Path(config) / "labledger" / "logins.json"
+    return Path(config) / "labledger"
+
+
+def login_file() -> Path:
+    return config_folder() / "logins.json"
 
 
 class BadLoginFile(FaultyInput):

@@ -34,7 +34,14 @@ class Unreachable(LabledgerError):
         self.url = url
         self.tries, self.waited_seconds = 1, 0.0
         self.detail = f"{url}: {detail}"
+        self._why = detail
         super().__init__(f"{self.title} at {url}: {detail}")
+
+    def after(self, done: str) -> Unreachable:
+        """The same, and what was done by then."""
+        told = Unreachable(self.url, f"{self._why}; {done}")
+        told.tries, told.waited_seconds = self.tries, self.waited_seconds
+        return told
 
 
 def problem_of(answer: httpx.Response) -> Problem:

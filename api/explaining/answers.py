@@ -23,6 +23,7 @@ from domain.scheduling.filter_key import Asks, FilterKey, own_distro
 from domain.scheduling.labs import Labs
 from domain.scheduling.partition import Partition
 
+NEVER_PLACED: Final = "it never had a system"
 OTHER_RULES: Final = "the decision was made by rules of another version, and cannot be made again"
 NOT_AGAIN: Final = "the decision cannot be made again as it was: `labledger replay verify` says more"
 
@@ -47,7 +48,10 @@ def recipe(
         known = follower.at(position) if partition is None else partition
         asked = Asked(most, system, frozenset(hidden))
         return {**_of(told, position), **_waiting(follower, known, recipe_id, asked)}
-    return {**_of(told, position), **_placed(follower, told, past, hidden)}
+    given = [recorded for recorded in past if isinstance(recorded.event, RecipeScheduled)]
+    if given:
+        return {**_of(told, position), **_placed(follower, told, given[-1], hidden)}
+    return {**_of(told, position), **_ended(follower, told, past[-1], Asked(most, system, frozenset(hidden)))}
 
 
 def _folded(recipe_id: int, past: list[Recorded]) -> Recipe:
@@ -83,15 +87,17 @@ def _waiting(follower: Follower, partition: Partition, recipe_id: int, asked: As
     return {"priority": priority.name, "summary": told.pop("summary"), "waiting": told}
 
 
-def _placed(
-    follower: Follower, told: Recipe, past: list[Recorded], hidden: Collection[str]
-) -> dict[str, Any]:
-    """The last time that it was given a system; nothing where it never was."""
-    given = [recorded for recorded in past if isinstance(recorded.event, RecipeScheduled)]
-    if not given:
-        reason = getattr(past[-1].event, "reason", None)
-        return {"summary": f"{told.state}: {reason}" if reason else told.state}
-    granted = given[-1]
+def _ended(follower: Follower, told: Recipe, last: Recorded, asked: Asked) -> dict[str, Any]:
+    """Without ever having had a system: where the scheduler gave it up, how it stood then."""
+    summary = getattr(last.event, "reason", None) or NEVER_PLACED
+    if last.stamp.basis is None:
+        return {"summary": summary}
+    known = follower.at(last.stamp.basis.position)
+    return {**_waiting(follower, known, told.recipe_id, asked), "summary": summary}
+
+
+def _placed(follower: Follower, told: Recipe, granted: Recorded, hidden: Collection[str]) -> dict[str, Any]:
+    """By the last time that it was given a system."""
     made = follower.commit_of(granted)
     if made.basis.policy_version != POLICY_VERSION:
         return {"summary": OTHER_RULES}

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
@@ -19,6 +19,9 @@ from api.intake.near_names import meant
 from domain.errors import Fault, FaultyInput, Unreadable
 
 QUOTE, LIST = '"', "["
+# Spreadsheets take what begins with one of these for a formula, and would work it out.
+FORMULA: Final = ("=", "+", "-", "@", "\t", "\r")
+AS_JSON: Final = (QUOTE, *FORMULA)
 # A cell may hold all devices of a system: as long as a body that is read.
 csv.field_size_limit(2**24)
 
@@ -58,7 +61,7 @@ def _flag(cell: str) -> Any:
 
 
 def _text(value: str) -> str:
-    return _json(value) if not value or value.startswith(QUOTE) else value
+    return _json(value) if not value or value.startswith(AS_JSON) else value
 
 
 def _from_text(cell: str) -> Any:
@@ -67,18 +70,19 @@ def _from_text(cell: str) -> Any:
 
 def _words(value: Sequence[str]) -> str:
     joined = " ".join(value)
-    return joined if value and joined.split() == list(value) and joined[0] != LIST else _json(value)
+    is_plain = value and joined.split() == list(value) and not joined.startswith((LIST, *FORMULA))
+    return joined if is_plain else _json(value)
 
 
 def _from_words(cell: str) -> Any:
     return _from_json(cell) if cell.startswith(LIST) else cell.split()
 
 
-# As it is; that it is known to be empty, and one that begins with a quotation mark, as JSON.
+# As it is; that it is known to be empty, and one that begins with a quotation mark or as a formula, as JSON.
 TEXT = Kind(_text, _from_text)
 NUMBER = Kind(_json, _number)
 FLAG = Kind(_json, _flag)
-# With a blank between each; none, and such as have blanks in them, as JSON.
+# With a blank between each; none, such as have blanks in them, and what looks like a formula, as JSON.
 WORDS = Kind(_words, _from_words)
 # The same where none is what an empty cell says.
 POOLS = Kind(" ".join, _from_words)
@@ -104,6 +108,8 @@ COLUMNS: Final[Mapping[str, Kind]] = {
 }
 # Every system has these: an empty cell says nothing of them, so that they stay.
 NEVER_UNKNOWN: Final = frozenset({"lab_controller", "owner", "condition", "added_at"})
+# Far more than there are: nobody looks at what somebody else put into thousands.
+MOST_COLUMNS: Final = 200
 CPU: Final = frozenset(name for name in COLUMNS if name.startswith("cpu."))
 
 
@@ -135,29 +141,42 @@ class Table:
     faults: list[Fault] = field(default_factory=list)
 
 
-def read_systems(body: bytes) -> Table:
-    """Raises Unreadable for what is no text, FaultyInput for what is no table or has other columns."""
-    try:
-        lines = csv.reader(io.StringIO(body.decode("utf-8-sig"), newline=""), strict=True)
-        rows = list(enumerate(lines, start=1))
-    except UnicodeDecodeError as error:
-        raise Unreadable([Fault("body", f"is not UTF-8 at byte {error.start}")]) from None
-    except csv.Error as error:
-        raise FaultyInput([Fault(f"line {lines.line_num}", str(error))]) from None
-    header = rows[0][1] if rows else []
+def read_systems(body: bytes, most: int | None = None) -> Table:
+    """Raises Unreadable for what is no text, FaultyInput for what is no table, has other columns, or has more
+    than `most` rows that say something.
+    """
+    rows = _rows(body)
+    _, header = next(rows, (1, []))
     if faults := list(_faults_of(header)):
         raise FaultyInput(faults)
     table = Table()
-    for number, cells in rows[1:]:
-        if any(cells):
-            _add(table, number, header, cells)
+    telling = ((number, cells) for number, cells in rows if any(cells))
+    for told, (number, cells) in enumerate(telling, start=1):
+        if most is not None and told > most:
+            raise FaultyInput([Fault("body", f"must not have more than {most} systems")])
+        _add(table, number, header, cells)
     return table
+
+
+def _rows(body: bytes) -> Iterator[tuple[int, list[str]]]:
+    """One after the other: of a large body most may be nothing but empty rows."""
+    try:
+        text = io.StringIO(body.decode("utf-8-sig"), newline="")
+    except UnicodeDecodeError as error:
+        raise Unreadable([Fault("body", f"is not UTF-8 at byte {error.start}")]) from None
+    lines = csv.reader(text, strict=True)
+    try:
+        yield from enumerate(lines, start=1)
+    except csv.Error as error:
+        raise FaultyInput([Fault(f"line {lines.line_num}", str(error))]) from None
 
 
 def _faults_of(header: Sequence[str]) -> Iterable[Fault]:
     if "fqdn" not in header:
         yield Fault("row 1", "has no column fqdn: the first row names the columns")
-    for number, name in enumerate(header):
+    if len(header) > MOST_COLUMNS:
+        yield Fault("row 1", f"must not have more than {MOST_COLUMNS} columns")
+    for number, name in enumerate(header[:MOST_COLUMNS]):
         where = f"row 1, column {name[:WORDS_LENGTH]}"
         if name not in COLUMNS:
             yield Fault(where, f"is no column here{meant(name, COLUMNS)}")

@@ -14,7 +14,7 @@ from api.store.datastore import Datastore
 from api.store.mapper import EventMapper
 from api.store.recorder import Recorder, StoredAppend, StoredRow
 from api.store.requests import Append, Committed, Outcome
-from api.store.selection import EVERYTHING, Selection
+from api.store.selection import EVERYTHING, Selection, subjects_of
 from api.store.sql import BOUNDED, PAGE_BYTES, SQL
 from domain.directory.accesses import FOLLOWED as OF_ACCESS
 from domain.directory.state import DIRECTORY_TOPICS
@@ -103,8 +103,9 @@ class EventLog(EventStore[str]):
             "hidden": list(selection.hidden),
         }
         rows = self.rows(BOUNDED[query], asked)
-        seen = (row for row in rows if row[3] not in selection.unseen)
-        found = [self.mapper.recorded(row[:-1]) for row in seen]
+        found = [self.mapper.recorded(row[:-1]) for row in rows]
+        if selection.unseen:
+            found = [recorded for recorded in found if selection.sees(subjects_of(recorded))]
         available = rows[0][-1] if rows else 0
         is_whole = len(rows) == available < limit
         return found, upto if is_whole else int(rows[-1][0])

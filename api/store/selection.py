@@ -2,20 +2,33 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
 
-from domain.events import TOPICS, split_subject
+from domain.directory.events import PoolSystemAdded, PoolSystemRemoved
+from domain.events import TOPICS, Recorded, split_subject
 
 ALL_OF_A_KIND = "/*"
+
+# Who may not see a system is not told by its pools of it, either.
+OF_TWO: Final = (PoolSystemAdded, PoolSystemRemoved)
+OF_TWO_TOPICS: Final = frozenset(event.TOPIC for event in OF_TWO)
+
+
+def subjects_of(recorded: Recorded) -> tuple[str, ...]:
+    """What an event is about, and the system that it is about as well."""
+    event = recorded.event
+    beside = (f"system/{event.system}",) if isinstance(event, OF_TWO) else ()
+    return recorded.subject, *beside
 
 
 @dataclass(frozen=True)
 class Selection:
     """What is None selects nothing out. `recipe/*` is every recipe: the topics of a subject begin with its
     kind, so that all of a kind is found by topics, in the log as in what comes. `hidden` topics are left out
-    of all of it, and so are `unseen` subjects, of which there mostly are none.
+    of all of it, and so is what is about `unseen` subjects (`subjects_of`), of which there mostly are none.
     """
 
     topics: tuple[str, ...] | None = None
@@ -42,11 +55,12 @@ class Selection:
         return tuple(one for one in named if split_subject(one)[0] not in self._kinds)
 
     def has(self, topic: str, subject: str) -> bool:
-        if subject in self.unseen:
-            return False
         if topic in self.anywhere:
             return True
         return (self.is_everything or subject in self.subjects) and self.wants_of_subject(topic)
+
+    def sees(self, subjects: Iterable[str]) -> bool:
+        return self.unseen.isdisjoint(subjects)
 
     def wants_of_subject(self, topic: str) -> bool:
         """Whether it wants such an event of one of its `subjects`, or of any where it wants everything."""

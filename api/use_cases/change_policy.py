@@ -9,7 +9,7 @@ from api.services import Request, Services
 from api.store.requests import Append, Committed
 from api.use_cases.commit import append_of, commit_gathered, commit_named
 from api.use_cases.known import known
-from api.use_cases.rights import require_own_pool
+from api.use_cases.rights import owned_by, require_own_pool
 from api.use_cases.system_rights import require_permission, rests_on
 from domain.access.policy import EDIT_POLICY, told
 from domain.access.sound import NAMED, faults_of, given
@@ -47,8 +47,9 @@ async def change_pool_policy(
         wanted = given(entries)
         if wanted == told(policy_of_pool(directory, pool) or ()):
             return None
-        # Who is removed in this moment must not be named.
-        versions = {named: directory.version(named) for named in _named(entries)}
+        # Who is removed in this moment must not be named, and who leaves its group changes it no more.
+        looked_at = (*_named(entries), *owned_by(services, request, pool))
+        versions = {named: directory.version(named) for named in looked_at}
         changed = PoolAccessPolicyChanged(entries=wanted)
         return append_of(services, request, [(subject, changed)], {subject: entry.version, **versions})
 

@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping
 
 from api.services import Request, Services
 from api.store.requests import Append, Committed, Conflict, Outcome, committed, new_command_id
-from domain.errors import Stale
+from domain.errors import FaultyInput, Refused, Stale
 from domain.events import Change, Decided
 from domain.gathered import Gathered
 
@@ -83,15 +83,24 @@ async def commit_gathered(
 
     def attempt() -> Append | None:
         gathered = services.aggregates.gather(wanted)
-        about = gathered.versions.get(wanted[0])
-        if about is not None:
-            require_expected(request, wanted[0], about)
         # Before it is decided: what changes from then on is noticed.
         versions = {subject: services.feed.directory.version(subject) for subject in beside(gathered)}
-        decided = decide(gathered)
+        try:
+            decided = decide(gathered)
+        except (FaultyInput, Refused):
+            # Not for who is told that there is no such thing, or that it is not theirs.
+            _require_expected(request, wanted[0], gathered)
+            raise
+        _require_expected(request, wanted[0], gathered)
         return append_of(services, request, decided, {**gathered.versions, **versions}) if decided else None
 
     return await commit(services, lambda: asyncio.to_thread(attempt))
+
+
+def _require_expected(request: Request, subject: str, gathered: Gathered) -> None:
+    version = gathered.versions.get(subject)
+    if version is not None:
+        require_expected(request, subject, version)
 
 
 async def commit_named(

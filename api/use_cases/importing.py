@@ -9,7 +9,7 @@ from typing import Any
 from api.services import Request, Services
 from api.use_cases.change_system import SystemChange, follows
 from api.use_cases.move_system import require_may_move
-from api.use_cases.rights import require_admin
+from api.use_cases.rights import owned_by, require_admin
 from api.use_cases.system_rights import holds, require_may_change, rests_on
 from domain.access.policy import VIEW
 from domain.directory.events import PoolSystemAdded, PoolSystemRemoved
@@ -105,7 +105,15 @@ class Importing:
     def _seen(self, fqdn: str) -> System | None:
         """For who may not view it there is no such system; nor may they make one."""
         system = self.gathered.system(fqdn)
-        return system if system and holds(self.services, self.request, system, VIEW) else None
+        return system if system and self._may_view(system) else None
+
+    def _may_view(self, system: System) -> bool:
+        return holds(self.services, self.request, system, VIEW)
+
+    def _is_seen(self, fqdn: str) -> bool:
+        """The same of one that the import does not name as it is called."""
+        system = self.services.aggregates.gather([f"system/{fqdn}"]).system(fqdn)
+        return system is not None and self._may_view(system)
 
     def require_possible(self) -> None:
         """Raises for all of it together: what is wrong, else what may not be, else what cannot be now."""
@@ -120,7 +128,7 @@ class Importing:
         called = self._directory.system_called(item.fqdn)
         if item.fqdn.casefold() in self._named:
             yield Fault("fqdn", "is told of twice")
-        elif not known and called is not None and called != item.fqdn:
+        elif not known and called is not None and called != item.fqdn and self._is_seen(called):
             yield Fault("fqdn", f"is known as {called}")
         self._named[item.fqdn.casefold()] = None
         if not known:
@@ -137,7 +145,9 @@ class Importing:
             yield from rests_on(self.services, system, self.request.actor)
             if system.condition == "Removed":
                 yield f"lab-controller/{system.lab_controller}"
-        yield from (f"pool/{name}" for name, _ in self._moves(item))
+        for pool, _ in self._moves(item):
+            yield f"pool/{pool}"
+            yield from owned_by(self.services, self.request, pool)
 
     def _looked_at(self, item: Item, system: System | None) -> dict[str, int]:
         """The system, and where its condition changes the whole set of its recipe: it may end by that."""

@@ -8,7 +8,7 @@ from api.services import Request, Services
 from api.store.requests import Append, Committed
 from api.use_cases.commit import append_of, commit, require_expected
 from api.use_cases.known import known
-from api.use_cases.rights import require_own_pool
+from api.use_cases.rights import owned_by, require_own_pool
 from api.use_cases.system_rights import holds, require_permission, require_viewed, rests_on
 from domain.access.policy import EDIT_POLICY
 from domain.directory.events import PoolSystemAdded, PoolSystemRemoved
@@ -42,17 +42,18 @@ async def _move(services: Services, request: Request, pool: str, fqdn: str, *, m
     entry = directory.get("pool", pool)
     if entry is None:
         raise Unknown(called("pool", pool))
-    require_expected(request, subject, entry.version)
     system = (await asyncio.to_thread(services.aggregates.load, [f"system/{fqdn}"])).get(f"system/{fqdn}")
     if not isinstance(system, System):
         raise Unknown(called("system", fqdn))
     require_may_move(services, request, pool, system, member=member)
+    require_expected(request, subject, entry.version)
     if directory.pool_has(pool, fqdn) == member:
         return None
     decided: Decided = [(subject, (PoolSystemAdded if member else PoolSystemRemoved)(system=fqdn))]
     if not member:
         decided += leave_pool(system, pool)
-    rests = {other: directory.version(other) for other in rests_on(services, system, request.actor)}
+    looked_at = (*rests_on(services, system, request.actor), *owned_by(services, request, pool))
+    rests = {other: directory.version(other) for other in looked_at}
     versions = {**rests, subject: entry.version, system.subject: system.version}
     return append_of(services, request, decided, versions)
 

@@ -9,7 +9,7 @@ from typing import Any
 from api.services import Request, Services
 from api.store.requests import Append, Committed
 from api.use_cases.commit import append_of, commit_gathered, commit_named
-from api.use_cases.rights import may_put
+from api.use_cases.rights import may_put, owned_by
 from domain.directory.admins import require_admin_without
 from domain.directory.changes import named_in, put, unknown_names
 from domain.directory.removal import left_behind
@@ -46,7 +46,8 @@ async def put_document(
         if before is None and services.feed.accesses.left_to(kind, name):
             raise _LeftByNamesake
         decided = [*(left_behind(directory, kind, name) if before is None else ()), (subject, event)]
-        others = (*named_in(kind, document), *_rests_on(directory, kind, name, document))
+        owners = owned_by(services, request, name) if kind == "pool" else ()
+        others = (*named_in(kind, document), *_rests_on(directory, kind, name, document), *owners)
         versions = {other: directory.version(other) for other in (*(one for one, _ in decided), *others)}
         return append_of(services, request, decided, versions)
 

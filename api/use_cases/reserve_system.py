@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -103,4 +104,8 @@ async def return_system(services: Services, request: Request, fqdn: str) -> Comm
             require_may_return(services, request, system)
         return end(system, f"returned by {request.actor}")
 
-    return await commit_gathered(services, request, (f"system/{fqdn}",), decide)
+    def beside(gathered: Gathered) -> Iterator[str]:
+        system = gathered.system(fqdn)
+        return iter(()) if system is None else rests_on(services, system, request.actor)
+
+    return await commit_gathered(services, request, (f"system/{fqdn}",), decide, beside)

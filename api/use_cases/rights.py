@@ -4,7 +4,7 @@ may do with a system in `system_rights`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, TypeVar
 
 from api.services import Request, Services
@@ -105,6 +105,13 @@ def require_own_pool(services: Services, request: Request, pool: str) -> None:
     group = entry.document["owner_group"] if entry else None
     if not request.is_admin and request.actor not in _people(services, group, *PEOPLE):
         raise NotPermitted(f"pool {pool} belongs to {_owner(group)}")
+
+
+def owned_by(services: Services, request: Request, pool: str) -> Iterator[str]:
+    """The group of whose people somebody must be who changes a pool and is no admin."""
+    entry = services.feed.directory.get("pool", pool)
+    if entry is not None and entry.document["owner_group"] and not request.is_admin:
+        yield f"group/{entry.document['owner_group']}"
 
 
 def _owner(group: str | None) -> str:

@@ -18,7 +18,7 @@ from domain.scheduling.distro_trees import Chosen
 async def submit_job(services: Services, request: Request, spec: JobSpec) -> Committed:
     """Put an accepted job into the log; the commit's answer is {"job_id", "recipe_set_ids", "recipe_ids"}."""
     ids = await services.numbers.take(counts(spec))
-    decided = submit(spec, ids, request.actor, await distro_trees(services, spec))
+    decided = submit(spec, ids, request.actor, await distro_trees(services, spec, request.actor))
     answer: dict[str, Any] = {
         "job_id": ids.job,
         "recipe_set_ids": ids.recipe_sets,
@@ -29,20 +29,20 @@ async def submit_job(services: Services, request: Request, spec: JobSpec) -> Com
     )
 
 
-async def distro_trees(services: Services, spec: JobSpec) -> list[int | None]:
+async def distro_trees(services: Services, spec: JobSpec, submitter: str) -> list[int | None]:
     """Of each recipe, in document order. What nobody could run is judged against the end of the log."""
-    chosen = await _chosen(services, spec)
+    chosen = await _chosen(services, spec, submitter)
     if any(each.hopeless for each in chosen):
         await services.feed.catch_up()
-        chosen = await _chosen(services, spec)
+        chosen = await _chosen(services, spec, submitter)
     return [tree_id for each in chosen for tree_id in each.tree_ids]
 
 
-async def _chosen(services: Services, spec: JobSpec) -> list[Chosen]:
+async def _chosen(services: Services, spec: JobSpec, submitter: str) -> list[Chosen]:
     """Set by set: of a large job others are answered in between."""
     chosen: list[Chosen] = []
     for recipe_set in spec.recipe_sets:
         if chosen:
             await asyncio.sleep(0)
-        chosen.append(services.feed.distro_trees.choose(recipe_set))
+        chosen.append(services.feed.distro_trees.choose(recipe_set, spec.owner or submitter, spec.group))
     return chosen

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from api.store.event_log import EventLog
 from api.store.selection import Selection
 from api.watching.capacity import most_watchers
-from api.watching.groups import Groups
+from api.watching.groups import Groups, seen
 from api.watching.message import Message
 from api.watching.recent import Recent
 from api.watching.watcher import Line, Watcher
@@ -97,7 +97,8 @@ class Broadcast:
         """A part of what is selected after a position, and the position up to which that is all of it."""
         recent = self.recent.after(after, MISSED_EVENTS)
         if recent is not None:
-            return [one for one in recent if selection.has(one.topic, one.subject)], self.position
+            wanted = (one for one in recent if selection.has(one.topic, one.subject))
+            return seen(selection, list(wanted)), self.position
         async with self._reading:
             return await asyncio.to_thread(self._read, after, self.position, selection)
 

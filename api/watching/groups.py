@@ -21,9 +21,11 @@ class Group:
         self.watchers: dict[Watcher, None] = {}
 
 
-def _seen(group: Group, wanted: Sequence[Message]) -> Sequence[Message]:
-    unseen = group.selection.unseen
-    return [message for message in wanted if message.subject not in unseen] if unseen else wanted
+def seen(selection: Selection, wanted: Sequence[Message]) -> Sequence[Message]:
+    """Without what is about subjects that are not to be seen."""
+    if not selection.unseen:
+        return wanted
+    return [message for message in wanted if selection.sees(message.subjects)]
 
 
 class Groups:
@@ -63,7 +65,8 @@ class Groups:
             for group in self._of_subject.get(message.subject, ()):
                 if group.selection.wants_of_subject(message.topic):
                     found[group].append(message)
-        return [(group, seen) for group, wanted in found.items() if (seen := _seen(group, wanted))]
+        told = ((group, seen(group.selection, wanted)) for group, wanted in found.items())
+        return [(group, messages) for group, messages in told if messages]
 
     def _places(self, selection: Selection) -> list[dict[Group, None]]:
         """Every place of the index that leads to a group of this selection."""

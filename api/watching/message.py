@@ -7,6 +7,7 @@ from typing import Any
 
 import orjson
 
+from api.store.selection import OF_TWO_TOPICS, subjects_of
 from domain.events import Recorded, shown_of
 
 
@@ -15,7 +16,7 @@ class Message:
     others: most of what comes nobody watches.
     """
 
-    __slots__ = ("_read", "_text", "position", "subject", "topic")
+    __slots__ = ("_read", "_subjects", "_text", "position", "subject", "topic")
 
     def __init__(self, position: int, topic: str, subject: str, read: Callable[[], Recorded]) -> None:
         self.position = position
@@ -23,6 +24,7 @@ class Message:
         self.subject = subject
         self._read: Callable[[], Recorded] | None = read
         self._text = b""
+        self._subjects: tuple[str, ...] = (subject,)
 
     @classmethod
     def of(cls, recorded: Recorded) -> Message:
@@ -30,9 +32,20 @@ class Message:
 
     @property
     def text(self) -> bytes:
-        if self._read is not None:
-            self._text, self._read = server_sent(self._read()), None
+        self._take()
         return self._text
+
+    @property
+    def subjects(self) -> tuple[str, ...]:
+        """As `subjects_of` the event."""
+        if self.topic in OF_TWO_TOPICS:
+            self._take()
+        return self._subjects
+
+    def _take(self) -> None:
+        if self._read is not None:
+            recorded, self._read = self._read(), None
+            self._text, self._subjects = server_sent(recorded), subjects_of(recorded)
 
 
 def server_sent(recorded: Recorded) -> bytes:

@@ -76,6 +76,8 @@ class Scheduler:
         self._clock = clock
         self._consistency = consistency
         self._fence: Fence | None = None
+        # How often in a row something had moved: who decides less at a time is sooner in the log.
+        self._refused = 0
         self._stopping: Callable[[], bool] = lambda: False
         self._progress = Progress()
 
@@ -150,7 +152,7 @@ class Scheduler:
     def _decide(self) -> None:
         if self.partition.triggers.first() is not None:
             now = self._clock()
-            self._commit(now, decide(self.partition, DECISIONS_PER_COMMIT, now))
+            self._commit(now, decide(self.partition, max(1, DECISIONS_PER_COMMIT >> self._refused), now))
         if self._fence is None or self._stopping():
             return
         # Also while more triggers wait: under load there may always be some.
@@ -196,6 +198,7 @@ class Scheduler:
             self.partition.refused()
             raise
         if isinstance(outcome, Committed):
+            self._refused = max(0, self._refused - 1)
             self.partition.committed(outcome.first_position, outcome.position)
             self._tailer.skip_to(self.partition.position)
             self.counters.commits += 1
@@ -211,6 +214,7 @@ class Scheduler:
         elif isinstance(outcome, Conflict):
             # Somebody moved a recipe or system meanwhile; what they did is in the log to be read.
             self.counters.conflicts += 1
+            self._refused += 1
             self._read_through(self._log.end())
 
     def _read_through(self, position: int) -> None:

@@ -53,6 +53,7 @@ class Accesses:
         self._restricted: dict[str, Policy] = {}
         self._by_active_pool: dict[str, dict[str, None]] = {}
         self._kept: dict[tuple[str, str | None], frozenset[str]] = {}
+        self._each_once: dict[frozenset[str], frozenset[str]] = {}
 
     def apply(self, recorded: Recorded) -> None:
         event = recorded.event
@@ -64,7 +65,7 @@ class Accesses:
                 self._judge(self._systems[fqdn])
         elif not isinstance(event, _OF_PEOPLE):
             return
-        self._kept.clear()
+        self._forget()
 
     def _change(self, fqdn: str, recorded: Recorded) -> None:
         before, event = self._systems.get(fqdn), recorded.event
@@ -94,9 +95,15 @@ class Accesses:
         hidden = self._kept.get(asked)
         if hidden is None:
             if len(self._kept) >= MOST_KEPT:
-                self._kept.clear()
-            hidden = self._kept[asked] = frozenset(self._hidden(user, lab_controller))
+                self._forget()
+            hidden = frozenset(self._hidden(user, lab_controller))
+            # Thousands of names, and the same for most people.
+            hidden = self._kept[asked] = self._each_once.setdefault(hidden, hidden)
         return hidden
+
+    def _forget(self) -> None:
+        self._kept.clear()
+        self._each_once.clear()
 
     def _hidden(self, user: str, lab_controller: str | None) -> Iterator[str]:
         person = Person(user, Groups(self._directory, user))

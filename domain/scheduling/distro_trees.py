@@ -1,14 +1,16 @@
-"""Which distro tree each recipe of a new set installs (docs/decisions/0015).
+"""Which distro tree each recipe of a new set installs (docs/decisions/0015, 0023).
 
-The newest that its requirement means and that some system could install: all trees of a set in one lab, and
-rather on systems that recipes may have than on any.
+The newest that its requirement means and that some system could install to which it may be submitted: all
+trees of a set in one lab, and rather on systems that it may have than on any.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import NamedTuple
+from functools import partial
+from typing import NamedTuple, TypeAlias
 
+from domain.access.submitting import Who
 from domain.directory.state import Directory
 from domain.events import Recorded
 from domain.job.spec import RecipeSetSpec, RecipeSpec
@@ -18,6 +20,10 @@ from domain.scheduling.one_lab import in_one_lab
 
 # Longer questions are rare, and hardly asked twice.
 KEPT_TEXT_LENGTH = 8_192
+
+
+SystemsFor: TypeAlias = Callable[[str], int]
+"""Bitmap of the systems that would do for a host requirement."""
 
 
 class Chosen(NamedTuple):
@@ -35,7 +41,7 @@ class DistroTrees:
 
     def __init__(self, directory: Directory) -> None:
         self._installable = Installable(directory)
-        self._kept: dict[tuple[Want, ...], Chosen] = {}
+        self._kept: dict[tuple[Who, tuple[Want, ...]], Chosen] = {}
 
     def apply(self, recorded: Recorded) -> None:
         if self._installable.apply(recorded):
@@ -45,21 +51,23 @@ class DistroTrees:
         """Do now what the next choice would have to do first, for so many systems; whether that is all."""
         return self._installable.catch_up(most)
 
-    def choose(self, recipe_set: RecipeSetSpec) -> Chosen:
+    def choose(self, recipe_set: RecipeSetSpec, owner: str, group: str | None) -> Chosen:
+        """For a job of this owner, on behalf of this group or of nobody."""
+        self.catch_up()
+        who = self._installable.who(owner, group)
         wants = tuple(_want(recipe) for recipe in recipe_set.recipes)
-        chosen = self._kept.get(wants)
+        chosen = self._kept.get((who, wants))
         if chosen is None:
-            self.catch_up()
-            chosen = _choose(self._installable, wants)
-            self._keep(wants, chosen)
+            chosen = _choose(self._installable, wants, who)
+            self._keep(who, wants, chosen)
         return chosen
 
-    def _keep(self, wants: tuple[Want, ...], chosen: Chosen) -> None:
+    def _keep(self, who: Who, wants: tuple[Want, ...], chosen: Chosen) -> None:
         if sum(map(_length, wants)) > KEPT_TEXT_LENGTH:
             return
         if len(self._kept) >= MOST_KEPT:
             self._kept.clear()
-        self._kept[wants] = chosen
+        self._kept[who, wants] = chosen
 
 
 def _length(want: Want) -> int:
@@ -71,28 +79,33 @@ def _want(recipe: RecipeSpec) -> Want:
     return Want(recipe.host_requires, recipe.distro_requires, own_distro(recipe.distro), guests)
 
 
-def _choose(installable: Installable, wants: Sequence[Want]) -> Chosen:
+def _choose(installable: Installable, wants: Sequence[Want], who: Who) -> Chosen:
     only = [installable.trees_of(member) for want in wants for member in (want, *want.guests)]
     if all(len(trees) == 1 for trees in only):
         # Nothing to choose: nobody has to be looked at.
         return Chosen(tuple(tree for trees in only for tree in trees))
-    for systems_of in _levels(installable):
-        systems = [systems_of(want.host_requires) for want in wants]
+    for systems_for in _levels(installable, who):
+        systems = [systems_for(want.host_requires) for want in wants]
         tree_ids = in_one_lab(installable, wants, systems) if all(systems) else None
         if tree_ids is not None:
             return Chosen(tree_ids)
-    return Chosen(tuple(tree for want in wants for tree in _by_itself(installable, want)), hopeless=True)
+    alone = (_by_itself(installable, want, who) for want in wants)
+    return Chosen(tuple(tree for trees in alone for tree in trees), hopeless=True)
 
 
-def _levels(installable: Installable) -> tuple[Callable[[str], int], ...]:
-    # A lab that is being set up has its trees before recipes may have its systems.
-    return installable.usable, installable.fitting
+def _levels(installable: Installable, who: Who) -> tuple[SystemsFor, ...]:
+    # A lab that is being set up has its trees before recipes may have its systems; a loan ends.
+    return partial(installable.usable, who=who), partial(installable.entitled, who=who)
 
 
-def _by_itself(installable: Installable, want: Want) -> Iterator[Tree]:
-    """The trees that would come first if it were not for the others: with them the set is given up."""
+def _by_itself(installable: Installable, want: Want, who: Who) -> Iterator[Tree]:
+    """The trees that would come first if it were not for the others: with them the set is given up.
+
+    Where no system that would do is open to who submits it, those count for which it is given up.
+    """
     alone = [want._replace(guests=())]
-    found = (in_one_lab(installable, alone, [of(want.host_requires)]) for of in _levels(installable))
+    levels = (*_levels(installable, who), installable.fitting)
+    found = (in_one_lab(installable, alone, [of(want.host_requires)]) for of in levels)
     yield next((tree_ids[0] for tree_ids in found if tree_ids), _newest(installable, want))
     for guest in want.guests:
         yield _newest(installable, guest)

@@ -35,6 +35,11 @@ class Draft:
             self._expected.setdefault(subject, before.version)
             self._events.append((subject, event))
 
+    def rest_on(self, subjects: Iterable[str]) -> None:
+        """Things known by name that must be in the log as they are known, when the decision gets there."""
+        for subject in subjects:
+            self._expected.setdefault(subject, self.partition.directory.version(subject))
+
     def __bool__(self) -> bool:
         return bool(self._events)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from domain.events import Event
 from domain.recipe.events import RecipeAssigned, RecipeScheduled, RecipeWaiting
@@ -83,6 +83,7 @@ def _wants(partition: Partition, hosts: Iterable[Recipe], lab_controller: str) -
 
 def grant(draft: Draft, host: Recipe, system: System) -> None:
     """Recipe and system scheduled, siblings assigned; with the last of its recipes the set starts."""
+    draft.rest_on(_named_by_access(draft.partition, host, system))
     members = draft.partition.members(host.recipe_set_id)
     scheduled = RecipeScheduled(system=system.fqdn, lab_controller=system.lab_controller)
     draft.happen(members.together(host, scheduled))
@@ -94,6 +95,14 @@ def grant(draft: Draft, host: Recipe, system: System) -> None:
             assigned = RecipeAssigned(lab_controller=system.lab_controller, reason=None)
             draft.happen(members.together(sibling, assigned))
     _start(draft, host.recipe_set_id)
+
+
+def _named_by_access(partition: Partition, host: Recipe, system: System) -> Iterator[str]:
+    """What says who may submit there, beside the system itself: of two changes at once one comes first."""
+    yield from (f"pool/{name}" for name in partition.directory.pools_of(system.fqdn))
+    group = partition.sets.asks(host).who.group
+    if group is not None:
+        yield f"group/{group}"
 
 
 def _start(draft: Draft, recipe_set_id: int) -> None:

@@ -1,21 +1,23 @@
-"""What could be installed where, as a process that takes jobs knows it.
+"""What could be installed where and for whom, as a process that takes jobs knows it.
 
-Who could run what is asked of the same columns, rules and availability as in the scheduler. What systems do
-is not followed, so none of them is known to be idle or busy.
+Who could run what, and who may submit where, is asked of the same columns, rules and availability as in the
+scheduler. What systems do is not followed, so none of them is known to be idle or busy.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Any, NamedTuple, TypeAlias
 
+from domain.access.submitting import Who
 from domain.directory.events import PoolSystemAdded, PoolSystemRemoved
 from domain.directory.state import Directory
 from domain.events import Event, Moment, Recorded, split_subject
 from domain.requirements import Forced, from_text, matching
 from domain.requirements.distro import from_text as distro_from_text
 from domain.requirements.distro import newest_first
+from domain.scheduling.admitting import Admitting
 from domain.scheduling.availability import Availability
 from domain.scheduling.filter_key import FilterKey
 from domain.scheduling.labs import Distro, Labs
@@ -35,6 +37,7 @@ FOLLOWED: tuple[type[Event], ...] = (
     system.SystemUndrained,
     system.SystemReservationBegun,
     system.SystemReservationEnded,
+    system.SystemAccessPolicyChanged,
 )
 """What happens to a system and says who may have it, or what requirements may ask."""
 
@@ -76,8 +79,10 @@ class Installable:
         self._directory = directory
         self._labs = Labs()
         self._available = Availability(self._labs)
+        self._admitting = Admitting(directory, self._labs)
         self._systems: dict[str, System] = {}
-        self._stale: dict[str, None] = {}
+        # Systems of which something is new, and whether that is more than who may submit there.
+        self._stale: dict[str, bool] = {}
         self._trees: dict[str, tuple[int, ...]] = {}
         self._could: dict[Distro | Tree, int] = {}
         self._having: dict[int, int] = {}
@@ -90,18 +95,31 @@ class Installable:
         kind, name = split_subject(recorded.subject)
         if isinstance(event, FOLLOWED):
             self._systems[name] = evolve(self._systems.get(name), name, event, Moment.of(recorded))
-            self._stale[name] = None
+        if isinstance(event, system.SystemAccessPolicyChanged):
+            self._admit_again((name,))
+        elif isinstance(event, FOLLOWED):
+            self._describe_again(name)
         elif isinstance(event, PoolSystemAdded | PoolSystemRemoved):
-            self._stale[event.system] = None
+            self._describe_again(event.system)
+        elif kind == "pool":
+            self._admit_again(self._admitting.pool_changed(name))
         elif kind == "distro-tree":
             self._describe_tree(name)
         elif kind == "lab-controller":
             self._available.enable(name, self._directory.is_enabled(name))
+            self._forget()
         else:
             return False
-        for kept in (self._could, self._having, self._offered, self._asked):
-            kept.clear()
         return True
+
+    def _admit_again(self, fqdns: Iterable[str]) -> None:
+        """What systems could install is as it was."""
+        for fqdn in fqdns:
+            self._stale.setdefault(fqdn, False)
+
+    def _describe_again(self, fqdn: str) -> None:
+        self._stale[fqdn] = True
+        self._forget()
 
     def _describe_tree(self, name: str) -> None:
         self._trees.clear()
@@ -110,17 +128,25 @@ class Installable:
             self._labs.remove_tree(int(name))
         else:
             self._labs.put_tree(int(name), entry.document)
+        self._forget()
+
+    def _forget(self) -> None:
+        """What was answered."""
+        for kept in (self._could, self._having, self._offered, self._asked):
+            kept.clear()
 
     def catch_up(self, most: int | None = None) -> bool:
-        """Before anything is asked: describe what has changed, each system once, however often it did.
+        """Before anything is asked: take in what has changed, each system once, however often it did.
 
         With `most` only so many; whether that is all.
         """
-        for fqdn in list(islice(self._stale, most)):
-            del self._stale[fqdn]
+        # It is asked each time, and a dictionary that was emptied is long to go through.
+        for fqdn in list(islice(self._stale, most)) if self._stale else ():
             known = self._systems[fqdn]
-            self._labs.put(known, self._directory.pools_of(fqdn))
-            self._available.put(known)
+            if self._stale.pop(fqdn):
+                self._labs.put(known, self._directory.pools_of(fqdn))
+                self._available.put(known)
+            self._admitting.admit(known)
         return not self._stale
 
     # Questions
@@ -175,14 +201,22 @@ class Installable:
             kept = self._having[tree_id] = self._labs.with_tree(tree_id)
         return bool(kept & of_lab)
 
+    def who(self, owner: str, group: str | None) -> Who:
+        """For whom a recipe of such a job would run, as far as that makes a difference."""
+        return self._admitting.who(owner, group)
+
     def fitting(self, host_requires: str) -> int:
-        """The systems that satisfy a host requirement, whatever their condition."""
+        """The systems that satisfy a host requirement, whatever their condition and whosever they are."""
         return self._ask(host_requires).systems
 
-    def usable(self, host_requires: str) -> int:
-        """Those of them that recipes may have, now or when they come free."""
+    def entitled(self, host_requires: str, who: Who) -> int:
+        """Those of them to which they may submit, on loan or not."""
+        return self._ask(host_requires).systems & self._labs.access.entitled(who)
+
+    def usable(self, host_requires: str, who: Who) -> int:
+        """Those of them that their recipes may have, now or when they come free."""
         asked = self._ask(host_requires)
-        return asked.systems & self._available.usable(forced=asked.forced)
+        return asked.systems & self._available.usable(forced=asked.forced) & self._labs.access.may(who)
 
     def _ask(self, host_requires: str) -> Asked:
         kept = self._asked.get(host_requires)

@@ -17,6 +17,7 @@ from domain.events import Event, Moment, Recorded, split_subject
 from domain.recipe.state import Recipe
 from domain.recipe_set.members import Members
 from domain.recipe_set.state import RecipeSet
+from domain.scheduling.admitting import Admitting
 from domain.scheduling.availability import Availability
 from domain.scheduling.bitmaps import union
 from domain.scheduling.describing import Describing, looks_alike
@@ -49,9 +50,10 @@ class Partition:
         self.labs = Labs()
         self.available = Availability(self.labs)
         self.filters = Filters(self.labs, self.effort)
-        self._describing = Describing(self.directory, self.labs, self.filters)
+        self._admitting = Admitting(self.directory, self.labs)
+        self._describing = Describing(self.directory, self.labs, self.filters, self._admitting)
         self.holders = Holders()
-        self.sets = RecipeSets(self.filters, self.holders, self._describing.who_of)
+        self.sets = RecipeSets(self.filters, self.holders, self._admitting.who_of)
         self.triggers = Triggers(self._log_wants)
         self.systems: dict[str, System] = {}
         # Systems that a person has.
@@ -105,7 +107,8 @@ class Partition:
         if isinstance(event, directory.PoolSystemAdded | directory.PoolSystemRemoved):
             self._describe(self.systems[event.system])
         elif kind == "pool":
-            self._describing.pool_changed(name, self.systems)
+            for fqdn in self._admitting.pool_changed(name):
+                self._admitting.admit(self.systems[fqdn])
             self._look_again()
         elif kind == "group":
             self.sets.look_again((), (name,))
@@ -274,7 +277,7 @@ class Partition:
 
     def who(self, owner: str, group: str | None) -> Who:
         """For whom a recipe of such a job would run, as far as that makes a difference."""
-        return self._describing.who(owner, group)
+        return self._admitting.who(owner, group)
 
     def viable(self, host: Recipe) -> int:
         """Bitmap of the systems that could run it, busy or not."""

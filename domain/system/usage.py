@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import UTC, datetime
 
 from domain.events import Event
 from domain.system.events import SystemIdle, SystemPending
-from domain.system.state import System
+from domain.system.state import Loan, System
 
 
 def freed(system: System) -> tuple[str, Event]:
@@ -34,9 +35,18 @@ def why_not_usable(system: System, lab_enabled: bool, *, forced: bool) -> Iterat
     if system.draining:
         yield "it is draining: it takes nothing new"
     if system.reservation is not None:
-        yield f"it is reserved by {system.reservation.user}"
+        yield f"it is reserved by {system.reservation.user}{_until(system.reservation.until)}"
     if system.condition == "Removed" or not (forced or is_automated(system.condition)):
         yield f"it is {system.condition}"
+
+
+def lent_to(loan: Loan) -> str:
+    """To whom, for how long: what goes on behind the reason that a system is lent."""
+    return f"{loan.user}{_until(loan.until)}"
+
+
+def _until(until: datetime | None) -> str:
+    return "" if until is None else f" until {until.astimezone(UTC):%Y-%m-%d %H:%M} (UTC)"
 
 
 def is_usable(system: System, lab_enabled: bool) -> bool:

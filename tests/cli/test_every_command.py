@@ -76,7 +76,7 @@ WITH_PASSWORD = {("login",), ("logout",)}
 # In this order: job 1 has completed, and jobs 2 to 9 are submitted; some of them wait for a system.
 CASES = [
     *(Case("jobs"), Case("jobs --all"), Case("job 1"), Case("recipe 1"), Case("watch 1", lines=True)),
-    *(Case("explain 1"), Case(f"explain 9 --system {ARM}")),
+    *(Case("explain 1"), Case(f"explain 9 --system {ARM}"), Case("matches -")),
     *(
         Case("queue"),
         Case(f"queue --system {ARM}"),
@@ -134,6 +134,7 @@ REFUSED = [
         "usage --token ll_nobody",
         "recipe 999",
         "explain 999",
+        "matches -",
         "watch 999",
         "cancel 999",
         "cancel-set 999",

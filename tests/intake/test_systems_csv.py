@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import csv
+import io
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from api.intake.systems_csv import COLUMNS, read_systems, write_systems
+from api.intake import systems_csv
+from api.intake.systems_csv import COLUMNS, FORMULA, MOST_COLUMNS, read_systems, write_systems
 from api.rest.contract.inputs.systems import Cpu, Device, Disk, Exclusion, Properties
 from domain.errors import FaultyInput
 from tests.rest.whole_system import WHOLE
@@ -18,7 +21,10 @@ NAMES = st.from_regex(r"[A-Za-z0-9][A-Za-z0-9._@+-]{0,8}", fullmatch=True)
 # As they may come: quotation marks, brackets, line ends, blanks at either end, nothing at all.
 TEXTS = st.text(st.characters(codec="utf-8", exclude_categories=["Cs"], exclude_characters="\0"), max_size=8)
 TEXT = st.one_of(
-    TEXTS, st.sampled_from(["", '"', '""', "[", "[]", "a,b", " a ", "1", "true", "null", "a\r\nb"])
+    TEXTS,
+    st.sampled_from(
+        ["", '"', '""', "[", "[]", "a,b", " a ", "1", "true", "null", "a\r\nb", "=1+1", "@a", "-", "+1"]
+    ),
 )
 COUNT = st.integers(0, 2**31 - 1)
 REAL = st.floats(0, 2**31, exclude_max=True)
@@ -67,8 +73,11 @@ def test_columns__beside_the_properties__are_all_there_are() -> None:
 
 @given(st.lists(SYSTEMS, max_size=4))
 def test_systems__written_and_read__are_the_same(systems: list[dict[str, Any]]) -> None:
-    table = read_systems(write_systems(systems).encode())
+    written = write_systems(systems)
+    table = read_systems(written.encode())
     assert (table.systems, table.faults) == (systems, [])
+    cells = [cell for row in csv.reader(io.StringIO(written, newline="")) for cell in row]
+    assert not [cell for cell in cells if cell.startswith(FORMULA)]
     assert table.rows == list(range(2, len(systems) + 2))
 
 
@@ -111,6 +120,23 @@ def test_cells__that_cannot_be_read__each_told_with_row_and_column() -> None:
         *("row 2, column devices", "row 2, column vendor", "row 2, column arches"),
         *("row 3", "row 5"),
     ]
+
+
+def test_table__longer_than_is_taken__is_refused_where_that_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    looked_at: list[int] = []
+    add = systems_csv._add
+    monkeypatch.setattr(systems_csv, "_add", lambda table, number, *row: looked_at.append(number))
+    with pytest.raises(FaultyInput, match="more than 2 systems"):
+        read_systems(b"fqdn\n\na.a\n,\na.b\n\na.c\na.d\n", 2)
+    assert looked_at == [3, 5]
+    monkeypatch.setattr(systems_csv, "_add", add)
+    assert len(read_systems(b"fqdn\na.a\n\na.b\n", 2).rows) == 2
+
+
+def test_table__thousands_of_columns__are_told_in_one_fault() -> None:
+    with pytest.raises(FaultyInput) as refused:
+        read_systems(b"fqdn" + b",x" * 100_000)
+    assert len(refused.value.faults) == MOST_COLUMNS
 
 
 NO_TABLES = [

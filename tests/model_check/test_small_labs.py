@@ -8,36 +8,8 @@ import pytest
 
 from tests.model_check.explore import Found
 from tests.model_check.families import FAMILIES
+from tests.model_check.sizes import LONG, LONG_WALKS, SAMPLES, SEED, WALKS
 from tests.model_check.spread import explore_one, spread, walk_one
-
-SEED = 1
-
-# So many labs, None: all; `python -m tests.model_check` goes through all of all.
-SAMPLES = {
-    "people": None,
-    "two-systems": 30,
-    "races": 2,
-    "two-sets": 4,
-    "two-sets-ranked-breaking": 2,
-    "two-sets-capped": 4,
-    "three-sets": 5,
-    "three-sets-breaking": 1,
-}
-WALKS = 60
-
-# As many as there are; a part where that would take hours.
-LONG = {
-    "two-systems": None,
-    "races": None,
-    "two-sets": None,
-    "two-sets-ranked": None,
-    "two-sets-capped": 60,
-    "two-sets-ranked-breaking": 16,
-    "three-sets": None,
-    "three-sets-breaking": 40,
-    "people-races": None,
-}
-LONG_WALKS = 1_500
 
 
 def _gone_through(name: str, sample: int | None, processes: int) -> Found:

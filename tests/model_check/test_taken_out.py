@@ -5,8 +5,10 @@ from __future__ import annotations
 import pytest
 
 from domain.scheduling.wake_ups import WAKE_UPS
-from tests.model_check.explore import story
-from tests.model_check.taken_out import NOT_MISSED, PARTS, TakenOut
+from tests.model_check.explore import explore, story
+from tests.model_check.families import FAMILIES
+from tests.model_check.sizes import SAMPLES, SEED
+from tests.model_check.taken_out import ALL_PARTS, NOT_MISSED, PARTS, TakenOut
 
 
 def _name(part: TakenOut) -> str:
@@ -30,6 +32,16 @@ def test_priority_changed__taken_out_whatever_the_maxima__changes_nothing() -> N
     with_it, without = NOT_MISSED.with_it(), NOT_MISSED.without()
     assert without.violation is None
     assert (without.states, without.steps) == (with_it.states, with_it.steps)
+
+
+def test_capped_labs__without_effective_priorities__are_where_it_is_missed() -> None:
+    """The labs that the model check goes through anyway, and not only the case that was made for it."""
+    part = ALL_PARTS["effective priorities"]
+    tasks = FAMILIES["two-sets-capped"].sample(SAMPLES["two-sets-capped"], SEED)
+    with part.taking():
+        found = [explore(*task).violation for task in tasks]
+    missed = [violation for violation in found if violation is not None]
+    assert missed and all(violation.what.startswith(part.says) for violation in missed)
 
 
 def test_wake_ups__every_one__is_taken_out_once() -> None:

@@ -161,3 +161,20 @@ def put_in_queue(owner: Owner, first: int, last: int) -> None:
     numbers = "generate_series(%s::integer, %s::integer) AS n"
     for table, made in rows.items():
         owner.execute(f"INSERT INTO read.{table} {made} FROM {numbers}".encode(), (first, last))
+
+
+def test_cost__systems_are_hidden__each_row_is_looked_up_among_them(planner: Owner) -> None:
+    """Who may view a few of ten thousand systems does not wait for each to be compared with all others."""
+    moment = datetime.fromisoformat("2026-01-01T00:00:00Z")
+    page = {"after": "", "limit": 5}
+    summed = {"since": moment, "until": moment, "group_by": "system"}
+    asked: dict[str, dict[str, Any]] = {
+        "systems": {**ANY_SYSTEM, **page},
+        "idle_pool": page,
+        "system_usage": summed,
+        "usage_of_each_system": {**summed, **page},
+    }
+    assert asked.keys() == {name for name, query in QUERIES.items() if b"%(hidden)s" in query}
+    for name, params in asked.items():
+        plan = planner.execute(b"EXPLAIN " + QUERIES[name], {**params, "at": 1, "hidden": ["s01", "s02"]})
+        assert any("hashed SubPlan" in line for (line,) in plan.fetchall()), name

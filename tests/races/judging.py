@@ -46,6 +46,17 @@ def granted_or_moved(stage: Stage, moved: Outcome, _: Outcome) -> None:
     assert stage.recipe().lab_controller == ("lab-1" if isinstance(moved, Refused) else "lab-2")
 
 
+def granted_before(stage: Stage, changed: Outcome, _: Outcome) -> None:
+    """Whoever may not submit there any more gets nothing there; who has it keeps it."""
+    if "scheduled" in stage.story():
+        (granted,) = stage.positions(f"recipe/{stage.recipe_id}", "recipe.scheduled")
+        assert granted < changed.position
+        assert stage.recipe().system == stage.fqdn
+    else:
+        assert stage.recipe().state in ("queued", "aborted")
+        assert stage.system().usage == "idle"
+
+
 def one_has_it(stage: Stage, reserved: Outcome, _: Outcome) -> None:
     if isinstance(reserved, Refused):
         assert stage.recipe().system == stage.fqdn

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import orjson
 
 from api.use_cases.cancel import cancel_job
+from api.use_cases.change_policy import change_pool_policy
 from api.use_cases.change_system import SystemChange, change_system
 from api.use_cases.drafts import Item
+from api.use_cases.move_system import move_system
+from api.use_cases.put_document import put_document
 from api.use_cases.report_progress import Answer, report_progress
 from api.use_cases.submit_job import submit_job
 from domain.directory import events as directory
@@ -50,6 +54,10 @@ class Stage:
         self._number = number
 
     @property
+    def pool(self) -> str:
+        return POOLS[0]
+
+    @property
     def fqdn(self) -> str:
         return self.names[0]
 
@@ -59,23 +67,34 @@ class Stage:
 
     # How it comes to the race
 
-    def add_system(self, condition: str = "Automated") -> str:
+    def add_system(self, **more: str) -> str:
         fqdn = f"m{self._number}-{len(self.names)}"
-        described = {**SOUGHT_AFTER, "type": "Machine", "pools": [], "condition": condition, "fqdn": fqdn}
+        described = {**SOUGHT_AFTER, "type": "Machine", "pools": [], "fqdn": fqdn, **more}
         self.scene.put(register(described))
         self.names.append(fqdn)
         self.settle()
         return fqdn
 
-    def submit(self, *wants: Any) -> None:
+    def submit(self, *wants: Any, group: str | None = None) -> None:
         """A set with a recipe for each, or one that wants the first system; nobody has looked at it yet."""
         recipes = tuple(recipe(want) for want in wants or [named(self.fqdn)])
-        spec = job([RecipeSetSpec(Priority.Normal, recipes)])
+        spec = replace(job([RecipeSetSpec(Priority.Normal, recipes)]), group=group)
         done = self.scene.door.ask(lambda services, request: submit_job(services, request, spec))
         ids = orjson.loads(done.answer or b"")
         self.job_ids.append(ids["job_id"])
         self.recipe_set_id = ids["recipe_set_ids"][0]
         self.recipe_ids = ids["recipe_ids"]
+
+    def open_pool(self, entries: list[dict[str, Any]]) -> None:
+        """The first system is in it, and these may submit there."""
+        door, fqdn, pool = self.scene.door, self.fqdn, self.pool
+        door.ask(lambda services, request: change_pool_policy(services, request, pool, entries))
+        door.ask(lambda services, request: move_system(services, request, pool, fqdn, member=True))
+        self.settle()
+
+    def put_group(self, door: Door, *members: str) -> Any:
+        document = {"owners": [], "members": list(members)}
+        return door.ask(lambda services, request: put_document(services, request, "group", "qa", document))
 
     def settle(self) -> None:
         self.scene.desk.settle()
@@ -99,6 +118,12 @@ class Stage:
 
     def _state(self, subject: str) -> Any:
         return self.scene.door.services.aggregates.load([subject])[subject]
+
+    def positions(self, subject: str, topic: str) -> list[int]:
+        """At which something has happened to a subject since the stage was set."""
+        past = self.scene.log.load({subject: 0})[subject]
+        found = (each.position for each in past if topic == each.event.TOPIC)
+        return [position for position in found if position > self.began_at]
 
     def story(self, subject: str | None = None) -> list[str]:
         """What has happened to a subject since the stage was set, by default to the first recipe."""

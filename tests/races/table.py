@@ -8,13 +8,16 @@ from functools import partial
 from typing import Any
 
 from api.use_cases.cancel import cancel_recipe_set
+from api.use_cases.change_policy import change_pool_policy, change_system_policy
 from api.use_cases.change_priority import change_priority
 from api.use_cases.change_system import SystemChange, change_system
 from api.use_cases.lend_system import end_loan, lend_system
+from api.use_cases.move_system import move_system
 from api.use_cases.reserve_system import Wanted, reserve_system
 from domain.errors import Refused
 from domain.priority import Priority
 from domain.recipe_set.messages import ReportCompleted, ReportInstalling
+from tests.domain.scheduling import policies
 from tests.histories.jobs import named
 from tests.inside.door import Door
 from tests.races import judging
@@ -93,6 +96,28 @@ def _lent_alone(stage: Stage) -> None:
     _lend(stage, stage.scene.door)
 
 
+def _in_a_pool(stage: Stage) -> None:
+    """Which lets everybody submit; nothing else does."""
+    stage.add_system(owner="bob")
+    _own_policy_is_closed(stage)
+    stage.open_pool([policies.everybody()])
+    stage.submit()
+
+
+def _in_a_pool_for_a_group(stage: Stage) -> None:
+    stage.add_system(owner="bob")
+    stage.put_group(stage.scene.door, "admin")
+    stage.open_pool([policies.group("qa")])
+    stage.submit(group="qa")
+
+
+def _own_policy_is_closed(stage: Stage) -> None:
+    fqdn = stage.fqdn
+    stage.scene.door.ask(
+        lambda services, request: change_system_policy(services, request, fqdn, [policies.user("ada")], None)
+    )
+
+
 # Who acts
 
 
@@ -138,6 +163,20 @@ def _end_loan(stage: Stage, door: Door) -> Outcome:
     return _asked(door, lambda services, request: end_loan(services, request, fqdn))
 
 
+def _close_pool(stage: Stage, door: Door) -> Outcome:
+    entries = [policies.user("ada")]
+    return _asked(door, lambda services, request: change_pool_policy(services, request, stage.pool, entries))
+
+
+def _leave_pool(stage: Stage, door: Door) -> Outcome:
+    pool, fqdn = stage.pool, stage.fqdn
+    return _asked(door, lambda services, request: move_system(services, request, pool, fqdn, member=False))
+
+
+def _leave_group(stage: Stage, door: Door) -> Outcome:
+    return stage.put_group(door)
+
+
 def _urgent(stage: Stage, door: Door) -> Outcome:
     number = stage.recipe_set_id
     return _asked(door, lambda services, request: change_priority(services, request, number, Priority.Urgent))
@@ -160,6 +199,9 @@ RACES: Mapping[str, Race] = {
     "break, grant of half a set": Race(_half_a_set, _break, None, judging.half_is_back),
     "drain, grant": Race(_new_set, _drain, None, judging.granted_or_drained),
     "move to another lab, grant": Race(_new_set, _move, None, judging.granted_or_moved),
+    "close the pool, grant": Race(_in_a_pool, _close_pool, None, judging.granted_before),
+    "leave the pool, grant": Race(_in_a_pool, _leave_pool, None, judging.granted_before),
+    "leave the group, grant": Race(_in_a_pool_for_a_group, _leave_group, None, judging.granted_before),
     "reserve, forced grant": Race(_forced, _reserve, None, judging.one_has_it),
     "change priority, start": Race(_new_set, _urgent, None, judging.no_change_after_the_start),
     "cancel, report installing": Race(_waiting, _cancel, _installing, judging.reported_in_time),

@@ -18,6 +18,7 @@ from domain.events import Change, Decided, Stamp
 from domain.job.spec import JobSpec, RecipeSetSpec
 from domain.priority import Priority
 from domain.recipe.events import RecipeNew
+from domain.system.events import SystemAccessPolicyChanged
 from domain.upkeep.registration import register
 from tests.histories.jobs import job, recipe
 from tests.histories.labs import tree
@@ -100,3 +101,20 @@ def test_submission__tree_is_in_the_log_and_not_yet_known_here__has_it(town: Tow
     changes = tuple(Change(subject, event, stamp) for subject, event in put)
     town.log.append([Append("elsewhere", changes, {"distro-tree/2": 0})])
     assert trees(town, spec) == [2]
+
+
+def test_submission__newest_tree_in_a_lab_for_some__is_judged_for_the_owner_and_the_group(town: Town) -> None:
+    later = {**tree(2, [OTHER_LAB]), "added_at": "2027-01-01T00:00:00Z"}
+    town.scene.put([("distro-tree/2", directory.DistroTreeRegistered(**later))])
+    for fqdn, lab in (("c", LAB), ("d", OTHER_LAB)):
+        beside = {"fqdn": fqdn, "lab_controller": lab, "owner": "root", "condition": "Automated", "pools": []}
+        town.scene.put(register({**MACHINE, **beside}))
+    entries = [
+        {"permission": "submit", name: value, "maximum_effective_priority": "Low"}
+        for name, value in (("user", "ada"), ("group", "qa"))
+    ]
+    town.happens("system/d", SystemAccessPolicyChanged(entries=entries, active_pool=None))
+    spec = _wanted(ANY_DISTRO)
+    assert trees(town, spec) == [1], "bob"
+    assert trees(town, replace(spec, group="qa")) == [2], "bob, for qa"
+    assert trees(town, replace(spec, owner="ada")) == [2], "for ada"

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
-from api.use_cases.change_policy import change_system_policy
+from api.use_cases.change_policy import change_pool_policy, change_system_policy
+from api.use_cases.change_system import SystemChange
+from api.use_cases.import_systems import import_systems
+from api.use_cases.importing import Item, Place
 from api.use_cases.move_system import move_system
 from api.use_cases.put_document import put_document
-from domain.errors import NotPermitted, Refused
+from api.use_cases.reserve_system import return_system
+from domain.errors import NotPermitted, Refused, Unknown
+from domain.system.events import SystemReservationBegun, SystemRunning
 from tests.use_cases.asking import Town, as_admin, by
 
 QA = {"owners": ["ada"], "members": ["bob"]}
@@ -87,6 +93,53 @@ def test_pool__given_away_in_the_same_moment__is_not_theirs_any_more(town: Town)
 
     with town.scene.doors[1].appended.preceded(given), pytest.raises(NotPermitted):
         town.ask(move_system, by("bob"), "net", "a", member=False, door=1)
+
+
+def _moves_out(town: Town) -> object:
+    return town.ask(move_system, by("bob"), "net", "a", member=False, door=1)
+
+
+def _opens(town: Town) -> object:
+    entries = [{"permission": "submit", "everybody": True}]
+    return town.ask(change_pool_policy, by("bob"), "net", entries, door=1)
+
+
+def _imports(town: Town) -> object:
+    item = Item(Place("systems[0]"), "a", {"fqdn": "a"}, SystemChange(pools=[]))
+    return town.ask(import_systems, by("bob"), [item], [], door=1)
+
+
+@pytest.mark.parametrize("act", [_moves_out, _opens, _imports])
+def test_pool__member_leaves_its_group_in_the_same_moment__changes_it_no_more(
+    town: Town, act: Callable[[Town], object]
+) -> None:
+    def leaves() -> None:
+        assert town.ask(put_document, as_admin(), "group", "qa", {**QA, "members": []}) is not None
+
+    with town.scene.doors[1].appended.preceded(leaves), pytest.raises(NotPermitted):
+        act(town)
+
+
+def test_pool__owner_leaves_its_group_in_the_same_moment__gives_it_to_no_other(town: Town) -> None:
+    def leaves() -> None:
+        document = {"owners": ["root"], "members": []}
+        assert town.ask(put_document, as_admin(), "group", "qa", document) is not None
+
+    with town.scene.doors[1].appended.preceded(leaves), pytest.raises(NotPermitted):
+        town.ask(put_document, by("ada"), "pool", "net", {"owner_group": "ops"}, door=1)
+
+
+def test_system__who_controls_it_leaves_the_group_in_the_same_moment__returns_it_no_more(town: Town) -> None:
+    entries = [{"permission": "control_system", "group": "qa"}]
+    town.ask(change_system_policy, as_admin(), "a", entries, None)
+    town.happens("system/a", SystemReservationBegun(user="eve", until=None, distro_tree_id=None))
+    town.happens("system/a", SystemRunning(recipe_id=None))
+
+    def leaves() -> None:
+        assert town.ask(put_document, as_admin(), "group", "qa", {**QA, "members": []}) is not None
+
+    with town.scene.doors[1].appended.preceded(leaves), pytest.raises(Unknown):
+        town.ask(return_system, by("bob"), "a", door=1)
 
 
 def test_user__last_admin_loses_the_role__refused(town: Town) -> None:

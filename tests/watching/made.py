@@ -12,6 +12,7 @@ from api.store.selection import Selection
 from api.watching.broadcast import Broadcast
 from api.watching.message import Message
 from api.watching.watcher import Watcher
+from domain.directory.events import PoolSystemAdded
 from domain.events import Event, Recorded, Stamp
 from domain.recipe.events import RecipeQueued
 from domain.system.events import SystemIdle
@@ -22,6 +23,8 @@ STAMP = Stamp(AT, "tester", "request/test")
 
 def happened(position: int, subject: str = "recipe/1", reason: str = "busy") -> Recorded:
     event: Event = RecipeQueued(reason) if subject.startswith("recipe/") else SystemIdle()
+    if subject.startswith("pool/"):
+        event = PoolSystemAdded(system="a")
     return Recorded(position, position, AT, subject, position, event, STAMP)
 
 

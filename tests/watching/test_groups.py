@@ -14,14 +14,17 @@ from api.watching.message import Message
 from api.watching.watcher import Watcher
 from tests.watching.made import happened
 
-SUBJECTS = ("recipe/1", "recipe/2", "recipe/3", "system/a", "system/b")
-TOPICS = ("recipe.queued", "system.idle", "pool.changed")
+SUBJECTS = ("recipe/1", "recipe/2", "recipe/3", "system/a", "system/b", "pool/big")
+TOPICS = ("recipe.queued", "system.idle", "pool.system-added")
 named = st.lists(st.sampled_from((*SUBJECTS, "recipe/*", "system/*", "pool/*")), max_size=4)
 selections = st.builds(
-    lambda topics, subjects, hidden: Selection(tuple(topics) or None, tuple(subjects) or None, tuple(hidden)),
+    lambda topics, subjects, hidden, unseen: Selection(
+        tuple(topics) or None, tuple(subjects) or None, tuple(hidden), unseen
+    ),
     st.lists(st.sampled_from(TOPICS), max_size=2),
     named,
     st.lists(st.sampled_from(TOPICS), max_size=2),
+    st.frozensets(st.sampled_from(SUBJECTS), max_size=1),
 )
 
 
@@ -50,6 +53,14 @@ def test_groups__any_selections__each_gets_what_it_has_once_in_order(
             told[one] += [message.position for message in wanted]
     for one in watchers:
         expected = [
-            message.position for message in messages if one.selection.has(message.topic, message.subject)
+            message.position
+            for message in messages
+            if one.selection.has(message.topic, message.subject) and one.selection.sees(message.subjects)
         ]
         assert told[one] == ([] if one in gone else expected)
+
+
+def test_message__of_a_pool_and_a_system__is_about_both_however_it_is_read() -> None:
+    fresh, told = (Message.of(happened(1, "pool/big")) for _ in range(2))
+    assert b"pool.system-added" in told.text
+    assert fresh.subjects == told.subjects == ("pool/big", "system/a")

@@ -1,13 +1,16 @@
-"""Triggers that never end do not keep the consistency loop from its turn."""
+"""What never ends does not keep the scheduler from anything: neither triggers, nor what others change."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from contextlib import closing
 from datetime import UTC, datetime
 
 import pytest
 
 from api.store.contacts import Contacts
 from api.store.event_log import EventLog
+from api.store.requests import Append, Conflict, Outcome
 from api.store.tailer import Tailer
 from api.workers import scheduler as scheduling
 from api.workers.consistency import ConsistencyLoop
@@ -43,5 +46,36 @@ def test_scheduler__more_triggers_wait_after_every_commit__consistency_loop_has_
     for _ in range(20):
         scheduler.step(timeout_seconds=0.0)
     scheduler.run(lambda: True)
+    assert all_decided(log)
+    assert_decided_once(log)
+
+
+class Moving(EventLog):
+    """Whatever the first appends rest on has moved. `sizes` are how many decisions each append had."""
+
+    def __init__(self, url: str, times: int) -> None:
+        super().__init__(url, pool_size=1)
+        self.sizes: list[int] = []
+        self._times = times
+
+    def append(self, requests: Sequence[Append]) -> list[Outcome]:
+        (request,) = requests
+        self.sizes.append(len({change.stamp.number for change in request.changes}))
+        return [Conflict("it moved")] if len(self.sizes) <= self._times else super().append(requests)
+
+
+def test_scheduler__what_it_rests_on_moves_each_time__decides_less_at_once(
+    database: TestDatabase, log: EventLog, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(scheduling, "DECISIONS_PER_COMMIT", 8)
+    equip(log, systems=1)
+    submit_jobs(log, 20)
+    url = database.service_url
+    with closing(Moving(url, times=4)) as moving:
+        scheduler = Scheduler(moving, Tailer(url), lease_for(url, "test"), lambda: datetime.now(UTC))
+        for _ in range(20):
+            scheduler.step(timeout_seconds=0.0)
+        scheduler.run(lambda: True)
+    assert moving.sizes[:8] == [8, 4, 2, 1, 1, 1, 2, 4]
     assert all_decided(log)
     assert_decided_once(log)

@@ -11,8 +11,17 @@ assignments_argument = click.argument("changes", metavar="NAME=VALUE…", nargs=
 
 
 def assigned(changes: tuple[str, ...]) -> dict[str, Any]:
-    """A VALUE that is JSON is taken as that, any other as text."""
-    return dict(map(_assigned, changes))
+    """A VALUE that is JSON is taken as that, any other as text. `cpu.cores=8` is `cpu={"cores": 8}`."""
+    found: dict[str, Any] = {}
+    for name, value in map(_assigned, changes):
+        whole, dot, part = name.partition(".")
+        if not dot:
+            found[name] = value
+        elif isinstance(found.setdefault(whole, {}), dict):
+            found[whole][part] = value
+        else:
+            raise click.UsageError(f"{name}: {whole} is said as a whole, too")
+    return found
 
 
 def _assigned(text: str) -> tuple[str, Any]:

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 PAST_EXAMPLES = "'2h ago', 'yesterday 14:00', '2026-11-20 14:00' or '2026-11-20T13:00:00Z'"
 COMING_EXAMPLES = "'30d', 'tomorrow 18:00' or '2026-12-24 18:00'"
 
+MOST_ID = 2**31 - 1
+
 
 class Whole(click.ParamType[int]):
     """A whole number, from 1 unless said otherwise."""
@@ -30,7 +32,8 @@ class Whole(click.ParamType[int]):
         text = str(value)
         if text.isascii() and text.isdigit() and len(text) < 20 and self._least <= int(text) <= self._most:
             return int(text)
-        return self.fail(f"{text!r} is no whole number from {self._least} on", param, ctx)
+        end = f"to {self._most}" if self._most < MOST_ID else "on"
+        return self.fail(f"{text!r} is no whole number from {self._least} {end}", param, ctx)
 
 
 class OneOf(click.ParamType[str]):
@@ -88,4 +91,4 @@ class Moment(click.ParamType[str]):
         return found.isoformat()
 
 
-ID = Whole(most=2**31 - 1)
+ID = Whole(most=MOST_ID)

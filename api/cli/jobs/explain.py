@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from itertools import groupby
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from api.cli.arguments.as_of import as_of
-from api.cli.arguments.params import ID
+from api.cli.arguments.params import ID, Whole
 from api.cli.arguments.then import tell_moment, there_then
 from api.cli.lists import completing
 from api.cli.remote import remote, wide
@@ -22,16 +24,26 @@ if TYPE_CHECKING:
 MOST = 20
 
 
-def _holder(system: Row) -> str:
-    holder = system["holder"]
-    if holder is None:
-        return ""
-    who = f"recipe {holder['recipe_id']}" if holder["recipe_id"] else holder["user"]
-    return f"{who}, {holder['usage']} since {clock(holder['since'])}"
+def _why(system: Row) -> str:
+    """All reasons; and who has it, where something else is the reason."""
+    told, holder = list(system["reasons"]), system["holder"]
+    if holder is not None:
+        who = f"recipe {holder['recipe_id']}" if holder["recipe_id"] else holder["user"]
+        if not any(f" {who} " in f"{reason} " for reason in told):
+            told.append(f"{holder['usage']} with {who}")
+    return ", ".join(told)
+
+
+def _since(system: Row) -> str:
+    return clock(system["holder"]["since"]) if system["holder"] is not None else ""
 
 
 def _ahead(system: Row) -> str:
-    return "; ".join(f"{one['recipe_id']}: {one['by']}" for one in system["ahead"])
+    """The first of them, those together that the same puts there, and how many more there are."""
+    groups = groupby(system["ahead"], key=itemgetter("by"))
+    told = [f"{', '.join(str(one['recipe_id']) for one in ahead)}: {by}" for by, ahead in groups]
+    more = (system["before"] or 0) - len(system["ahead"])
+    return "; ".join([*told, *([f"{more} more"] if more > 0 else [])])
 
 
 RULES = (
@@ -42,11 +54,11 @@ RULES = (
 )
 SYSTEMS = (
     Column("system", "fqdn", "name", 0),
-    Column("", "verdict", "state", 0),
-    Column("why", "reasons", "text", 0),
+    Column("verdict", "verdict", "state", 0),
+    Column("why", _why, "text", 0),
     Column("before it", "before", "number", 0),
     Column("priority there", "effective_priority", "name", 2),
-    Column(f"who has it ({zone()})", _holder, "text", 3),
+    Column(f"since ({zone()})", _since, rank=3),
     Column("who comes first", _ahead, "text", 1),
     Column("lab", "lab_controller", "name", 4),
 )
@@ -66,9 +78,14 @@ CHOICES = (
 
 @click.command
 @click.argument("recipe_id", metavar="RECIPE", type=ID, shell_complete=completing.unplaced_recipes)
-@click.option("--system", metavar="FQDN", help="What this system is to it, whatever it is.")
 @click.option(
-    "--limit", type=click.IntRange(1, 1000), default=MOST, show_default=True, help="So many systems at most."
+    "--system",
+    metavar="FQDN",
+    shell_complete=completing.systems,
+    help="What this system is to it, whatever it is.",
+)
+@click.option(
+    "--limit", type=Whole(most=1000), default=MOST, show_default=True, help="So many systems at most."
 )
 @as_of
 @wide
@@ -85,7 +102,10 @@ def explain(
     if output.as_json:
         output.document(told)
         return
-    click.echo(f"recipe {recipe_id} is {told['state']}: {told['summary']}")
+    if told["granted"]:
+        click.echo(f"recipe {recipe_id} is {told['state']}")
+    else:
+        click.echo(f"recipe {recipe_id} is {told['state']}: {told['summary']}")
     if told["host_recipe_id"]:
         click.echo(f"it is a guest: its host, recipe {told['host_recipe_id']}, is what needs a system")
     if told["waiting"]:
@@ -107,11 +127,12 @@ def _show_waiting(output: Output, told: dict[str, Any]) -> None:
 
 
 def _show_granted(output: Output, told: dict[str, Any]) -> None:
-    click.echo(f"{told['system']} at position {told['position']}, because of {told['cause']}")
+    click.echo(f"it got {told['system']} at position {told['position']}, because of {told['cause']}:")
+    click.echo(told["summary"])
     for title, columns, name in (
         ("stood before it, and was passed over", RIVALS, "passed_over"),
         ("came next after it", RIVALS, "behind"),
-        ("could have been its system, as it would rather have had them", CHOICES, "choices"),
+        ("idle systems that it could have had, the best first", CHOICES, "choices"),
     ):
         if told[name]:
             click.echo()

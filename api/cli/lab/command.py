@@ -38,7 +38,7 @@ def load(client: Client, output: Output, file: IO[bytes]) -> None:
     """Load a lab FILE: users, groups, lab controllers, pools and their policies, distro trees, systems.
 
     What is there under the same name becomes as the file says, and is told as changed. Systems that are there
-    are kept as they are. Loading a file again changes nothing.
+    are kept as they are; of the new ones all faults are told. Loading a file again changes nothing.
     """
     from api.cli.terminal.progress import advancing
     from api.client.lab_file import load as load_lab

@@ -50,4 +50,6 @@ QUEUE = Listing(
     ),
     "Nothing waits.",
     "Nothing waited then.",
+    "Nothing that waits could have {system}.",
+    "Nothing that waited then could have had {system}.",
 )

@@ -30,13 +30,18 @@ NAMED = {"owner": "user", "group": "group", "pool": "pool", "lab_controller": "l
 
 @dataclass(frozen=True)
 class Listing:
-    """A list of the API; `empty` is what people read where it has no rows, `was_empty` where it had none."""
+    """A list of the API; `empty` is what people read where it has no rows, `was_empty` where it had none.
+
+    `none_of` and `were_none_of` are that where it was narrowed down, if there is more to say than its name.
+    """
 
     path: str
     name: str
     columns: tuple[Column, ...]
     empty: str
     was_empty: str = ""
+    none_of: str = ""
+    were_none_of: str = ""
 
     def show(
         self, client: Client, output: Output, limit: int | None, as_of: str | None, **filters: str | None
@@ -52,6 +57,8 @@ class Listing:
             note(f"more: --all shows them, or --limit N the first N; these are {len(document[self.name])}")
 
     def _empty(self, then: bool, narrowed: Mapping[str, str]) -> str:
+        if narrowed and self.none_of:
+            return (self.were_none_of if then else self.none_of).format(**narrowed)
         if narrowed:
             asked = ", ".join(f"{name.replace('_', ' ')} {given}" for name, given in narrowed.items())
             return f"{'There were' if then else 'There are'} no {self._called} of {asked}{' then' * then}."

@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 
 FIRST_CHANGES = 20
 COLUMNS = (
-    Column("position", "position", "number", 2),
+    Column("position", "position", "number", 3),
     Column(f"at ({zone()})", lambda row: clock(row.get("at")), rank=0),
     Column("by", "actor", rank=0),
     Column("property", "property", rank=0),
-    Column("from", "from", "text", 3),
+    Column("from", "from", "text", 2),
     Column("to", "to", "text", 0),
     Column("reason", "reason", "text", 4),
 )

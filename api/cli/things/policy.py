@@ -40,6 +40,19 @@ COLUMNS = (
 permissions_argument = click.argument(
     "permissions", metavar="PERMISSION…", nargs=-1, required=True, type=OneOf(PERMISSIONS)
 )
+# What each opens, in a line or two for --help.
+WHAT_THERE_IS = """
+
+    A PERMISSION is one of view (see the system), reserve (have it as a person), submit (jobs run there),
+    loan_self and loan_any (borrow it, lend it to others), control_system (return it for others), edit_system
+    (change it, drain it) and edit_policy (say all this).
+"""
+
+
+def with_permissions(command: Command) -> Command:
+    """The argument, and what it may be."""
+    command.__doc__ = f"{command.__doc__}{WHAT_THERE_IS}"
+    return permissions_argument(command)
 
 
 def whose(command: Command) -> Command:
@@ -82,12 +95,28 @@ def show(client: Client, output: Output, system: str | None, pool: str | None, a
         document = client.get(path, as_of=as_of)
     tell_moment(client, output, as_of, document)
     output.rows(document, "entries", COLUMNS, empty="It has no entries: it grants nothing to anybody.")
-    if document.get("active_pool") and not output.as_json:
+    if system is None or output.as_json:
+        return
+    if document.get("active_pool"):
         note(f"but for {SUBMIT} the policy of pool {document['active_pool']} counts in the place of this one")
+    if pools := _pools_that_say(client, system, as_of):
+        of = f"pool {pools[0]}" if len(pools) == 1 else f"pools {', '.join(pools)} together"
+        note(f"{SUBMIT} is granted by {of}, whatever stands here: `labledger policy show --pool {pools[0]}`")
+
+
+def _pools_that_say(client: Client, system: str, as_of: str | None) -> list[str]:
+    """The pools of a system that say who may submit there: then its own policy does not."""
+    pools = client.get(client.path("systems", system), as_of=as_of)["pools"]
+    return [name for name in pools if _says(client, name, as_of)]
+
+
+def _says(client: Client, pool: str, as_of: str | None) -> bool:
+    policy = client.get(client.path("pools", pool, "access-policy"), as_of=as_of)
+    return any(entry["permission"] == SUBMIT for entry in policy["entries"])
 
 
 @policy.command
-@permissions_argument
+@with_permissions
 @whose
 @to_whom
 @click.option(
@@ -116,7 +145,7 @@ def grant(
 
 
 @policy.command
-@permissions_argument
+@with_permissions
 @whose
 @to_whom
 @remote

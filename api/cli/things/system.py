@@ -60,7 +60,7 @@ def add(client: Client, output: Output, fqdn: str, changes: tuple[str, ...]) -> 
 @assignments_argument
 @remote
 def set_properties(client: Client, output: Output, fqdn: str, changes: tuple[str, ...]) -> None:
-    """Change properties of FQDN: memory_mb=65536, owner=alice, 'arches=["x86_64"]', vendor=null.
+    """Change properties of FQDN: memory_mb=65536, owner=alice, cpu.cores=8, 'arches=["x86_64"]', vendor=null.
 
     A VALUE that is JSON is taken as that, any other as text; null forgets the property.
     """

@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from api.cli.arguments.params import OneOf, Whole
+from api.cli.workflow.not_here import DONE_ANYWAY, FLAGS, WITH_VALUE
 
 PRIORITIES = ("Low", "Medium", "Normal", "High", "Urgent")
 SYSTEM_TYPES = ("Machine", "Prototype", "Laptop", "Resource")
@@ -22,6 +23,10 @@ def text(name: str, metavar: str, help: str) -> Any:
 
 def flag(name: str, help: str) -> Any:
     return click.option(name, is_flag=True, help=help)
+
+
+def file(name: str, help: str) -> Any:
+    return click.option(name, type=click.File("rb", lazy=False), help=help)
 
 
 def number(name: str, help: str) -> Any:
@@ -42,11 +47,16 @@ OPTIONS = (
     several(
         "--hostrequire", '"TAG OP VALUE"', 'Require it of systems: "memory >= 8192", or an element as XML.'
     ),
+    several("--host-filter", "NAME", "Require what has this name in a file of host filters."),
     several("--keyvalue", '"KEY OP VALUE"', "Require this of a key of systems."),
     several("--pool", "POOL", "Run in this pool; again for one of several."),
     several("--autopick", "POOL", "Rather in this pool; again for the next best."),
     flag("--random", "Any of the systems, or of those of a pool, not the first."),
     several("--task", "NAME", "Run this task; again for the next."),
+    file("--taskfile", "Run the tasks in this file, a line for each, after those."),
+    several("--install", "PACKAGE", "Install this package first, by /distribution/pkginstall."),
+    flag("--ndump", "Turn on ndnc first, by /kernel/networking/ndnc."),
+    flag("--kdump", "Turn on kdump first, by /kernel/networking/kdump."),
     several("--taskparam", "NAME=VALUE", "Set this parameter of all tasks."),
     flag("--suppress-install-task", "Leave out /distribution/check-install, which comes first."),
     number("--servers", "Run so many recipes together that are servers."),
@@ -65,8 +75,13 @@ OPTIONS = (
     text("--kernel-options", "OPTIONS", "Options for the kernel while it is installed."),
     text("--kernel-options-post", "OPTIONS", "And afterwards."),
     text("--ks-meta", "OPTIONS", "Options for the kickstart."),
+    file("--kickstart", "Install by the kickstart in this file, not by one of the server."),
     several("--ks-append", "COMMANDS", "Put this at the end of the kickstart."),
     several("--repo", "URL", "A repository for packages."),
+    several("--repo-post", "URL", "One that is there when the system is installed, and not before."),
+    *(click.option(name, hidden=True, multiple=True) for name in WITH_VALUE),
+    *(click.option(name, hidden=True, is_flag=True) for name in FLAGS),
+    *(click.option(*names, hidden=True, is_flag=True, expose_value=False) for names in DONE_ANYWAY),
 )
 
 
@@ -76,7 +91,7 @@ def with_options(command: Any) -> Any:
     return command
 
 
-@click.command
+@click.command(context_settings={"token_normalize_func": lambda name: name.replace("_", "-")})
 @with_options
 def workflow(**told: Any) -> None:
     """Print the XML of a job: `labledger workflow … | labledger submit -` submits it.
@@ -86,7 +101,7 @@ def workflow(**told: Any) -> None:
     from pydantic import ValidationError
 
     from api.cli.workflow.document import job_document
-    from api.cli.workflow.requires import Wrong
+    from api.cli.workflow.told import Wrong
     from api.intake.checks import words_in_a_job
     from api.intake.xml_writer import write_job
     from domain.requirements.findings import dotted

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any, TypeVar
+from typing import TypeVar
 
-from api.cli.workflow.requires import Told, Wrong, distro_requires, host_requires
+from api.cli.workflow.installing import installing
+from api.cli.workflow.not_here import refused
+from api.cli.workflow.requires import distro_requires, host_requires
+from api.cli.workflow.tasks import tasks
+from api.cli.workflow.told import Document, Told, Wrong
 
-Document = dict[str, Any]
 T = TypeVar("T")
-
-INSTALL_TASK = "/distribution/check-install"
 
 
 def job_document(told: Told) -> Document:
     """Raises `Wrong`, with all that is wrong."""
-    faults: list[str] = []
+    faults = list(refused(told))
 
     def made(make: Callable[[Told], T]) -> T | None:
         try:
@@ -27,7 +28,12 @@ def job_document(told: Told) -> Document:
 
     # A recipe set for each arch; without one a tree of any arch will do.
     distros = [made(partial(distro_requires, arch=arch)) for arch in told["arch"] or (None,)]
-    parts = {"host_requires": made(host_requires), "tasks": made(_tasks), "reservesys": made(_reservesys)}
+    parts = {
+        "host_requires": made(host_requires),
+        "tasks": made(tasks),
+        "reservesys": made(_reservesys),
+        **(made(installing) or {}),
+    }
     if faults:
         raise Wrong("\n".join(dict.fromkeys(faults)))
     document = {
@@ -49,38 +55,14 @@ def _recipe_set(told: Told, parts: Document) -> Document:
 
 
 def _recipe(told: Told, parts: Document, role: str) -> Document:
-    method = told["method"] and f"method={told['method']}"
     recipe = {
         **parts,
         "role": role,
         "tasks": [{**task, "role": role} for task in parts["tasks"]],
-        "kernel_options": told["kernel_options"],
-        "kernel_options_post": told["kernel_options_post"],
-        "ks_meta": " ".join(filter(None, (method, told["ks_meta"]))),
         "autopick": {"random": told["random"], "pools": list(told["autopick"])},
         "watchdog": {"panic": "ignore"} if told["ignore_panic"] else None,
-        "ks_appends": list(told["ks_append"]),
-        "repos": [{"name": f"repo_{number}", "url": url} for number, url in enumerate(told["repo"])],
     }
     return _given(recipe)
-
-
-def _tasks(told: Told) -> list[Document]:
-    """Installation is checked first, unless somebody says otherwise; that alone is nothing to do."""
-    faults = [
-        f"--taskparam {given!r}: must be NAME=VALUE" for given in told["taskparam"] if "=" not in given[1:]
-    ]
-    named = list(told["task"])
-    if not named and not told["reserve"]:
-        faults.append("--task must say what to run, or --reserve that the system is kept")
-    if not told["suppress_install_task"] and INSTALL_TASK not in named:
-        named.insert(0, INSTALL_TASK)
-    if not named and told["reserve"]:
-        faults.append("--suppress-install-task leaves no task at all")
-    if faults:
-        raise Wrong("\n".join(faults))
-    params = dict(given.split("=", 1) for given in told["taskparam"])
-    return [{"name": name, "params": params} for name in named]
 
 
 def _reservesys(told: Told) -> Document | None:

@@ -6,9 +6,10 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final
 
+from api.cli.workflow.host_filters import host_filter
+from api.cli.workflow.told import Told, Wrong
+
 Form = dict[str, Any]
-Told = Mapping[str, Any]
-"""Options by their names in Python, as they were given."""
 
 _ASKED: Final = re.compile(
     r"\s*(?P<tag>[\w/]+)\s*(?P<op>==|!=|>=|<=|=|>|<|\blike\b)\s*(?P<value>.*?)\s*", re.DOTALL
@@ -19,11 +20,7 @@ _KEYED: Final = re.compile(
 _SIZE: Final = re.compile(r"([0-9]+)\s*([A-Za-z]+)")
 
 # What else says which systems will do, and has nothing to say beside a system that is forced.
-BESIDE_FORCE: Final = ("hostrequire", "keyvalue", "systype", "pool", "random", "autopick")
-
-
-class Wrong(Exception):
-    """All that is wrong with the options, line by line."""
+BESIDE_FORCE: Final = ("hostrequire", "host_filter", "keyvalue", "systype", "pool", "random", "autopick")
 
 
 def host_requires(told: Told) -> Form:
@@ -36,14 +33,14 @@ def host_requires(told: Told) -> Form:
             try:
                 forms.append(_sound(read(given)))
             except ValueError as wrong:
-                faults.append(f"--{option} {given!r}: {wrong}")
+                faults.append(f"{_spelled(option)} {given!r}: {wrong}")
     if faults:
         raise Wrong("\n".join(faults))
     return {"and": [*_plain_requires(told), *_flat(forms)]}
 
 
 def _forced(told: Told) -> Form:
-    beside = [f"--{option}" for option in BESIDE_FORCE if told[option]]
+    beside = [_spelled(option) for option in BESIDE_FORCE if told[option]]
     if not told["machine"]:
         raise Wrong("--ignore-system-status needs --machine")
     if beside:
@@ -95,7 +92,19 @@ def _keyed(given: str) -> Form:
     return {"element": "key_value", "key": key, "op": op, "value": value}
 
 
-_READ: Final[Mapping[str, Callable[[str], Form]]] = {"hostrequire": _asked, "keyvalue": _keyed}
+def _filtered(name: str) -> Form:
+    return _of_xml(host_filter(name))
+
+
+_READ: Final[Mapping[str, Callable[[str], Form]]] = {
+    "hostrequire": _asked,
+    "host_filter": _filtered,
+    "keyvalue": _keyed,
+}
+
+
+def _spelled(option: str) -> str:
+    return "--" + option.replace("_", "-")
 
 
 def _of_xml(given: str) -> Form:

@@ -15,7 +15,7 @@ from api.rest.contract.faults import faults_of
 from api.rest.contract.inputs.systems import MOST_IMPORTED, ManySystems, NamedSystem
 from api.rest.resources.changes import change_of
 from api.use_cases.importing import Item, Place
-from domain.errors import Fault, FaultyInput, Unreadable
+from domain.errors import Fault, Unreadable
 
 NOTHING: frozenset[str] = frozenset()
 
@@ -39,9 +39,7 @@ def read_json(body: bytes, moment: str) -> Told:
 
 def read_table(body: bytes, moment: str) -> Told:
     """The same of a table, whose cells may be at fault already."""
-    table = read_systems(body)
-    if len(table.systems) > MOST_IMPORTED:
-        raise FaultyInput([Fault("body", f"must not have more than {MOST_IMPORTED} systems")])
+    table = read_systems(body, MOST_IMPORTED)
     places = (Place(f"row {row}", ", column ") for row in table.rows)
     told = _told(zip(places, table.systems, strict=True), moment)
     return Told(told.items, table.faults + told.faults)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterator
 from typing import Any, Final
 
@@ -25,6 +26,9 @@ ALONE: Final = ({"host_requires"}, {"host_requires_xml"})
 WHERE: Final = "recipe_sets[0].recipes[0]"
 BESIDE: Final = {"distro_requires_xml": "<distroRequires/>", "tasks": [{"name": "/any"}]}
 
+# An answer has a line for each system and recipe: so many are some 60 MB, in two processes.
+MOST_TOLD: Final = 200_000
+
 Named = tuple[str, dict[str, Any]]
 """Where a recipe stands in its job, and what is asked of it."""
 
@@ -42,6 +46,7 @@ class Matches:
     async def on_post(self, req: Request, resp: Response) -> None:
         kind, body = door_of(req), await read_body(req)
         named = await self._asked(principal_of(req), body, kind)
+        require_few(len(named), sum(1 for _ in self._services.feed.directory.items("system")))
         hidden = seeing.hidden_now(principal_of(req), self._services)
         asked = [asked for _, asked in named]
         told = await self._services.explainer.ask("matches", recipes=asked, hidden=list(hidden))
@@ -49,14 +54,16 @@ class Matches:
             {"where": where, "systems": systems}
             for (where, _), systems in zip(named, told["recipes"], strict=True)
         ]
-        reading.answer(resp, told["position"], {"systems": _together(recipes), "recipes": recipes})
+        # What takes longer than a millisecond or two must not hold up everybody else.
+        systems = await asyncio.to_thread(_together, recipes)
+        reading.answer(resp, told["position"], {"systems": systems, "recipes": recipes})
 
     async def _asked(self, principal: Principal, body: bytes, kind: str) -> list[Named]:
         if (alone := _filter_alone(body, kind)) is not None:
             spec = await self._of_filter(principal, alone)
             return [("", {"host_requires": spec.recipe_sets[0].recipes[0].host_requires})]
         spec = await read_job(self._services, principal, body, kind)
-        trees = iter(await distro_trees(self._services, spec))
+        trees = iter(await distro_trees(self._services, spec, principal.user))
         return list(_recipes(spec, spec.owner or principal.user, trees))
 
     async def _of_filter(self, principal: Principal, alone: dict[str, Any]) -> JobSpec:
@@ -66,6 +73,14 @@ class Matches:
         except FaultyInput as faulty:
             faults = [_as_alone(fault) for fault in faulty.faults]
             raise type(faulty)(faults) from None
+
+
+def require_few(recipes: int, systems: int) -> None:
+    """Raises FaultyInput for more than an answer may tell of; of one recipe it tells whatever there is."""
+    most = max(1, MOST_TOLD // max(1, systems))
+    if recipes > most:
+        said = f"has {recipes} recipes that need a system: of {systems} systems {most} are told of at once"
+        raise FaultyInput([Fault("body", said)])
 
 
 def _filter_alone(body: bytes, kind: str) -> dict[str, Any] | None:

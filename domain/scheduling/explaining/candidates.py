@@ -15,9 +15,10 @@ from domain.scheduling.granting import is_safe
 from domain.scheduling.partition import Partition
 from domain.scheduling.question import in_order
 from domain.scheduling.reasons import IN_ANOTHER_LAB, SET_INCOMPLETE, TO_BE_ASKED, UNSAFE
+from domain.scheduling.rules import LOAN
 from domain.scheduling.wanted import hopeless
 from domain.system.state import System
-from domain.system.usage import why_not_usable
+from domain.system.usage import lent_to, why_not_usable
 
 NEVER: Final = "never"
 NOT_ALLOWED: Final = "not allowed"
@@ -96,7 +97,7 @@ class Candidates:
     def refused(self, number: int, verdict: str) -> Candidate:
         """A system that some rule refuses."""
         system = self._partition.system(number)
-        reasons = [refusal.says for refusal in of_system(self._refused, number)]
+        reasons = [_says(refusal, system) for refusal in of_system(self._refused, number)]
         return self._candidate(system, verdict, reasons)
 
     def viable(self, number: int) -> Candidate:
@@ -121,11 +122,13 @@ class Candidates:
         if self._host.lab_controller not in (None, system.lab_controller):
             yield f"{IN_ANOTHER_LAB}: {self._host.lab_controller}"
 
-    def _why_not_now(self, system: System, number: int) -> tuple[str, tuple[str]]:
+    def _why_not_now(self, system: System, number: int) -> tuple[str, tuple[str, ...]]:
+        is_hopeless = hopeless(self._partition, self._host.recipe_set_id, system.lab_controller)
+        for_its_set = (SET_INCOMPLETE,) if is_hopeless else ()
         if system.recipe_id is not None:
-            return NOT_NOW, (f"{system.usage} with recipe {system.recipe_id}",)
-        if hopeless(self._partition, self._host.recipe_set_id, system.lab_controller):
-            return NOT_NOW, (SET_INCOMPLETE,)
+            return NOT_NOW, (f"{system.usage} with recipe {system.recipe_id}", *for_its_set)
+        if for_its_set:
+            return NOT_NOW, for_its_set
         if not is_safe(self._partition, self._host, number):
             return PASSED_OVER, (UNSAFE,)
         return NOT_NOW, (TO_BE_ASKED,)
@@ -141,6 +144,12 @@ class Candidates:
                 effective_priority(self._partition, recipe, system).name,
                 why_before(self._partition, self._host, recipe, system),
             )
+
+
+def _says(refusal: Refusal, system: System) -> str:
+    if refusal.rule == LOAN.name and system.loan is not None:
+        return f"{refusal.says}: {lent_to(system.loan)}"
+    return refusal.says
 
 
 def _holder(system: System) -> Holder | None:

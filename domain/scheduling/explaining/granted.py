@@ -91,8 +91,9 @@ def _told(partition: Partition, decision: Decision, host: Recipe, fqdn: str) -> 
     trigger, system = decision.trigger, partition.systems[fqdn]
     is_new = trigger.kind == NEW_JOB
     passed_over, behind = ((), ()) if is_new else _rivals(partition, host, system)
+    by_chance = _BY_CHANCE if is_new and host.autopick_random else ""
     return Granted(
-        _SUMMARIES.get(trigger.kind, _EASED).format(fqdn),
+        f"{_SUMMARIES.get(trigger.kind, _EASED).format(fqdn)}{by_chance}",
         fqdn,
         trigger.cause,
         effective_priority(partition, host, system).name,
@@ -102,6 +103,7 @@ def _told(partition: Partition, decision: Decision, host: Recipe, fqdn: str) -> 
     )
 
 
+_BY_CHANCE: Final = "; drawn at random, as its job asks"
 _EASED: Final = "{} was idle, something eased, and it was the first in order that might have it"
 _SUMMARIES: Final = {
     NEW_JOB: "it was new, and {} was idle",

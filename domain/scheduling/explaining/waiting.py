@@ -11,7 +11,9 @@ from domain.scheduling.bitmaps import numbers_in, union
 from domain.scheduling.explaining.candidates import NEVER, NOT_ALLOWED, NOT_NOW, Candidate, Candidates
 from domain.scheduling.explaining.refusals import Refusal, refusals, refused_only_by, viable
 from domain.scheduling.partition import Partition
+from domain.scheduling.reasons import SET_INCOMPLETE
 from domain.scheduling.rules import ACCESS, LOAN
+from domain.scheduling.wanted import hopeless
 
 
 @dataclass(frozen=True)
@@ -58,7 +60,9 @@ class Asked:
 
 def why_it_waits(partition: Partition, host: Recipe, asked: Asked) -> Waiting:
     """Of a recipe that has no system, and needs one of its own."""
-    seen = ~union(1 << partition.labs.number(fqdn) for fqdn in asked.unseen)
+    # Whoever explains the past may not know all systems that are hidden now.
+    unseen = (fqdn for fqdn in asked.unseen if fqdn in partition.systems)
+    seen = ~union(1 << partition.labs.number(fqdn) for fqdn in unseen)
     refused = refusals(partition.labs, partition.sets.asks(host))
     candidates = Candidates(partition, host, refused)
     could = viable(partition.labs, refused)
@@ -85,7 +89,8 @@ def why_it_waits(partition: Partition, host: Recipe, asked: Asked) -> Waiting:
     else:
         told = [_one(candidates, refused, partition.labs.number(asked.only), could, lent, not_allowed)]
     rules = _rules(partition, refused)
-    return Waiting(_summary(counted, rules), rules, counted, tuple(islice(told, asked.most)))
+    summary = _summary(counted, rules, set_waits=_is_set_incomplete(partition, host, usable))
+    return Waiting(summary, rules, counted, tuple(islice(told, asked.most)))
 
 
 def _one(
@@ -107,20 +112,38 @@ def _rules(partition: Partition, refused: Iterable[Refusal]) -> tuple[RuleTold, 
     return tuple(told)
 
 
-def _summary(counted: Counted, rules: Iterable[RuleTold]) -> str:
+def _is_set_incomplete(partition: Partition, host: Recipe, usable: int) -> bool:
+    """Whether each lab with usable systems has too few for the others of its set."""
+    labs = [name for name, of_lab in partition.labs.each() if of_lab & usable]
+    return bool(labs) and all(hopeless(partition, host.recipe_set_id, name) for name in labs)
+
+
+def _summary(counted: Counted, rules: Iterable[RuleTold], *, set_waits: bool) -> str:
+    """Of the systems that come nearest: usable, else viable, else lent, else closed ones."""
+    viable, lent, closed = counted.viable, counted.lent, counted.not_allowed
+    if set_waits:
+        return f"{_systems(viable)} could run it, but {SET_INCOMPLETE}"
     if counted.usable:
-        return (
-            f"{_systems(counted.viable)} could run it, {counted.usable} usable now or when free; "
-            f"it comes first on {counted.first_in_order}"
-        )
-    if counted.viable:
-        return f"{_systems(counted.viable)} could run it, and none of them is usable now"
-    if counted.lent:
-        return f"{_systems(counted.lent)} could run it, and all of them are on loan to others"
-    if counted.not_allowed:
-        return f"{_systems(counted.not_allowed)} would do, and it may be submitted to none of them"
+        when = "usable now or when free" if viable == 1 else f"{counted.usable} of them now or when free"
+        return f"{_systems(viable)} could run it, {when}; {_where_first(counted)}"
+    if viable:
+        which = "which is not usable now" if viable == 1 else "and none of them is usable now"
+        return f"{_systems(viable)} could run it, {which}"
+    if lent:
+        which = "which is on loan to somebody else" if lent == 1 else "and all of them are on loan to others"
+        return f"{_systems(lent)} could run it, {which}"
+    if closed:
+        where = "there" if closed == 1 else "to any of them"
+        return f"{_systems(closed)} would do, and it may not be submitted {where}"
     nobody = next(rule for rule in rules if not rule.left)
     return f"no system could run it: none is left after the rule {nobody.name}"
+
+
+def _where_first(counted: Counted) -> str:
+    first, of = counted.first_in_order, counted.usable
+    if of == 1:
+        return "it comes first there" if first else "others come before it there"
+    return f"it comes first on {first} of these" if first else "others come before it on all of these"
 
 
 def _systems(count: int) -> str:

@@ -68,9 +68,31 @@ def test_explain__waits__tells_rules_systems_and_who_comes_first(server: Server,
     assert result.exit_code == 0
     said = result.stdout
     assert said.startswith("recipe 12 is queued: because\n")
-    assert "recipe 4, running since 2026-01-01 00:00:00" in said
+    assert "not now  running with recipe 4          1  Medium          2026-01-01 00:00:00" in said
     assert "11: priority High before Normal" in said
     assert "access" in said and "more (--limit)" not in said
+
+
+def test_explain__something_else_than_who_has_a_system_is_the_reason__tells_both(
+    server: Server, run: Run
+) -> None:
+    lent = {**BUSY, "reasons": ["it is on loan to somebody else"], "before": None, "ahead": []}
+    person = {**lent["holder"], "recipe_id": None, "user": "bob"}
+    reserved = {**lent, "fqdn": "b", "reasons": ["it is reserved by bob", "it is Manual"], "holder": person}
+    waiting = {"rules": [RULE], "counted": COUNTED, "systems": [lent, reserved]}
+    server.on("GET", "/recipes/12/explanation", answer(state="queued", summary="because", waiting=waiting))
+    said = run("explain", "12", "--wide").stdout
+    assert "it is on loan to somebody else, running with recipe 4  " in said
+    assert "it is reserved by bob, it is Manual  " in said
+
+
+def test_explain__several_come_first_by_the_same__are_told_together(server: Server, run: Run) -> None:
+    ahead = [{**BUSY["ahead"][0], "recipe_id": number, "by": "submitted before"} for number in (14, 15)]
+    busy = {**BUSY, "before": 8, "ahead": [*BUSY["ahead"], *ahead]}
+    waiting = {"rules": [RULE], "counted": COUNTED, "systems": [busy]}
+    server.on("GET", "/recipes/12/explanation", answer(state="queued", summary="because", waiting=waiting))
+    said = run("explain", "12", "--wide").stdout
+    assert "11: priority High before Normal; 14, 15: submitted before; 5 more" in said
 
 
 def test_explain__not_all_systems_are_told__says_how_many_more_there_are(server: Server, run: Run) -> None:
@@ -94,6 +116,6 @@ def test_explain__has_a_system__tells_who_stood_behind(server: Server, run: Run)
     }
     server.on("GET", "/recipes/12/explanation", answer(state="running", summary="s", granted=granted))
     said = run("explain", "12").stdout
-    assert "a at position 30, because of event/28" in said
+    assert said.startswith("recipe 12 is running\nit got a at position 30, because of event/28:\ns\n")
     assert "came next after it" in said and "13" in said
     assert "passed over" not in said

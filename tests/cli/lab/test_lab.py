@@ -38,6 +38,15 @@ PUTS = {
 }
 
 
+def known(server: Server, *fqdns: str) -> None:
+    systems = [{"fqdn": fqdn} for fqdn in fqdns]
+    server.on("GET", "/systems", Answer({"position": 1, "systems": systems, "next": None}))
+
+
+def imported(added: int = 0, kept: int = 0) -> Answer:
+    return Answer({"added": added, "changed": 0, "kept": kept, "systems": []})
+
+
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
     path = tmp_path / "lab.json"
@@ -48,13 +57,17 @@ def file(tmp_path: Path) -> Path:
 def test_load__a_lab__everything_in_the_order_it_is_named(server: Server, run: Run, file: Path) -> None:
     for path in PUTS:
         server.on("PUT", path, Answer({}))
-    server.on("POST", "/systems", Answer({}, 201), Answer({"title": "there"}, 409))
+    known(server)
+    server.on("POST", "/inventory", imported(added=1), imported(kept=1))
 
     first, second = run("lab", "load", str(file), "--json"), run("lab", "load", str(file), "--json")
 
     assert [first.exit_code, second.exit_code] == [0, 0]
     assert {asked.path: asked.json() for asked in server.asked[:7]} == PUTS
     assert [asked.path for asked in server.asked[:8]] == [*PUTS, "/systems"]
+    assert [asked.json() for asked in server.asked_for("POST", "/inventory")] == [
+        {"systems": LAB["systems"]}
+    ] * 2
     counts = [json.loads(result.stdout)["sections"][-1] for result in (first, second)]
     assert counts[0] == {"section": "systems", "added": 1, "changed": 0, "kept": 0}
     assert counts[1] == {"section": "systems", "added": 0, "changed": 0, "kept": 1}
@@ -66,7 +79,8 @@ def test_load__over_what_others_made__tells_what_became_another(
 ) -> None:
     for path in PUTS:
         server.on("PUT", path, Answer({"added": False, "changed": path == other}))
-    server.on("POST", "/systems", Answer({}, 201))
+    known(server)
+    server.on("POST", "/inventory", imported(added=1))
     sections = json.loads(run("lab", "load", str(file), "--json").stdout)["sections"]
     assert [each["section"] for each in sections if each["changed"]] == ["pools"]
     assert [each["section"] for each in sections if each["added"]] == ["systems"]

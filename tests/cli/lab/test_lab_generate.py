@@ -31,7 +31,9 @@ def test_generate__same_options__same_lab_that_can_be_loaded(server: Server, run
         server.on("PUT", f"/pools/{pool['name']}/access-policy", Answer({}))
     for tree in document["distro_trees"]:
         server.on("PUT", f"/distro-trees/{tree['id']}", Answer({}))
-    server.on("POST", "/systems", Answer({}, 201))
+    server.on("GET", "/systems", Answer({"position": 1, "systems": [], "next": None}))
+    said = {"added": 9, "changed": 0, "kept": 0, "systems": []}
+    server.on("POST", "/inventory", Answer(said))
     loaded = run("lab", "load", "-", "--json", input=first.stdout)
     assert loaded.exit_code == 0, loaded.output
     assert json.loads(loaded.stdout)["sections"][-1]["added"] == 9

@@ -43,6 +43,10 @@ def test_systems__of_a_pool__are_no_others(real: Run) -> None:
     [
         ("jobs --state reserved --owner alice", "There are no jobs of state reserved, owner alice.\n"),
         ("systems --pool big --as-of 0", None),
+        (
+            "queue --system arm-03.east.example.com",
+            "Nothing that waits could have arm-03.east.example.com.\n",
+        ),
         ("systems --condition removed", "There are no systems of condition Removed.\n"),
     ],
 )

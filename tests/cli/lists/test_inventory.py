@@ -6,12 +6,13 @@ import csv
 import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from click.testing import Result
 
-from api.client import inventory_file
+from api import client as api_client
+from api.client import Unreachable, inventory_file
 from tests.harness.running import Running
 
 Run = Callable[..., Result]
@@ -137,3 +138,30 @@ def test_import__file_of_another_kind__says_what_is_wrong(
     file.write_bytes(content)
     refused = real("systems", "import", str(file))
     assert refused.exit_code == 1 and said in refused.stderr
+
+
+@pytest.mark.usefixtures("small_parts")
+def test_import__server_goes_away_between_two_parts__tells_what_is_stored() -> None:
+    names = [f"a{number}.east.example.com" for number in range(5)]
+    body = json.dumps({"systems": [{"fqdn": name} for name in names]}).encode()
+    nothing = {"added": 0, "changed": 2, "kept": 0, "systems": []}
+
+    class Client:
+        asked = 0
+
+        def post_text(self, *_: object, dry_run: str | None = None) -> dict[str, Any]:
+            self.asked += dry_run is None
+            if self.asked == 2:
+                raise Unreachable("http://there", "connection lost")
+            return nothing
+
+    with pytest.raises(Unreachable) as lost:
+        inventory_file.import_all(
+            cast(api_client.Client, Client()),
+            inventory_file.parts_of(body, "json"),
+            lambda _, parts: parts,
+        )
+    assert (
+        "connection lost; the first 2 systems are stored, those from a2.east.example.com on perhaps"
+        in str(lost.value)
+    )

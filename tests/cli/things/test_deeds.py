@@ -49,6 +49,12 @@ DEEDS: list[tuple[str, str, str, dict[str, Any] | None, str, str, str]] = [
         *({"memory_mb": 32, "owner": "bob", "vendor": None}, "changed", "a.b changed", "a.b is so already"),
     ),
     (
+        # What `history` and tables call a property can be set by that name.
+        *("system set a.b cpu.cores=8 cpu.flags=null key_values.HVM.x=1", "PATCH", "/systems/a.b"),
+        *({"cpu": {"cores": 8, "flags": None}, "key_values": {"HVM.x": 1}}, "changed"),
+        *("a.b changed", "a.b is so already"),
+    ),
+    (
         *("system return a.b", "DELETE", "/systems/a.b/reservation", None, "returned"),
         *("a.b returned", "a.b was not reserved"),
     ),
@@ -135,6 +141,7 @@ def test_reserve__for_somebody_until_a_time__asks_in_utc(server: Server, run: Ru
     "arguments",
     [
         "system set a.b memory_mb",
+        "system set a.b cpu=null cpu.cores=8",
         "system set-condition a.b Odd",
         "set-priority 3 Extreme",
         "system reserve a.b --until yesterday",  # it would be over before it began

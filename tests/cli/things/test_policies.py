@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from click.testing import Result
 
+from domain.access.policy import PERMISSIONS
 from tests.cli.loopback import Answer, Server
 
 Run = Callable[..., Result]
@@ -34,6 +35,7 @@ def put(server: Server, path: str) -> Any:
 
 def test_show__of_a_system__tells_whom_and_whose_counts(server: Server, run: Run) -> None:
     there(server, SYSTEM, active_pool="big")
+    server.on("GET", "/systems/a.b", Answer({"pools": []}))
     shown = run("policy", "show", "--system", "a.b")
     assert shown.stdout.splitlines()[2:] == [
         "view        everybody",
@@ -44,6 +46,25 @@ def test_show__of_a_system__tells_whom_and_whose_counts(server: Server, run: Run
     assert json.loads(run("policy", "show", "--system", "a.b", "--json").stdout)["active_pool"] == "big"
     server.on("GET", POOL, Answer({"entries": []}))
     assert "grants nothing" in run("policy", "show", "--pool", "big").stdout
+
+
+def test_show__of_a_system_whose_pools_say_who_may_submit__tells_that_they_count(
+    server: Server, run: Run
+) -> None:
+    there(server, SYSTEM, active_pool=None)
+    there(server, POOL)
+    server.on("GET", "/pools/silent/access-policy", Answer({"entries": [VIEW]}))
+    server.on("GET", "/systems/a.b", Answer({"pools": ["silent", "big"]}))
+    told = run("policy", "show", "--system", "a.b").stderr
+    assert "submit is granted by big together" not in told and "submit is granted by pool big" in told
+    server.on("GET", "/systems/a.b", Answer({"pools": ["silent"]}))
+    assert run("policy", "show", "--system", "a.b").stderr == ""
+
+
+def test_help__of_grant_and_revoke__names_every_permission(run: Run) -> None:
+    for command in ("grant", "revoke"):
+        told = run("policy", command, "--help").stdout
+        assert [permission for permission in PERMISSIONS if permission not in told] == []
 
 
 # arguments, the entries that are put

@@ -54,6 +54,14 @@ def test_hidden__own_policy__from_who_is_not_named() -> None:
     assert town.hidden("bob") == []
 
 
+def test_hidden__from_many_alike__is_kept_once_until_it_changes() -> None:
+    town = Town()
+    town.policy("a", BY_QA)
+    assert town.accesses.hidden_from("eve") is town.accesses.hidden_from("zoe") == {"a"}
+    town.policy("b", BY_QA)
+    assert town.accesses.hidden_from("eve") == {"a", "b"}
+
+
 def test_hidden__lab_controller__sees_its_own_lab() -> None:
     town = Town()
     for fqdn in ("a", "b"):

@@ -168,6 +168,42 @@ def test_device__one_system__answers_as_the_table_says(
     assert answer({"not": [asked]}, inventory) is not expected
 
 
+OF_DEVICES = ("type", "bus", "driver", "vendor_id", "device_id", "subsys_vendor_id", "subsys_device_id")
+OF_ONE_DEVICE = [
+    # op, value, and the answers where a device has "14E4", and where none of them has any
+    ("=", "14e4", True, False),
+    ("==", "14E4", True, False),
+    ("=", "8086", False, False),
+    ("=", "14%", False, False),
+    ("!=", "14E4", False, True),
+    ("!=", "8086", True, True),
+    ("like", "14E4", True, False),
+    ("like", "1_e%", True, False),
+    ("like", "8%", False, False),
+]
+WITHOUT: list[dict[str, Any]] = [{}, {"devices": None}, {"devices": []}, {"devices": [{}]}]
+
+
+@pytest.mark.parametrize("attribute", (*OF_DEVICES, "description"))
+@pytest.mark.parametrize(("op", "value", "held", "lacking"), OF_ONE_DEVICE)
+def test_device__each_attribute__answers_as_the_table_says(
+    attribute: str, op: str, value: str, held: bool, lacking: bool
+) -> None:
+    asked = {"element": "device", "op": op, attribute: value}
+    if attribute == "type" and "_" in value:
+        held = False  # A type is never a pattern.
+    answers = [(having, held) for having in ({attribute: "14E4"}, {attribute: "14e4", "bus": "14e4"})]
+    answers += [({attribute: None}, lacking)]
+    for device, said in answers:
+        assert answer(asked, {"devices": [{}, device]}) is said, device
+    for inventory in WITHOUT:
+        assert answer(asked, inventory) is lacking, inventory
+
+
+def test_table__of_devices__has_each_attribute() -> None:
+    assert {*vocabulary.SYSTEM.elements["device"].attributes} == {*OF_DEVICES, "description"}
+
+
 @pytest.mark.parametrize(
     ("attributes", "inventory", "expected"),
     [

@@ -17,6 +17,8 @@ NAMES = ("alice", "Bob", "")
 DAYS = ("2026-01-31", "2026-02-01")
 ARCHES = ("x86_64", "i386")
 FAMILIES = ("Fedora44", "RHEL9")
+# What is seldom asked of devices.
+SELDOM = ("bus", "device_id", "subsys_vendor_id", "subsys_device_id", "description")
 
 
 def maybe(*values: Any) -> st.SearchStrategy[Any]:
@@ -52,7 +54,8 @@ DISK = st.fixed_dictionaries(
     },
 )
 DEVICE = st.fixed_dictionaries(
-    {"type": maybe("NETWORK", "SCSI"), "driver": maybe("e1000", "E2"), "vendor_id": maybe("14e4", "8086")}
+    {"type": maybe("NETWORK", "SCSI"), "driver": maybe("e1000", "E2"), "vendor_id": maybe("14e4", "8086")},
+    optional={name: maybe("14e4", "x") for name in SELDOM},
 )
 EXCLUSION = st.fixed_dictionaries(
     {"arch": st.sampled_from(ARCHES), "family": st.sampled_from(FAMILIES)},
@@ -121,7 +124,12 @@ def sizes(*elements: str) -> Forms:
 
 PATTERNS = ("%", "a%", "%B", "%l_%", "_o_", "%li%e", "al%ce")
 _NAMED = ("owner", "user", "loaned", "lender", "vendor", "model", "location", "serial", "powertype")
-_OF_DEVICES = {"type": ("network",), "driver": ("e1000", "E%"), "vendor_id": ("14E4", "%8_")}
+_OF_DEVICES = {
+    "type": ("network",),
+    "driver": ("e1000", "E%"),
+    "vendor_id": ("14E4", "%8_"),
+    **dict.fromkeys(SELDOM, ("14E4", "%4_")),
+}
 DISK_LEAVES = sizes("size", "sector_size", "phys_sector_size") | leaves(
     ("model",), {EQUAL: ("st500", "ST4000", ""), ("like",): ("st%", "%5__")}
 )

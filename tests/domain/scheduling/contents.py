@@ -41,6 +41,7 @@ def contents(partition: Partition) -> dict[str, Any]:
         "available",
         "holders",
         "_describing",
+        "_admitting",
     ):
         del held[part]
     raising = vars(held.pop("_raising"))

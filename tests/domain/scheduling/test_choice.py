@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 
+from domain.requirements.host import HOST
 from domain.scheduling.choice import choices
 from tests.domain.scheduling.labs import occupy
 from tests.domain.scheduling.policies import user
@@ -181,6 +182,26 @@ def test_random_choice__pools_named_too__chance_decides_within_each(world: World
     recipe_id = world.submit(ANY, autopick_random=True, autopick_pools=("net",))
     assert set(taken(world, recipe_id, range(50))) == {"c", "d"}
     assert {"".join(sorted(order(world, recipe_id, f"event/{n}")[2:])) for n in range(50)} == {"ab"}
+
+
+def test_random_choice__no_pools_named__chance_decides_across_all_of_them(world: World) -> None:
+    # Seed 002: no preference between the pools that a requirement asks for.
+    idle(world, {"net": "ab", "gpu": "c", "big": "d"}, *"abcde")
+    either = {"or": [{"element": "pool", "op": "==", "value": pool} for pool in ("net", "gpu")]}
+    recipe_id = world.submit(HOST.examine(either).text, autopick_random=True)
+    assert set(taken(world, recipe_id, range(100))) == {"a", "b", "c"}
+    anywhere = world.submit(ANY, autopick_random=True)
+    assert set(taken(world, anywhere, range(100))) == set("abcde")
+
+
+def test_random_choice__several_pools_named__their_order_stays_and_chance_decides_within_each(
+    world: World,
+) -> None:
+    idle(world, {"net": "cd", "gpu": "ab"}, *"abcdef")
+    recipe_id = world.submit(ANY, autopick_random=True, autopick_pools=("net", "gpu"))
+    orders = {"".join(order(world, recipe_id, f"event/{position}")) for position in range(100)}
+    for first, (one, other) in enumerate(("cd", "ab", "ef")):
+        assert {told[2 * first : 2 * first + 2] for told in orders} == {one + other, other + one}
 
 
 def test_random_choice__submitter_owns_one__chance_decides_all_the_same(world: World) -> None:

@@ -44,10 +44,10 @@ def test_tree__new_one_in_a_small_lab__is_for_those_whom_the_lab_can_serve(labs:
 def test_tree__system_joins_the_pool_that_is_asked_for__is_one_that_it_can_have(labs: World) -> None:
     trees = known_to(labs)
     wanted = RecipeSetSpec(Priority.Normal, (recipe(in_pool("net")),))
-    assert trees.choose(wanted) == Chosen((NEW,), hopeless=True)
+    assert trees.choose(wanted, "ada", None) == Chosen((NEW,), hopeless=True)
     labs.set_pool("net", "large-3", True)
     trees.apply(labs.log[-1])
-    assert trees.choose(wanted) == Chosen((OLD,))
+    assert trees.choose(wanted, "ada", None) == Chosen((OLD,))
 
 
 def _broken(world: World) -> None:
@@ -104,13 +104,13 @@ def test_tree__nobody_may_have_a_system_of_the_small_lab__is_the_older_one(
 ) -> None:
     trees = known_to(labs)
     wanted = RecipeSetSpec(Priority.Normal, (recipe(),))
-    assert trees.choose(wanted) == Chosen((NEW,))
+    assert trees.choose(wanted, "ada", None) == Chosen((NEW,))
     told = len(labs.log)
     away(labs)
     for recorded in labs.log[told:]:
         trees.apply(recorded)
     # By a process that has answered before, and by one that begins.
-    assert trees.choose(wanted) == choose(labs, recipe()) == Chosen((OLD,))
+    assert trees.choose(wanted, "ada", None) == choose(labs, recipe()) == Chosen((OLD,))
 
 
 @pytest.mark.parametrize("away", [_broken, _manual, _draining, _disabled])
@@ -129,11 +129,11 @@ def test_tree__broken_system_is_forced__is_that_of_its_lab(labs: World) -> None:
 def test_tree__added_or_lost_while_asked__follows(labs: World) -> None:
     trees = known_to(labs)
     wanted = RecipeSetSpec(Priority.Normal, (recipe(BIG.text),))
-    assert trees.choose(wanted).tree_ids == (OLD,)
+    assert trees.choose(wanted, "ada", None).tree_ids == (OLD,)
     for in_labs, tree_id in (([SMALL, LARGE], NEW), ([SMALL], OLD), ([], OLD), ([LARGE], NEW)):
         labs.put_tree(NEW, "x86_64", in_labs)
         trees.apply(labs.log[-1])
-        assert trees.choose(wanted).tree_ids == (tree_id,)
+        assert trees.choose(wanted, "ada", None).tree_ids == (tree_id,)
 
 
 # Sets
@@ -213,7 +213,7 @@ def test_trees__caught_up_in_parts__choose_as_if_at_once(labs: World) -> None:
     large = RecipeSetSpec(Priority.Normal, (recipe(BIG.text),))
     trees = known_to(labs)
     assert not trees.catch_up(1)
-    assert trees.choose(large) == Chosen((OLD,)), "what is left is caught up by who asks"
+    assert trees.choose(large, "ada", None) == Chosen((OLD,)), "what is left is caught up by who asks"
     trees = known_to(labs)
     assert [trees.catch_up(2) for _ in range(3)] == [False, True, True]
-    assert trees.choose(large) == Chosen((OLD,))
+    assert trees.choose(large, "ada", None) == Chosen((OLD,))

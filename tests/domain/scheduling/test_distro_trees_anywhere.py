@@ -9,6 +9,7 @@ import pytest
 from domain.job.spec import RecipeSetSpec, RecipeSpec
 from domain.priority import Priority
 from domain.requirements.distro import DISTRO
+from tests.domain.scheduling.policies import user
 from tests.domain.scheduling.tree_wants import choose, recipe, submitted, with_guests
 from tests.domain.scheduling.wants import ANYTHING, BIG, forces, named
 from tests.domain.scheduling.world import World
@@ -36,7 +37,16 @@ def _any_lab(chance: Random) -> World:
             excluded_families=[{"arch": "x86_64", "family": "Other"}] if chance.random() < 0.2 else [],
             memory_mb=chance.choice([4096, 16_384]),
         )
+        _close(world, f"m{number}", chance)
     return world
+
+
+def _close(world: World, fqdn: str, chance: Random) -> None:
+    """Or not: most are open to all."""
+    if chance.random() < 0.3:
+        world.open_system(fqdn, *chance.sample([user("eve"), user("bob")], chance.randint(0, 2)))
+    if chance.random() < 0.2:
+        world.lend(fqdn, chance.choice(["eve", "bob"]))
 
 
 def _any_set(chance: Random) -> RecipeSetSpec:
@@ -54,13 +64,14 @@ def test_set__whatever_the_lab__is_given_up_only_where_no_trees_would_do(seed: i
     world = _any_lab(chance)
     world.settle()
     spec = _any_set(chance)
-    chosen = choose(world, *spec.recipes)
+    owner = chance.choice(["ada", "eve"])
+    chosen = choose(world, *spec.recipes, owner=owner)
     trees = [[*_meant(world, each)] for host in spec.recipes for each in (host, *host.guests)]
-    given_up = "aborted" in _states_with(world, spec, chosen.tree_ids)
+    given_up = "aborted" in _states_with(world, spec, chosen.tree_ids, owner)
     assert all(tree in meant or not meant for tree, meant in zip(chosen.tree_ids, trees, strict=True))
     if given_up:
         tried = [tuple(chance.choice(meant or [None]) for meant in trees) for _ in range(12)]
-        assert all("aborted" in _states_with(world, spec, tree_ids) for tree_ids in tried)
+        assert all("aborted" in _states_with(world, spec, tree_ids, owner) for tree_ids in tried)
     assert given_up or not chosen.hopeless
 
 
@@ -69,9 +80,11 @@ def _meant(world: World, each: RecipeSpec) -> list[int]:
     return [tree_id for tree_id, document in world.directory.trees() if document["family"] == node.value]  # type: ignore[union-attr]
 
 
-def _states_with(world: World, spec: RecipeSetSpec, tree_ids: tuple[int | None, ...]) -> list[str]:
+def _states_with(
+    world: World, spec: RecipeSetSpec, tree_ids: tuple[int | None, ...], owner: str
+) -> list[str]:
     """What became of the set with these trees; then the systems are as they were."""
-    ids = submitted(world, spec, tree_ids)
+    ids = submitted(world, spec, tree_ids, owner)
     world.settle()
     states = world.states(*ids)
     if "aborted" not in states:

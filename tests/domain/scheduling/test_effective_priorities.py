@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 import pytest
 
 from domain.priority import Priority
+from domain.scheduling.question import in_order
 from tests.domain.scheduling.labs import finish, occupy
 from tests.domain.scheduling.policies import everybody, group
-from tests.domain.scheduling.wants import ANYTHING
+from tests.domain.scheduling.wants import ANYTHING, at_least
 from tests.domain.scheduling.world import World
 
 DESIGNATED = "designated"
@@ -36,12 +37,27 @@ def served(world: World, recipe_ids: Iterable[int]) -> list[int]:
     return order
 
 
-def submit_all(world: World, *groups: str | None) -> dict[int, tuple[str | None, Priority]]:
+def _the_same(_: int) -> str:
+    return ANYTHING.text
+
+
+def _of_its_own(number: int) -> str:
+    return at_least(number).text
+
+
+# All have one requirement, which is a line of its own for each group; or none has that of another.
+WANTING: dict[str, Callable[[int], str]] = {"alike": _the_same, "each its own": _of_its_own}
+in_both_ways = pytest.mark.parametrize("wanting", WANTING.values(), ids=WANTING)
+
+
+def submit_all(
+    world: World, wanting: Callable[[int], str], *groups: str | None
+) -> dict[int, tuple[str | None, Priority]]:
     """Of each group a job of each priority, the least urgent first."""
     asked = [(name, priority) for priority in Priority for name in groups]
     return {
-        world.submit(ANYTHING.text, priority=priority.name, group=name): (name, priority)
-        for name, priority in asked
+        world.submit(wanting(number), priority=priority.name, group=name): (name, priority)
+        for number, (name, priority) in enumerate(asked)
     }
 
 
@@ -61,13 +77,14 @@ FIRST_TABLE = [
 ]
 
 
+@in_both_ways
 @pytest.mark.parametrize("row", range(len(FIRST_TABLE)))
 def test_order__designated_group_and_others_capped_at_medium__is_that_of_the_seed(
-    world: World, row: int
+    world: World, row: int, wanting: Callable[[int], str]
 ) -> None:
     one_system(world, "net")
     world.open_pool("net", group(DESIGNATED, "Urgent"), everybody("Medium"))
-    asked = submit_all(world, DESIGNATED, None)
+    asked = submit_all(world, wanting, DESIGNATED, None)
     _, nominal, name = FIRST_TABLE[row]
     assert asked[served(world, asked)[row]] == (name, Priority[nominal])
 
@@ -77,9 +94,10 @@ SECOND_TABLE = [
 ]
 
 
+@in_both_ways
 @pytest.mark.parametrize("row", range(len(SECOND_TABLE)))
 def test_order__every_maximum_and_every_priority__is_by_effective_then_nominal(
-    world: World, row: int
+    world: World, row: int, wanting: Callable[[int], str]
 ) -> None:
     """The seed's second table; each of its rows is the lower of a group's maximum and a job's priority."""
     one_system(world)
@@ -88,10 +106,37 @@ def test_order__every_maximum_and_every_priority__is_by_effective_then_nominal(
         world.put_group(f"to-{each.name}", "ada")
     # The last row is submitted first.
     asked = {
-        world.submit(ANYTHING.text, priority=nominal.name, group=f"to-{effective.name}"): (effective, nominal)
-        for effective, nominal in reversed(SECOND_TABLE)
+        world.submit(wanting(number), priority=nominal.name, group=f"to-{effective.name}"): (
+            effective,
+            nominal,
+        )
+        for number, (effective, nominal) in enumerate(reversed(SECOND_TABLE))
     }
     assert asked[served(world, asked)[row]] == SECOND_TABLE[row]
+
+
+def in_one_go(world: World) -> list[int]:
+    """Whom the system would ask, one after the other, if nobody could have it."""
+    world.settle()
+    return [rank[-1] for rank in in_order(world.partition, world.partition.systems["a"])]
+
+
+@in_both_ways
+def test_order__asked_to_the_end__is_that_of_both_tables(world: World, wanting: Callable[[int], str]) -> None:
+    one_system(world)
+    world.open_system("a", group(DESIGNATED, "Urgent"), everybody("Medium"))
+    asked = submit_all(world, wanting, DESIGNATED, None)
+    of_seed = [(name, Priority[nominal]) for _, nominal, name in FIRST_TABLE]
+    assert [asked[recipe_id] for recipe_id in in_one_go(world)] == of_seed
+    groups = [f"to-{each.name}" for each in EVERY_PRIORITY]
+    for name in groups:
+        world.put_group(name, "ada")
+    world.open_system("a", *(group(f"to-{each.name}", each.name) for each in Priority))
+    asked = submit_all(world, wanting, *groups)
+    found = [asked[recipe_id] for recipe_id in in_one_go(world) if recipe_id in asked]
+    maxima = {f"to-{each.name}": each for each in Priority}
+    # Of equal ones the one that was submitted first, as `asked` has them.
+    assert found == sorted(asked.values(), key=lambda job: (-min(maxima[job[0] or ""], job[1]), -job[1]))
 
 
 def test_second_table__held_against_what_the_seed_prints__is_the_same() -> None:

@@ -13,7 +13,8 @@ from tests.domain.scheduling.wants import forces, named
 from tests.domain.scheduling.world import World
 
 CASES = {**eased.CASES, **eased_access.CASES}
-# Priorities, effective or nominal, say who is first; at an idle system there is nobody who could take it.
+# Priorities, effective or nominal, say who is first; at an idle system there is nobody who could take it
+# (test_priority_changes.py).
 LEADS_TO_NOTHING = {"priority changed"}
 
 

@@ -47,15 +47,17 @@ def known_to(world: World) -> DistroTrees:
     return trees
 
 
-def choose(world: World, *recipes: RecipeSpec) -> Chosen:
-    return known_to(world).choose(RecipeSetSpec(Priority.Normal, recipes))
+def choose(world: World, *recipes: RecipeSpec, owner: str = "ada", group: str | None = None) -> Chosen:
+    return known_to(world).choose(RecipeSetSpec(Priority.Normal, recipes), owner, group)
 
 
-def submitted(world: World, spec: RecipeSetSpec, tree_ids: tuple[int | None, ...]) -> tuple[int, ...]:
+def submitted(
+    world: World, spec: RecipeSetSpec, tree_ids: tuple[int | None, ...], owner: str = "ada"
+) -> tuple[int, ...]:
     """The ids of its recipes, guests too."""
-    job = JobSpec("", "ada", None, "scratch", None, (spec,), {})
+    job = JobSpec("", owner, None, "scratch", None, (spec,), {})
     _, recipes, tasks = counts(job)
     number, first = len(world.sets) + 1, len(world.recipes) + 1
     ids = Ids(number, (number,), tuple(range(first, first + recipes)), tuple(range(first, first + tasks)))
-    world.commit(submit(job, ids, "ada", tree_ids)[1:])
+    world.commit(submit(job, ids, owner, tree_ids)[1:])
     return ids.recipes

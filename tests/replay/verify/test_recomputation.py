@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from hashlib import sha256
 from random import Random
 from typing import Any
 
@@ -11,6 +12,7 @@ import pytest
 
 from domain.events import Recorded, Stamp
 from domain.recipe.events import RecipeScheduled
+from domain.scheduling import choice
 from domain.scheduling.draft import Decision
 from domain.scheduling.labs import Labs
 from domain.scheduling.partition import Partition
@@ -19,7 +21,7 @@ from replay.verify import recomputation
 from replay.verify.decided import commits
 from replay.verify.recomputation import Difference, Recomputation
 from tests.domain.scheduling.contents import contents
-from tests.domain.scheduling.history import begin, burst, live
+from tests.domain.scheduling.history import ACTS, EVERYTHING, Acts, begin, burst, live
 from tests.domain.scheduling.ticking import tick
 from tests.domain.scheduling.wants import ALL, ANYTHING, named
 from tests.domain.scheduling.world import World
@@ -35,10 +37,11 @@ def with_stamp(log: Log, change: Callable[[Stamp], Stamp], commit_end: int) -> l
     return [row._replace(stamp=change(row.stamp)) if row.commit_end == commit_end else row for row in log]
 
 
+@pytest.mark.parametrize("acts", [ACTS, EVERYTHING], ids=["jobs-and-systems", "policies-too"])
 @pytest.mark.parametrize("limit", [1, 3, 500])
 @pytest.mark.parametrize("seed", range(6))
-def test_history__made_again__every_decision_is_the_recorded_one(seed: int, limit: int) -> None:
-    log = live(seed, bursts=40, limit=limit).log
+def test_history__made_again__every_decision_is_the_recorded_one(seed: int, limit: int, acts: Acts) -> None:
+    log = live(seed, bursts=40, limit=limit, acts=acts).log
     again, found = made_again(log)
     assert found == []
     assert again.counts.decisions == len(
@@ -108,6 +111,28 @@ def _folded(made: Recomputation) -> dict[str, Any]:
     found = contents(made._partition)
     del found["_commit_end"], found["_asked"]
     return found
+
+
+def by_chance() -> Log:
+    """Of eight idle systems four recipes take one each, whichever chance says."""
+    world = World()
+    world.add_lab("lab-1")
+    world.put_tree(1, "x86_64", ["lab-1"])
+    world.add_idle(*"abcdefgh")
+    for _ in range(4):
+        world.submit(ANYTHING.text, autopick_random=True)
+    world.settle()
+    return world.log
+
+
+def test_chance__made_again__is_that_of_the_cause_in_the_log(monkeypatch: pytest.MonkeyPatch) -> None:
+    _, found = made_again(by_chance())
+    assert found == []
+    with monkeypatch.context() as planted:
+        planted.setattr(choice, "sha256", lambda text: sha256(b"of this process: " + text))
+        log = by_chance()
+    _, found = made_again(log)
+    assert len(found) == 4
 
 
 def test_history__system_chosen_by_another_rule__differs(monkeypatch: pytest.MonkeyPatch) -> None:

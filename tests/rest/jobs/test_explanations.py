@@ -10,6 +10,8 @@ from pathlib import Path
 import httpx
 import pytest
 
+from api.rest.resources.matches import MOST_TOLD, require_few
+from domain.errors import FaultyInput
 from tests.harness.running import Running
 from tests.harness.waiting import until
 from tests.harness.watching import worker_of
@@ -82,6 +84,26 @@ def test_explanation__placed_and_waiting__tell_each_other(
     assert [each["verdict"] for each in one["waiting"]["systems"]] == ["never"]
 
 
+def test_explanation__given_up__tells_how_it_stood_then(client: httpx.Client) -> None:
+    nowhere, _ = submit_job(client, '<memory op="&gt;" value="99999999"/>')
+    until(lambda: state_of(client, nowhere) == "aborted", "it to be given up")
+    told = client.get(f"/recipes/{nowhere}/explanation").json()
+    assert (told["state"], told["summary"]) == ("aborted", "no system matches the host requirements")
+    left = {rule["name"]: rule["left"] for rule in told["waiting"]["rules"]}
+    assert left["exclusion"] and not left["requirement"]
+    assert (told["waiting"]["systems"], told["granted"]) == ([], None)
+
+
+def test_explanation__cancelled_while_it_waited__says_why(
+    client: httpx.Client, machines: Callable[..., str]
+) -> None:
+    waits, job_id = submit_job(client, named(machines(condition="Broken")))
+    until(lambda: state_of(client, waits) == "queued", "it to be queued")
+    assert client.post(f"/jobs/{job_id}/cancel", json={"reason": "not needed"}).is_success
+    told = client.get(f"/recipes/{waits}/explanation").json()
+    assert (told["summary"], told["waiting"], told["granted"]) == ("not needed", None, None)
+
+
 def test_explanation__nobody_or_nothing_of_that_name__is_unknown(client: httpx.Client) -> None:
     assert client.get("/recipes/2147483647/explanation").status_code == 404
 
@@ -123,6 +145,14 @@ def test_matches__job__judges_what_it_installs_and_who_may(
     assert by_name["arm-01.east.example.com"]["reasons"][0].startswith("recipe_sets[0].recipes[0]: ")
     # A dry run.
     assert client.get("/jobs").json()["jobs"] == before
+
+
+def test_matches__more_recipes_and_systems_than_an_answer_can_have__is_refused() -> None:
+    require_few(1, 10 * MOST_TOLD)
+    require_few(20, MOST_TOLD // 20)
+    require_few(2000, 0)
+    with pytest.raises(FaultyInput, match=r"has 21 recipes .* of 10000 systems 20 are told of at once"):
+        require_few(21, 10_000)
 
 
 def test_matches__faulty__tells_where_and_what(client: httpx.Client) -> None:

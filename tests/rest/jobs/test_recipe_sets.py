@@ -9,6 +9,7 @@ import httpx
 import pytest
 
 from tests.harness.running import Running
+from tests.harness.waiting import until
 from tests.rest.acting import (
     after,
     finish,
@@ -143,6 +144,30 @@ def test_priority__of_a_set_that_waits__changes_its_place_in_the_queue(
     assert [row["recipe_id"] for row in queue] == [*late["recipe_ids"], *others[0]["recipe_ids"]]
     for job in (first, *others):
         client.post(f"/jobs/{job['job_id']}/cancel", json=REASON)
+
+
+@pytest.mark.parametrize("priority", ["Urgent", "Low"])
+@pytest.mark.parametrize(
+    ("who", "status"),
+    [
+        # Of a job that bob submitted for kernel-qe; alice is in the group, and the admin in none.
+        *(("bob", 200), ("alice", 200), ("admin", 200)),
+        *(("carol", 403), ("east", 403)),
+    ],
+)
+def test_priority__raised_or_lowered__by_those_whose_job_it_is_and_admins(
+    client: httpx.Client, people: People, machine: str, who: str, status: int, priority: str
+) -> None:
+    blocker = submit(client, recipe_for(machine))
+    in_state(client, blocker["recipe_ids"][0], "waiting")
+    job = submit(people["bob"], recipe_for(machine), group="kernel-qe")
+    path = f"/recipe-sets/{job['recipe_set_id']}"
+    asking = {**people, "admin": client}[who]
+    assert asking.patch(path, json={"priority": priority}).status_code == status
+    becomes = priority if status == 200 else "Normal"
+    until(lambda: client.get(path).json().get("priority") == becomes, f"the priority to be {becomes}")
+    for each in (job, blocker):
+        client.post(f"/jobs/{each['job_id']}/cancel", json=REASON)
 
 
 def test_priority__of_a_set_that_started__409(client: httpx.Client, machine: str) -> None:

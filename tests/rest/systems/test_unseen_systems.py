@@ -10,7 +10,7 @@ import pytest
 
 from tests.harness.running import Running
 from tests.harness.waiting import until
-from tests.rest.acting import EAST
+from tests.rest.acting import EAST, in_state, recipe_for, submit
 
 OPEN = {"entries": [{"permission": "view", "everybody": True}]}
 People = dict[str, httpx.Client]
@@ -94,6 +94,89 @@ def subjects(client: httpx.Client, query: dict[str, Any]) -> list[str]:
         found += [event["subject"] for event in page["events"]]
         after = page["next"]
     return found
+
+
+def test_pools__take_in_a_hidden_system_and_let_it_go__the_events_are_left_out(
+    client: httpx.Client, people: People, secret: tuple[str, str], line: Running
+) -> None:
+    fqdn, _ = secret
+    before, query = line.end(), {"types": "pool.system-added,pool.system-removed"}
+    client.put(f"/pools/big/systems/{fqdn}").raise_for_status()
+    done = client.delete(f"/pools/big/systems/{fqdn}")
+    asked = {**query, "after": before, "min_position": done.headers["labledger-position"]}
+    found = {
+        who: [event["data"]["system"] for event in one.get("/events", params=asked).json()["events"]]
+        for who, one in (("admin", client), ("bob", people["bob"]), ("carol", people["carol"]))
+    }
+    assert found == {"admin": [fqdn, fqdn], "bob": [fqdn, fqdn], "carol": []}
+
+
+def test_if_match__of_a_hidden_system__404_whatever_is_named(people: People, secret: tuple[str, str]) -> None:
+    """Not 412, which would say that it is there, and its version."""
+    fqdn, _ = secret
+    asked: list[tuple[str, str, dict[str, Any]]] = [
+        ("PATCH", "", {"json": {"memory_mb": 1}}),
+        ("DELETE", "", {}),
+        ("PUT", "/access-policy", {"json": {"entries": []}}),
+        ("PUT", "/loan", {"json": {}}),
+        ("DELETE", "/loan", {}),
+        ("PUT", "/reservation", {"json": {}}),
+        ("DELETE", "/reservation", {}),
+    ]
+    stale = {"If-Match": '"99"'}
+    for method, below, more in asked:
+        answer = people["carol"].request(method, f"/systems/{fqdn}{below}", headers=stale, **more)
+        assert (method, below, answer.status_code) == (method, below, 404)
+    assert people["carol"].put(f"/pools/big/systems/{fqdn}", headers=stale).status_code == 404
+
+
+def test_import__hidden_system_in_other_letters__is_refused_as_one_that_is_not_there(
+    people: People, secret: tuple[str, str]
+) -> None:
+    fqdn, _ = secret
+    answers = [
+        people["carol"].post(
+            "/inventory", json={"systems": [{"fqdn": name, "lab_controller": EAST, "owner": "alice"}]}
+        )
+        for name in (fqdn, fqdn.upper(), "missing.example.com")
+    ]
+    assert {(answer.status_code, answer.json()["detail"]) for answer in answers} == {
+        (403, "only an admin adds systems")
+    }
+
+
+def test_matches__hidden_system__is_not_told_of(
+    client: httpx.Client, people: People, secret: tuple[str, str]
+) -> None:
+    fqdn, _ = secret
+    for who, seen in ((client, True), (people["bob"], True), (people["carol"], False)):
+        told = who.post("/matches", json={"host_requires": {}}).json()["systems"]
+        assert (fqdn in [one["fqdn"] for one in told]) is seen
+
+
+def test_explanation__hidden_system__is_counted_and_not_told_of(
+    client: httpx.Client, people: People, machines: Callable[..., str]
+) -> None:
+    wanted = machines(condition="Manual")
+    ids = submit(people["carol"], recipe_for(wanted))
+    (recipe_id,) = ids["recipe_ids"]
+    before = in_state(client, recipe_id, "queued")["position"]
+    hidden = machines(condition="Manual")
+    for fqdn in (hidden, wanted):
+        body = {
+            "entries": [{"permission": "view", "user": "bob"}, {"permission": "submit", "everybody": True}]
+        }
+        client.put(f"/systems/{fqdn}/access-policy", json=body).raise_for_status()
+    path = f"/recipes/{recipe_id}/explanation"
+    # Also of the past, when the other one was not there yet.
+    for asked in ({}, {"as_of": before}):
+        for who, seen in ((client, [wanted]), (people["bob"], [wanted]), (people["carol"], [])):
+            told = who.get(path, params=asked)
+            assert told.status_code == 200, told.text
+            assert told.json()["waiting"]["counted"]["viable"] == 1
+            assert [one["fqdn"] for one in told.json()["waiting"]["systems"]] == seen
+    assert people["carol"].get(path, params={"system": wanted}).status_code == 404
+    client.post(f"/jobs/{ids['job_id']}/cancel", json={"reason": "over"}).raise_for_status()
 
 
 def test_stream__system_becomes_hidden__ends_and_is_resumed_without_it(

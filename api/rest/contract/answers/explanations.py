@@ -103,8 +103,8 @@ class Granted(Shape):
 
 
 class Explanation(ReadAnswer):
-    """Why a recipe waits (`waiting`), or why it got its system (`granted`); neither where it has ended
-    without one.
+    """Why a recipe waits (`waiting`), or why it got its system (`granted`). Of one that was given up without
+    a system `waiting` is how it stood then; of one that a person ended without one there is neither.
     """
 
     recipe_id: Id

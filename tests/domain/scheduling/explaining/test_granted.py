@@ -62,6 +62,15 @@ def test_granted__of_several_idle_systems__tells_them_by_what_decides(world: Wor
     ]
 
 
+def test_granted__its_job_asks_for_any_of_the_systems__says_that_it_was_drawn(world: World) -> None:
+    world.add_idle("a", "b")
+    drawn = world.submit(ANYTHING.text, autopick_random=True)
+    assert granted(world, drawn).summary.endswith("was idle; drawn at random, as its job asks")
+    world.settle()
+    chosen = world.submit(ANYTHING.text)
+    assert granted(world, chosen).summary.endswith("was idle")
+
+
 def test_granted__after_others_of_the_same_commit__knows_what_they_took(world: World) -> None:
     world.add_idle("a", "b")
     first, second = (world.submit(ANYTHING.text) for _ in range(2))

@@ -54,9 +54,12 @@ def test_waiting__its_sibling_could_not_be_served__says_so(world: World) -> None
     first, second = world.submit_set([named("a"), named("b")])
     world.settle()
     assert on(explained(world, first), "a").reasons == (SET_INCOMPLETE,)
+    assert explained(world, first).summary == f"1 system could run it, but {SET_INCOMPLETE}"
+    runs = occupy(world, "a")["a"]
+    assert on(explained(world, first), "a").reasons == (f"waiting with recipe {runs}", SET_INCOMPLETE)
     told = explained(world, second)
     assert on(told, "b").reasons == ("it is Broken",)
-    assert told.summary == "1 system could run it, and none of them is usable now"
+    assert told.summary == "1 system could run it, which is not usable now"
 
 
 def test_waiting__all_are_lent_or_closed__tells_each(world: World) -> None:
@@ -71,11 +74,24 @@ def test_waiting__all_are_lent_or_closed__tells_each(world: World) -> None:
     world.settle()
     told = explained(world, recipe_id)
     assert [(one.fqdn, one.verdict, one.reasons) for one in told.systems] == [
-        ("a", "not now", (OF_SYSTEM["loan"],)),
+        ("a", "not now", (f"{OF_SYSTEM['loan']}: bob",)),
         ("b", "not allowed", (OF_SYSTEM["access"],)),
     ]
-    assert told.summary == "1 system could run it, and all of them are on loan to others"
+    assert told.summary == "1 system could run it, which is on loan to somebody else"
     assert (told.counted.lent, told.counted.not_allowed, told.counted.viable) == (1, 1, 0)
+
+
+def test_waiting__lent_or_reserved_until_a_time__tells_it(world: World) -> None:
+    world.add_idle("a")
+    world.add_system("b", condition="Manual")
+    world.settle()
+    world.lend("a", "bob", until="2026-01-02T12:30:00+01:00")
+    world.reserve("b", "eve", until="2026-01-03T00:00:00+00:00")
+    recipe_id = world.submit(ANYTHING.text, owner="ada")
+    world.settle()
+    told = explained(world, recipe_id)
+    assert on(told, "a").reasons == (f"{OF_SYSTEM['loan']}: bob until 2026-01-02 11:30 (UTC)",)
+    assert "it is reserved by eve until 2026-01-03 00:00 (UTC)" in on(told, "b").reasons
 
 
 def test_waiting__rules__tell_how_many_each_lets_through_and_how_many_are_left(world: World) -> None:
@@ -115,4 +131,27 @@ def test_waiting__more_systems_than_asked_for__the_nearest_are_told(world: World
     told = explained(world, recipe_id, most=2)
     assert [(one.fqdn, one.before) for one in told.systems] == [("c", 0), ("a", 1)]
     assert (told.counted.usable, told.counted.first_in_order) == (3, 1)
-    assert told.summary == "3 systems could run it, 3 usable now or when free; it comes first on 1"
+    assert told.summary == "3 systems could run it, 3 of them now or when free; it comes first on 1 of these"
+
+
+def test_waiting__others_stand_before_it_everywhere__says_so(world: World) -> None:
+    world.add_idle("a", "b")
+    occupy(world, "a", "b")
+    wanting(world, "a", priority="High")
+    recipe_id = world.submit(named("a"))
+    world.submit(ANYTHING.text, priority="Urgent")
+    everywhere = world.submit(ANYTHING.text)
+    world.settle()
+    told = explained(world, recipe_id).summary
+    assert told == "1 system could run it, usable now or when free; others come before it there"
+    told = explained(world, everywhere).summary
+    assert told == "2 systems could run it, 2 of them now or when free; others come before it on all of these"
+
+
+def test_waiting__it_may_not_be_submitted_there__says_so(world: World) -> None:
+    world.add_idle("a")
+    recipe_id = world.submit(ANYTHING.text, owner="ada")
+    world.put_group("qe", "eve")
+    world.open_system("a", group("qe"))
+    world.own("a", "eve")
+    assert explained(world, recipe_id).summary == "1 system would do, and it may not be submitted there"

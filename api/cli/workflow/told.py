@@ -1,0 +1,22 @@
+"""The options as they were given, and what is said of those that are wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import IO, Any
+
+Document = dict[str, Any]
+Told = Mapping[str, Any]
+"""Options by their names in Python."""
+
+
+class Wrong(Exception):
+    """All that is wrong with the options, line by line."""
+
+
+def text_of(option: str, file: IO[bytes]) -> str:
+    """Raises `Wrong`."""
+    try:
+        return file.read().decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise Wrong(f"{option} {file.name}: is not UTF-8, at byte {error.start}") from None
