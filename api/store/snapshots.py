@@ -1,7 +1,7 @@
 """What the scheduler knew at a position, kept so that the next one need not read the whole log.
 
-The newest is what a scheduler begins with. Of those before, one is kept for every part of the recent past, for
-who asks what was known then.
+The newest is what a scheduler begins with. Of those before, one is kept for every part of the recent past,
+for who asks what was known then.
 
 Good only for the very code that made it: a change of any file of the domain makes it worthless, and so does a
 log that ends before it.
