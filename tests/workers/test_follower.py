@@ -18,7 +18,7 @@ from tests.harness.databases import TestDatabase
 from tests.harness.making import whole_log
 from tests.workers.conftest import Start
 from tests.workers.lab import submit_jobs
-from tests.workers.test_snapshots import run_once
+from tests.workers.run_once import run_once
 
 
 @pytest.fixture

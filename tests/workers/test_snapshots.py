@@ -21,6 +21,7 @@ from tests.store.faults.stores import through
 from tests.workers.conftest import Start
 from tests.workers.decisions import all_decided, assert_decided_once
 from tests.workers.lab import equip, submit_jobs
+from tests.workers.run_once import run_once
 
 SPOILT = {
     "of other code": b"UPDATE live.snapshots SET code = 'another'",
@@ -69,16 +70,6 @@ def test_snapshot__not_to_be_trusted__whole_log_read(
     start("scheduler")
     until(lambda: all_decided(log))
     assert_decided_once(log)
-
-
-def run_once(log: EventLog, start: Start, jobs: int) -> None:
-    """A scheduler decides all there is and is told to stop."""
-    equip(log, systems=3)
-    submit_jobs(log, jobs)
-    scheduler = start("scheduler")
-    until(lambda: all_decided(log))
-    scheduler.terminate()
-    scheduler.wait(timeout=20)
 
 
 def folded(log: EventLog) -> Partition:
