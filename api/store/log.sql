@@ -159,11 +159,12 @@ RETURNING number
 -- name: forget_older_snapshots
 -- None that is newer: who was stopped in the middle of its own may find that of another scheduler. Nor the first whole
 -- one of so many positions, if it is of this code and not too old: that is for who asks about the past.
-DELETE FROM live.snapshots AS old
-WHERE old.name = %(name)s AND old.position < %(position)s AND (
-    old.position <= %(position)s - %(reach)s OR old.code <> %(code)s
-    OR old.position IS DISTINCT FROM (
-        SELECT min(kept.position) FROM live.snapshots AS kept
-        WHERE kept.name = old.name AND kept.code = old.code AND kept.is_last
-            AND kept.position / %(span)s::bigint = old.position / %(span)s::bigint))
-RETURNING old.number
+WITH kept AS (
+    SELECT min(position) AS position FROM live.snapshots
+    WHERE name = %(name)s AND code = %(code)s AND is_last AND position > %(position)s - %(reach)s
+    GROUP BY position / %(span)s::bigint
+)
+DELETE FROM live.snapshots
+WHERE name = %(name)s AND position < %(position)s
+    AND (code <> %(code)s OR position NOT IN (SELECT kept.position FROM kept))
+RETURNING number

@@ -27,8 +27,8 @@ from domain.scheduling.snapshot import Piece, pieces, restored
 
 logger = logging.getLogger(__name__)
 
-# Of so many events one stays: it takes two seconds to read them, about as long as to begin with a snapshot.
-SPAN_EVENTS: Final = 100_000
+# Of so many events one stays: they are read in some four seconds. With a deep queue it is tens of megabytes.
+SPAN_EVENTS: Final = 200_000
 # So far back: what lies before is read from the beginning of the log.
 REACH_EVENTS: Final = 2_000_000
 
