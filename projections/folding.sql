@@ -19,11 +19,13 @@ SELECT pg_notify(%s, %s)
 
 -- name: members
 -- The recipes that a page touches, their hosts, and all of the sets that it touches; when each was new, and when it
--- last began to be waiting and running.
-SELECT d.recipe_id, r.state,
-       ARRAY (SELECT t.task_id FROM tasks t
-              WHERE t.recipe_id = d.recipe_id AND t.until_position = 9223372036854775807 ORDER BY t.task_id),
-       d.since, began.waiting, began.running,
+-- last began to be waiting and running. OFFSET 0 has each looked up by its number: before the tables of a young service
+-- are analyzed, the planner believes that hardly any row is open, and reads all of them instead.
+SELECT d.recipe_id, lived.state,
+       ARRAY (SELECT t.task_id FROM (
+                  SELECT task_id, until_position FROM tasks WHERE recipe_id = d.recipe_id OFFSET 0) AS t
+              WHERE t.until_position = 9223372036854775807 ORDER BY t.task_id),
+       d.since, lived.waiting, lived.running,
        d.job_id, d.recipe_set_id, d.since_position, d.distro_tree_id, d.host_recipe_id
 FROM (
     -- Apart, for an index each: as one condition they are looked for among all recipes there ever were.
@@ -31,19 +33,20 @@ FROM (
     UNION SELECT recipe_id FROM recipe_details WHERE recipe_set_id = ANY (%(sets)s::integer[])
     UNION SELECT host_recipe_id FROM recipe_details
           WHERE recipe_id = ANY (%(recipes)s::integer[]) AND host_recipe_id IS NOT NULL) AS wanted
-JOIN recipe_details d USING (recipe_id)
-JOIN recipes r ON r.recipe_id = d.recipe_id AND r.until_position = 9223372036854775807
+CROSS JOIN LATERAL (SELECT * FROM recipe_details WHERE recipe_id = wanted.recipe_id OFFSET 0) AS d
 CROSS JOIN LATERAL (
-    SELECT max(h.since) FILTER (WHERE h.state = 'waiting') AS waiting,
+    SELECT max(h.state) FILTER (WHERE h.until_position = 9223372036854775807) AS state,
+           max(h.since) FILTER (WHERE h.state = 'waiting') AS waiting,
            max(h.since) FILTER (WHERE h.state = 'running') AS running
-    FROM recipes h WHERE h.recipe_id = d.recipe_id) AS began
+    FROM recipes h WHERE h.recipe_id = d.recipe_id) AS lived
 ORDER BY d.recipe_id
 
 -- name: states_of_jobs
 -- How many recipes of a job's sets are in each state.
 SELECT d.job_id, d.recipe_set_id, r.state, count(*)
 FROM recipe_details d
-JOIN recipes r ON r.recipe_id = d.recipe_id AND r.until_position = 9223372036854775807
+CROSS JOIN LATERAL (
+    SELECT state FROM recipes WHERE recipe_id = d.recipe_id AND until_position = 9223372036854775807 OFFSET 0) AS r
 WHERE d.job_id = ANY (%s) GROUP BY d.job_id, d.recipe_set_id, r.state
 
 -- name: idle_of_labs

@@ -176,9 +176,10 @@ def _statements(table: str, keys: dict[str, str], columns: tuple[str, ...]) -> t
     same = " AND ".join(f"t.{name} = wanted.{name}" for name in names)
     open_ = f"t.until_position = {OPEN}"
     shown = ", ".join(f"t.{name}" for name in (*names, *columns))
+    # OFFSET 0: each by its key, also where the planner believes that hardly any row is open (`members`).
     load = (
-        f"SELECT {shown} FROM unnest({arrays}) AS wanted ({', '.join(names)})"
-        f" JOIN {table} t ON {same} AND {open_}"
+        f"SELECT found.* FROM unnest({arrays}) AS wanted ({', '.join(names)})"
+        f" CROSS JOIN LATERAL (SELECT {shown} FROM {table} t WHERE {same} AND {open_} OFFSET 0) AS found"
     )
     close = (
         f"UPDATE {table} t SET until_position = wanted.position, until = wanted.moment"

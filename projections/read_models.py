@@ -68,18 +68,18 @@ class ReadModels:
         self.commands.load(cursor, _keys(touched.numbers("command")))
 
     def _begin_recipes(self, cursor: Cursor[Any], touched: Touched) -> None:
-        recipe_ids, sets = touched.numbers("recipe"), touched.numbers("recipe-set")
+        recipe_ids, sets = touched.numbers_stored("recipe"), touched.numbers_stored("recipe-set")
         members = self.members
         members.load(cursor, recipe_ids, sets)
         known = [recipe_id for recipe_id in recipe_ids if recipe_id in members.recipes]
         of_known = [members.recipes[recipe_id] for recipe_id in known]
-        self.jobs.load(cursor, _keys((*(one.job_id for one in of_known), *touched.numbers("job"))))
+        self.jobs.load(cursor, _keys((*(one.job_id for one in of_known), *touched.numbers_stored("job"))))
         self.recipe_sets.load(cursor, _keys((*(one.recipe_set_id for one in of_known), *sets)))
         self.recipes.load(cursor, _keys(recipe_ids))
         self.tasks.load(cursor, _keys(task for recipe_id in known for task in members.tasks[recipe_id]))
         # The priority of a set is that of all its recipes.
         self.queue.load(cursor, _keys((*recipe_ids, *members.of_sets(sets))))
-        self.durations.load(cursor, _BUCKETS if recipe_ids else ())
+        self.durations.load(cursor, _BUCKETS if touched.names("recipe") else ())
 
     def _begin_systems(self, cursor: Cursor[Any], touched: Touched) -> None:
         fqdns = touched.names("system")

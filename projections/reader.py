@@ -87,6 +87,8 @@ class Reader:
         await connection.execute(b"SET jit = off")
         # What is read is in memory nearly always: rather an index in order than all rows, sorted.
         await connection.execute(b"SET random_page_cost = 1.1")
+        # What is not asked for is null: a plan made for any parameters reads and sorts all there is.
+        await connection.execute(b"SET plan_cache_mode = force_custom_plan")
         # There are others who want the processors.
         await connection.execute(b"SET max_parallel_workers_per_gather = 0")
         # One question must not keep the others waiting.

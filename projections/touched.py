@@ -25,10 +25,13 @@ class Touched:
 
     def __init__(self, page: Sequence[Recorded]) -> None:
         self._names: dict[str, dict[str, None]] = defaultdict(dict)
+        self._begun: set[tuple[str, str]] = set()
         self._enabled: dict[str, None] = {}
         for recorded in page:
             kind, name = split_subject(recorded.subject)
             self._names[kind][name] = None
+            if recorded.version == 1:
+                self._begun.add((kind, name))
             self._mentioned(recorded.event)
             if isinstance(recorded.event, ENABLING):
                 self._enabled[name] = None
@@ -44,6 +47,10 @@ class Touched:
 
     def numbers(self, kind: str) -> list[int]:
         return [int(name) for name in self.names(kind)]
+
+    def numbers_stored(self, kind: str) -> list[int]:
+        """Of those that do not begin on this page: nothing is stored yet of one that does."""
+        return [int(name) for name in self.names(kind) if (kind, name) not in self._begun]
 
     def documents(self) -> Iterator[tuple[str, str]]:
         """(kind, name) of what is kept as a document."""

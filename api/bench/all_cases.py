@@ -28,13 +28,12 @@ class Together:
 
 # In the order of the report.
 RUNS = (
-    Together(("pending",), grows=True),
+    Together(("pending", "submit"), grows=True),
     Together(("saturated", "verify"), grows=True),
     Together(("multihost",), grows=True),
     Together(("query",), grows=True),
     Together(("explanation",)),
     Together(("change",)),
-    Together(("submit",)),
     Together(("lifecycle",)),
     Together(("start", "rebuild")),
     Together(("recovery",)),

@@ -13,6 +13,7 @@ from domain.errors import LabledgerError
 # What is shown of each case that is run at several depths.
 SHOWN: Mapping[str, tuple[str, ...]] = {
     "pending": ("p50_ms", "p99_ms"),
+    "submit": ("jobs_per_second",),
     "saturated": ("allocations_per_second",),
     "verify": ("decisions_per_second",),
     "multihost": ("single_recipes_per_second", "recipes_per_second"),

@@ -76,8 +76,8 @@ CASES: Mapping[str, Case] = {
         {"of_raw_insert": ("events_per_second", "raw_insert_events_per_second")},
     ),
     "submit": Case(
-        "jobs over HTTP from sixteen clients, as XML",
-        nothing,
+        "jobs over HTTP from sixteen clients, as XML, behind a deep queue",
+        full_lab.fill_behind,
         submit.measure,
         {"of_bare_falcon": ("jobs_per_second", "bare_falcon_requests_per_second")},
     ),

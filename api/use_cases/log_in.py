@@ -49,14 +49,14 @@ async def log_in(
     if role == LAB_CONTROLLER:
         raise FaultyInput([Fault("role", "a lab controller has a token of its own")])
     await services.feed.catch_up()
-    password_id = services.feed.directory.access.password_of(user)
+    password_id = services.feed.directory.credentials.password_of(user)
     if not await is_password(services, user, password_id, password, address):
         raise NotRecognised("there is no user of this name and password")
     request = Request(user, request_id)
     token, token_id, expires_at = new_token(), new_token_id(), services.clock() + LASTING
 
     def decide() -> Append:
-        if services.feed.directory.access.password_of(user) != password_id:
+        if services.feed.directory.credentials.password_of(user) != password_id:
             raise NotRecognised("the password was changed meanwhile")
         wanted = Wanted(user, _role(services, user, role), expires_at=expires_at)
         return issued(services, request, wanted, token, token_id)

@@ -32,7 +32,7 @@ async def set_password(
     await services.feed.catch_up()
     if services.feed.directory.get("user", user) is None:
         raise Unknown(called("user", user))
-    before = services.feed.directory.access.password_of(user)
+    before = services.feed.directory.credentials.password_of(user)
     if before is None:
         _require_no_rise(services, request, user)
     needs_current = before is not None and not request.is_admin
@@ -60,7 +60,7 @@ async def _count(
 
     def decide() -> Append:
         nonlocal replaced
-        entry, replaced = directory.get("user", user), directory.access.password_of(user)
+        entry, replaced = directory.get("user", user), directory.credentials.password_of(user)
         if entry is None:
             raise Unknown(called("user", user))
         if replaced != known and not request.is_admin:

@@ -34,7 +34,7 @@ async def remove_document(services: Services, request: Request, kind: str, name:
     require_admin(request, f"removes {called(kind, name)}")
     await services.feed.catch_up()
     directory, subject = services.feed.directory, f"{kind}/{name}"
-    password_id = directory.access.password_of(name) if kind == "user" else None
+    password_id = directory.credentials.password_of(name) if kind == "user" else None
 
     async def decide() -> Append | None:
         if directory.version(subject) == 0:

@@ -49,6 +49,11 @@ UNTIL_GIVEN: Final[Policy] = (
 """What counts on a system that was never given a policy of its own: a lab without policies is open."""
 
 
+def own_policy(given: Policy | None) -> Policy:
+    """What counts as the own policy of a system, given or not."""
+    return UNTIL_GIVEN if given is None else given
+
+
 def policy_of(entries: Iterable[Form]) -> Policy:
     """From sound entries: each once, in one order, so that equal policies are equal."""
     return tuple(sorted(set(map(_entry, entries)), key=place))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from domain.access.policy import SUBMIT, UNTIL_GIVEN, Entry, Policy, place
+from domain.access.policy import SUBMIT, Entry, Policy, own_policy, place
 from domain.priority import Priority
 
 
@@ -53,9 +53,7 @@ def submitting(
     is says all that is to be said of them.
     """
     of_pools = {entry for policy in pools for entry in policy if entry.permission == SUBMIT}
-    counting = of_pools or {
-        entry for entry in (UNTIL_GIVEN if own is None else own) if entry.permission == SUBMIT
-    }
+    counting = of_pools or {entry for entry in own_policy(own) if entry.permission == SUBMIT}
     entries = tuple(sorted(counting, key=place))
     open_to_all = any(_is_everybody(entry) for entry in entries)
     return Submitting(entries, None if open_to_all else owner, borrower)

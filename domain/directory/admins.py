@@ -30,7 +30,7 @@ def require_admin_left(
 
 def _comes_in(directory: Directory, name: str, user: Entry, without_token: str | None) -> tuple[str, ...]:
     """The subjects that say so: it is by a password, or by a token that lasts."""
-    if directory.access.password_of(name) is not None and user.document["roles"] is not None:
+    if directory.credentials.password_of(name) is not None and user.document["roles"] is not None:
         return (f"user/{name}",)
     for token_id, token in directory.tokens_of(name):
         lasts = token.document["role"] == ADMIN and token.document["expires_at"] is None
@@ -43,7 +43,7 @@ def admin_comes_in(directory: Directory, now: datetime) -> bool:
     """Whether any admin can come in at present, be it by a token that expires."""
     return any(
         ADMIN in directory.roles_of(name)
-        and (directory.access.password_of(name) is not None or _has_token(directory, name, now))
+        and (directory.credentials.password_of(name) is not None or _has_token(directory, name, now))
         for name, _ in directory.items("user")
     )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from domain.access.people import Access
-from domain.access.policy import UNTIL_GIVEN, Policy, policy_of
+from domain.access.policy import Policy, own_policy, policy_of
 from domain.directory.state import Directory
 from domain.system.state import Loan, Reservation, System
 
@@ -28,9 +28,7 @@ def access_to(directory: Directory, system: System, policy: Policy | None = None
 def counting_policy(directory: Directory, system: System) -> Policy:
     """The one that counts for all but submitting: that of its active pool, unless the pool is gone."""
     pool = None if system.active_pool is None else policy_of_pool(directory, system.active_pool)
-    if pool is not None:
-        return pool
-    return UNTIL_GIVEN if system.access_policy is None else system.access_policy
+    return own_policy(system.access_policy) if pool is None else pool
 
 
 def policy_of_pool(directory: Directory, pool: str) -> Policy | None:

@@ -12,7 +12,7 @@ from datetime import datetime
 from typing import Any
 
 from domain.directory import events as happened
-from domain.directory.access import Access
+from domain.directory.credentials import Credentials
 from domain.directory.known_names import KnownNames
 from domain.directory.leavers import Leavers
 from domain.directory.pools import PoolSystems
@@ -74,7 +74,7 @@ class Directory:
     """Mutable: `apply` the events of the log in order, then ask."""
 
     def __init__(self) -> None:
-        self.access = Access()
+        self.credentials = Credentials()
         self._entries: dict[str, dict[str, Entry]] = {}
         self._pools = PoolSystems()
         self._leavers = Leavers()
@@ -99,7 +99,7 @@ class Directory:
         document = document_after(before.document if before else {}, event)
         since = recorded.position if before is None or before.removed else before.since
         entries[name] = Entry(recorded.version, document, since, isinstance(event, happened.REMOVED))
-        for token_id in self.access.apply(name, recorded):
+        for token_id in self.credentials.apply(name, recorded):
             del self._entries["token"][token_id]
         self._pools.apply(name, event)
         if kind == "group":
@@ -116,7 +116,8 @@ class Directory:
                 }
                 for kind, entries in self._entries.items()
             },
-            "access": self.access.plain(),
+            # Named as snapshots have it.
+            "access": self.credentials.plain(),
             "pools": self._pools.plain(),
             "leavers": self._leavers.plain(),
             "keys": list(self._keys),
@@ -130,7 +131,7 @@ class Directory:
             kind: {name: Entry(*entry) for name, entry in entries.items()}
             for kind, entries in values["entries"].items()
         }
-        self.access.restore(values["access"])
+        self.credentials.restore(values["access"])
         self._pools.restore(values["pools"])
         self._leavers.restore(values["leavers"])
         self._folded = {name.casefold(): name for name, _ in self.items("system")}
@@ -196,7 +197,7 @@ class Directory:
 
     def token(self, digest: str, now: datetime) -> tuple[str, Document] | None:
         """The id and document of the token with this digest, if it counts now."""
-        token_id = self.access.token_id(digest)
+        token_id = self.credentials.token_id(digest)
         if token_id is None:
             return None
         return (token_id, self._entries["token"][token_id].document) if self.counts(token_id, now) else None
@@ -214,7 +215,7 @@ class Directory:
 
     def tokens_of(self, user: str) -> Iterator[tuple[str, Entry]]:
         """The tokens of a user that were not revoked; that one is over is known when the next one is made."""
-        for token_id in self.access.tokens_of(user):
+        for token_id in self.credentials.tokens_of(user):
             yield token_id, self._entries["token"][token_id]
 
     def roles_of(self, user: str) -> tuple[str, ...]:

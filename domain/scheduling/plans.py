@@ -44,10 +44,6 @@ class Plans:
             self.held &= ~holder.held
             self._keep(recipe_set_id, ())
 
-    def comes_first(self, holder: Holder) -> bool:
-        """Whether it could be completed before all others: nobody has to wait for it then."""
-        return _plan(holder, self.held) is not None
-
     def plan(self, holder: Holder) -> list[int] | None:
         """One for this holder, in place of what it was if it is there; None if there is none with which all
         can be completed.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from domain.access.policy import UNTIL_GIVEN, Policy, told
+from domain.access.policy import own_policy, told
 from domain.access.sound import names, without
 from domain.errors import Refused
 from domain.events import Decided
@@ -13,11 +13,6 @@ from domain.names import called
 from domain.system.events import SystemAccessPolicyChanged
 from domain.system.state import System
 from domain.upkeep.loan import give_back
-
-
-def own_policy(system: System) -> Policy:
-    """What counts as its own, given or not."""
-    return UNTIL_GIVEN if system.access_policy is None else system.access_policy
 
 
 def change_policy(
@@ -40,7 +35,9 @@ def change_policy(
 
 def leave_pool(system: System, pool: str) -> Decided:
     """Where the policy of a pool that it leaves counted, its own counts again: also if it comes back."""
-    return [] if system.active_pool != pool else _becomes(system, told(own_policy(system)), None)
+    if system.active_pool != pool:
+        return []
+    return _becomes(system, told(own_policy(system.access_policy)), None)
 
 
 def part_with(system: System, kind: str, name: str) -> Decided:
@@ -50,7 +47,7 @@ def part_with(system: System, kind: str, name: str) -> Decided:
     reason = f"{called(kind, name)} was removed"
     decided = give_back(system, name, reason) if kind == "user" else []
     if names(system.access_policy or (), kind, name):
-        left = without(own_policy(system), kind, name)
+        left = without(own_policy(system.access_policy), kind, name)
         decided += _becomes(system, told(left), system.active_pool)
     return decided
 

@@ -77,9 +77,8 @@ def test_submit__last_answers_come_late__count_for_the_time_they_took(
         await asyncio.sleep(0.5)
         return [0.5] * 10
 
-    stand = doing_nothing(monkeypatch, submit, "made_up")
+    stand = doing_nothing(monkeypatch, submit, "made_up", "enable", "wait_for_projectors")
     monkeypatch.setattr(stand, "url", "", raising=False)
-    monkeypatch.setattr(stand, "start", lambda *_: None, raising=False)
     monkeypatch.setattr(submit, "Filling", lambda *_: Filling())
     monkeypatch.setattr(submit, "bodies", lambda *_: [b""])
     monkeypatch.setattr(submit, "request", lambda *_: b"")
@@ -92,6 +91,3 @@ def test_submit__last_answers_come_late__count_for_the_time_they_took(
 class Filling:
     def catch_up(self) -> None:
         """There is nothing."""
-
-    def lab(self, _: Any) -> None:
-        """There is none."""

@@ -11,6 +11,7 @@ import httpx
 from tests.harness.running import Running
 from tests.harness.waiting import until
 from tests.line.agreeing import get, pages
+from tests.line.phrases import spelled_out
 from tests.line.telling import Numbers, lines, told
 
 PATIENCE_SECONDS = 30.0
@@ -74,7 +75,7 @@ class Watcher:
 
     def tells(self, expected: str) -> None:
         """This and nothing else has come into the log since it was asked last, or comes soon."""
-        wanted = lines(expected)
+        wanted = lines(spelled_out(expected))
         deadline = time.monotonic() + PATIENCE_SECONDS
         while self.untold() != wanted and time.monotonic() < deadline:
             time.sleep(0.02)

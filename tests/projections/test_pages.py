@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from random import Random
+from typing import Any
 
 import pytest
+from psycopg import Cursor
 
 from domain.job.events import JobChanged
 from projections import read_models
+from projections.sql import SQL
 from tests.domain.recipe.made import recipe_new
 from tests.harness.databases import TestDatabase
 from tests.harness.sessions import owner_session
@@ -85,3 +88,22 @@ def test_projector__a_page_failed__its_rows_are_not_taken_for_stored(
         told.begin_again()
         told.project(told.unread())
         assert copies(owner) == stored
+
+
+def test_projector__a_job_begins_on_a_page__asks_for_nothing_that_could_be_stored(
+    told: Told, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told.write(*submitted(recipe_new(1)))
+    told.write(*queued(1))
+    asked: list[bytes] = []
+    execute = Cursor.execute
+
+    def heard(cursor: Cursor[Any], query: bytes, *arguments: Any, **options: Any) -> Cursor[Any]:
+        asked.append(query)
+        return execute(cursor, query, *arguments, **options)
+
+    monkeypatch.setattr(Cursor, "execute", heard)
+    told.project(told.unread())
+    # Durations are of all recipes, and fetched once.
+    fetched = [query for query in asked if b"SELECT found" in query and b" durations " not in query]
+    assert not fetched and SQL["members"] not in asked

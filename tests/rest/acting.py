@@ -36,6 +36,12 @@ def submit(client: httpx.Client, *recipes: dict[str, Any], **more: Any) -> dict[
     return {**found, "recipe_set_id": found["recipe_set_ids"][0]}
 
 
+def cancel_set(client: httpx.Client, submitted: dict[str, Any]) -> None:
+    """So that nothing is left of it in the queue."""
+    path = f"/recipe-sets/{submitted['recipe_set_id']}/cancel"
+    assert client.post(path, json={"reason": "seen enough"}).status_code == 200
+
+
 def in_state(client: httpx.Client, recipe_id: int, *states: str) -> dict[str, Any]:
     """The recipe, once it is in one of the states."""
 
@@ -76,10 +82,21 @@ def finish(client: httpx.Client, recipe_id: int, tasks: list[int]) -> httpx.Resp
     return answer
 
 
+def after(answer: httpx.Response) -> dict[str, str]:
+    """What makes a read wait for what a write has made."""
+    return {"min_position": answer.headers["labledger-position"]}
+
+
+def shown(client: httpx.Client, fqdn: str, answer: httpx.Response) -> dict[str, Any]:
+    """A system, as a write has made it."""
+    assert answer.is_success, answer.text
+    found: dict[str, Any] = client.get(f"/systems/{fqdn}", params=after(answer)).json()
+    return found
+
+
 def usage(client: httpx.Client, fqdn: str, answer: httpx.Response | None = None) -> tuple[str, int | None]:
     """What a system does, and for which recipe; after a write, as it has made it."""
-    least = {} if answer is None else {"min_position": answer.headers["labledger-position"]}
-    system = client.get(f"/systems/{fqdn}", params=least).json()
+    system = client.get(f"/systems/{fqdn}").json() if answer is None else shown(client, fqdn, answer)
     return system["usage"], system["recipe_id"]
 
 
@@ -93,15 +110,15 @@ def commands(client: httpx.Client, lab: str, system: str) -> list[dict[str, Any]
     return [command for command in found if command["system"] == system]
 
 
-def happened(line: Running, after: int, *subjects: str) -> list[tuple[str, str]]:
+def happened(line: Running, position: int, *subjects: str) -> list[tuple[str, str]]:
     """(subject, topic) of what came after a position, of some subjects or all."""
-    events = line.events(after)
+    events = line.events(position)
     return [(e["subject"], e["topic"]) for e in events if not subjects or e["subject"] in subjects]
 
 
-def by_people(line: Running, after: int) -> list[tuple[str, str]]:
+def by_people(line: Running, position: int) -> list[tuple[str, str]]:
     """What came after a position and was not decided by the scheduler, which answers in its own time."""
-    return [(e["subject"], e["topic"]) for e in line.events(after) if e["actor"] != "scheduler"]
+    return [(e["subject"], e["topic"]) for e in line.events(position) if e["actor"] != "scheduler"]
 
 
 def in_one_commit(line: Running, answer: httpx.Response) -> list[tuple[str, str]]:

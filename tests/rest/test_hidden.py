@@ -7,12 +7,12 @@ import hashlib
 import httpx
 
 from tests.harness.running import Running
+from tests.rest.acting import after
 
 
 def test_digest_of_a_token__whatever_is_read__is_not_answered(client: httpx.Client, line: Running) -> None:
     made = client.post("/tokens", json={"user": "alice", "role": "submitter"})
     digest = hashlib.sha256(made.json()["token"].encode()).hexdigest()
-    after = {"min_position": made.headers["labledger-position"]}
     token_id = made.json()["token_id"]
     client.delete(f"/tokens/{token_id}")
     created = [event for event in line.events() if event["subject"] == f"token/{token_id}"]
@@ -20,8 +20,8 @@ def test_digest_of_a_token__whatever_is_read__is_not_answered(client: httpx.Clie
     assert created[0]["data"]["user"] == "alice"
     read = [
         str(line.events()),
-        client.get("/tokens", params={**after, "limit": 1000}).text,
-        client.get(f"/tokens/{token_id}", params=after).text,
+        client.get("/tokens", params={**after(made), "limit": 1000}).text,
+        client.get(f"/tokens/{token_id}", params=after(made)).text,
         _streamed(client, created[0]["position"] - 1),
     ]
     assert all(token_id in text for text in read)
@@ -33,8 +33,7 @@ def test_hash_of_a_password__whatever_is_read__is_not_answered(client: httpx.Cli
     assert client.put("/users/mute", json={}).status_code == 200
     answer = client.put("/users/mute/password", json={"password": "correct horse"})
     assert answer.status_code == 200, answer.text
-    after = {"min_position": answer.headers["labledger-position"]}
-    read = [str(line.events(before)), answer.text, client.get("/users/mute", params=after).text]
+    read = [str(line.events(before)), answer.text, client.get("/users/mute", params=after(answer)).text]
     assert "user.password-set" in read[0]
     assert not any("argon2" in text for text in read)
     client.delete("/users/mute")

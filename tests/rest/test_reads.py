@@ -10,7 +10,7 @@ import pytest
 
 from tests.harness.running import Running
 from tests.harness.waiting import until
-from tests.rest.acting import in_state, recipe_for, start, submit
+from tests.rest.acting import after, in_state, recipe_for, start, submit
 from tests.rest.pinned import PINNED, XML
 
 LISTS = [
@@ -141,7 +141,7 @@ def test_read__min_position_beyond_the_log__504(client: httpx.Client) -> None:
 
 def test_system_usage__between_two_moments__seconds_add_up(client: httpx.Client, line: Running) -> None:
     registered = [e["recorded_at"] for e in line.events() if e["topic"] == "system.registered"]
-    systems = client.get("/systems").json()["systems"]
+    systems = client.get("/systems", params={"limit": 1000}).json()["systems"]
     since = datetime.fromisoformat(max(registered))
     until = datetime.fromisoformat(line.events()[-1]["recorded_at"])
     length = (until - since).total_seconds()
@@ -202,7 +202,7 @@ def _wait_placed_then_abort(client: httpx.Client, recipe_id: int) -> None:
     report = {"state": "aborted", "reason": "the test has seen it"}
     done = client.post(f"/recipes/{recipe_id}/progress", json=report)
     assert done.status_code == 200
-    client.get("/queue", params={"min_position": done.headers["labledger-position"]})
+    client.get("/queue", params=after(done))
 
 
 def test_recipe__placed__says_how_long_it_was_in_each_state(client: httpx.Client, machine: str) -> None:

@@ -13,10 +13,11 @@ from domain.job.events import JobChanged
 from domain.recipe import events as recipe
 from domain.scheduling.decide import POLICY_VERSION
 from domain.system import events as system
+from tests.domain.scheduling.policies import everybody, group
 from tests.domain.scheduling.wants import named
 from tests.domain.scheduling.world import World
 from tests.harness.databases import TestDatabase
-from tests.replay.audit.entitled import into_pool, lent, own_policy, pool_policy, to_everybody, to_group
+from tests.replay.audit.entitled import into_pool, lent, own_policy, pool_policy
 from tests.replay.audit.moves import Pair, assigned, grant, place, start
 from tests.replay.verify.queue_of_three import busy, with_queue_jump
 from tests.verification.command import different, found
@@ -82,7 +83,7 @@ def grants_unsafely(world: World) -> None:
 
 def grants_without_access(world: World) -> None:
     """b is for a group, and the recipe of nobody who is in it."""
-    reported(world, own_policy("b", to_group("qe")))
+    reported(world, own_policy("b", group("qe")))
     recipe_id = world.submit(named("b"), owner="bob")
     decided(world, *place(recipe_id, "b"), policy=BY_ACCESS)
 
@@ -96,9 +97,9 @@ def grants_what_is_lent(world: World) -> None:
 def grants_by_nominal_priority(world: World) -> None:
     """Of two who wait for a, the one is High there and the other Urgent, but Medium there."""
     reported(world, into_pool("big", "a"))
-    reported(world, pool_policy("big", to_group("qe"), to_everybody("Medium")))
-    for priority, group in (("High", "qe"), ("Urgent", None)):
-        (waiting,) = world.submit_set([named("a")], priority=priority, owner="bob", group=group)
+    reported(world, pool_policy("big", group("qe"), everybody("Medium")))
+    for priority, whose in (("High", "qe"), ("Urgent", None)):
+        (waiting,) = world.submit_set([named("a")], priority=priority, owner="bob", group=whose)
         world.settle()
     world.complete(1)
     decided(world, *place(waiting, "a"), policy=BY_ACCESS)

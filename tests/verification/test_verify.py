@@ -11,6 +11,7 @@ from domain.events import TOPICS, Change, Event, Recorded, Stamp, event
 from domain.scheduling.decide import POLICY_VERSION
 from domain.scheduling.labs import Labs
 from tests.domain.scheduling.history import first_by_hash, live
+from tests.domain.scheduling.labs import one_lab
 from tests.domain.scheduling.world import World
 from tests.harness.databases import TestDatabase
 from tests.replay.audit.planted import opening
@@ -107,9 +108,7 @@ def test_verify__decisions_of_older_policies__are_told_apart(database: TestDatab
 
 
 def test_verify__requirement_that_nobody_knows__is_a_finding(database: TestDatabase) -> None:
-    world = World()
-    world.add_lab("lab-1")
-    world.put_tree(1, "x86_64", ["lab-1"])
+    world = one_lab()
     world.add_idle("a")
     store(database, [*world.log, *asks_for_a_teapot(world)])
     done = run(database)

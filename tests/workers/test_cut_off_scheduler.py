@@ -25,32 +25,29 @@ LEASE_SECONDS = 2.0
 
 
 @contextmanager
-def scheduling(log: EventLog, database: TestDatabase, tailer: Tailer) -> Iterator[None]:
-    """A scheduler in a thread of its own, which holds the lease at first."""
+def scheduling(log: EventLog, database: TestDatabase) -> Iterator[None]:
+    """A scheduler in a thread of its own, which reads by another login and holds the lease at first."""
     stop = threading.Event()
 
-    def run() -> None:
+    def run(tailer: Tailer) -> None:
         lease = Lease(database.service_url, SCHEDULER, "cut off", LEASE_SECONDS)
         Scheduler(log, tailer, lease, lambda: datetime.now(UTC)).run(stop.is_set)
 
-    thread = threading.Thread(target=run)
-    thread.start()
-    try:
-        until(lambda: standing(log, SCHEDULER, 0).holder_gets_on)
-        yield
-    finally:
-        stop.set()
-        thread.join()
+    with other_login(database.owner_url) as url, closing(Tailer(url)) as tailer:
+        thread = threading.Thread(target=run, args=(tailer,))
+        thread.start()
+        try:
+            until(lambda: standing(log, SCHEDULER, 0).holder_gets_on)
+            yield
+        finally:
+            stop.set()
+            thread.join()
 
 
 def test_scheduler__cannot_read_the_log__is_said_to_hang_and_replaced(
     database: TestDatabase, log: EventLog, owner: Owner
 ) -> None:
-    with (
-        other_login(database.owner_url) as url,
-        closing(Tailer(url)) as tailer,
-        scheduling(log, database, tailer),
-    ):
+    with scheduling(log, database):
         cut_off(owner)
         until(lambda: not standing(log, SCHEDULER, 0).holder_gets_on)
         with closing_lease(database) as standby:
@@ -61,11 +58,7 @@ def test_scheduler__cannot_read_the_log__is_said_to_hang_and_replaced(
 def test_scheduler__cannot_read_for_a_while_and_nobody_replaced_it__goes_on(
     database: TestDatabase, log: EventLog, owner: Owner
 ) -> None:
-    with (
-        other_login(database.owner_url) as url,
-        closing(Tailer(url)) as tailer,
-        scheduling(log, database, tailer),
-    ):
+    with scheduling(log, database):
         cut_off(owner)
         until(lambda: not standing(log, SCHEDULER, 0).holder_gets_on)
         let_in(owner)

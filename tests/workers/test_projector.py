@@ -43,6 +43,8 @@ CREATE FUNCTION read.slowly() RETURNS trigger LANGUAGE plpgsql AS
     $$ BEGIN PERFORM pg_sleep(0.02); RETURN NEW; END $$;
 CREATE TRIGGER slowly BEFORE UPDATE ON read.progress FOR EACH ROW EXECUTE FUNCTION read.slowly()
 """
+# -1 of a table that was never looked at.
+ROWS_KNOWN = b"SELECT reltuples::integer FROM pg_class WHERE oid = 'read.systems'::regclass"
 SESSION = b"SELECT FROM pg_stat_activity WHERE pid = %s"
 KILLS = 6
 
@@ -133,6 +135,16 @@ def test_projector__hung_between_two_statements__goes_on_when_it_wakes_up(
         until(lambda: position(owner) == told.log.end())
     assert hung.is_set()
     assert check(database.owner_url, lambda position, end: None, 1) == (told.log.end(), [])
+
+
+def test_projector__first_systems_of_a_lab__planner_learns_that_their_rows_are_open(
+    told: Told, owner: Owner, start: Start
+) -> None:
+    start("projector")
+    told.write(*(lab(name) for name in LABS))
+    told.write(*(registered(f"s{number}") for number in range(projector.YOUNG[0])))
+    until(lambda: position(owner) == told.log.end())
+    until(lambda: owner.execute(ROWS_KNOWN).fetchall() == [(projector.YOUNG[0],)])
 
 
 @dataclass

@@ -1,4 +1,4 @@
-"""Jobs over HTTP: sixteen clients, each one job after the other, as XML."""
+"""Jobs over HTTP behind a deep queue: sixteen clients, each one job after the other, as XML."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ import itertools
 import time
 from typing import Any
 
-from api.bench.cases.full_lab import made_up
+from api.bench.cases.full_lab import enable, made_up
 from api.bench.filling import Filling
 from api.bench.latencies import in_milliseconds
 from api.bench.outcome import Figures, Sizes
+from api.bench.settling import wait_for_projectors
 from api.bench.stand import Stand
 from api.bench.told import Told
 from api.bench.wire import asked_for, request
@@ -23,11 +24,11 @@ BODIES = 2_000
 
 
 def measure(stand: Stand, sizes: Sizes, told: Told) -> Figures:
-    lab = made_up(sizes)
-    stand.start("serve", "scheduler", "projector")
+    enable(stand)
     filling = Filling(stand, told)
-    filling.lab(lab)
-    made = bodies(filling, lab, sizes)
+    filling.catch_up()
+    made = bodies(filling, made_up(sizes), sizes)
+    wait_for_projectors(stand)
     requests = [request("POST", "/jobs", stand.token, body, "application/xml") for body in made]
     began = time.monotonic()
     took = asyncio.run(asked_for(stand.url, CLIENTS, sizes.seconds, itertools.cycle(requests)))

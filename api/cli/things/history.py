@@ -8,12 +8,12 @@ import click
 
 from api.cli.arguments.as_of import as_of
 from api.cli.arguments.then import tell_moment, there_then
-from api.cli.lists import completing
 from api.cli.lists.listing import limits
 from api.cli.remote import remote, wide
 from api.cli.terminal.output import Output, note
 from api.cli.terminal.tables import Column, Row
 from api.cli.terminal.wording import clock, zone
+from api.cli.things.kinds import SYSTEM
 
 if TYPE_CHECKING:
     from api.client import Client
@@ -31,7 +31,7 @@ COLUMNS = (
 
 
 @click.command("history")
-@click.argument("fqdn", shell_complete=completing.systems)
+@SYSTEM.argument
 @limits(FIRST_CHANGES)
 @as_of
 @wide

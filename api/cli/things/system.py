@@ -1,4 +1,4 @@
-"""`labledger system`: one system, shown, changed, and reserved by a person or lent to one."""
+"""`labledger system`: one system, shown and changed."""
 
 from __future__ import annotations
 
@@ -8,22 +8,20 @@ import click
 
 from api.cli.arguments.as_of import as_of
 from api.cli.arguments.assignments import assigned, assignments_argument
-from api.cli.arguments.params import ID, Moment, OneOf
+from api.cli.arguments.params import OneOf
 from api.cli.lazy import Group
-from api.cli.lists import completing
 from api.cli.remote import remote
 from api.cli.terminal.output import Output
-from api.cli.terminal.wording import plain
 from api.cli.things.history import of_system as history_of_system
-from api.cli.things.named import Kind, show_one
+from api.cli.things.kinds import SYSTEM
+from api.cli.things.lending import end_loan, give_back, loan, reserve
+from api.cli.things.named import show_one
 from api.cli.things.usage import of_system as usage_of_system
 from domain.system.lifecycle import CONDITIONS
 
 if TYPE_CHECKING:
     from api.client import Client
 
-fqdn_argument = click.argument("fqdn", shell_complete=completing.systems)
-SYSTEM = Kind("system", "systems", fqdn_argument)
 reason_option = click.option("--reason", default="", help="Kept in the log.")
 
 
@@ -33,7 +31,7 @@ def system() -> None:
 
 
 @system.command
-@fqdn_argument
+@SYSTEM.argument
 @as_of
 @remote
 def show(client: Client, output: Output, fqdn: str, as_of: str | None) -> None:
@@ -41,12 +39,12 @@ def show(client: Client, output: Output, fqdn: str, as_of: str | None) -> None:
     show_one(client, output, SYSTEM, fqdn, as_of)
 
 
-system.add_command(usage_of_system)
-system.add_command(history_of_system)
+for command in (usage_of_system, history_of_system, reserve, give_back, loan, end_loan):
+    system.add_command(command)
 
 
 @system.command
-@fqdn_argument
+@SYSTEM.argument
 @assignments_argument
 @remote
 def add(client: Client, output: Output, fqdn: str, changes: tuple[str, ...]) -> None:
@@ -58,7 +56,7 @@ def add(client: Client, output: Output, fqdn: str, changes: tuple[str, ...]) -> 
 
 
 @system.command("set")
-@fqdn_argument
+@SYSTEM.argument
 @assignments_argument
 @remote
 def set_properties(client: Client, output: Output, fqdn: str, changes: tuple[str, ...]) -> None:
@@ -70,7 +68,7 @@ def set_properties(client: Client, output: Output, fqdn: str, changes: tuple[str
 
 
 @system.command("set-condition")
-@fqdn_argument
+@SYSTEM.argument
 @click.argument("condition", type=OneOf(CONDITIONS))
 @reason_option
 @remote
@@ -84,7 +82,7 @@ def set_condition(client: Client, output: Output, fqdn: str, condition: str, rea
 
 
 @system.command
-@fqdn_argument
+@SYSTEM.argument
 @reason_option
 @remote
 def drain(client: Client, output: Output, fqdn: str, reason: str) -> None:
@@ -94,74 +92,13 @@ def drain(client: Client, output: Output, fqdn: str, reason: str) -> None:
 
 
 @system.command
-@fqdn_argument
+@SYSTEM.argument
 @remote
 def undrain(client: Client, output: Output, fqdn: str) -> None:
     """Let FQDN take recipes again."""
     _patch(client, output, fqdn, {"draining": False}, "takes recipes again", "was not draining")
 
 
-@system.command
-@fqdn_argument
-@click.option("--user", help="For somebody else, which takes an admin.")
-@click.option(
-    "--until",
-    type=Moment(),
-    metavar="TIME",
-    help="As 8h, 'tomorrow 18:00' or '2026-12-24 18:00' [until it is returned].",
-)
-@click.option("--distro-tree", type=ID, metavar="ID", help="Install this one first.")
-@remote
-def reserve(
-    client: Client,
-    output: Output,
-    fqdn: str,
-    user: str | None,
-    until: str | None,
-    distro_tree: int | None,
-) -> None:
-    """Reserve FQDN, which must be idle, and Manual or on loan to you."""
-    asked = {"user": user, "until": until, "distro_tree": distro_tree}
-    body = {name: value for name, value in asked.items() if value is not None}
-    answer = client.put(client.path("systems", fqdn, "reservation"), body)
-    output.line(answer, f"{fqdn} is reserved by {plain(answer.get('user'))}")
-
-
-@system.command("return")
-@fqdn_argument
-@remote
-def give_back(client: Client, output: Output, fqdn: str) -> None:
-    """Return FQDN, which a person has reserved."""
-    answer = client.delete(client.path("systems", fqdn, "reservation"))
-    output.line(answer, f"{fqdn} {'returned' if answer.get('returned', True) else 'was not reserved'}")
-
-
-@system.command
-@fqdn_argument
-@click.option("--user", shell_complete=completing.users, help="Who borrows it [you].")
-@click.option(
-    "--until",
-    type=Moment(),
-    metavar="TIME",
-    help="As 30d, 'tomorrow 18:00' or '2026-12-24 18:00' [until the loan is ended].",
-)
-@remote
-def loan(client: Client, output: Output, fqdn: str, user: str | None, until: str | None) -> None:
-    """Lend FQDN to a person, who alone may use it then. What runs there goes on."""
-    body = {name: value for name, value in {"user": user, "until": until}.items() if value is not None}
-    answer = client.put(client.path("systems", fqdn, "loan"), body)
-    output.line(answer, f"{fqdn} is on loan to {plain(answer.get('user'))}")
-
-
-@system.command("end-loan")
-@fqdn_argument
-@remote
-def end_loan(client: Client, output: Output, fqdn: str) -> None:
-    """End the loan of FQDN: by who has it, or who may lend it."""
-    answer = client.delete(client.path("systems", fqdn, "loan"))
-    output.line(answer, f"{fqdn} {'is on loan no more' if answer.get('ended', True) else 'was not on loan'}")
-
-
 def _patch(client: Client, output: Output, fqdn: str, body: dict[str, Any], done: str, known: str) -> None:
-    answer = client.patch(client.path("systems", fqdn), body)
+    answer = client.patch(SYSTEM.of(client, fqdn), body)
     output.line(answer, f"{fqdn} {done if answer.get('changed', True) else known}")

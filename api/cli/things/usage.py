@@ -10,11 +10,11 @@ import click
 from api.cli.arguments.as_of import as_of
 from api.cli.arguments.params import Moment, OneOf
 from api.cli.arguments.then import tell_moment, there_then
-from api.cli.lists import completing
 from api.cli.remote import remote, wide
 from api.cli.terminal.output import Output
 from api.cli.terminal.tables import Column, Row
 from api.cli.terminal.wording import clock, duration, elapsed, zone
+from api.cli.things.kinds import SYSTEM
 
 if TYPE_CHECKING:
     from api.client import Client
@@ -105,7 +105,7 @@ SHARE_COLUMNS = (Column("time of all", _total, "number"), *map(_share, SHARES))
 
 
 @click.command("usage")
-@click.argument("fqdn", shell_complete=completing.systems)
+@SYSTEM.argument
 @since_option
 @until_option
 @as_of

@@ -22,6 +22,7 @@ from api.use_cases.change_system import SystemChange, change_system
 from api.use_cases.register_system import register_system
 from api.use_cases.system_rights import require_may_change
 from domain.errors import Fault, FaultyInput, Unknown
+from domain.names import called
 from projections.filters import ANY_SYSTEM
 
 # What a reason is given for.
@@ -63,7 +64,7 @@ class Systems:
         version = {"at": at.position, "subject": f"system/{fqdn}"}
         rows, versions = await self._services.reader.together(("systems", asked), ("version", version))
         if not rows:
-            raise Unknown(f"system {fqdn}")
+            raise Unknown(called("system", fqdn))
         resp.etag = str(versions[0]["version"])
         reading.answer_read(resp, at, system_document(rows[0]))
 

@@ -62,7 +62,7 @@ def test_user__removed__leaves_groups_and_tokens_go_in_the_same_commit(directory
     ]
     happens(directory, decided)
     assert directory.get("user", "bob") is None
-    assert directory.access.password_of("bob") is None
+    assert directory.credentials.password_of("bob") is None
     assert directory.token("b1", NOW) is None
     assert "bob" not in directory.known_names().users
 

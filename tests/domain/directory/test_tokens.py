@@ -138,7 +138,7 @@ def test_directory__put_aside_and_restored__knows_the_same(directory: Directory)
     restored.restore(directory.plain())
     assert restored.plain() == directory.plain()
     assert restored.token("digest-b1", NOW) == directory.token("digest-b1", NOW)
-    assert restored.access.password_of("bob") == "p1"
+    assert restored.credentials.password_of("bob") == "p1"
     assert restored.get("lab-controller", "lab-1") is None
     assert restored.version("lab-controller/lab-1") == 2
     for one in (directory, restored):

@@ -2,13 +2,21 @@ from __future__ import annotations
 
 import pytest
 
+from tests.domain.scheduling.labs import one_lab
+from tests.domain.scheduling.wants import ANYTHING
 from tests.domain.scheduling.world import World
 
 
 @pytest.fixture
 def world() -> World:
-    """One lab with one tree, and no system yet."""
-    made = World()
-    made.add_lab("lab-1")
-    made.put_tree(1, "x86_64", ["lab-1"])
-    return made
+    return one_lab()
+
+
+@pytest.fixture
+def running(world: World) -> int:
+    """A recipe that has just been placed on system a."""
+    world.add_idle("a")
+    recipe_id = world.submit(ANYTHING.text)
+    world.settle()
+    assert world.states(recipe_id) == ["waiting"]
+    return recipe_id

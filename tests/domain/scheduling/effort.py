@@ -15,6 +15,7 @@ from typing import Any
 
 import domain
 from domain.scheduling.timers import Findings
+from tests.domain.scheduling.labs import one_lab
 from tests.domain.scheduling.ticking import run_loop
 from tests.domain.scheduling.wants import BIG, at_least, forces, named
 from tests.domain.scheduling.world import World
@@ -40,9 +41,7 @@ class Cost:
 
 def lab_of(systems: int, busy: bool, queued: int = 0) -> World:
     """All systems idle, or all busy with so many recipes queued; every filter has been asked for."""
-    world = World()
-    world.add_lab("lab-1")
-    world.put_tree(1, "x86_64", ["lab-1"])
+    world = one_lab()
     world.put_tree(FEW_TREE, "aarch64", ["lab-1"])
     for number in range(systems):
         world.add_system(f"m{number:05}", memory_mb=4096, pools=["net"] if number % 2 else [])

@@ -1,9 +1,20 @@
-"""Labs in which everything runs, so that a test says in which order things come free."""
+"""Labs to begin with; those in which everything runs, so that a test says in which order things come free."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from domain.scheduling.wake_ups import WAKE_UPS, Row
 from tests.domain.scheduling.wants import named
 from tests.domain.scheduling.world import World
+
+
+def one_lab(wake_ups: Sequence[Row] = WAKE_UPS) -> World:
+    """One lab with one tree, and no system yet."""
+    world = World(wake_ups=wake_ups)
+    world.add_lab("lab-1")
+    world.put_tree(1, "x86_64", ["lab-1"])
+    return world
 
 
 def occupy(world: World, *fqdns: str) -> dict[str, int]:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from tests.domain.scheduling.contents import answers, check_indexes
+from tests.domain.scheduling.labs import one_lab
 from tests.domain.scheduling.policies import everybody, group
 from tests.domain.scheduling.wants import at_least, in_pool
 from tests.domain.scheduling.world import World
@@ -18,9 +19,7 @@ ALL = OF_MEMORY + OF_POOLS
 
 def lab_of(systems: int) -> World:
     """All is away, so that somebody waits for each filter; all filters were asked for."""
-    world = World()
-    world.add_lab("lab-1")
-    world.put_tree(1, "x86_64", ["lab-1"])
+    world = one_lab()
     for pool in POOLS:
         world.open_pool(pool, group("qe"), everybody("Medium"))
     for number in range(systems):

@@ -11,6 +11,7 @@ from domain.requirements import from_text, matching
 from domain.requirements.host import HOST
 from domain.scheduling.installable import Installable
 from domain.system import events as system
+from tests.domain.scheduling.labs import one_lab
 from tests.domain.scheduling.world import World
 
 Change = Callable[[World], None]
@@ -105,9 +106,7 @@ def test_borrower_and_person__gone__match_nothing_again() -> None:
 
 
 def test_recipe__wants_an_owner__takes_the_idle_system_that_changes_hands() -> None:
-    world = World()
-    world.add_lab("lab-1")
-    world.put_tree(1, "x86_64", ["lab-1"])
+    world = one_lab()
     world.add_idle("a")
     world.add_system("b", condition="Broken")
     world.own("b", "eve")

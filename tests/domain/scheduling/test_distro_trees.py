@@ -10,11 +10,10 @@ from domain.job.spec import RecipeSetSpec
 from domain.priority import Priority
 from domain.requirements.distro import DISTRO
 from domain.scheduling.distro_trees import Chosen
-from tests.domain.scheduling.tree_wants import choose, known_to, recipe, with_guests
+from tests.domain.scheduling.tree_wants import OWN, choose, known_to, recipe, with_guests
 from tests.domain.scheduling.wants import BIG, HUGE, forces, in_pool, named
 from tests.domain.scheduling.world import World
 
-OWN = {"arch": "x86_64", "osmajor": "Mine", "osminor": "1"}
 SMALL, LARGE = "lab-small", "lab-large"
 # Trees of one family are told apart by their number: the higher is the newer one.
 OLD, NEW, OTHER_OLD, OTHER_NEW = 101, 102, 201, 202

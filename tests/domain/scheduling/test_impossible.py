@@ -1,40 +1,24 @@
-"""Which sets are given up at once, because no lab could ever serve them, and with which reasons."""
+"""Which new recipes are given up because no system could ever run them, and with which reasons."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import pytest
 
-from domain.job.spec import RecipeSetSpec
-from domain.priority import Priority
-from domain.recipe.events import RecipeAborted
 from domain.scheduling.reasons import (
     ALL_MATCHES_EXCLUDE,
-    FIT_IN_DIFFERENT_LABS,
     NO_DISTRO_TREE,
-    NO_LAB_FOR_ALL,
-    NO_LAB_HAS_ALL_TREES,
     NO_MATCH_FITS,
     NO_MATCH_HAS_THE_GUESTS,
     NO_MATCH_HAS_THE_TREE,
     NO_MATCH_OF_THE_ARCH,
-    SIBLING_IMPOSSIBLE,
 )
 from domain.scheduling.rules import FITTING
-from tests.domain.scheduling.tree_wants import recipe, submitted
+from tests.domain.scheduling.given_reasons import reasons_to_abort
+from tests.domain.scheduling.tree_wants import OWN
 from tests.domain.scheduling.wants import ANYTHING, HUGE, forces, named
 from tests.domain.scheduling.world import World
-
-OWN: dict[str, Any] = {"arch": "x86_64", "osmajor": "Mine", "osminor": "1"}
-
-
-def reasons(world: World) -> dict[str, str]:
-    """Of all that was aborted in the last decision."""
-    (decision,) = world.settle()
-    assert all(isinstance(event, RecipeAborted) for _, event in decision.events)
-    return {subject: event.reason for subject, event in decision.events}  # type: ignore[attr-defined]
 
 
 def _only_removed(world: World) -> int:
@@ -153,7 +137,7 @@ def test_new_job__some_match_but_none_of_them_could__is_aborted_with_what_they_l
     prepare(world)
     world.settle()
     world.submit_set([named(*wanted)], guests={0: list(guests)})
-    assert set(reasons(world).values()) == {reason}
+    assert set(reasons_to_abort(world).values()) == {reason}
 
 
 HOPELESS = [
@@ -183,7 +167,7 @@ def test_new_job__nobody_could_ever_serve_it__is_aborted_with_the_reason_of_the_
 ) -> None:
     recipe_id = prepare(world)
     reason = next(rule.reason for rule in FITTING if rule.name == name)
-    assert reasons(world)[f"recipe/{recipe_id}"] == (f"{reason}: {where}" if where else reason)
+    assert reasons_to_abort(world)[f"recipe/{recipe_id}"] == (f"{reason}: {where}" if where else reason)
 
 
 def test_rules__every_one__has_a_hopeless_case() -> None:
@@ -193,13 +177,13 @@ def test_rules__every_one__has_a_hopeless_case() -> None:
 def test_new_job__no_distro_tree__is_aborted(world: World) -> None:
     world.add_idle("a")
     world.submit(ANYTHING.text, tree_id=None)
-    assert reasons(world) == {"recipe/1": NO_DISTRO_TREE}
+    assert reasons_to_abort(world) == {"recipe/1": NO_DISTRO_TREE}
 
 
 def test_new_job__no_distro_tree_for_a_guest__host_and_guest_are_aborted(world: World) -> None:
     world.add_idle("a")
     world.submit_set([ANYTHING.text], guests={0: [None]})  # type: ignore[list-item]
-    assert reasons(world) == {"recipe/1": NO_DISTRO_TREE, "recipe/2": NO_DISTRO_TREE}
+    assert reasons_to_abort(world) == {"recipe/1": NO_DISTRO_TREE, "recipe/2": NO_DISTRO_TREE}
 
 
 def test_new_job__distro_of_ones_own__is_had_by_every_lab(world: World) -> None:
@@ -209,102 +193,6 @@ def test_new_job__distro_of_ones_own__is_had_by_every_lab(world: World) -> None:
     recipe_id = world.submit(ANYTHING.text, None, distro=OWN)
     world.settle()
     assert world.system_of(recipe_id) == "a"
-
-
-def test_new_set__one_recipe_impossible__each_is_told_whose_fault_it_is(world: World) -> None:
-    world.add_idle("a", "b")
-    world.submit_set([ANYTHING.text, HUGE.text], guests={0: [1], 1: [1]})
-    too_much = next(rule.reason for rule in FITTING if rule.name == "requirement")
-    assert reasons(world) == {
-        "recipe/1": SIBLING_IMPOSSIBLE,
-        "recipe/2": SIBLING_IMPOSSIBLE,
-        "recipe/3": too_much,
-        "recipe/4": too_much,
-    }
-
-
-def test_new_set__enough_systems_but_two_want_the_same_one__is_aborted(world: World) -> None:
-    # A matching, not counting: three recipes, three systems, and each recipe has one that could run it.
-    world.add_idle("a", "b", "c")
-    world.submit_set([named("a"), named("a"), ANYTHING.text])
-    assert set(reasons(world).values()) == {f"{NO_LAB_FOR_ALL}: recipes 1, 2, 3: {ONE}"}
-
-
-def test_new_set__systems_enough_only_in_two_labs_together__is_aborted(world: World) -> None:
-    world.add_lab("lab-2")
-    world.put_tree(1, "x86_64", ["lab-1", "lab-2"])
-    world.add_system("a")
-    world.add_system("b", lab="lab-2")
-    world.settle()
-    world.submit_set([ANYTHING.text, ANYTHING.text])
-    told = "recipes 1, 2: 1 (tree-1) is in lab-1, lab-2"
-    assert set(reasons(world).values()) == {f"{NO_LAB_FOR_ALL}: {told}"}
-
-
-def test_new_set__recipes_fit_only_in_different_labs__is_told_which_fits_where(world: World) -> None:
-    world.add_lab("lab-2")
-    world.put_tree(1, "x86_64", ["lab-1", "lab-2"])
-    for fqdn in ("a", "b"):
-        world.add_system(fqdn, condition="Broken")
-    world.add_system("c", lab="lab-2")
-    world.settle()
-    world.submit_set([named("a", "b"), named("c"), named("a")])
-    told = "recipes 1, 3: lab-1; recipe 2: lab-2"
-    assert set(reasons(world).values()) == {f"{FIT_IN_DIFFERENT_LABS}: {told}"}
-
-
-def test_new_set__may_be_submitted_to_different_labs_only__is_told_which_fits_where(world: World) -> None:
-    world.add_lab("lab-2")
-    world.put_tree(1, "x86_64", ["lab-1", "lab-2"])
-    world.add_system("a")
-    world.add_system("b")
-    world.add_system("c", lab="lab-2")
-    world.open_system("b")
-    world.settle()
-    world.submit_set([named("a"), named("b", "c")], owner="eve")
-    told = "recipe 1: lab-1; recipe 2: lab-2"
-    assert set(reasons(world).values()) == {f"{FIT_IN_DIFFERENT_LABS}: {told}"}
-
-
-def test_new_set__trees_in_different_labs__is_told_whose_is_where(world: World) -> None:
-    world.add_lab("lab-2")
-    world.put_tree(2, "x86_64", ["lab-2"])
-    world.add_system("a")
-    world.add_system("b", lab="lab-2")
-    world.settle()
-    spec = RecipeSetSpec(Priority.Normal, (recipe(named("a")), recipe(named("b")), recipe(distro=OWN)))
-    submitted(world, spec, (1, 2, None))
-    told = "recipe 1: 1 (tree-1) is in lab-1; recipe 2: 2 (tree-2) is in lab-2"
-    assert set(reasons(world).values()) == {f"{NO_LAB_HAS_ALL_TREES}: {told}"}
-
-
-def test_new_set__many_recipes_and_labs__the_first_are_told(world: World) -> None:
-    labs = [f"lab-{number}" for number in range(1, 8)]
-    for lab in labs[1:]:
-        world.add_lab(lab)
-        world.add_system(f"only.{lab}", lab=lab)
-    world.put_tree(1, "x86_64", labs)
-    world.settle()
-    world.submit_set([ANYTHING.text] * 6)
-    told = "recipes 1, 2, 3, 4 and 2 more: 1 (tree-1) is in lab-1, lab-2, lab-3, lab-4 and 3 more"
-    assert set(reasons(world).values()) == {f"{NO_LAB_FOR_ALL}: {told}"}
-
-
-@pytest.mark.parametrize("condition", ["Manual", "Broken"])
-def test_new_set__enough_if_what_is_away_comes_back__waits(world: World, condition: str) -> None:
-    world.add_idle("a")
-    world.add_system("b", condition=condition)
-    world.submit_set([ANYTHING.text, ANYTHING.text])
-    world.settle()
-    assert world.states() == ["queued", "queued"]
-
-
-def test_new_set__given_up__no_other_set_of_the_batch_is(world: World) -> None:
-    world.add_idle("a")
-    for host_requires in (ANYTHING.text, HUGE.text, ANYTHING.text):
-        world.submit(host_requires)
-    world.settle()
-    assert world.states() == ["waiting", "aborted", "queued"]
 
 
 @pytest.mark.parametrize("condition", ["Manual", "Broken", "Removed"])

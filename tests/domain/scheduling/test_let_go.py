@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
 from domain.scheduling import raising
 from domain.scheduling.wake_ups import LET_GOES
-from tests.domain.scheduling.labs import occupy
+from tests.domain.scheduling.labs import occupy, one_lab
 from tests.domain.scheduling.policies import group
 from tests.domain.scheduling.wants import BIG, IN_POOL, forces, named
 from tests.domain.scheduling.world import World
@@ -16,10 +17,14 @@ from tests.domain.scheduling.world import World
 # Each case makes a holder, of which it answers a recipe with a system; then something happens to it.
 
 
-def _holder(world: World, other: str = named("x"), tree_id: int = 1) -> int:
+def _holder(world: World, other: str = named("x"), **more: Any) -> int:
     """A set that holds a, and wants x as well, which runs something else."""
     occupy(world, "x")
-    first, _ = world.submit_set([named("a"), other], tree_id)
+    return _holds_a(world, other, **more)
+
+
+def _holds_a(world: World, other: str = named("x"), **more: Any) -> int:
+    first, _ = world.submit_set([named("a"), other], **more)
     world.settle()
     assert world.states(first) == ["scheduled"]
     return first
@@ -45,9 +50,7 @@ def _reserved(world: World) -> int:
     world.add_system("m", condition="Manual")
     runs = world.submit(forces("m"))
     world.settle()
-    first, _ = world.submit_set([named("a"), forces("m")])
-    world.settle()
-    assert world.states(first) == ["scheduled"]
+    first = _holds_a(world, forces("m"))
     world.complete(runs)
     world.reserve("m")
     return first
@@ -115,27 +118,18 @@ def _withdrawn(world: World) -> int:
     return first
 
 
-def _holder_of(world: World, owner: str) -> int:
-    """It holds a, and wants x, to which not everybody may submit."""
-    occupy(world, "x")
-    first, _ = world.submit_set([named("a"), named("x")], owner=owner)
-    world.settle()
-    assert world.states(first) == ["scheduled"]
-    return first
-
-
 def _pool_closed(world: World) -> int:
     world.add_idle("a")
     world.add_system("x", pools=["net"])
     world.settle()
-    first = _holder_of(world, "eve")
+    first = _holder(world, owner="eve")
     world.open_pool("net", group("qe"))
     return first
 
 
 def _system_closed(world: World) -> int:
     world.add_idle("a", "x")
-    first = _holder_of(world, "eve")
+    first = _holder(world, owner="eve")
     world.open_system("x")
     return first
 
@@ -145,16 +139,14 @@ def _given_to_another(world: World) -> int:
     world.own("x", "eve")
     occupy(world, "x")
     world.open_system("x")
-    first, _ = world.submit_set([named("a"), named("x")], owner="eve")
-    world.settle()
-    assert world.states(first) == ["scheduled"]
+    first = _holds_a(world, owner="eve")
     world.own("x", "ada")
     return first
 
 
 def _lent(world: World) -> int:
     world.add_idle("a", "x")
-    first = _holder_of(world, "eve")
+    first = _holder(world, owner="eve")
     world.lend("x", "bob")
     return first
 
@@ -166,9 +158,7 @@ def _loan_ended(world: World) -> int:
     world.lend("x", "eve")
     world.submit(named("x"), owner="eve")
     world.settle()
-    first, _ = world.submit_set([named("a"), named("x")], owner="eve")
-    world.settle()
-    assert world.states(first) == ["scheduled"]
+    first = _holds_a(world, owner="eve")
     world.end_loan("x")
     return first
 
@@ -178,9 +168,7 @@ def _left_the_group(world: World) -> int:
     world.add_idle("a", "x")
     occupy(world, "x")
     world.open_system("x", group("qe"))
-    first, _ = world.submit_set([named("a"), named("x")], owner="eve", group="qe")
-    world.settle()
-    assert world.states(first) == ["scheduled"]
+    first = _holds_a(world, owner="eve", group="qe")
     world.put_group("qe")
     return first
 
@@ -206,9 +194,7 @@ CASES: list[tuple[str, Callable[[World], int]]] = [
 
 
 def after(case: Callable[[World], int]) -> tuple[World, int]:
-    world = World()
-    world.add_lab("lab-1")
-    world.put_tree(1, "x86_64", ["lab-1"])
+    world = one_lab()
     recipe_id = case(world)
     world.settle()
     return world, recipe_id

@@ -19,6 +19,7 @@ from domain.scheduling.partition import Partition
 from domain.scheduling.safety import Holder, completable, stuck
 from domain.scheduling.triggers import LET_GO
 from tests.domain.scheduling.contents import check_indexes
+from tests.domain.scheduling.labs import one_lab
 from tests.domain.scheduling.wants import named
 from tests.domain.scheduling.world import World
 
@@ -59,9 +60,7 @@ def grants(partition: Partition) -> Iterator[tuple[Recipe, int]]:
 
 def contested(seed: int) -> Iterator[World]:
     """One lab whose few systems are wanted by many sets, after each thing that happens and each answer."""
-    chance, world = Random(seed), World()
-    world.add_lab("lab-1")
-    world.put_tree(1, "x86_64", ["lab-1"])
+    chance, world = Random(seed), one_lab()
     world.add_idle(*SYSTEMS)
     for _ in range(120):
         with suppress(Refused):

@@ -7,6 +7,7 @@ import pytest
 from domain.scheduling import question
 from domain.scheduling.reasons import ALL_BROKEN, SET_INCOMPLETE
 from replay.audit import at_rest, from_recorded
+from tests.domain.scheduling.given_reasons import reasons
 from tests.domain.scheduling.labs import finish, occupy, wanting
 from tests.domain.scheduling.wants import named
 from tests.domain.scheduling.world import World
@@ -53,8 +54,7 @@ def test_grant__first_of_a_set_whose_rest_is_away__is_not_made(world: World) -> 
     world.set_condition("b", "Broken")
     first, second = world.submit_set([named("a"), named("b")])
     (decision,) = world.settle()
-    reasons = {subject: event.reason for subject, event in decision.events}  # type: ignore[attr-defined]
-    assert reasons == {f"recipe/{first}": SET_INCOMPLETE, f"recipe/{second}": ALL_BROKEN}
+    assert reasons([decision]) == {f"recipe/{first}": SET_INCOMPLETE, f"recipe/{second}": ALL_BROKEN}
     assert world.systems["a"].usage == "idle"
 
 

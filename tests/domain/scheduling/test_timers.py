@@ -12,22 +12,12 @@ from domain.scheduling.reasons import LOAN_OVER, RESERVATION_OVER
 from domain.scheduling.timers import Clock, Findings, correct
 from domain.system.events import SystemLoaned, SystemLoanEnded
 from domain.system.state import Reservation
-from tests.domain.scheduling.labs import occupy, wanting
+from tests.domain.scheduling.labs import occupy, one_lab, wanting
 from tests.domain.scheduling.ticking import nothing_expires, tick
 from tests.domain.scheduling.wants import ANYTHING, BIG, named
 from tests.domain.scheduling.world import World
 
 ANY = ANYTHING.text
-
-
-@pytest.fixture
-def running(world: World) -> int:
-    """A recipe that has just been placed on system a."""
-    world.add_idle("a")
-    recipe_id = world.submit(ANY)
-    world.settle()
-    assert world.states(recipe_id) == ["waiting"]
-    return recipe_id
 
 
 # Reservations by people
@@ -133,9 +123,7 @@ def test_lab_controller__never_heard_by_this_process__nothing_is_said(world: Wor
 
 
 def test_lost_wake_up__planted__is_found_counted_and_mended() -> None:
-    world = World(wake_ups=())
-    world.add_lab("lab-1")
-    world.put_tree(1, "x86_64", ["lab-1"])
+    world = one_lab(wake_ups=())
     world.add_idle("a", "b")
     world.add_system("c", memory_mb=16_384, condition="Broken")
     waiting = [world.submit(BIG.text) for _ in range(2)]

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from domain.scheduling.reasons import DISTRO_LEFT, SIBLING_IMPOSSIBLE
+from tests.domain.scheduling.given_reasons import reasons
 from tests.domain.scheduling.labs import occupy, wanting
-from tests.domain.scheduling.ticking import Tick, tick
+from tests.domain.scheduling.ticking import tick
+from tests.domain.scheduling.tree_wants import OWN
 from tests.domain.scheduling.wants import ANYTHING, named
 from tests.domain.scheduling.world import World
 
 ANY = ANYTHING.text
-
-
-def aborted(found: Tick) -> dict[str, str]:
-    events = [pair for decision in found.decisions for pair in decision.events]
-    return {subject: event.reason for subject, event in events}  # type: ignore[attr-defined]
 
 
 def test_distro_tree__left_every_lab__waiting_set_is_given_up(world: World) -> None:
@@ -26,7 +23,7 @@ def test_distro_tree__left_every_lab__waiting_set_is_given_up(world: World) -> N
     found = tick(world)
     # Its name went with it.
     left = f"{DISTRO_LEFT}: 2"
-    assert aborted(found) == {f"recipe/{first}": SIBLING_IMPOSSIBLE, f"recipe/{first + 1}": left}
+    assert reasons(found.decisions) == {f"recipe/{first}": SIBLING_IMPOSSIBLE, f"recipe/{first + 1}": left}
     assert (found.causes, found.findings.distro_trees_left) == (["timer/distro-tree/2"], 1)
     assert world.states(runs["a"], second) == ["waiting", "queued"]
 
@@ -50,7 +47,7 @@ def test_distro_tree__left_while_a_set_holds_a_system__lets_go_first_and_is_give
     assert world.states(*ids) == ["scheduled", "assigned"]
     world.put_tree(1, "x86_64", [])
     found = tick(world)
-    assert set(aborted(found).values()) == {f"{DISTRO_LEFT}: 1 (tree-1)"}
+    assert set(reasons(found.decisions).values()) == {f"{DISTRO_LEFT}: 1 (tree-1)"}
     assert world.states(*ids, runs["x"]) == ["aborted", "aborted", "waiting"]
     assert world.systems["a"].usage == "idle"
 
@@ -58,11 +55,10 @@ def test_distro_tree__left_while_a_set_holds_a_system__lets_go_first_and_is_give
 def test_distro_tree__left_and_the_set_brings_a_distro_of_its_own__waits_on(world: World) -> None:
     world.add_idle("a")
     occupy(world, "a")
-    own = {"arch": "x86_64", "osmajor": "Mine", "osminor": "1"}
-    waiting = world.submit(ANY, None, distro=own)
+    waiting = world.submit(ANY, None, distro=OWN)
     world.settle()
     world.remove_tree(1)
-    assert aborted(tick(world)) == {}
+    assert reasons(tick(world).decisions) == {}
     assert world.states(waiting) == ["queued"]
 
 
@@ -74,6 +70,6 @@ def test_distro_tree__left_and_several_sets_wait_for_it__each_is_given_up_in_ord
     world.settle()
     world.remove_tree(2)
     found = tick(world)
-    assert list(aborted(found)) == [f"recipe/{waiting[0]}", f"recipe/{waiting[2]}"]
+    assert list(reasons(found.decisions)) == [f"recipe/{waiting[0]}", f"recipe/{waiting[2]}"]
     assert world.states(*waiting) == ["aborted", "queued", "aborted"]
     assert tick(world).decisions == []

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from domain.recipe.watchdog import OVERRIDE
 from domain.recipe_set.keeping import give_back
 from domain.recipe_set.messages import (
@@ -22,16 +20,6 @@ from tests.domain.scheduling.world import World
 from tests.replay.audit.sound import assert_sound
 
 ANY = ANYTHING.text
-
-
-@pytest.fixture
-def running(world: World) -> int:
-    """A recipe that has just been placed on system a."""
-    world.add_idle("a")
-    recipe_id = world.submit(ANY)
-    world.settle()
-    assert world.states(recipe_id) == ["waiting"]
-    return recipe_id
 
 
 def starts_task(world: World, recipe_id: int) -> None:

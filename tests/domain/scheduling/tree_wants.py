@@ -12,6 +12,9 @@ from domain.scheduling.distro_trees import Chosen, DistroTrees
 from tests.domain.scheduling.wants import ANYTHING
 from tests.domain.scheduling.world import World
 
+# A distro of one's own.
+OWN: dict[str, Any] = {"arch": "x86_64", "osmajor": "Mine", "osminor": "1"}
+
 
 def recipe(host_requires: str = ANYTHING.text, family: str = "Fedora", **more: Any) -> RecipeSpec:
     distro_requires = DISTRO.examine({"element": "family", "op": "==", "value": family}).text

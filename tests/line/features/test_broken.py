@@ -13,10 +13,7 @@ def test_broken__after_the_start__aborted_with_the_reason_and_repaired_for_the_n
     stage.begin()
     (waits,) = stage.submit(stage.recipe())
     stage.tells("""
-        admin:
-            job.submitted           job/1           owner=admin
-            recipe-set.submitted    recipe-set/1    job_id=1 priority=Normal recipe_ids=1
-            recipe.new              recipe/1        recipe_set_id=1 distro_tree_id=1
+        admin submits job/1: recipe-set/1 of recipe/1
         scheduler, on recipe-set.submitted recipe-set/1:
             recipe.queued           recipe/1        reason='no idle system is viable'
     """)
@@ -45,9 +42,7 @@ def test_broken__after_the_start__aborted_with_the_reason_and_repaired_for_the_n
     """)
     stage.end_started(waits)
     stage.tells("""
-        lab-ops:
-            recipe.aborted          recipe/1        reason='seen enough'
-            system.pending          system/m1
+        lab-ops gives up recipe/1 on m1
         scheduler, on system.pending system/m1:
             system.idle             system/m1
     """)

@@ -45,9 +45,7 @@ def test_distro_tree__comes_to_a_lab__who_waits_has_its_idle_system(stage: Stage
     """)
     stage.end_started(recipe)
     stage.tells("""
-        lab-ops:
-            recipe.aborted          recipe/1        reason='seen enough'
-            system.pending          system/m1
+        lab-ops gives up recipe/1 on m1
         scheduler, on system.pending system/m1:
             system.idle             system/m1
     """)

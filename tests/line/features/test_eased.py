@@ -17,19 +17,13 @@ def test_priority__raised_while_waiting__has_the_system_before_who_came_earlier(
     stage.begin()
     (early,) = stage.submit(stage.recipe(), priority="Normal")
     stage.tells("""
-        admin:
-            job.submitted           job/1           owner=admin
-            recipe-set.submitted    recipe-set/1    job_id=1 priority=Normal recipe_ids=1
-            recipe.new              recipe/1        recipe_set_id=1 distro_tree_id=1
+        admin submits job/1: recipe-set/1 of recipe/1
         scheduler, on recipe-set.submitted recipe-set/1:
             recipe.queued           recipe/1        reason='no idle system is viable'
     """)
     (late,) = stage.submit(stage.recipe(), priority="Low")
     stage.tells("""
-        admin:
-            job.submitted           job/2           owner=admin
-            recipe-set.submitted    recipe-set/2    job_id=2 priority=Low recipe_ids=2
-            recipe.new              recipe/2        recipe_set_id=2 distro_tree_id=1
+        admin submits job/2: Low recipe-set/2 of recipe/2
         scheduler, on recipe-set.submitted recipe-set/2:
             recipe.queued           recipe/2        reason='no idle system is viable'
     """)
@@ -40,11 +34,7 @@ def test_priority__raised_while_waiting__has_the_system_before_who_came_earlier(
     """)
     stage.finish(busy)
     stage.tells("""
-        lab-ops:
-            recipe.task-completed   recipe/3        task_id=3
-        lab-ops:
-            recipe.completed        recipe/3
-            system.pending          system/m1
+        lab-ops completes recipe/3 on m1
         scheduler, on system.pending system/m1:
             recipe.scheduled        recipe/2        system=m1 lab_controller=lab.east
             system.scheduled        system/m1       recipe_id=2
@@ -53,9 +43,7 @@ def test_priority__raised_while_waiting__has_the_system_before_who_came_earlier(
     """)
     stage.end_started(late)
     stage.tells("""
-        lab-ops:
-            recipe.aborted          recipe/2        reason='seen enough'
-            system.pending          system/m1
+        lab-ops gives up recipe/2 on m1
         scheduler, on system.pending system/m1:
             recipe.scheduled        recipe/1        system=m1 lab_controller=lab.east
             system.scheduled        system/m1       recipe_id=1
@@ -64,9 +52,7 @@ def test_priority__raised_while_waiting__has_the_system_before_who_came_earlier(
     """)
     stage.end_started(early)
     stage.tells("""
-        lab-ops:
-            recipe.aborted          recipe/1        reason='seen enough'
-            system.pending          system/m1
+        lab-ops gives up recipe/1 on m1
         scheduler, on system.pending system/m1:
             system.idle             system/m1
     """)
@@ -88,10 +74,7 @@ def test_lab__disabled_and_enabled_again__who_waits_has_its_idle_system(stage: S
     stage.tells("""
         admin:
             lab-controller.disabled lab-controller/lab.west
-        admin:
-            job.submitted           job/1           owner=admin
-            recipe-set.submitted    recipe-set/1    job_id=1 priority=Normal recipe_ids=1
-            recipe.new              recipe/1        recipe_set_id=1 distro_tree_id=1
+        admin submits job/1: recipe-set/1 of recipe/1
         scheduler, on recipe-set.submitted recipe-set/1:
             recipe.queued           recipe/1        reason='no viable system is usable now, busy ones inc…'
     """)
@@ -107,9 +90,7 @@ def test_lab__disabled_and_enabled_again__who_waits_has_its_idle_system(stage: S
     """)
     stage.end_started(recipe, by="west")
     stage.tells("""
-        lab-ops:
-            recipe.aborted          recipe/1        reason='seen enough'
-            system.pending          system/m1
+        lab-ops gives up recipe/1 on m1
         scheduler, on system.pending system/m1:
             system.idle             system/m1
     """)

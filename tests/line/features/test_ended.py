@@ -13,11 +13,7 @@ def test_cancelled__before_the_start__the_whole_set_and_what_it_held(stage: Stag
     stage.begin()
     one, _ = stage.submit(stage.recipe("m1"), stage.recipe("m2"))
     stage.tells("""
-        admin:
-            job.submitted           job/1           owner=admin
-            recipe-set.submitted    recipe-set/1    job_id=1 priority=Normal recipe_ids=1,2
-            recipe.new              recipe/1        recipe_set_id=1 distro_tree_id=1
-            recipe.new              recipe/2        recipe_set_id=1 distro_tree_id=1
+        admin submits job/1: recipe-set/1 of recipe/1, recipe/2
         scheduler, on recipe-set.submitted recipe-set/1:
             recipe.scheduled        recipe/1        system=m1 lab_controller=lab.east
             system.scheduled        system/m1       recipe_id=1
@@ -35,11 +31,7 @@ def test_cancelled__before_the_start__the_whole_set_and_what_it_held(stage: Stag
     assert stage.commands() == []
     stage.finish(busy)
     stage.tells("""
-        lab-ops:
-            recipe.task-completed   recipe/3        task_id=3
-        lab-ops:
-            recipe.completed        recipe/3
-            system.pending          system/m2
+        lab-ops completes recipe/3 on m2
         scheduler, on system.pending system/m2:
             system.idle             system/m2
     """)
@@ -81,40 +73,18 @@ def test_cancelled__after_the_start__what_has_not_finished_and_no_other_set(stag
     for recipe in (host, guest, sibling, other):
         stage.start(recipe)
     stage.tells("""
-        lab-ops:
-            recipe.installing       recipe/1        system=m1
-            system.installing       system/m1       recipe_id=1
-        lab-ops:
-            recipe.running          recipe/1        system=m1
-            system.running          system/m1       recipe_id=1
-            recipe.task-started     recipe/1        task_id=1
+        lab-ops starts recipe/1 on m1
         lab-ops:
             recipe.installing       recipe/2        system=m1
         lab-ops:
             recipe.running          recipe/2        system=m1
             recipe.task-started     recipe/2        task_id=2
-        lab-ops:
-            recipe.installing       recipe/3        system=m2
-            system.installing       system/m2       recipe_id=3
-        lab-ops:
-            recipe.running          recipe/3        system=m2
-            system.running          system/m2       recipe_id=3
-            recipe.task-started     recipe/3        task_id=3
-        lab-ops:
-            recipe.installing       recipe/4        system=m3
-            system.installing       system/m3       recipe_id=4
-        lab-ops:
-            recipe.running          recipe/4        system=m3
-            system.running          system/m3       recipe_id=4
-            recipe.task-started     recipe/4        task_id=4
+        lab-ops starts recipe/3 on m2
+        lab-ops starts recipe/4 on m3
     """)
     stage.finish(sibling)
     stage.tells("""
-        lab-ops:
-            recipe.task-completed   recipe/3        task_id=3
-        lab-ops:
-            recipe.completed        recipe/3
-            system.pending          system/m2
+        lab-ops completes recipe/3 on m2
         scheduler, on system.pending system/m2:
             system.idle             system/m2
     """)
@@ -129,11 +99,7 @@ def test_cancelled__after_the_start__what_has_not_finished_and_no_other_set(stag
     """)
     stage.finish(other)
     stage.tells("""
-        lab-ops:
-            recipe.task-completed   recipe/4        task_id=4
-        lab-ops:
-            recipe.completed        recipe/4
-            system.pending          system/m3
+        lab-ops completes recipe/4 on m3
         scheduler, on system.pending system/m3:
             system.idle             system/m3
     """)
@@ -158,11 +124,7 @@ def test_aborted__after_the_start__its_guests_too_and_siblings_go_on(stage: Stag
     """)
     stage.finish(sibling)
     stage.tells("""
-        lab-ops:
-            recipe.task-completed   recipe/4        task_id=1
-        lab-ops:
-            recipe.completed        recipe/4
-            system.pending          system/m2
+        lab-ops completes recipe/4 on m2, task 1
         scheduler, on system.pending system/m2:
             system.idle             system/m2
     """)

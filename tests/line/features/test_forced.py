@@ -16,10 +16,7 @@ def test_forced__broken_system_comes_free__idle_and_the_next_one_has_it(stage: S
     stage.begin()
     (first,) = stage.submit(forced(stage, "m1"))
     stage.tells("""
-        admin:
-            job.submitted           job/1           owner=admin
-            recipe-set.submitted    recipe-set/1    job_id=1 priority=Normal recipe_ids=1
-            recipe.new              recipe/1        recipe_set_id=1 distro_tree_id=1
+        admin submits job/1: recipe-set/1 of recipe/1
         scheduler, on recipe-set.submitted recipe-set/1:
             recipe.scheduled        recipe/1        system=m1 lab_controller=lab.east
             system.scheduled        system/m1       recipe_id=1
@@ -28,23 +25,14 @@ def test_forced__broken_system_comes_free__idle_and_the_next_one_has_it(stage: S
     """)
     (second,) = stage.submit(forced(stage, "m1"))
     stage.tells("""
-        admin:
-            job.submitted           job/2           owner=admin
-            recipe-set.submitted    recipe-set/2    job_id=2 priority=Normal recipe_ids=2
-            recipe.new              recipe/2        recipe_set_id=2 distro_tree_id=1
+        admin submits job/2: recipe-set/2 of recipe/2
         scheduler, on recipe-set.submitted recipe-set/2:
             recipe.queued           recipe/2        reason='no idle system is viable'
     """)
     stage.start(first)
     stage.finish(first)
     stage.tells("""
-        lab-ops:
-            recipe.installing       recipe/1        system=m1
-            system.installing       system/m1       recipe_id=1
-        lab-ops:
-            recipe.running          recipe/1        system=m1
-            system.running          system/m1       recipe_id=1
-            recipe.task-started     recipe/1        task_id=1
+        lab-ops starts recipe/1 on m1
         lab-ops:
             recipe.task-completed   recipe/1        task_id=1
         lab-ops:
@@ -75,19 +63,13 @@ def test_forced__manual_system__not_for_those_who_do_not_force_it(stage: Stage) 
     stage.begin()
     (ordinary,) = stage.submit(stage.recipe(), priority="Urgent")
     stage.tells("""
-        admin:
-            job.submitted           job/1           owner=admin
-            recipe-set.submitted    recipe-set/1    job_id=1 priority=Urgent recipe_ids=1
-            recipe.new              recipe/1        recipe_set_id=1 distro_tree_id=1
+        admin submits job/1: Urgent recipe-set/1 of recipe/1
         scheduler, on recipe-set.submitted recipe-set/1:
             recipe.queued           recipe/1        reason='no viable system is usable now, busy ones inc…'
     """)
     (forces,) = stage.submit(forced(stage, "m1"), priority="Low")
     stage.tells("""
-        admin:
-            job.submitted           job/2           owner=admin
-            recipe-set.submitted    recipe-set/2    job_id=2 priority=Low recipe_ids=2
-            recipe.new              recipe/2        recipe_set_id=2 distro_tree_id=1
+        admin submits job/2: Low recipe-set/2 of recipe/2
         scheduler, on recipe-set.submitted recipe-set/2:
             recipe.scheduled        recipe/2        system=m1 lab_controller=lab.east
             system.scheduled        system/m1       recipe_id=2
@@ -115,11 +97,7 @@ def test_forced__system_breaks_before_the_start__keeps_it(stage: Stage) -> None:
     stage.begin()
     one, _ = stage.submit(forced(stage, "m1"), stage.recipe("m2"))
     stage.tells("""
-        admin:
-            job.submitted           job/1           owner=admin
-            recipe-set.submitted    recipe-set/1    job_id=1 priority=Normal recipe_ids=1,2
-            recipe.new              recipe/1        recipe_set_id=1 distro_tree_id=1
-            recipe.new              recipe/2        recipe_set_id=1 distro_tree_id=1
+        admin submits job/1: recipe-set/1 of recipe/1, recipe/2
         scheduler, on recipe-set.submitted recipe-set/1:
             recipe.scheduled        recipe/1        system=m1 lab_controller=lab.east
             system.scheduled        system/m1       recipe_id=1
@@ -132,11 +110,7 @@ def test_forced__system_breaks_before_the_start__keeps_it(stage: Stage) -> None:
     """)
     stage.finish(busy)
     stage.tells("""
-        lab-ops:
-            recipe.task-completed   recipe/3        task_id=3
-        lab-ops:
-            recipe.completed        recipe/3
-            system.pending          system/m2
+        lab-ops completes recipe/3 on m2
         scheduler, on system.pending system/m2:
             recipe.scheduled        recipe/2        system=m2 lab_controller=lab.east
             system.scheduled        system/m2       recipe_id=2

@@ -14,12 +14,7 @@ def test_withdrawn__set_holds_another__assigned_and_before_who_is_more_urgent(st
     stage.begin()
     one, *_ = stage.submit(stage.recipe("a%"), stage.recipe("b%"), stage.recipe("c%"))
     stage.tells("""
-        admin:
-            job.submitted           job/1           owner=admin
-            recipe-set.submitted    recipe-set/1    job_id=1 priority=Normal recipe_ids=1,2,3
-            recipe.new              recipe/1        recipe_set_id=1 distro_tree_id=1
-            recipe.new              recipe/2        recipe_set_id=1 distro_tree_id=1
-            recipe.new              recipe/3        recipe_set_id=1 distro_tree_id=1
+        admin submits job/1: recipe-set/1 of recipe/1, recipe/2, recipe/3
         scheduler, on recipe-set.submitted recipe-set/1:
             recipe.scheduled        recipe/2        system=b1 lab_controller=lab.east
             system.scheduled        system/b1       recipe_id=2
@@ -30,10 +25,7 @@ def test_withdrawn__set_holds_another__assigned_and_before_who_is_more_urgent(st
     """)
     (urgent,) = stage.submit(stage.recipe("a%"), priority="Urgent")
     stage.tells("""
-        admin:
-            job.submitted           job/2           owner=admin
-            recipe-set.submitted    recipe-set/2    job_id=2 priority=Urgent recipe_ids=4
-            recipe.new              recipe/4        recipe_set_id=2 distro_tree_id=1
+        admin submits job/2: Urgent recipe-set/2 of recipe/4
         scheduler, on recipe-set.submitted recipe-set/2:
             recipe.queued           recipe/4        reason='no idle system is viable'
     """)
@@ -46,11 +38,7 @@ def test_withdrawn__set_holds_another__assigned_and_before_who_is_more_urgent(st
     """)
     stage.finish(on_a2)
     stage.tells("""
-        lab-ops:
-            recipe.task-completed   recipe/5        task_id=5
-        lab-ops:
-            recipe.completed        recipe/5
-            system.pending          system/a2
+        lab-ops completes recipe/5 on a2
         scheduler, on system.pending system/a2:
             recipe.scheduled        recipe/1        system=a2 lab_controller=lab.east
             system.scheduled        system/a2       recipe_id=1
@@ -73,17 +61,13 @@ def test_withdrawn__set_holds_another__assigned_and_before_who_is_more_urgent(st
     """)
     stage.end_started(urgent)
     stage.tells("""
-        lab-ops:
-            recipe.aborted          recipe/4        reason='seen enough'
-            system.pending          system/a2
+        lab-ops gives up recipe/4 on a2
         scheduler, on system.pending system/a2:
             system.idle             system/a2
     """)
     stage.end_started(on_c1)
     stage.tells("""
-        lab-ops:
-            recipe.aborted          recipe/6        reason='seen enough'
-            system.pending          system/c1
+        lab-ops gives up recipe/6 on c1
         scheduler, on system.pending system/c1:
             system.idle             system/c1
     """)
@@ -97,12 +81,7 @@ def test_withdrawn__set_cannot_be_completed__lets_go_and_has_it_again_when_repai
     stage.begin()
     one, *_ = stage.submit(stage.recipe("a%"), stage.recipe("b%"), stage.recipe("c%"))
     stage.tells("""
-        admin:
-            job.submitted           job/1           owner=admin
-            recipe-set.submitted    recipe-set/1    job_id=1 priority=Normal recipe_ids=1,2,3
-            recipe.new              recipe/1        recipe_set_id=1 distro_tree_id=1
-            recipe.new              recipe/2        recipe_set_id=1 distro_tree_id=1
-            recipe.new              recipe/3        recipe_set_id=1 distro_tree_id=1
+        admin submits job/1: recipe-set/1 of recipe/1, recipe/2, recipe/3
         scheduler, on recipe-set.submitted recipe-set/1:
             recipe.scheduled        recipe/1        system=a1 lab_controller=lab.east
             system.scheduled        system/a1       recipe_id=1
@@ -154,9 +133,7 @@ def test_withdrawn__set_cannot_be_completed__lets_go_and_has_it_again_when_repai
     """)
     stage.end_started(busy)
     stage.tells("""
-        lab-ops:
-            recipe.aborted          recipe/4        reason='seen enough'
-            system.pending          system/c1
+        lab-ops gives up recipe/4 on c1
         scheduler, on system.pending system/c1:
             system.idle             system/c1
     """)

@@ -11,10 +11,7 @@ def test_kept__returned_by_a_person__completed_and_asked_for_in_one_commit(stage
     kept = {"duration_seconds": 3600, "when": "always"}
     (recipe,) = stage.submit(stage.recipe(reservesys=kept))
     stage.tells("""
-        admin:
-            job.submitted           job/1           owner=admin
-            recipe-set.submitted    recipe-set/1    job_id=1 priority=Normal recipe_ids=1
-            recipe.new              recipe/1        recipe_set_id=1 distro_tree_id=1
+        admin submits job/1: recipe-set/1 of recipe/1
         scheduler, on recipe-set.submitted recipe-set/1:
             recipe.scheduled        recipe/1        system=m1 lab_controller=lab.east
             system.scheduled        system/m1       recipe_id=1
@@ -25,13 +22,7 @@ def test_kept__returned_by_a_person__completed_and_asked_for_in_one_commit(stage
     stage.finish(recipe)
     # The system runs on, and nothing happens to it.
     stage.tells("""
-        lab-ops:
-            recipe.installing       recipe/1        system=m1
-            system.installing       system/m1       recipe_id=1
-        lab-ops:
-            recipe.running          recipe/1        system=m1
-            system.running          system/m1       recipe_id=1
-            recipe.task-started     recipe/1        task_id=1
+        lab-ops starts recipe/1 on m1
         lab-ops:
             recipe.task-completed   recipe/1        task_id=1
         lab-ops:
@@ -39,10 +30,7 @@ def test_kept__returned_by_a_person__completed_and_asked_for_in_one_commit(stage
     """)
     (other,) = stage.submit(stage.recipe())
     stage.tells("""
-        admin:
-            job.submitted           job/2           owner=admin
-            recipe-set.submitted    recipe-set/2    job_id=2 priority=Normal recipe_ids=2
-            recipe.new              recipe/2        recipe_set_id=2 distro_tree_id=1
+        admin submits job/2: recipe-set/2 of recipe/2
         scheduler, on recipe-set.submitted recipe-set/2:
             recipe.queued           recipe/2        reason='no idle system is viable'
     """)
@@ -59,9 +47,7 @@ def test_kept__returned_by_a_person__completed_and_asked_for_in_one_commit(stage
     """)
     stage.end_started(other)
     stage.tells("""
-        lab-ops:
-            recipe.aborted          recipe/2        reason='seen enough'
-            system.pending          system/m1
+        lab-ops gives up recipe/2 on m1
         scheduler, on system.pending system/m1:
             system.idle             system/m1
     """)

@@ -48,10 +48,7 @@ def test_reservation__time_is_over__ended_and_who_forces_the_system_has_it(stage
     """)
     (forces,) = stage.submit(stage.recipe(host_requires={"force": stage.fqdn("m1")}))
     stage.tells("""
-        admin:
-            job.submitted           job/1           owner=admin
-            recipe-set.submitted    recipe-set/1    job_id=1 priority=Normal recipe_ids=1
-            recipe.new              recipe/1        recipe_set_id=1 distro_tree_id=1
+        admin submits job/1: recipe-set/1 of recipe/1
         scheduler, on recipe-set.submitted recipe-set/1:
             recipe.queued           recipe/1        reason='no viable system is usable now, busy ones inc…'
     """)

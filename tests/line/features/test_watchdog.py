@@ -29,9 +29,7 @@ def test_watchdog__expired__aborted_and_its_system_asked_for(stage: Stage) -> No
     assert stage.commands() == ["release m1 recipe/1", "provision m1 recipe/2"]
     stage.end_started(waits)
     stage.tells("""
-        lab-ops:
-            recipe.aborted          recipe/2        reason='seen enough'
-            system.pending          system/m1
+        lab-ops gives up recipe/2 on m1
         scheduler, on system.pending system/m1:
             system.idle             system/m1
     """)

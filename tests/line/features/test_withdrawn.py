@@ -14,11 +14,7 @@ def test_withdrawn__set_holds_no_other__keeps_its_place_and_is_placed_elsewhere(
     stage.begin()
     first, second = stage.submit(stage.recipe("a%"), stage.recipe("b%"))
     stage.tells("""
-        admin:
-            job.submitted           job/1           owner=admin
-            recipe-set.submitted    recipe-set/1    job_id=1 priority=Normal recipe_ids=1,2
-            recipe.new              recipe/1        recipe_set_id=1 distro_tree_id=1
-            recipe.new              recipe/2        recipe_set_id=1 distro_tree_id=1
+        admin submits job/1: recipe-set/1 of recipe/1, recipe/2
         scheduler, on recipe-set.submitted recipe-set/1:
             recipe.scheduled        recipe/1        system=a1 lab_controller=lab.east
             system.scheduled        system/a1       recipe_id=1
@@ -26,10 +22,7 @@ def test_withdrawn__set_holds_no_other__keeps_its_place_and_is_placed_elsewhere(
     """)
     (later,) = stage.submit(stage.recipe("a%"))
     stage.tells("""
-        admin:
-            job.submitted           job/2           owner=admin
-            recipe-set.submitted    recipe-set/2    job_id=2 priority=Normal recipe_ids=3
-            recipe.new              recipe/3        recipe_set_id=2 distro_tree_id=1
+        admin submits job/2: recipe-set/2 of recipe/3
         scheduler, on recipe-set.submitted recipe-set/2:
             recipe.queued           recipe/3        reason='no idle system is viable'
     """)
@@ -43,11 +36,7 @@ def test_withdrawn__set_holds_no_other__keeps_its_place_and_is_placed_elsewhere(
     """)
     stage.finish(on_a2)
     stage.tells("""
-        lab-ops:
-            recipe.task-completed   recipe/4        task_id=4
-        lab-ops:
-            recipe.completed        recipe/4
-            system.pending          system/a2
+        lab-ops completes recipe/4 on a2
         scheduler, on system.pending system/a2:
             recipe.scheduled        recipe/1        system=a2 lab_controller=lab.east
             system.scheduled        system/a2       recipe_id=1
@@ -56,11 +45,7 @@ def test_withdrawn__set_holds_no_other__keeps_its_place_and_is_placed_elsewhere(
     stage.finish(on_b1)
     # The set starts, all of it in one commit.
     stage.tells("""
-        lab-ops:
-            recipe.task-completed   recipe/5        task_id=5
-        lab-ops:
-            recipe.completed        recipe/5
-            system.pending          system/b1
+        lab-ops completes recipe/5 on b1
         scheduler, on system.pending system/b1:
             recipe.scheduled        recipe/2        system=b1 lab_controller=lab.east
             system.scheduled        system/b1       recipe_id=2
@@ -71,38 +56,18 @@ def test_withdrawn__set_holds_no_other__keeps_its_place_and_is_placed_elsewhere(
     """)
     stage.starts(first, second)
     stage.tells("""
-        lab-ops:
-            recipe.installing       recipe/1        system=a2
-            system.installing       system/a2       recipe_id=1
-        lab-ops:
-            recipe.running          recipe/1        system=a2
-            system.running          system/a2       recipe_id=1
-            recipe.task-started     recipe/1        task_id=1
-        lab-ops:
-            recipe.installing       recipe/2        system=b1
-            system.installing       system/b1       recipe_id=2
-        lab-ops:
-            recipe.running          recipe/2        system=b1
-            system.running          system/b1       recipe_id=2
-            recipe.task-started     recipe/2        task_id=2
+        lab-ops starts recipe/1 on a2
+        lab-ops starts recipe/2 on b1
     """)
     stage.finish(second)
     stage.tells("""
-        lab-ops:
-            recipe.task-completed   recipe/2        task_id=2
-        lab-ops:
-            recipe.completed        recipe/2
-            system.pending          system/b1
+        lab-ops completes recipe/2 on b1
         scheduler, on system.pending system/b1:
             system.idle             system/b1
     """)
     stage.finish(first)
     stage.tells("""
-        lab-ops:
-            recipe.task-completed   recipe/1        task_id=1
-        lab-ops:
-            recipe.completed        recipe/1
-            system.pending          system/a2
+        lab-ops completes recipe/1 on a2
         scheduler, on system.pending system/a2:
             recipe.scheduled        recipe/3        system=a2 lab_controller=lab.east
             system.scheduled        system/a2       recipe_id=3
@@ -111,9 +76,7 @@ def test_withdrawn__set_holds_no_other__keeps_its_place_and_is_placed_elsewhere(
     """)
     stage.end_started(later)
     stage.tells("""
-        lab-ops:
-            recipe.aborted          recipe/3        reason='seen enough'
-            system.pending          system/a2
+        lab-ops gives up recipe/3 on a2
         scheduler, on system.pending system/a2:
             system.idle             system/a2
     """)

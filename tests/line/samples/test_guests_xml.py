@@ -26,22 +26,13 @@ def test_guests_xml__run_to_the_end__log_is_exactly_this(stage: Stage) -> None:
     """)
     stage.obey("west")
     stage.tells("""
-        lab-ops:
-            command.running         of recipe.waiting recipe/1
-        lab-ops:
-            command.completed       of recipe.waiting recipe/1
+        lab-ops obeys recipe.waiting recipe/1
     """)
     first, second = stage.tasks(host)
     stage.install(host, first, by="west")
     stage.run(host, first, by="west")
     stage.tells("""
-        lab-ops:
-            recipe.installing       recipe/1        system=store-01.west
-            system.installing       system/store-01.west recipe_id=1
-        lab-ops:
-            recipe.running          recipe/1        system=store-01.west
-            system.running          system/store-01.west recipe_id=1
-            recipe.task-started     recipe/1        task_id=1
+        lab-ops starts recipe/1 on store-01.west
         lab-ops:
             recipe.task-result      recipe/1        task_id=1 result=Pass
         lab-ops:
@@ -95,10 +86,7 @@ def test_guests_xml__run_to_the_end__log_is_exactly_this(stage: Stage) -> None:
     """)
     stage.obey("west")
     stage.tells("""
-        lab-ops:
-            command.running         of recipe.completed recipe/1
-        lab-ops:
-            command.completed       of recipe.completed recipe/1
+        lab-ops obeys recipe.completed recipe/1
     """)
     job = stage.job_of(host)
     assert (job["state"], job["result"]) == ("completed", "Pass")

@@ -34,53 +34,26 @@ def test_pinned_xml__run_to_the_end__log_is_exactly_this(stage: Stage) -> None:
     stage.obey("east")
     stage.obey("west")
     stage.tells("""
-        lab-ops:
-            command.running         of recipe.waiting recipe/1
-        lab-ops:
-            command.completed       of recipe.waiting recipe/1
-        lab-ops:
-            command.running         of recipe.waiting recipe/2
-        lab-ops:
-            command.completed       of recipe.waiting recipe/2
-        lab-ops:
-            command.running         of recipe.waiting recipe/3
-        lab-ops:
-            command.completed       of recipe.waiting recipe/3
+        lab-ops obeys recipe.waiting recipe/1
+        lab-ops obeys recipe.waiting recipe/2
+        lab-ops obeys recipe.waiting recipe/3
     """)
     for recipe, by in ((forces, "east"), (one, "west"), (two, "west")):
         (task,) = stage.tasks(recipe)
         stage.install(recipe, task, by=by)
         stage.run(recipe, task, by=by)
     stage.tells("""
-        lab-ops:
-            recipe.installing       recipe/1        system=arm-04.east
-            system.installing       system/arm-04.east recipe_id=1
-        lab-ops:
-            recipe.running          recipe/1        system=arm-04.east
-            system.running          system/arm-04.east recipe_id=1
-            recipe.task-started     recipe/1        task_id=1
+        lab-ops starts recipe/1 on arm-04.east
         lab-ops:
             recipe.task-result      recipe/1        task_id=1 result=Pass
         lab-ops:
             recipe.task-completed   recipe/1        task_id=1
-        lab-ops:
-            recipe.installing       recipe/2        system=x86-02.west
-            system.installing       system/x86-02.west recipe_id=2
-        lab-ops:
-            recipe.running          recipe/2        system=x86-02.west
-            system.running          system/x86-02.west recipe_id=2
-            recipe.task-started     recipe/2        task_id=2
+        lab-ops starts recipe/2 on x86-02.west
         lab-ops:
             recipe.task-result      recipe/2        task_id=2 result=Pass
         lab-ops:
             recipe.task-completed   recipe/2        task_id=2
-        lab-ops:
-            recipe.installing       recipe/3        system=store-01.west
-            system.installing       system/store-01.west recipe_id=3
-        lab-ops:
-            recipe.running          recipe/3        system=store-01.west
-            system.running          system/store-01.west recipe_id=3
-            recipe.task-started     recipe/3        task_id=3
+        lab-ops starts recipe/3 on store-01.west
         lab-ops:
             recipe.task-result      recipe/3        task_id=3 result=Pass
         lab-ops:
@@ -111,17 +84,8 @@ def test_pinned_xml__run_to_the_end__log_is_exactly_this(stage: Stage) -> None:
     stage.obey("east")
     stage.obey("west")
     stage.tells("""
-        lab-ops:
-            command.running         of recipe.completed recipe/1
-        lab-ops:
-            command.completed       of recipe.completed recipe/1
-        lab-ops:
-            command.running         of recipe.completed recipe/3
-        lab-ops:
-            command.completed       of recipe.completed recipe/3
-        lab-ops:
-            command.running         of recipe.completed recipe/2
-        lab-ops:
-            command.completed       of recipe.completed recipe/2
+        lab-ops obeys recipe.completed recipe/1
+        lab-ops obeys recipe.completed recipe/3
+        lab-ops obeys recipe.completed recipe/2
     """)
     assert stage.job_of(forces)["state"] == "completed"

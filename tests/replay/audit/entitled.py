@@ -3,33 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
+from domain.access.policy import Form
 from domain.directory import events as directory
 from domain.events import Event
 from domain.system import events as system
 from tests.replay.audit.moves import Pair
 
-Entry = dict[str, Any]
 
-
-def to_group(name: str, most: str = "Urgent") -> Entry:
-    return {"permission": "submit", "group": name, "maximum_effective_priority": most}
-
-
-def to_user(name: str, most: str = "Urgent") -> Entry:
-    return {"permission": "submit", "user": name, "maximum_effective_priority": most}
-
-
-def to_everybody(most: str = "Urgent") -> Entry:
-    return {"permission": "submit", "everybody": True, "maximum_effective_priority": most}
-
-
-def pool_policy(pool: str, *entries: Entry) -> Pair:
+def pool_policy(pool: str, *entries: Form) -> Pair:
     return f"pool/{pool}", directory.PoolAccessPolicyChanged(entries=list(entries))
 
 
-def own_policy(fqdn: str, *entries: Entry) -> Pair:
+def own_policy(fqdn: str, *entries: Form) -> Pair:
     return f"system/{fqdn}", system.SystemAccessPolicyChanged(entries=list(entries), active_pool=None)
 
 
@@ -45,7 +31,7 @@ def pool_removed(pool: str) -> Pair:
     return f"pool/{pool}", directory.PoolRemoved()
 
 
-def group(name: str, *members: str) -> Pair:
+def group_made(name: str, *members: str) -> Pair:
     return f"group/{name}", directory.GroupRegistered(owners=[], members=list(members))
 
 

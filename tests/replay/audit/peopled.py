@@ -9,9 +9,11 @@ from collections.abc import Iterator
 from functools import cache
 from random import Random
 
+from domain.access.policy import Form
 from domain.events import data_of
 from domain.priority import Priority
 from replay.audit.record import Commit, Record, commits, from_recorded
+from tests.domain.scheduling import policies
 from tests.domain.scheduling.history import live
 from tests.replay.audit import entitled
 from tests.replay.audit.moves import Pair
@@ -87,14 +89,14 @@ def _act(chance: Random, systems: list[str]) -> Pair:
     return chance.choice(acts)
 
 
-def _entries(chance: Random) -> Iterator[entitled.Entry]:
+def _entries(chance: Random) -> Iterator[Form]:
     for _ in range(chance.randrange(4)):
         most = chance.choice(list(Priority)).name
         yield chance.choice(
             (
-                entitled.to_group(chance.choice(GROUPS), most),
-                entitled.to_user(chance.choice(PEOPLE), most),
-                entitled.to_everybody(most),
+                policies.group(chance.choice(GROUPS), most),
+                policies.user(chance.choice(PEOPLE), most),
+                policies.everybody(most),
                 {"permission": "view", "everybody": True},
             )
         )

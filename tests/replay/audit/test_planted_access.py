@@ -6,10 +6,11 @@ from collections.abc import Sequence
 
 import pytest
 
+from tests.domain.scheduling.policies import everybody, group, user
 from tests.replay.audit.entitled import (
     given_back,
-    group,
     group_is_now,
+    group_made,
     group_removed,
     into_pool,
     lent,
@@ -18,17 +19,12 @@ from tests.replay.audit.entitled import (
     owned_by,
     pool_policy,
     pool_removed,
-    reserved,
-    returned,
-    to_everybody,
-    to_group,
-    to_user,
 )
-from tests.replay.audit.moves import Pair, assigned, condition, grant, idle, only, pending, place
+from tests.replay.audit.moves import Pair, only, place
 from tests.replay.audit.planted import assert_caught, opening
 from tests.replay.audit.story import Story
 
-QE = group("qe", "bob", "eve")
+QE = group_made("qe", "bob", "eve")
 
 
 def bobs(before: Sequence[Pair] = (), after: Sequence[Pair] = (), owner: str = "bob") -> Story:
@@ -44,17 +40,17 @@ def bobs(before: Sequence[Pair] = (), after: Sequence[Pair] = (), owner: str = "
 
 OPEN: dict[str, Sequence[Pair]] = {
     "no policy was ever given": [],
-    "everybody may": [own_policy("b", to_everybody("Low"))],
-    "bob may": [own_policy("b", to_user("bob", "Low"))],
-    "his group may": [own_policy("b", to_group("qe", "Low"))],
+    "everybody may": [own_policy("b", everybody("Low"))],
+    "bob may": [own_policy("b", user("bob", "Low"))],
+    "his group may": [own_policy("b", group("qe", "Low"))],
     "its pool lets his group, its own policy nobody": [
         own_policy("b"),
         into_pool("big", "b"),
-        pool_policy("big", to_group("qe")),
+        pool_policy("big", group("qe")),
     ],
     "one of its pools does": [
-        pool_policy("big", to_group("others")),
-        pool_policy("small", to_user("bob")),
+        pool_policy("big", group("others")),
+        pool_policy("small", user("bob")),
         into_pool("big", "b"),
         into_pool("small", "b"),
     ],
@@ -63,13 +59,13 @@ OPEN: dict[str, Sequence[Pair]] = {
         pool_policy("big", {"permission": "view", "user": "eve"}),
     ],
     "its pool is gone": [
-        pool_policy("big", to_user("eve")),
+        pool_policy("big", user("eve")),
         into_pool("big", "b"),
         out_of_pool("big", "b"),
         pool_removed("big"),
     ],
     "a pool of that name had a policy, and this is another": [
-        pool_policy("big", to_user("eve")),
+        pool_policy("big", user("eve")),
         pool_removed("big"),
         into_pool("big", "b"),
     ],
@@ -88,13 +84,13 @@ def test_allowed_grant__he_may_have_it__nothing_is_said(before: Sequence[Pair]) 
 
 CLOSED: dict[str, Sequence[Pair]] = {
     "nobody may": [own_policy("b")],
-    "others may": [own_policy("b", to_group("others"), to_user("eve"))],
+    "others may": [own_policy("b", group("others"), user("eve"))],
     "his pool lets others, its own policy him": [
-        own_policy("b", to_user("bob")),
+        own_policy("b", user("bob")),
         into_pool("big", "b"),
-        pool_policy("big", to_user("eve")),
+        pool_policy("big", user("eve")),
     ],
-    "it joined such a pool later": [pool_policy("big", to_user("eve")), into_pool("big", "b")],
+    "it joined such a pool later": [pool_policy("big", user("eve")), into_pool("big", "b")],
     "he owned it": [owned_by("b", "bob"), own_policy("b"), owned_by("b", "ada")],
     "he had borrowed it": [own_policy("b"), lent("b", "bob"), given_back("b")],
 }
@@ -118,11 +114,11 @@ def test_allowed_grant__access_is_lost_after_the_basis__is_not_held_against_it()
     assert story.violations() == []
 
 
-FOR_QE = own_policy("b", to_group("qe"))
+FOR_QE = own_policy("b", group("qe"))
 LEFT: dict[str, Sequence[Pair]] = {
     "he left": [group_is_now("qe", "eve")],
     "it is gone": [group_removed("qe")],
-    "it is gone, and he is not in the next of its name": [group_removed("qe"), group("qe", "eve")],
+    "it is gone, and he is not in the next of its name": [group_removed("qe"), group_made("qe", "eve")],
 }
 
 
@@ -136,11 +132,11 @@ def test_allowed_grant__his_group_counts_no_more__is_found(after: Sequence[Pair]
 STILL: dict[str, tuple[str, Sequence[Pair]]] = {
     "he is in it": ("bob", []),
     "others leave": ("bob", [group_is_now("qe", "bob")]),
-    "it is gone, and he is in the next of its name": ("bob", [group_removed("qe"), group("qe", "bob")]),
+    "it is gone, and he is in the next of its name": ("bob", [group_removed("qe"), group_made("qe", "bob")]),
     "he owns it, and is no member": ("bob", [group_is_now("qe", "eve", owners=["bob"])]),
     "he left and came back": ("bob", [group_is_now("qe"), group_is_now("qe", "bob")]),
     "who never was in it cannot leave it": ("dan", [group_is_now("qe", "bob")]),
-    "another group is gone": ("bob", [group("others", "bob"), group_removed("others")]),
+    "another group is gone": ("bob", [group_made("others", "bob"), group_removed("others")]),
 }
 
 
@@ -152,7 +148,7 @@ def test_allowed_grant__his_group_still_counts__nothing_is_said(owner: str, afte
 
 
 def test_allowed_grant__submitted_for_the_group_that_came_later__counts() -> None:
-    story = bobs([FOR_QE, group_removed("qe"), group("qe", "bob")])
+    story = bobs([FOR_QE, group_removed("qe"), group_made("qe", "bob")])
     story.decide(place(5, "b"))
     assert story.violations() == []
 
@@ -180,128 +176,3 @@ def test_allowed_grant__by_a_policy_that_knew_no_access__is_not_judged_by_it(pol
     story.job(6, {6: only("b")}, owner="bob")
     story.decide(place(6, "b"), policy=policy)
     assert story.violations() == []
-
-
-# Who may not have a system stands before nobody, and waits for nothing there
-
-
-@pytest.mark.parametrize("closed", [own_policy("a", to_user("ada")), lent("a", "ada")], ids=str)
-def test_nobody_jumped__past_one_who_may_not_have_it__nothing_is_said(closed: Pair) -> None:
-    story = opening()
-    story.queue(5, {5: only("a")}, "Urgent", owner="bob")
-    story.commit(closed)
-    story.complete(1, "a")
-    story.decide(place(2, "a"))
-    story.complete(2, "a")
-    story.decide([idle("a")])
-    assert story.violations() == []
-
-
-def test_nobody_overlooked__who_may_have_it_again__is_found() -> None:
-    story = opening()
-    story.queue(5, {5: only("a")}, owner="bob")
-    story.commit(lent("a", "ada"))
-    story.complete(1, "a")
-    story.decide(place(2, "a"))
-    story.commit(given_back("a"))
-    story.complete(2, "a")
-    story.decide([idle("a")])
-    assert_caught(story, "nobody_overlooked", "recipe/5", "system/a")
-
-
-def test_at_rest__idle_system_on_loan_to_another__may_stay_idle() -> None:
-    story = opening()
-    story.commit(lent("b", "eve"))
-    story.queue(5, {5: only("b")}, owner="bob")
-    assert story.at_rest() == []
-    story.commit(given_back("b"))
-    assert [found.subjects for found in story.at_rest()] == [("recipe/5", "system/b")]
-
-
-# Whoever may not have a system cannot count on it either
-
-
-@pytest.mark.parametrize("closed", [own_policy("e", to_user("ada")), lent("e", "ada")], ids=str)
-def test_no_unsafe_grant__the_rest_of_the_set_is_closed_to_it__is_found(closed: Pair) -> None:
-    story = opening()
-    story.idle("e")
-    story.commit(closed)
-    story.job(5, {5: only("b"), 6: only("e")}, owner="bob")
-    story.decide([*grant(5, "b"), assigned(6)])
-    assert_caught(story, "no_unsafe_grant", "recipe/5", "system/b", "recipe-set/5")
-
-
-def test_no_unsafe_grant__the_rest_of_the_set_is_open_to_it__nothing_is_said() -> None:
-    story = opening()
-    story.system("e", condition="Automated")
-    story.job(4, {4: only("e")})
-    story.decide(place(4, "e"))
-    story.commit(own_policy("e", to_user("bob")))
-    story.job(5, {5: only("b"), 6: only("e")}, owner="bob")
-    story.decide([*grant(5, "b"), assigned(6)])
-    assert story.violations() == []
-
-
-def test_at_rest__holder_that_lost_access_did_not_let_go__is_found() -> None:
-    story = opening()
-    story.system("e", condition="Automated")
-    story.job(4, {4: only("e")})
-    story.decide(place(4, "e"))
-    story.job(5, {5: only("b"), 6: only("e")}, owner="bob")
-    story.decide([*grant(5, "b"), assigned(6)])
-    assert story.at_rest() == []
-    story.commit(own_policy("e", to_user("ada")))
-    assert [found.invariant for found in story.at_rest()] == ["no_holder_stuck"]
-
-
-# People
-
-
-def test_rightful_reservation__of_what_is_lent_to_them__nothing_is_said() -> None:
-    story = opening()
-    story.commit(lent("b", "bob"))
-    story.commit(*reserved("b", "bob"))
-    story.commit(lent("m", "bob"))
-    story.commit(*reserved("m", "bob"))
-    assert story.violations() == []
-
-
-def test_rightful_reservation__returned__the_queue_is_asked() -> None:
-    story = opening()
-    story.commit(lent("b", "bob"))
-    story.commit(*reserved("b", "bob"))
-    story.queue(5, {5: only("b")}, owner="bob")
-    story.commit(returned("b"), pending("b"))
-    story.decide(place(5, "b"))
-    assert story.violations() == []
-
-
-def test_the_queue_is_asked__borrower_returned_it__idle_at_once_is_found() -> None:
-    story = opening()
-    story.commit(lent("b", "bob"))
-    story.commit(*reserved("b", "bob"))
-    story.commit(returned("b"), idle("b"))
-    assert_caught(story, "the_queue_is_asked", "system/b")
-
-
-@pytest.mark.parametrize(
-    ("before", "fqdn"),
-    [
-        # Automated, and nobody's.
-        ([], "b"),
-        ([lent("b", "eve")], "b"),
-        ([lent("b", "bob"), given_back("b")], "b"),
-        ([lent("m", "eve")], "m"),
-        ([condition("b", "Broken")], "b"),
-        ([lent("b", "bob"), condition("b", "Removed")], "b"),
-    ],
-    ids=str,
-)
-def test_rightful_reservation__of_what_is_not_theirs_to_reserve__is_found(
-    before: Sequence[Pair], fqdn: str
-) -> None:
-    story = opening()
-    for pair in before:
-        story.commit(pair)
-    story.commit(*reserved(fqdn, "bob"))
-    assert_caught(story, "rightful_reservation", f"system/{fqdn}")

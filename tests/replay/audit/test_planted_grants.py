@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from domain.directory.events import DistroTreeRemoved, LabControllerDisabled
-from domain.events import Event
-from domain.system.events import SystemDrained, SystemReservationBegun, SystemRunning
+from domain.system.events import SystemDrained
+from tests.replay.audit.entitled import reserved
 from tests.replay.audit.moves import (
     Pair,
     assigned,
@@ -19,11 +19,6 @@ from tests.replay.audit.moves import (
 )
 from tests.replay.audit.planted import assert_caught, opening
 from tests.replay.audit.story import Story
-
-
-def _reserved(fqdn: str) -> list[Pair]:
-    begun: Event = SystemReservationBegun(user="ada", until=None, distro_tree_id=None)
-    return [(f"system/{fqdn}", begun), (f"system/{fqdn}", SystemRunning(recipe_id=None))]
 
 
 @pytest.mark.parametrize(
@@ -55,7 +50,7 @@ def test_usable_grant__requirement_does_not_hold__is_found() -> None:
 def test_usable_grant__a_person_has_it__is_found() -> None:
     story = opening()
     story.job(5, {5: {"force": "m"}})
-    story.commit(*_reserved("m"))
+    story.commit(*reserved("m"))
     story.decide(place(5, "m"))
     assert_caught(story, "usable_grant", "recipe/5", "system/m", beside=None)
 

@@ -6,16 +6,14 @@ from itertools import pairwise
 
 import pytest
 
+from tests.domain.scheduling.policies import everybody, group, user
 from tests.replay.audit.entitled import (
-    group,
     group_is_now,
+    group_made,
     into_pool,
     lent,
     own_policy,
     pool_policy,
-    to_everybody,
-    to_group,
-    to_user,
 )
 from tests.replay.audit.moves import assigned, cancelled, grant, only, place
 from tests.replay.audit.planted import assert_caught, opening
@@ -31,20 +29,31 @@ def lab() -> Story:
     """Recipe 1 runs on a, which is in the pool big. There ours may be Urgent, and all others Medium."""
     story = opening()
     story.commit(cancelled(2))
-    story.commit(group(OURS, "bob"))
-    story.commit(group(THEIRS, "bob"))
+    story.commit(group_made(OURS, "bob"))
+    story.commit(group_made(THEIRS, "bob"))
     story.commit(into_pool("big", "a"))
-    story.commit(pool_policy("big", to_group(OURS), to_everybody("Medium")))
+    story.commit(pool_policy("big", group(OURS), everybody("Medium")))
     return story
+
+
+def waits(
+    story: Story, number: int, priority: str, whose: str | None, owner: str = "bob", system: str = "a"
+) -> None:
+    story.queue(number, {number: only(system)}, priority, owner=owner, group=whose)
+
+
+def takes_a(story: Story, number: int) -> None:
+    """a comes free, and this recipe gets it."""
+    story.complete(1, "a")
+    story.decide(place(number, "a"))
 
 
 def granted(first: Asked, second: Asked, *, jump: bool) -> Story:
     """Two recipes wait, in this order of submission, and a comes free: the second gets it, or the first."""
     story = lab()
     for number, (priority, name) in ((11, first), (12, second)):
-        story.queue(number, {number: only("a")}, priority, owner="bob", group=name)
-    story.complete(1, "a")
-    story.decide(place(12 if jump else 11, "a"))
+        waits(story, number, priority, name)
+    takes_a(story, 12 if jump else 11)
     return story
 
 
@@ -99,8 +108,8 @@ def test_nobody_jumped__elsewhere__nominal_priorities_count() -> None:
     story = lab()
     story.job(10, {10: only("b")}, owner="bob")
     story.decide(place(10, "b"))
-    story.queue(11, {11: only("b")}, "Normal", owner="bob", group=OURS)
-    story.queue(12, {12: only("b")}, "Urgent", owner="bob", group=THEIRS)
+    waits(story, 11, "Normal", OURS, system="b")
+    waits(story, 12, "Urgent", THEIRS, system="b")
     story.complete(10, "b")
     story.decide(place(11, "b"))
     assert_caught(story, "nobody_jumped", "recipe/11", "recipe/12")
@@ -109,65 +118,60 @@ def test_nobody_jumped__elsewhere__nominal_priorities_count() -> None:
 def test_nobody_jumped__two_pools__the_highest_of_both_counts() -> None:
     story = lab()
     story.commit(into_pool("small", "a"))
-    story.commit(pool_policy("small", to_group(THEIRS, "High")))
-    story.queue(11, {11: only("a")}, "Normal", owner="bob", group=OURS)
-    story.queue(12, {12: only("a")}, "Urgent", owner="bob", group=THEIRS)
-    story.complete(1, "a")
-    story.decide(place(11, "a"))
+    story.commit(pool_policy("small", group(THEIRS, "High")))
+    waits(story, 11, "Normal", OURS)
+    waits(story, 12, "Urgent", THEIRS)
+    takes_a(story, 11)
     assert_caught(story, "nobody_jumped", "recipe/11", "recipe/12")
 
 
 def test_nobody_jumped__an_entry_of_their_own__counts_beside_that_of_the_group() -> None:
     story = lab()
-    story.commit(pool_policy("big", to_user("eve", "High"), to_group(THEIRS, "Normal"), to_everybody("Low")))
-    story.queue(11, {11: only("a")}, "High", owner="bob", group=THEIRS)
-    story.queue(12, {12: only("a")}, "High", owner="eve", group=THEIRS)
-    story.complete(1, "a")
-    story.decide(place(11, "a"))
+    story.commit(pool_policy("big", user("eve", "High"), group(THEIRS, "Normal"), everybody("Low")))
+    waits(story, 11, "High", THEIRS)
+    waits(story, 12, "High", THEIRS, owner="eve")
+    takes_a(story, 11)
     assert_caught(story, "nobody_jumped", "recipe/11", "recipe/12")
 
 
 def test_nobody_jumped__the_owner_whom_no_entry_names__is_capped_by_none() -> None:
     story = lab()
-    story.commit(pool_policy("big", to_group(THEIRS, "Medium")))
-    story.queue(11, {11: only("a")}, "High", owner="bob", group=THEIRS)
-    story.queue(12, {12: only("a")}, "Normal", owner="ada")
-    story.complete(1, "a")
-    story.decide(place(11, "a"))
+    story.commit(pool_policy("big", group(THEIRS, "Medium")))
+    waits(story, 11, "High", THEIRS)
+    waits(story, 12, "Normal", None, owner="ada")
+    takes_a(story, 11)
     assert_caught(story, "nobody_jumped", "recipe/11", "recipe/12")
 
 
-def test_nobody_jumped__left_the_group_while_waiting__stands_where_everybody_does() -> None:
+def left(taker: int) -> Story:
+    """The owner of recipe 11 leaves ours when a has come free, and recipe 12 is High there."""
     story = lab()
-    story.queue(11, {11: only("a")}, "Urgent", owner="bob", group=OURS)
-    story.commit(group("hers", "eve"))
-    story.commit(pool_policy("big", to_group(OURS), to_group("hers", "High"), to_everybody("Medium")))
-    story.queue(12, {12: only("a")}, "High", owner="eve", group="hers")
+    waits(story, 11, "Urgent", OURS)
+    story.commit(group_made("hers", "eve"))
+    story.commit(pool_policy("big", group(OURS), group("hers", "High"), everybody("Medium")))
+    waits(story, 12, "High", "hers", owner="eve")
     story.complete(1, "a")
     story.commit(group_is_now(OURS))
-    story.decide(place(12, "a"))
-    assert _about(story, {"recipe/11"}) == []
-    late = lab()
-    late.queue(11, {11: only("a")}, "Urgent", owner="bob", group=OURS)
-    late.commit(group_is_now(OURS))
-    late.commit(pool_policy("big", to_group("hers", "High"), to_everybody("Medium")))
-    late.queue(12, {12: only("a")}, "High", owner="eve", group="hers")
-    late.complete(1, "a")
-    late.decide(place(11, "a"))
-    assert_caught(late, "nobody_jumped", "recipe/11", "recipe/12")
+    story.decide(place(taker, "a"))
+    return story
+
+
+def test_nobody_jumped__left_the_group_while_waiting__stands_where_everybody_does() -> None:
+    assert _about(left(taker=12), {"recipe/11"}) == []
+    assert_caught(left(taker=11), "nobody_jumped", "recipe/11", "recipe/12")
 
 
 def test_nobody_jumped__policy_changed_while_waiting__counts_as_it_is() -> None:
     story = lab()
-    story.queue(11, {11: only("a")}, "Urgent", owner="bob", group=THEIRS)
-    story.queue(12, {12: only("a")}, "Normal", owner="bob", group=OURS)
+    waits(story, 11, "Urgent", THEIRS)
+    waits(story, 12, "Normal", OURS)
     story.complete(1, "a")
     basis = story.end
-    story.commit(pool_policy("big", to_everybody()))
+    story.commit(pool_policy("big", everybody()))
     story.decide(place(12, "a"), basis=basis)
     assert _about(story, {"recipe/11"}) == []
     story.complete(12, "a")
-    story.queue(13, {13: only("a")}, "High", owner="bob", group=OURS)
+    waits(story, 13, "High", OURS)
     story.decide(place(13, "a"))
     assert_caught(story, "nobody_jumped", "recipe/11", "recipe/13")
 
@@ -177,9 +181,8 @@ def test_nobody_jumped__past_one_that_is_assigned__is_found_however_that_is_capp
     story = lab()
     story.job(11, {11: only("b"), 12: only("a")}, "Low", owner="bob", group=THEIRS)
     story.decide([*grant(11, "b"), assigned(12)])
-    story.queue(13, {13: only("a")}, "Urgent", owner="bob", group=OURS)
-    story.complete(1, "a")
-    story.decide(place(13, "a"))
+    waits(story, 13, "Urgent", OURS)
+    takes_a(story, 13)
     assert_caught(story, "nobody_jumped", "recipe/13", "recipe/12", "system/a")
 
 
@@ -190,8 +193,7 @@ def test_nobody_jumped__two_assigned__are_by_effective_priority() -> None:
     story.decide([*grant(11, "b"), assigned(12)])
     story.job(13, {13: only("e"), 14: only("a")}, "Normal", owner="bob", group=OURS)
     story.decide([*grant(13, "e"), assigned(14)])
-    story.complete(1, "a")
-    story.decide(place(12, "a"))
+    takes_a(story, 12)
     assert_caught(
         story,
         "nobody_jumped",
@@ -206,8 +208,8 @@ def test_nobody_jumped__two_assigned__are_by_effective_priority() -> None:
 def test_nobody_jumped__by_a_policy_of_nominal_priorities__is_judged_by_them(policy: int) -> None:
     def grants(number: int) -> Story:
         story = lab()
-        story.queue(11, {11: only("a")}, "Normal", owner="bob", group=OURS)
-        story.queue(12, {12: only("a")}, "Urgent", owner="bob", group=THEIRS)
+        waits(story, 11, "Normal", OURS)
+        waits(story, 12, "Urgent", THEIRS)
         story.complete(1, "a")
         story.decide(place(number, "a"), policy=policy)
         return story
@@ -233,20 +235,19 @@ def _between(before: tuple[str, str], behind: tuple[str, str], *, granted_first:
     story = opening()
     story.commit(cancelled(2))
     for number, name, row in ((11, "one", behind), (12, "two", before)):
-        story.commit(group(name, "bob"))
+        story.commit(group_made(name, "bob"))
         story.queue(number, {number: only("a")}, row[1], owner="bob", group=name)
     story.commit(into_pool("big", "a"))
-    entries = (to_group("one", behind[0]), to_group("two", before[0]), to_everybody("Low"))
+    entries = (group("one", behind[0]), group("two", before[0]), everybody("Low"))
     story.commit(pool_policy("big", *entries))
-    story.complete(1, "a")
-    story.decide(place(12 if granted_first else 11, "a"))
+    takes_a(story, 12 if granted_first else 11)
     return _about(story, {"recipe/11", "recipe/12"})
 
 
 def test_check__much_access__goes_on_where_nothing_is_wrong() -> None:
     """Grants, one after the other, of systems that differ in who may have them."""
     story = lab()
-    story.commit(own_policy("b", to_group(THEIRS, "Low"), to_user("eve", "High")))
+    story.commit(own_policy("b", group(THEIRS, "Low"), user("eve", "High")))
     story.commit(lent("m", "bob"))
     story.job(10, {10: only("b")}, owner="eve")
     story.decide(place(10, "b"))

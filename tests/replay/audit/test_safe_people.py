@@ -10,10 +10,11 @@ from replay.audit.known import Known
 from replay.audit.record import from_recorded
 from replay.audit.safety import is_safe
 from replay.audit.viable import Judge
+from tests.domain.scheduling.policies import group, user
 from tests.replay.audit.entitled import (
     given_back,
-    group,
     group_is_now,
+    group_made,
     group_removed,
     into_pool,
     lent,
@@ -21,8 +22,6 @@ from tests.replay.audit.entitled import (
     own_policy,
     owned_by,
     pool_policy,
-    to_group,
-    to_user,
 )
 from tests.replay.audit.moves import LAB, Pair, assigned, grant, only
 from tests.replay.audit.story import Story
@@ -32,10 +31,10 @@ from tests.replay.audit.story import Story
     ("lost", "regained"),
     [
         (group_is_now("qe"), group_is_now("qe", "bob")),
-        (pool_policy("big", to_user("eve")), pool_policy("big", to_user("bob"))),
+        (pool_policy("big", user("eve")), pool_policy("big", user("bob"))),
         (lent("b", "eve"), given_back("b")),
         (lent("b", "eve"), lent("b", "bob")),
-        (pool_policy("big"), own_policy("b", to_user("bob"))),
+        (pool_policy("big"), own_policy("b", user("bob"))),
         (out_of_pool("big", "b"), into_pool("big", "b")),
         (group_removed("qe"), owned_by("b", "bob")),
     ],
@@ -63,5 +62,5 @@ def test_is_safe__access_is_lost_and_regained__follows(lost: Pair, regained: Pai
 
 
 def _begin() -> Sequence[Pair]:
-    own = own_policy("b", to_user("eve"))
-    return group("qe", "bob"), own, pool_policy("big", to_group("qe")), into_pool("big", "b")
+    own = own_policy("b", user("eve"))
+    return group_made("qe", "bob"), own, pool_policy("big", group("qe")), into_pool("big", "b")

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from domain.events import Recorded
 from domain.recipe.events import RecipeScheduled
+from tests.domain.scheduling.labs import one_lab
 from tests.domain.scheduling.wants import ANYTHING
 from tests.domain.scheduling.world import World
 
@@ -15,9 +16,7 @@ Log = Sequence[Recorded]
 
 def busy() -> World:
     """One system, and three recipes that came for it one after the other; then it comes free."""
-    world = World()
-    world.add_lab("lab-1")
-    world.put_tree(1, "x86_64", ["lab-1"])
+    world = one_lab()
     world.add_idle("a")
     running = world.submit(ANYTHING.text)
     world.settle()

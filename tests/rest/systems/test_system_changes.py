@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
 
 import httpx
 import pytest
@@ -13,7 +12,9 @@ from tests.harness.running import Running
 from tests.rest.acting import (
     EAST,
     WEST,
+    after,
     by_people,
+    cancel_set,
     happened,
     in_one_commit,
     in_state,
@@ -107,7 +108,8 @@ def test_condition__recipe_has_not_started__loses_the_system_and_keeps_its_place
 ) -> None:
     free, busy = machines(), machines()
     in_state(client, submit(client, recipe_for(busy))["recipe_ids"][0], "waiting")
-    holds, waits = submit(client, recipe_for(free), recipe_for(busy))["recipe_ids"]
+    submitted = submit(client, recipe_for(free), recipe_for(busy))
+    holds, waits = submitted["recipe_ids"]
     in_state(client, holds, "scheduled")
     answer = client.patch(f"/systems/{free}", json={"condition": "Broken", "reason": "smoke"})
     assert in_one_commit(line, answer) == [
@@ -118,6 +120,7 @@ def test_condition__recipe_has_not_started__loses_the_system_and_keeps_its_place
     ]
     client.patch(f"/systems/{free}", json={"condition": "Automated"})
     in_state(client, holds, "scheduled")
+    cancel_set(client, submitted)
 
 
 def test_condition__manual__recipe_goes_on_until_it_ends(
@@ -173,7 +176,8 @@ def test_two_systems_of_a_set__broken_at_once__set_holds_nothing_and_is_queued(
     """Each alone leaves the set its other system: decided side by side, it would hold none, assigned."""
     one, two, busy = machines(), machines(), machines()
     in_state(client, submit(client, recipe_for(busy))["recipe_ids"][0], "waiting")
-    recipes = submit(client, recipe_for(one), recipe_for(two), recipe_for(busy))["recipe_ids"]
+    submitted = submit(client, recipe_for(one), recipe_for(two), recipe_for(busy))
+    recipes = submitted["recipe_ids"]
     for recipe_id in recipes[:2]:
         in_state(client, recipe_id, "scheduled")
 
@@ -185,6 +189,7 @@ def test_two_systems_of_a_set__broken_at_once__set_holds_nothing_and_is_queued(
         assert list(pool.map(break_, (one, two))) == [200, 200]
     for recipe_id in recipes:
         in_state(client, recipe_id, "queued")
+    cancel_set(client, submitted)
 
 
 def test_changes__twenty_at_once__all_are_made(client: httpx.Client, machine: str, line: Running) -> None:
@@ -198,7 +203,3 @@ def test_changes__twenty_at_once__all_are_made(client: httpx.Client, machine: st
         assert set(pool.map(change, range(20))) == {200}
     changed = (f"system/{machine}", "system.inventory-changed")
     assert happened(line, before).count(changed) == 20
-
-
-def after(answer: httpx.Response) -> dict[str, Any]:
-    return {"min_position": answer.headers["labledger-position"]}

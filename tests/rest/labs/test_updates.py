@@ -13,6 +13,7 @@ from tests.harness.running import Running
 from tests.rest.acting import (
     EAST,
     WEST,
+    after,
     by_people,
     commands,
     finish,
@@ -43,7 +44,7 @@ def test_system__nobody_knows_it__is_added_as_the_labs_own(
     told = {"fqdn": fresh, "memory_mb": 5, "type": "Machine", "condition": "Manual"}
     answer = _tell(people["east"], {"system": told})
     assert _statuses(answer) == [200]
-    shown = client.get(f"/systems/{fresh}", params=_after(answer)).json()
+    shown = client.get(f"/systems/{fresh}", params=after(answer)).json()
     assert (shown["lab_controller"], shown["owner"], shown["pools"]) == (EAST, "lab-ops", [])
     assert (shown["condition"], shown["memory_mb"]) == ("Manual", 5) and shown["added_at"]
     before = line.end()
@@ -59,7 +60,7 @@ def test_system__known__changes_what_is_told_and_keeps_its_condition(
     answer = _tell(people["east"], {"system": {"fqdn": machine, "memory_mb": 99}})
     subject = f"system/{machine}"
     assert happened(line, before) == [(subject, "system.inventory-changed")]
-    assert client.get(f"/systems/{machine}", params=_after(answer)).json()["condition"] == "Broken"
+    assert client.get(f"/systems/{machine}", params=after(answer)).json()["condition"] == "Broken"
     back = {"fqdn": machine, "condition": "Automated", "reason": "repaired"}
     _tell(people["east"], {"system": back})
     assert (subject, "system.pending") in happened(line, before)
@@ -93,7 +94,7 @@ def test_release__recipe_that_runs__is_aborted_and_one_that_keeps_its_system_is_
     items = [{"release": {"recipe_id": number}} for number in (kept, runs, 999_999, kept)]
     answer = _tell(people["east"], *items)
     assert _statuses(answer) == [200, 200, 404, 200]
-    assert client.get(f"/recipes/{kept}", params=_after(answer)).json()["state"] == "completed"
+    assert client.get(f"/recipes/{kept}", params=after(answer)).json()["state"] == "completed"
     aborted = client.get(f"/recipes/{runs}").json()
     assert (aborted["state"], aborted["reason"]) == ("aborted", "released by its lab controller")
 
@@ -136,7 +137,7 @@ def test_siblings_and_guests__many_items__one_commit_for_the_set(
     # The guest ended with its host.
     assert _statuses(answer) == [200, 200, 200, 200, 409]
     assert len({event["commit_end"] for event in line.events(before) if event["actor"] == "lab-ops"}) == 1
-    assert client.get(f"/recipes/{recipes[2]}", params=_after(answer)).json()["state"] == "installing"
+    assert client.get(f"/recipes/{recipes[2]}", params=after(answer)).json()["state"] == "installing"
 
 
 WRONG: list[tuple[Any, list[str]]] = [
@@ -187,7 +188,7 @@ def test_systems__sixty_in_one_message__all_are_added(people: People, client: ht
     items = [{"system": {"fqdn": fqdn, "condition": "Removed", "pools": ["small"]}} for fqdn in names]
     answer = _tell(client, *items)
     assert set(_statuses(answer)) == {200}
-    systems = client.get("/systems", params={**_after(answer), "limit": 1000}).json()["systems"]
+    systems = client.get("/systems", params={**after(answer), "limit": 1000}).json()["systems"]
     assert {row["fqdn"] for row in systems if "small" in row["pools"]} >= set(names)
 
 
@@ -211,7 +212,7 @@ def test_commands__many_in_one_message__each_is_answered_and_the_good_ones_are_o
     answer = _tell(people["east"], *told)
     assert _statuses(answer) == [200, 409, 200, 404, 422, 200]
     assert len({item["position"] for item in answer.json()["items"] if item["status"] == 200}) == 1
-    client.get("/queue", params=_after(answer))
+    client.get("/queue", params=after(answer))
     found = [commands(people["east"], EAST, fqdn)[0]["state"] for fqdn in (one, other)]
     assert found == ["completed", "running"]
     beyond = client.patch(f"/lab-controllers/{EAST}/commands/{2**63}", json={"state": "running"})
@@ -255,7 +256,3 @@ def _tell(client: httpx.Client, *items: dict[str, Any]) -> httpx.Response:
 
 def _statuses(answer: httpx.Response) -> list[int]:
     return [item["status"] for item in answer.json()["items"]]
-
-
-def _after(answer: httpx.Response) -> dict[str, str]:
-    return {"min_position": answer.headers["labledger-position"]}

@@ -20,7 +20,7 @@ class Held(NamedTuple):
     expires_at: str | None
 
 
-class Access:
+class Credentials:
     """Mutable: `apply` the events of users, lab controllers and tokens in order.
 
     What somebody had goes with them, for good: who has the name later is somebody else. Tokens that are

@@ -10,7 +10,7 @@ import httpx
 import pytest
 
 from tests.harness.running import Running
-from tests.rest.acting import EAST, by_people
+from tests.rest.acting import EAST, by_people, shown
 from tests.rest.whole_system import OTHERWISE, WHOLE, WRONG
 
 NUMBERS = itertools.count(1)
@@ -53,14 +53,6 @@ def fqdn(client: Client) -> Iterator[str]:
     name = f"whole-{next(NUMBERS)}.east.example.com"
     yield name
     client.delete(f"/systems/{name}")
-
-
-def shown(client: Client, fqdn: str, answer: httpx.Response) -> dict[str, Any]:
-    """As it is after a write."""
-    assert answer.is_success, answer.text
-    least = {"min_position": answer.headers["labledger-position"]}
-    found: dict[str, Any] = client.get(f"/systems/{fqdn}", params=least).json()
-    return found
 
 
 @pytest.mark.parametrize("door", DOORS)

@@ -10,6 +10,7 @@ import pytest
 
 from tests.harness.running import Running
 from tests.rest.acting import (
+    after,
     commands,
     finish,
     happened,
@@ -56,7 +57,7 @@ def test_return__by_a_group_member__recipe_and_system_move_together_and_once(
     ]
     assert people["alice"].post(f"/recipes/{kept}/return").json()["returned"] is False
     assert happened(line, before, f"recipe/{kept}") == [(f"recipe/{kept}", "recipe.completed")]
-    client.get("/queue", params={"min_position": answer.headers["labledger-position"]})
+    client.get("/queue", params=after(answer))
     assert [command["kind"] for command in commands(client, "lab.east.example.com", machine)] == [
         "provision",
         "release",
@@ -96,7 +97,7 @@ def test_watchdog__set_by_the_lab__moves_the_deadline_as_of_then(
     answer = report(client, recipe_id, {"watchdog_seconds": 36_000})
     set_at = line.events()[-1]
     assert (set_at["topic"], set_at["data"]) == ("recipe.watchdog-set", {"seconds": 36_000})
-    now = client.get(f"/recipes/{recipe_id}", params={"min_position": answer.headers["labledger-position"]})
+    now = client.get(f"/recipes/{recipe_id}", params=after(answer))
     then = client.get(f"/recipes/{recipe_id}", params={"as_of": earlier})
     asked = datetime.fromisoformat(now.json()["deadline"]) - datetime.fromisoformat(set_at["at"])
     assert asked.total_seconds() == 36_000

@@ -8,6 +8,7 @@ import httpx
 
 from tests.harness.running import Running
 from tests.harness.waiting import until
+from tests.rest.acting import after
 from tests.rest.pinned import PINNED, XML
 
 REASON = {"reason": "not needed any more"}
@@ -60,7 +61,7 @@ def _submit(client: httpx.Client) -> dict[str, Any]:
 def _cancel(client: httpx.Client, job: dict[str, Any]) -> httpx.Response:
     answer = client.post(f"/jobs/{job['job_id']}/cancel", json=REASON)
     if answer.status_code == 200:
-        client.get("/queue", params={"min_position": answer.headers["labledger-position"]})
+        client.get("/queue", params=after(answer))
     return answer
 
 

@@ -10,7 +10,7 @@ import httpx
 import pytest
 
 from tests.harness.running import SAMPLES, Running
-from tests.rest.acting import by_people, in_one_commit, recipe_for, submit, usage
+from tests.rest.acting import after, by_people, in_one_commit, recipe_for, submit, usage
 
 People = dict[str, httpx.Client]
 VIEW = {"permission": "view", "everybody": True}
@@ -30,10 +30,6 @@ def pool(client: httpx.Client) -> Iterator[str]:
 
 def policy_of(pool: str) -> str:
     return f"/pools/{pool}/access-policy"
-
-
-def after(answer: httpx.Response) -> dict[str, str]:
-    return {"min_position": answer.headers["labledger-position"]}
 
 
 def entries(answer: httpx.Response) -> list[dict[str, Any]]:

@@ -10,6 +10,7 @@ import pytest
 
 from tests.harness.running import Running
 from tests.rest.acting import (
+    after,
     finish,
     happened,
     in_one_commit,
@@ -109,7 +110,7 @@ def test_host__completes__its_open_guests_are_aborted_with_it(
         (f"system/{machine}", "system.pending"),
     ]
     assert happened(line, before, f"recipe/{done}") == []
-    assert "host" in client.get(f"/recipes/{late}", params=_after(answer)).json()["reason"]
+    assert "host" in client.get(f"/recipes/{late}", params=after(answer)).json()["reason"]
 
 
 def test_guest__whole_life__never_moves_the_system(client: httpx.Client, machine: str, line: Running) -> None:
@@ -138,7 +139,7 @@ def test_priority__of_a_set_that_waits__changes_its_place_in_the_queue(
     assert people["alice"].patch(path, json={}).status_code == 422
     subject = f"recipe-set/{late['recipe_set_id']}"
     assert happened(line, before, subject) == [(subject, "recipe-set.priority-changed")]
-    queue = client.get("/queue", params=_after(answer)).json()["recipes"]
+    queue = client.get("/queue", params=after(answer)).json()["recipes"]
     assert [row["recipe_id"] for row in queue] == [*late["recipe_ids"], *others[0]["recipe_ids"]]
     for job in (first, *others):
         client.post(f"/jobs/{job['job_id']}/cancel", json=REASON)
@@ -193,7 +194,3 @@ def test_cancel_and_end__at_once__one_of_them_wins(client: httpx.Client, machine
 
 
 ENDS = ("recipe.cancelled", "recipe.aborted", "recipe.completed")
-
-
-def _after(answer: httpx.Response) -> dict[str, str]:
-    return {"min_position": answer.headers["labledger-position"]}

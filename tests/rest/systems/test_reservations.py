@@ -13,6 +13,7 @@ from tests.harness.running import Running
 from tests.harness.waiting import until
 from tests.rest.acting import (
     EAST,
+    after,
     by_people,
     commands,
     happened,
@@ -43,7 +44,7 @@ def test_reserve__manual_system__is_the_persons_until_it_is_returned(
         (subject, "system.reservation-begun"),
         (subject, "system.running"),
     ]
-    shown = client.get(f"/systems/{manual}", params=_after(answer)).json()
+    shown = client.get(f"/systems/{manual}", params=after(answer)).json()
     assert (shown["user"], shown["reserved_until"], shown["usage"]) == ("bob", UNTIL, "running")
     before = line.end()
     assert people["bob"].put(path, json={"until": UNTIL}).status_code == 200
@@ -52,7 +53,7 @@ def test_reserve__manual_system__is_the_persons_until_it_is_returned(
     assert (returned.status_code, returned.json()["returned"]) == (200, True)
     assert in_one_commit(line, returned) == [(subject, "system.reservation-ended"), (subject, "system.idle")]
     assert people["bob"].delete(path).json()["returned"] is False
-    assert client.get(f"/systems/{manual}", params=_after(returned)).json()["user"] is None
+    assert client.get(f"/systems/{manual}", params=after(returned)).json()["user"] is None
 
 
 def test_reserve__what_others_have_or_recipes_may_have__409(
@@ -149,7 +150,7 @@ def test_reserve__next_person__old_command_is_no_news(
     assert people["carol"].put(path, json={"distro_tree": 1}).status_code == 200
     answer = _tell(people, old, "failed", "too late")
     assert in_one_commit(line, answer) == [(f"command/{old['id']}", "command.failed")]
-    assert client.get(f"/systems/{manual}", params=_after(answer)).json()["user"] == "carol"
+    assert client.get(f"/systems/{manual}", params=after(answer)).json()["user"] == "carol"
 
 
 def test_reserve__three_people_at_once__one_has_it(people: People, manual: str, line: Running) -> None:
@@ -178,7 +179,7 @@ def _provision(client: httpx.Client, people: People, fqdn: str) -> dict[str, Any
     """The command that follows when bob reserves a system with a tree."""
     answer = people["bob"].put(f"/systems/{fqdn}/reservation", json={"distro_tree": 1})
     assert answer.status_code == 200, answer.text
-    client.get("/queue", params=_after(answer))
+    client.get("/queue", params=after(answer))
     (command,) = commands(client, EAST, fqdn)
     return command
 
@@ -191,7 +192,3 @@ def _tell(people: People, command: dict[str, Any], state: str, reason: str = "")
 def _kinds(client: httpx.Client, fqdn: str, many: int) -> list[str] | None:
     kinds = [command["kind"] for command in commands(client, EAST, fqdn)]
     return kinds if len(kinds) == many else None
-
-
-def _after(answer: httpx.Response) -> dict[str, str]:
-    return {"min_position": answer.headers["labledger-position"]}

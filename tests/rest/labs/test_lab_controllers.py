@@ -10,6 +10,7 @@ from tests.harness.running import Running
 from tests.rest.acting import (
     EAST,
     WEST,
+    after,
     by_people,
     commands,
     happened,
@@ -71,7 +72,7 @@ def test_last_heard__admin_looks_at_its_commands__only_who_acts_as_it_counts(
 ) -> None:
     fqdn = "lab.far.example.com"
     path, acting = f"/lab-controllers/{fqdn}", {"Labledger-Acts-As": fqdn}
-    there = _after(client.put(path, json={"enabled": True}))
+    there = after(client.put(path, json={"enabled": True}))
     assert client.get(f"{path}/commands").status_code == 200
     assert client.post(f"{path}/updates", json={"items": []}).status_code == 200
     assert client.get(path, params=there).json()["last_heard_at"] is None
@@ -96,9 +97,9 @@ def test_distro_tree__removed_and_put_again__is_gone_and_back(
     gone = client.delete("/distro-trees/88")
     assert (gone.status_code, gone.json()["removed"]) == (200, True)
     assert client.delete("/distro-trees/88").json()["removed"] is False
-    assert client.get("/distro-trees/88", params=_after(gone)).status_code == 404
+    assert client.get("/distro-trees/88", params=after(gone)).status_code == 404
     back = client.put("/distro-trees/88", json=tree)
-    assert client.get("/distro-trees/88", params=_after(back)).json()["urls"] == {EAST: ["http://e"]}
+    assert client.get("/distro-trees/88", params=after(back)).json()["urls"] == {EAST: ["http://e"]}
     assert happened(line, before) == [
         ("distro-tree/88", "distro-tree.removed"),
         ("distro-tree/88", "distro-tree.registered"),
@@ -119,14 +120,14 @@ def test_commands__host_with_guests__says_what_to_install_and_what_to_stop(
     assert (told["recipe_id"], told["guestname"], told["guestargs"]) == (guest, "guest0", "--ram=1")
     assert told["distro_tree"]["id"] == 1 and len(told["tasks"]) == 2
     answer = report(client, guest, {"state": "aborted", "reason": "out of memory"})
-    client.get("/queue", params=_after(answer))
+    client.get("/queue", params=after(answer))
     assert [(one["kind"], one["recipe_id"]) for one in commands(people["east"], EAST, machine)] == [
         ("provision", host),
         ("stop", guest),
     ]
     path = f"/lab-controllers/{EAST}/commands"
     done = people["east"].patch(f"{path}/{command['id']}", json={"state": "completed"})
-    client.get("/queue", params=_after(done))
+    client.get("/queue", params=after(done))
     left = client.get(path, params={"unfinished": "true", "after": command["id"] - 1}).json()["commands"]
     assert [one["kind"] for one in left if one["system"] == machine] == ["stop"]
     client.post(f"/recipes/{host}/progress", json={"state": "aborted", "reason": "seen"})
@@ -159,11 +160,7 @@ def test_command__fails_after_the_recipe_ended__changes_nothing_else(
     path = f"/lab-controllers/{EAST}/commands/{command['id']}"
     answer = people["east"].patch(path, json={"state": "failed", "reason": "second"})
     assert in_one_commit(line, answer) == [(f"command/{command['id']}", "command.failed")]
-    assert client.get(f"/recipes/{recipe_id}", params=_after(answer)).json()["reason"] == "first"
-
-
-def _after(answer: httpx.Response) -> dict[str, str]:
-    return {"min_position": answer.headers["labledger-position"]}
+    assert client.get(f"/recipes/{recipe_id}", params=after(answer)).json()["reason"] == "first"
 
 
 def test_commands__of_a_lab_controller_removed_since__are_told_as_of_then(client: httpx.Client) -> None:

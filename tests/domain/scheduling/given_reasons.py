@@ -1,0 +1,22 @@
+"""The reasons that decisions give, by whom they are given to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from domain.recipe.events import RecipeAborted
+from domain.scheduling.draft import Decision
+from tests.domain.scheduling.world import World
+
+
+def reasons(decisions: Iterable[Decision]) -> dict[str, str]:
+    """Of decisions whose every event has one."""
+    events = [pair for decision in decisions for pair in decision.events]
+    return {subject: event.reason for subject, event in events}  # type: ignore[attr-defined]
+
+
+def reasons_to_abort(world: World) -> dict[str, str]:
+    """All that is left to decide is one decision, which aborts."""
+    (decision,) = world.settle()
+    assert all(isinstance(event, RecipeAborted) for _, event in decision.events)
+    return reasons([decision])
