@@ -32,6 +32,8 @@ RUNS = (
     Together(("saturated", "verify"), grows=True),
     Together(("multihost",), grows=True),
     Together(("query",), grows=True),
+    Together(("explanation",)),
+    Together(("change",)),
     Together(("lifecycle",)),
     Together(("start", "rebuild")),
     Together(("recovery",)),

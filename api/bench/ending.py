@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+import httpx
 
 from api.bench.measured import SQL
-from api.bench.stand import Stand
+from api.bench.stand import DIRECTLY, Stand
+from projections.database import DatabaseAway
 
 AT_ONCE = 500
+LOOK_SECONDS = 0.005
+SAID = {"state": "aborted", "reason": "ended by the benchmark"}
 
 
 def running(stand: Stand) -> list[tuple[int, str]]:
@@ -22,10 +30,44 @@ def end_all(stand: Stand, recipe_ids: Sequence[int]) -> None:
         path = client.path("lab-controllers", lab, "updates")
         for first in range(0, len(recipe_ids), AT_ONCE):
             items = [
-                {"progress": {"recipe_id": recipe_id, "state": "aborted", "reason": "ended by the benchmark"}}
+                {"progress": {"recipe_id": recipe_id, **SAID}}
                 for recipe_id in recipe_ids[first : first + AT_ONCE]
             ]
             answers = client.post(path, {"items": items})["items"]
             refused = [answer for answer in answers if answer["status"] != 200]
             if refused:
                 raise ValueError(f"{len(refused)} recipes were not ended: {refused[0]}")
+
+
+@contextmanager
+def endings(stand: Stand, rate: float) -> Iterator[None]:
+    """Recipes end all the while, so that there is something to give away, whatever is answered."""
+    over = threading.Event()
+    recipes = _running(stand)
+    headers = {"Authorization": f"Bearer {stand.token}"}
+
+    def keep_ending() -> None:
+        with httpx.Client(base_url=stand.url, headers=headers, timeout=5, **DIRECTLY) as client:
+            while not over.wait(1 / rate):
+                try:
+                    client.post(f"/recipes/{next(recipes)}/progress", json=SAID)
+                except httpx.TransportError:
+                    # Another one will end.
+                    continue
+
+    thread = threading.Thread(target=keep_ending, name="endings")
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join()
+
+
+def _running(stand: Stand) -> Iterator[int]:
+    """One after the other, and then those that run instead."""
+    while True:
+        try:
+            yield from [recipe_id for recipe_id, _ in running(stand)]
+        except DatabaseAway:
+            time.sleep(LOOK_SECONDS)

@@ -85,3 +85,19 @@ SELECT count(*) FROM (
     FROM log.events WHERE originator_id LIKE 'system/%%' AND topic LIKE 'system.%%'
 ) AS happened
 WHERE topic = 'system.scheduled' AND before NOT IN ('system.pending', 'system.idle');
+
+-- name: unplaced
+-- Recipes that wait in the queue.
+SELECT split_part(e.originator_id, '/', 2)::integer FROM log.events AS e
+WHERE e.topic = 'recipe.queued' AND NOT EXISTS (
+    SELECT FROM log.events AS later
+    WHERE later.originator_id = e.originator_id AND later.originator_version > e.originator_version)
+ORDER BY e.notification_id;
+
+-- name: worked_off
+-- From the first event, which set it all off, to the last of these: a system given away, or what happened to a recipe.
+SELECT extract(epoch FROM max(e.recorded_at) - (
+    SELECT f.recorded_at FROM log.events AS f
+    WHERE f.notification_id > %(after)s ORDER BY f.notification_id LIMIT 1))::float8
+FROM log.events AS e
+WHERE e.notification_id > %(after)s AND (e.topic = 'system.scheduled' OR e.originator_id = %(subject)s);

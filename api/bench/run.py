@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 
 from api.bench import history
 from api.bench.cases import (
+    change,
+    explanation,
     full_lab,
     lifecycle,
     multihost,
@@ -39,9 +41,16 @@ def any_sizes(sizes: Sizes) -> None:
     """A case that makes do with little."""
 
 
+def as_given(sizes: Sizes) -> Sizes:
+    """A case that asks for nothing beside."""
+    return sizes
+
+
 @dataclass(frozen=True)
 class Case:
-    """`ratios` are of a figure to a limit, by the name they are shown under; `require` raises TooSmall."""
+    """`ratios` are of a figure to a limit, by the name they are shown under; `require` raises TooSmall, and
+    `sized` says of what sizes it is where some are left open.
+    """
 
     about: str
     prepare: Callable[[Stand, Sizes, Told], None]
@@ -49,6 +58,7 @@ class Case:
     ratios: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     place: Callable[[], AbstractContextManager[Stand]] = stand
     require: Callable[[Sizes], None] = any_sizes
+    sized: Callable[[Sizes], Sizes] = as_given
 
 
 CASES: Mapping[str, Case] = {
@@ -102,6 +112,18 @@ CASES: Mapping[str, Case] = {
         full_lab.fill,
         query.measure,
     ),
+    "explanation": Case(
+        "why recipes wait, and why others got their systems, over HTTP",
+        full_lab.fill_behind,
+        explanation.measure,
+        sized=full_lab.ruled,
+    ),
+    "change": Case(
+        "from a change of policy or inventory of a thousand systems until all is decided that follows",
+        change.prepare,
+        change.measure,
+        sized=full_lab.ruled,
+    ),
     "recovery": Case(
         "from kill -9 to the next answer and the next allocation, under `labledger up`",
         full_lab.fill_behind,
@@ -119,6 +141,7 @@ def run(name: str, sizes: Sizes, told: Told = nobody) -> Outcome:
 
 def run_together(names: Sequence[str], sizes: Sizes, told: Told = nobody) -> Iterator[Outcome]:
     """Several cases on one database: each goes on where the one before has left it."""
+    sizes = CASES[names[0]].sized(sizes)
     with CASES[names[0]].place() as made:
         found = limits(made, min(LIMIT_SECONDS, sizes.seconds), told)
         CASES[names[0]].prepare(made, sizes, told)

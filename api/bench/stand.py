@@ -73,10 +73,7 @@ class Stand:
         return json.loads(done.stdout)
 
     def peak_mb(self, service: str) -> float:
-        """The most memory a process ever had."""
-        status = Path(f"/proc/{self._processes[service].pid}/status").read_text(encoding="utf-8")
-        (line,) = (line for line in status.splitlines() if line.startswith("VmHWM:"))
-        return int(line.split()[1]) / 1024
+        return peak_mb(self._processes[service].pid)
 
     def stop(self, *services: str) -> None:
         for name in services:
@@ -100,6 +97,13 @@ class Stand:
             return httpx.get(f"{self.url}/healthz", timeout=5, **DIRECTLY).status_code == httpx.codes.OK
         except httpx.TransportError:
             return False
+
+
+def peak_mb(pid: int) -> float:
+    """The most memory a process ever had."""
+    status = Path(f"/proc/{pid}/status").read_text(encoding="utf-8")
+    (line,) = (line for line in status.splitlines() if line.startswith("VmHWM:"))
+    return int(line.split()[1]) / 1024
 
 
 @contextmanager

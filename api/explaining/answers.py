@@ -36,16 +36,14 @@ def recipe(
     `hidden` systems are not told of, but counted.
     A guest is explained by its host. Raises Unknown for a recipe that there is not.
     """
-    partition = follower.at_end() if at is None else None
-    position = partition.position if partition is not None else at
-    assert position is not None, "the end has one, and the past was asked for by one"
+    position = follower.end() if at is None else at
     past = follower.past(f"recipe/{recipe_id}", position)
     told = _folded(recipe_id, past)
     if told.host_recipe_id is not None:
         host = recipe(follower, told.host_recipe_id, at, most, system, hidden)
         return {**host, "recipe_id": recipe_id, "host_recipe_id": told.host_recipe_id}
     if told.state in UNPLACED:
-        known = follower.at(position) if partition is None else partition
+        known = follower.at(position, is_end=at is None)
         asked = Asked(most, system, frozenset(hidden))
         return {**_of(told, position), **_waiting(follower, known, recipe_id, asked)}
     given = [recorded for recorded in past if isinstance(recorded.event, RecipeScheduled)]

@@ -18,17 +18,28 @@ from projections.database import DatabaseAway, DatabaseFull
 REFUSALS: Final = {error.__name__: error for error in (DatabaseAway, DatabaseFull, Unknown)}
 # It may have ended just now because nobody had asked for long.
 ATTEMPTS = 2
+# Nobody waits longer for one answer; our own clients give up after half as much again.
+PATIENCE_SECONDS = 20.0
 
 
 class ExplanationFailed(LabledgerError):
     """The process that explains has ended."""
 
 
-class Explainer:
-    """One question after the other; who waits for an answer holds up nothing else of the API."""
+class StillReading(ExplanationFailed):
+    """The log is still being read for that: ask again."""
 
-    def __init__(self, url: str) -> None:
+
+class Explainer:
+    """One question after the other; who waits for an answer holds up nothing else of the API.
+
+    A question that has been begun is answered to its end, so that whoever asks again need not wait as long;
+    one whose asker has gone is not begun.
+    """
+
+    def __init__(self, url: str, patience_seconds: float = PATIENCE_SECONDS) -> None:
         self._url = url
+        self._patience_seconds = patience_seconds
         self._process: subprocess.Popen[bytes] | None = None
         self._asking = ThreadPoolExecutor(1, "explaining")
         self._closed = False
@@ -36,7 +47,14 @@ class Explainer:
     async def ask(self, about: str, **question: Any) -> dict[str, Any]:
         """`about` names one of `answers.ANSWERS`. Raises what that does, and ExplanationFailed."""
         line = orjson.dumps({"about": about, **question}) + b"\n"
-        said = await asyncio.get_running_loop().run_in_executor(self._asking, self._ask, line)
+        asked = asyncio.wrap_future(self._asking.submit(self._ask, line))
+        try:
+            said = await asyncio.wait_for(asked, self._patience_seconds)
+        except TimeoutError:
+            raise StillReading(
+                f"no answer within {self._patience_seconds:g} s: the first one, and those about the past, may"
+                " take longer, and it goes on with it"
+            ) from None
         if "refused" in said:
             name, message = said["refused"]
             raise REFUSALS.get(name, ExplanationFailed)(message)

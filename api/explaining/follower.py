@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import closing, contextmanager
 from datetime import datetime
 from typing import Final
@@ -20,13 +20,15 @@ from projections.database import AWAY, away
 from replay.verify.decided import DecidedCommit, decided, event_position
 
 LEFT_OUT: Final = sorted(NOT_FOLDED)
+# A snapshot is read in about the time that so many events take.
+WORTH_A_SNAPSHOT: Final = 50_000
 
 
 class Follower:
     """Mutable; reads the log only when it is asked. Not thread-safe. Calls raise DatabaseAway.
 
-    It begins with the scheduler's snapshot, and keeps two partitions: that of the end of the log, and one of
-    the past that was asked for last.
+    It begins with a snapshot of the scheduler's, and keeps two partitions: that of the end of the log, and
+    one of the past that was asked for last.
     """
 
     def __init__(self, url: str) -> None:
@@ -36,16 +38,22 @@ class Follower:
         self._present: Partition | None = None
         self._past: Partition | None = None
 
-    def at_end(self) -> Partition:
-        """Of the log as it is now; of no use any more when the next is asked for."""
-        self._present = self._through(self._present, self._log.end(), self._snapshots.load)
-        return self._present
+    def end(self) -> int:
+        """The end of the log as it is now."""
+        return self._log.end()
 
-    def at(self, position: int) -> Partition:
-        """Of the past, at the end of a commit. Where a later one was asked for before, from the beginning."""
+    def at_end(self) -> Partition:
+        return self.at(self.end(), is_end=True)
+
+    def at(self, position: int, *, is_end: bool = False) -> Partition:
+        """At the end of a commit, or of the log; of no use any more when the next is asked for."""
+        present = self._present
+        if is_end or (present is not None and present.position <= position):
+            self._present = self._through(present, position)
+            return self._present
         if self._past is not None and self._past.position > position:
             self._past = None
-        self._past = self._through(self._past, position, Partition)
+        self._past = self._through(self._past, position)
         return self._past
 
     def before(self, made: DecidedCommit) -> Partition:
@@ -82,14 +90,23 @@ class Follower:
         except AWAY as error:
             raise away(error) from error
 
-    def _through(self, known: Partition | None, position: int, begin: Callable[[], Partition]) -> Partition:
+    def _through(self, known: Partition | None, position: int) -> Partition:
+        if known is not None and known.position == position:
+            return known
         with nothing_collected():
-            partition = begin() if known is None else known
+            partition = self._begun(known, position)
             with self._part(partition.position) as log:
                 for recorded in log.upto(position):
                     partition.apply(recorded)
         partition.pass_over(position)
         return partition
+
+    def _begun(self, known: Partition | None, position: int) -> Partition:
+        """With what was known before, or with a snapshot where that is nearer."""
+        if known is not None and position - known.position <= WORTH_A_SNAPSHOT:
+            return known
+        kept = self._snapshots.load(position)
+        return kept if known is None or kept.position > known.position else known
 
     def close(self) -> None:
         self._log.close()

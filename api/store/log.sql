@@ -157,5 +157,14 @@ ON CONFLICT (name, attempt, number) DO NOTHING
 RETURNING number
 
 -- name: forget_older_snapshots
--- None that is newer: who was stopped in the middle of its own may find that of another scheduler.
-DELETE FROM live.snapshots WHERE name = %s AND position < %s RETURNING number
+-- None that is newer: who was stopped in the middle of its own may find that of another scheduler. Nor the first whole
+-- one of so many positions, if it is of this code and not too old: that is for who asks about the past.
+WITH kept AS (
+    SELECT min(position) AS position FROM live.snapshots
+    WHERE name = %(name)s AND code = %(code)s AND is_last AND position > %(position)s - %(reach)s
+    GROUP BY position / %(span)s::bigint
+)
+DELETE FROM live.snapshots
+WHERE name = %(name)s AND position < %(position)s
+    AND (code <> %(code)s OR position NOT IN (SELECT kept.position FROM kept))
+RETURNING number

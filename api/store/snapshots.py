@@ -1,5 +1,8 @@
 """What the scheduler knew at a position, kept so that the next one need not read the whole log.
 
+The newest is what a scheduler begins with. Of those before, one is kept for every part of the recent past,
+for who asks what was known then.
+
 Good only for the very code that made it: a change of any file of the domain makes it worthless, and so does a
 log that ends before it.
 """
@@ -13,6 +16,7 @@ from functools import cache
 from hashlib import sha256
 from importlib import resources
 from importlib.resources.abc import Traversable
+from typing import Final
 
 import orjson
 
@@ -23,6 +27,11 @@ from domain.scheduling.snapshot import Piece, pieces, restored
 
 logger = logging.getLogger(__name__)
 
+# Of so many events one stays: they are read in some four seconds. With a deep queue it is tens of megabytes.
+SPAN_EVENTS: Final = 200_000
+# So far back: what lies before is read from the beginning of the log.
+REACH_EVENTS: Final = 2_000_000
+
 
 class Snapshots:
     """Each call is blocking, and raises DatabaseAway while the database is."""
@@ -31,9 +40,12 @@ class Snapshots:
         self._log = log
         self._name = name
 
-    def load(self) -> Partition:
-        """The partition of the newest snapshot, or an empty one where there is none to be trusted."""
-        rows = self._log.rows(SQL["snapshot"], (self._name, code_version(), self._log.end()))
+    def load(self, upto: int | None = None) -> Partition:
+        """The partition of the newest snapshot, up to a position of the log where one is given; an empty one
+        where there is none to be trusted.
+        """
+        upto = self._log.end() if upto is None else upto
+        rows = self._log.rows(SQL["snapshot"], (self._name, code_version(), upto))
         if not rows:
             return Partition()
         try:
@@ -49,7 +61,8 @@ class Snapshots:
             key = (self._name, attempt, number, is_last, code_version(), position)
             self._log.rows(SQL["save_snapshot_piece"], (*key, orjson.dumps(piece)))
             yield
-        self._log.rows(SQL["forget_older_snapshots"], (self._name, position))
+        kept = {"span": SPAN_EVENTS, "reach": REACH_EVENTS, "code": code_version()}
+        self._log.rows(SQL["forget_older_snapshots"], {"name": self._name, "position": position, **kept})
 
 
 def _with_last(made: Iterator[Piece]) -> Iterator[tuple[Piece, bool]]:

@@ -7,7 +7,7 @@ until some system is of another class.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 from domain.access.submitting import Submitting, Who
@@ -86,6 +86,10 @@ class Access:
     def of(self, number: int) -> Submitting:
         """What decides it on a system."""
         return self._of[number]
+
+    def each(self) -> Iterable[tuple[Submitting, int]]:
+        """Every class of systems, with their bitmap."""
+        return self._systems.items()
 
     def maximum(self, decides: Submitting, who: Who) -> int:
         """The maximum effective priority, as if nobody had borrowed the system; `NOT_ALLOWED`."""

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
-from domain.access.submitting import Who
+from domain.access.submitting import Submitting, Who
 from domain.scheduling.asking import in_order
 from domain.scheduling.bitmaps import numbers_in, union
 from domain.scheduling.changes import Changes
@@ -27,6 +27,7 @@ from domain.scheduling.ranked import Ranked
 from domain.scheduling.rules import fitting
 from domain.scheduling.signatures import Signatures
 from domain.scheduling.takers import Takers
+from domain.scheduling.tally import Tally
 from domain.scheduling.whos import Whos
 
 QUEUED = ""
@@ -196,11 +197,21 @@ class Filters:
         lines = (line.recipes.get(entry.number, ()) for line in self._lines.values())
         return (rank for ranked in lines for rank in ranked)
 
-    def signature_of(self, fqdn: str, *, forced_only: bool) -> int:
-        """The filters of unplaced recipes that the system is viable for, as a bitmap of their numbers."""
+    def signatures_of(self, systems: int, *, forced_only: bool) -> Iterator[tuple[int, int]]:
+        """By system the filters of unplaced recipes that it is viable for, as a bitmap of their numbers."""
         self._evaluate_all(self._populated)
-        signature = self._signatures.of(self._labs.number(fqdn)) & self._populated
-        return signature & self._forcing if forced_only else signature
+        asked = self._forcing if forced_only else self._populated
+        for number in numbers_in(systems):
+            yield number, self._signatures.of(number) & asked
+
+    def tally(self, line: str) -> Tally | None:
+        """The recipes of a line, counted; None where nobody stands there."""
+        there = self._lines.get(line)
+        return there.tally() if there is not None and there.filters else None
+
+    def maxima(self, decides: Submitting) -> tuple[int, ...]:
+        """The maximum effective priorities on systems of a class, by the numbers of the whos."""
+        return self._whos.order(decides).maxima
 
     def wanting(self, line: str) -> Iterator[Standing]:
         """The filters of a line, evaluated."""

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 
 from domain.scheduling.heads import Heads, Rank
 from domain.scheduling.ranked import Ranked
+from domain.scheduling.tally import Tally
 
 NOBODY: Mapping[int, Ranked[Rank]] = {}
 
@@ -24,6 +25,7 @@ class Line:
         self.only: int | None = None
         self.of_who: dict[int, Heads] = {}
         self._by_who: dict[int, dict[int, Ranked[Rank]]] = {}
+        self._tally: Tally | None = None
 
     def add(self, number: int, who: int, *ranks: Rank) -> None:
         if not self.filters:
@@ -34,6 +36,8 @@ class Line:
         self.heads.put(number, _added(self.recipes, number, ranks))
         if self.only is None:
             self._add(number, who, ranks)
+        if self._tally is not None:
+            self._tally.add(number, who, ranks)
 
     def _add(self, number: int, who: int, ranks: Iterable[Rank]) -> None:
         first = _added(self._by_who.setdefault(number, {}), who, ranks)
@@ -53,6 +57,8 @@ class Line:
             self.heads.put(number, ranked.first())
         if self.only is None:
             self._discard(number, who, rank)
+        if self._tally is not None:
+            self._tally.discard(number, who, rank)
         if not len(ranked):
             del self.recipes[number]
             self.filters &= ~(1 << number)
@@ -76,6 +82,15 @@ class Line:
         if self.only is None:
             return self._by_who.get(number, NOBODY)
         return {self.only: self.recipes[number]} if number in self.recipes else NOBODY
+
+    def tally(self) -> Tally:
+        """Made when somebody first asks, and kept in step from then on: who decides never asks."""
+        if self._tally is None:
+            self._tally = Tally()
+            for number in self.recipes:
+                for who, ranked in self.by_who(number).items():
+                    self._tally.add(number, who, ranked.unordered())
+        return self._tally
 
 
 def _added(places: dict[int, Ranked[Rank]], place: int, ranks: Iterable[Rank]) -> Rank | None:

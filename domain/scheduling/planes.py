@@ -70,9 +70,22 @@ class Planes:
         if carry:
             self._planes.append(carry)
 
+    def subtract_each(self, other: Planes) -> None:
+        """Take from each number the one that `other` has for the same; none of them may be smaller."""
+        borrow = 0
+        for digit, plane in enumerate(self._planes):
+            less = other._planes[digit] if digit < len(other._planes) else 0
+            self._planes[digit] = plane ^ less ^ borrow
+            borrow = ~plane & (less | borrow) | less & borrow
+
     def total(self, among: int) -> int:
         """The sum of the numbers of those in a bitmap."""
-        return sum((among & plane).bit_count() << digit for digit, plane in enumerate(self._planes))
+        found, worth = 0, 1
+        # Asked for every system of a lab: a generator would take as long as the sum itself.
+        for plane in self._planes:
+            found += worth * (among & plane).bit_count()
+            worth += worth
+        return found
 
     def value(self, number: int) -> int:
         return sum((plane >> number & 1) << digit for digit, plane in enumerate(self._planes))

@@ -130,6 +130,28 @@ def test_query__small_lab__every_resource_has_answered() -> None:
 
 
 @pytest.mark.usefixtures("limits_known")
+def test_explanation__small_lab_with_policies__those_that_wait_and_those_that_are_placed_are_explained() -> (
+    None
+):
+    (figures,) = measured("explanation")
+    for of in ("", "placed_"):
+        assert figures[f"{of}explained"] >= 5
+    for of in ("", "placed_", "while_recipes_end_"):
+        assert 0 < figures[f"{of}p50_ms"] <= figures[f"{of}p99_ms"] <= figures[f"{of}max_ms"]
+    assert figures["first_answer_seconds"] > 0
+    assert figures["explainer_peak_mb"] > 10
+
+
+@pytest.mark.usefixtures("limits_known")
+def test_change__small_lab_with_policies__what_changed_is_given_away_each_time() -> None:
+    (figures,) = measured("change")
+    assert figures["systems_changed"] == 10
+    for what in ("policy", "inventory"):
+        assert 5 <= figures[f"{what}_systems_given_away"] <= 10
+        assert 0 < figures[f"{what}_last_given_away_seconds"] <= figures[f"{what}_seconds"]
+
+
+@pytest.mark.usefixtures("limits_known")
 def test_recovery__small_lab__everything_comes_back_and_no_system_has_two_recipes() -> None:
     (figures,) = measured("recovery")
     for part in ("scheduler", "api", "api_worker", "postgresql"):

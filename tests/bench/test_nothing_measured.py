@@ -5,10 +5,11 @@ from __future__ import annotations
 import asyncio
 from dataclasses import replace
 from typing import Any
+from unittest.mock import MagicMock
 
 import pytest
 
-from api.bench.cases import multihost, query, submit
+from api.bench.cases import change, explanation, multihost, query, submit
 from api.bench.holding import Holding
 from api.bench.measured import Span
 from api.bench.outcome import Sizes
@@ -49,6 +50,24 @@ def test_multihost__no_set_got_a_system__is_told(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(multihost, "Filling", lambda *_: Filling())
     with pytest.raises(ValueError, match="nothing to compare"):
         multihost.measure(stand, SIZES, nobody)
+
+
+def test_explanation__nobody_waits__is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    stand = doing_nothing(monkeypatch, explanation, "enable")
+    monkeypatch.setattr(stand.log, "rows", lambda *_: [], raising=False)
+    with pytest.raises(ValueError, match="nothing to explain"):
+        explanation.measure(stand, SIZES, nobody)
+
+
+def test_change__nobody_took_what_changed__is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    stand = doing_nothing(monkeypatch, change, "enable", "settle")
+    monkeypatch.setattr(change, "take_turn", lambda _: ["job/1", "recipe-set/1", "recipe/1"])
+    monkeypatch.setattr(change, "span_of", lambda *_: Span(0, 0, 0.0))
+    monkeypatch.setattr(change, "made_up", lambda _: {"systems": []})
+    monkeypatch.setattr(stand.log, "rows", lambda *_: [(0.1,)], raising=False)
+    monkeypatch.setattr(stand, "client", MagicMock, raising=False)
+    with pytest.raises(ValueError, match="policy: nobody who waits took any"):
+        change.measure(stand, SIZES, nobody)
 
 
 def test_submit__last_answers_come_late__count_for_the_time_they_took(

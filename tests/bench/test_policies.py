@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 
 import pytest
 from click.testing import CliRunner
@@ -10,6 +11,7 @@ from click.testing import CliRunner
 from api.bench.cases import saturated
 from api.bench.cases.full_lab import fill
 from api.bench.outcome import Outcome, Sizes
+from api.bench.run import CASES
 from api.bench.stand import stand
 from api.bench.told import nobody
 from api.cli import main
@@ -45,6 +47,14 @@ def test_filling__with_policies__is_in_the_log_and_every_system_is_given_away() 
     groups = Counter(event.group for event in happened if isinstance(event, JobSubmitted))
     assert len(groups) == 4 and groups[None]
     assert figures["allocations"] + figures["systems_left_idle"] >= 40
+
+
+def test_sizes__of_cases_about_policies__have_some_where_none_are_asked_for() -> None:
+    bare = replace(SIZES, pools=0, groups=0, policies=0.0)
+    for name, case in CASES.items():
+        of_policies = name in ("explanation", "change")
+        assert (case.sized(bare) != bare) == of_policies
+        assert case.sized(SIZES) == SIZES
 
 
 def test_sizes__with_policies__are_recorded() -> None:

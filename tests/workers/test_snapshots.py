@@ -21,6 +21,7 @@ from tests.store.faults.stores import through
 from tests.workers.conftest import Start
 from tests.workers.decisions import all_decided, assert_decided_once
 from tests.workers.lab import equip, submit_jobs
+from tests.workers.run_once import run_once
 
 SPOILT = {
     "of other code": b"UPDATE live.snapshots SET code = 'another'",
@@ -71,16 +72,6 @@ def test_snapshot__not_to_be_trusted__whole_log_read(
     assert_decided_once(log)
 
 
-def run_once(log: EventLog, start: Start, jobs: int) -> None:
-    """A scheduler decides all there is and is told to stop."""
-    equip(log, systems=3)
-    submit_jobs(log, jobs)
-    scheduler = start("scheduler")
-    until(lambda: all_decided(log))
-    scheduler.terminate()
-    scheduler.wait(timeout=20)
-
-
 def folded(log: EventLog) -> Partition:
     partition = Partition()
     for recorded in whole_log(log):
@@ -115,3 +106,30 @@ def test_saving__by_one_that_was_stopped_meanwhile__the_newer_one_stays(log: Eve
     for _ in stopped:
         pass
     assert snapshots.load().position == newer.position
+
+
+def test_saving__again_and_again__the_first_of_every_part_of_the_recent_past_stays(
+    log: EventLog, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("api.store.snapshots.SPAN_EVENTS", 10)
+    monkeypatch.setattr("api.store.snapshots.REACH_EVENTS", 30)
+    snapshots, partition = Snapshots(log, SCHEDULER), Partition()
+    equip(log, systems=40)
+    for position in (2, 7, 12, 15, 23, 29, 31, 42, 45):
+        partition.pass_over(position)
+        for _ in snapshots.saving(partition):
+            pass
+    stay = {upto: snapshots.load(upto).position for upto in range(log.end() + 1)}
+    assert sorted({*stay.values()}) == [0, 23, 31, 42, 45]
+    assert (stay[22], stay[30], stay[44]) == (0, 23, 42)
+
+
+def test_saving__others_were_of_other_code__none_of_them_stays(log: EventLog, owner: Owner) -> None:
+    partition, snapshots = Partition(), Snapshots(log, SCHEDULER)
+    for position in (0, 1):
+        partition.pass_over(position)
+        for _ in snapshots.saving(partition):
+            pass
+        owner.execute(SPOILT["of other code"])
+    ((kept,),) = log.rows(b"SELECT count(DISTINCT attempt) FROM live.snapshots", ())
+    assert kept == 1

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from api.bench.filling import Filling
@@ -15,14 +16,26 @@ from replay.generated_lab import generate_lab
 from replay.generated_queue import all_at_work, generate_filters, generate_sets
 
 LABS = 4
+POOLS, GROUPS, POLICIES = 50, 20, 0.5
+
+Document = dict[str, Any]
 
 
-def made_up(sizes: Sizes) -> dict[str, Any]:
+def made_up(sizes: Sizes) -> Document:
     """A lab in which every system works, and who may have what is as wanted."""
     lab = all_at_work(generate_lab(sizes.seed, LABS, sizes.systems))
     if not sizes.pools:
         return without_policies(lab)
     return with_access(lab, sizes.seed, sizes.pools, sizes.groups, sizes.policies)
+
+
+def ruled(sizes: Sizes) -> Sizes:
+    """With pools, groups and policies, if none are asked for."""
+    return sizes if sizes.pools else replace(sizes, pools=POOLS, groups=GROUPS, policies=POLICIES)
+
+
+def unaltered(lab: Document) -> Document:
+    return lab
 
 
 def fill(stand: Stand, sizes: Sizes, told: Told) -> None:
@@ -46,14 +59,15 @@ def fill_with(
     in_a_set: Sequence[int],
     recipes: int,
     priority: str | None = None,
+    altered: Callable[[Document], Document] = unaltered,
 ) -> None:
-    """The same with another queue."""
+    """The same with another queue. In place of the lab that the queue asks for there is an `altered` one."""
     lab = made_up(sizes)
     controllers = [{**each, "enabled": False} for each in lab["lab_controllers"]]
     # They take in what comes while more is made.
     stand.start("serve", "scheduler", "projector")
     filling = Filling(stand, told)
-    filling.lab({**lab, "lab_controllers": controllers})
+    filling.lab({**altered(lab), "lab_controllers": controllers})
     queue(filling, lab, sizes, in_a_set, recipes, priority)
     settle(stand)
     wait_for_projectors(stand)
@@ -61,7 +75,7 @@ def fill_with(
 
 def queue(
     filling: Filling,
-    lab: dict[str, Any],
+    lab: Document,
     sizes: Sizes,
     in_a_set: Sequence[int],
     recipes: int,

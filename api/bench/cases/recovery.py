@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 
 import httpx
 
 from api.bench.cases.full_lab import enable
-from api.bench.ending import running
+from api.bench.ending import endings
 from api.bench.measured import SQL
 from api.bench.outcome import Figures, Sizes
 from api.bench.settling import settle
@@ -31,7 +29,7 @@ def measure(stand: Stand, sizes: Sizes, told: Told) -> Figures:
     assert isinstance(stand, Whole), "somebody has to start again what was killed"
     enable(stand)
     found: dict[str, float] = {}
-    with _endings(stand, sizes.rate):
+    with endings(stand, sizes.rate):
         for number, part in enumerate(KILLS):
             told("kills", number, len(KILLS))
             time.sleep(min(PAUSE_SECONDS, sizes.seconds))
@@ -84,38 +82,3 @@ def _allocations(stand: Stand, asked: dict[str, float]) -> list[float]:
         return [at for (at,) in stand.log.rows(SQL["first_allocation"], asked) if at is not None]
     except DatabaseAway:
         return []
-
-
-def _running(stand: Stand) -> Iterator[int]:
-    """One after the other, and then those that run instead."""
-    while True:
-        try:
-            yield from [recipe_id for recipe_id, _ in running(stand)]
-        except DatabaseAway:
-            time.sleep(LOOK_SECONDS)
-
-
-@contextmanager
-def _endings(stand: Stand, rate: float) -> Iterator[None]:
-    """Recipes end all the while, so that there is something to give away, whatever is answered."""
-    over = threading.Event()
-    recipes = _running(stand)
-    headers = {"Authorization": f"Bearer {stand.token}"}
-    said = {"state": "aborted", "reason": "ended by the benchmark"}
-
-    def keep_ending() -> None:
-        with httpx.Client(base_url=stand.url, headers=headers, timeout=5, **DIRECTLY) as client:
-            while not over.wait(1 / rate):
-                try:
-                    client.post(f"/recipes/{next(recipes)}/progress", json=said)
-                except httpx.TransportError:
-                    # Another one will end.
-                    continue
-
-    thread = threading.Thread(target=keep_ending, name="endings")
-    thread.start()
-    try:
-        yield
-    finally:
-        over.set()
-        thread.join()

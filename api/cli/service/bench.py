@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 # Named here too, so that nothing of the benchmark is loaded for the help of other commands.
 CASES = (
     *("pending", "saturated", "submit", "lifecycle", "multihost"),
-    *("start", "rebuild", "verify", "query", "recovery"),
+    *("start", "rebuild", "verify", "query", "explanation", "change", "recovery"),
 )
 ALL = "all"
 REPORT = "bench-report"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from heapq import nsmallest
 from itertools import islice, takewhile
 from typing import Final
 
@@ -73,26 +74,28 @@ class Candidates:
         self._partition = partition
         self._host = host
         self._refused = refused
-        self._places = Places(partition, host)
         self._usable = partition.usable(host)
-        self._before: dict[int, int] = {}
+        self._before = Places(partition, host).before(self._usable)
 
-    def in_order(self, numbers: int) -> list[int]:
-        """Of viable systems: first those that stand idle, then where the fewest come before it, by name."""
-        idle = self._partition.idle(self._host)
+    def in_order(self, numbers: int, most: int) -> Iterator[int]:
+        """Of viable systems: first those that stand idle, then where the fewest come before it, by name; of
+        each kind `most` at most.
+        """
+        idle, names = self._partition.idle(self._host), self._partition.labs.names
 
-        def place(number: int) -> tuple[bool, bool, int, str]:
-            is_usable = bool(self._usable >> number & 1)
-            before = self.before(number) if is_usable else 0
-            return not is_usable, not idle >> number & 1, before, self._partition.labs.names[number]
+        def place(number: int) -> tuple[int, str]:
+            return self._before.get(number, 0), names[number]
 
-        return sorted(numbers_in(numbers), key=place)
+        for some in (numbers & idle, numbers & self._usable & ~idle, numbers & ~self._usable):
+            yield from nsmallest(most, numbers_in(some), key=place)
 
     def before(self, number: int) -> int:
-        """How many recipes a system asks before it."""
-        if number not in self._before:
-            self._before[number] = self._places.before(self._partition.system(number))
+        """How many recipes a system asks before it, which is usable for it."""
         return self._before[number]
+
+    def first_in_order(self) -> int:
+        """How many of the usable systems ask nobody before it."""
+        return sum(not before for before in self._before.values())
 
     def refused(self, number: int, verdict: str) -> Candidate:
         """A system that some rule refuses."""

@@ -1,9 +1,10 @@
-"""How many recipes a system asks before one of them, for thousands of systems at once (design 4.2, 5.2).
+"""Where a recipe stands among those that a system asks, for thousands of systems at once (design 4.2, 5.2).
 
 Whether a recipe stands before another on a system depends on whose they are, and on the maximum effective
 priorities there: systems with equal `Submitting` agree. So recipes are counted by filter, whose they are and
-nominal priority; for each kind of system those counts are added up that stand before; and each system counts
-those of the filters it is viable for, by the bits it has in common with each binary digit of the counts.
+nominal priority (`tally.py`); for each kind of system those counts are added up that stand before
+(`before.py`); and each system counts those of the filters it is viable for, by the bits it has in common with
+each binary digit of the counts.
 """
 
 from __future__ import annotations
@@ -11,46 +12,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from domain.access.submitting import Submitting, Who
+from domain.access.submitting import Submitting
 from domain.priority import Priority
 from domain.recipe.state import Recipe
+from domain.scheduling.bitmaps import lowest
+from domain.scheduling.explaining.before import Before
 from domain.scheduling.filters import QUEUED
-from domain.scheduling.heads import HIGHEST, Rank
 from domain.scheduling.partition import Partition
 from domain.scheduling.planes import Planes
-from domain.scheduling.question import in_order, is_for_forced_only, lines_of
+from domain.scheduling.question import in_order, lines_of
 from domain.scheduling.reasons import ITS_SET_IS_IN_LAB, SUBMITTED_BEFORE
 from domain.scheduling.recipe_sets import line_of
 from domain.system.state import System
-
-Kind = tuple[Who, int]
-"""Whose recipes, and of which nominal priority."""
-
-
-class Tally:
-    """How many recipes each filter has in a line: by kind, and apart those of the same nominal priority as
-    `rank` that rank before it.
-    """
-
-    def __init__(self, partition: Partition, line: str, rank: Rank) -> None:
-        everybody: dict[Kind, dict[int, int]] = {}
-        before: dict[Kind, dict[int, int]] = {}
-        for standing in partition.filters.wanting(line):
-            number = standing.entry.number
-            for who_number, ranked in standing.recipes.items():
-                who = partition.filters.who(who_number)
-                # A hundred thousand may stand there, a few with each filter of each who.
-                counts, earlier = [0] * (HIGHEST + 1), 0
-                for other in ranked.unordered():
-                    counts[-other[0]] += 1
-                    earlier += other < rank and other[0] == rank[0]
-                for priority, count in enumerate(counts):
-                    if count:
-                        everybody.setdefault((who, priority), {})[number] = count
-                if earlier:
-                    before.setdefault((who, -rank[0]), {})[number] = earlier
-        self.all = {kind: Planes(counted) for kind, counted in everybody.items()}
-        self.before = {kind: Planes(counted) for kind, counted in before.items()}
 
 
 class Places:
@@ -61,48 +34,48 @@ class Places:
         self._line = line_of(host) or QUEUED
         self._rank = partition.sets.rank(host)
         self._who = partition.sets.asks(host).who
-        self._tallies: dict[str, Tally] = {}
-        self._sums: dict[tuple[str, Submitting], Planes] = {}
+        self._lines: dict[str, Before | None] = {}
 
-    def before(self, system: System) -> int:
-        """How many recipes that the system is viable for it asks before this one."""
-        forced_only = is_for_forced_only(self._partition, system)
-        signature = self._partition.filters.signature_of(system.fqdn, forced_only=forced_only)
-        decides = self._decides(system)
-        return sum(self._sum(line, decides).total(signature) for line in self._lines(system))
+    def before(self, systems: int) -> dict[int, int]:
+        """By system of a bitmap, how many recipes that it is viable for it asks before this one."""
+        filters = self._partition.filters
+        for_all = systems & self._partition.available.usable(forced=False)
+        found = {}
+        for some, standing in self._kinds(systems):
+            for part, forced_only in ((some & for_all, False), (some & ~for_all, True)):
+                for number, signature in filters.signatures_of(part, forced_only=forced_only):
+                    found[number] = sum([counted.total(signature) for counted in standing])
+        return found
 
-    def _lines(self, system: System) -> Iterator[str]:
-        """Those that the system asks, up to the one it stands in."""
+    def _kinds(self, systems: int) -> Iterator[tuple[int, list[Planes]]]:
+        """Those that agree about who stands before it: how many of each filter do, by line."""
+        labs = [of_lab for _, of_lab in self._partition.labs.each() if of_lab & systems]
+        for decides, of_kind in self._partition.labs.access.each():
+            alike = systems & of_kind
+            for of_lab in labs if alike else ():
+                if some := alike & of_lab:
+                    yield some, self._standing(self._partition.system(lowest(some)), decides)
+
+    def _standing(self, system: System, decides: Submitting) -> list[Planes]:
+        maxima = self._partition.filters.maxima(decides)
+        effective = min(-self._rank[0], self._partition.labs.access.cap(decides, self._who))
+        lines = map(self._before, self._asked(system))
+        return [line.counted(maxima, effective) for line in lines if line is not None]
+
+    def _asked(self, system: System) -> Iterator[str]:
+        """The lines that the system asks, up to the one it stands in."""
         for line in lines_of(system):
             yield line
             if line == self._line:
                 return
 
-    def _decides(self, system: System) -> Submitting:
-        return self._partition.labs.access.of(self._partition.labs.number(system.fqdn))
-
-    def _sum(self, line: str, decides: Submitting) -> Planes:
-        """By filter, on all systems of a kind."""
-        if (line, decides) not in self._sums:
-            together = self._sums[line, decides] = Planes()
-            for counted in self._standing_before(line, decides):
-                together.add_each(counted)
-        return self._sums[line, decides]
-
-    def _standing_before(self, line: str, decides: Submitting) -> Iterator[Planes]:
-        if line not in self._tallies:
-            self._tallies[line] = Tally(self._partition, line, self._rank)
-        tally, cap = self._tallies[line], self._partition.labs.access.cap
-        nominal = -self._rank[0]
-        effective = min(nominal, cap(decides, self._who))
-        for (who, other), counted in tally.all.items():
-            most = cap(decides, who)
-            if most and (line != self._line or (min(other, most), other) > (effective, nominal)):
-                yield counted
-        if line == self._line:
-            for (who, other), counted in tally.before.items():
-                if min(other, cap(decides, who)) == effective:
-                    yield counted
+    def _before(self, line: str) -> Before | None:
+        """None where nobody stands in the line."""
+        if line not in self._lines:
+            tally = self._partition.filters.tally(line)
+            rank = self._rank if line == self._line else None
+            self._lines[line] = None if tally is None else Before(tally, rank)
+        return self._lines[line]
 
 
 class Place(NamedTuple):

@@ -68,7 +68,7 @@ def why_it_waits(partition: Partition, host: Recipe, asked: Asked) -> Waiting:
     could = viable(partition.labs, refused)
     lent = refused_only_by(refused, LOAN.name)
     not_allowed = refused_only_by(refused, ACCESS.name, LOAN.name) & ~lent
-    ordered = candidates.in_order(could & seen)
+    ordered = candidates.in_order(could & seen, asked.most)
     usable = partition.usable(host)
     counted = Counted(
         known=partition.labs.columns.everyone.bit_count(),
@@ -77,7 +77,7 @@ def why_it_waits(partition: Partition, host: Recipe, asked: Asked) -> Waiting:
         idle=partition.idle(host).bit_count(),
         not_allowed=not_allowed.bit_count(),
         lent=lent.bit_count(),
-        first_in_order=sum(not candidates.before(number) for number in numbers_in(usable)),
+        first_in_order=candidates.first_in_order(),
     )
     told: Iterable[Candidate]
     if asked.only is None:

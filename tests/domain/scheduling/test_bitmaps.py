@@ -67,3 +67,17 @@ def test_planes__any_changes__have_the_numbers_of_a_dictionary(
     assert {number: planes.value(number) for number in values} == values
     smallest = min((values[number] for number in among), default=0)
     assert set(numbers_in(planes.least(bitmap(among)))) == {n for n in among if values[n] == smallest}
+
+
+amounts = st.dictionaries(st.integers(0, 9), st.integers(0, 1_000))
+
+
+@given(amounts, amounts, small)
+def test_planes__all_of_others_added_and_taken__have_the_sums(
+    values: dict[int, int], more: dict[int, int], among: set[int]
+) -> None:
+    planes = Planes(values)
+    planes.add_each(Planes(more))
+    assert planes.total(bitmap(among)) == sum(values.get(n, 0) + more.get(n, 0) for n in among)
+    planes.subtract_each(Planes(more))
+    assert {number: planes.value(number) for number in range(10)} == {n: values.get(n, 0) for n in range(10)}

@@ -87,9 +87,19 @@ class LiveTables:
         pieces.append(piece)
         return [(piece.number,)]
 
-    def forget_older_snapshots(self, name: str, position: int) -> list[tuple[Any, ...]]:
+    def forget_older_snapshots(
+        self, name: str, position: int, code: str, span: int, reach: int
+    ) -> list[tuple[Any, ...]]:
+        last = [rows[-1] for (of, _), rows in self.snapshots.items() if of == name]
+        first: dict[int, int] = {}
+        for piece in sorted(last, key=lambda piece: piece.position):
+            if piece.is_last and piece.code == code and piece.position > position - reach:
+                first.setdefault(piece.position // span, piece.position)
         older = [
-            key for key, rows in self.snapshots.items() if key[0] == name and rows[-1].position < position
+            key
+            for key, rows in self.snapshots.items()
+            if key[0] == name and rows[-1].position < position
+            if rows[-1].code != code or first.get(rows[-1].position // span) != rows[-1].position
         ]
         return [(number,) for key in older for number, _ in enumerate(self.snapshots.pop(key))]
 

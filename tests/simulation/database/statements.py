@@ -31,7 +31,7 @@ ANSWERS: dict[bytes, Answer] = {
     LOG["end_hung_holder"]: lambda server, session, params: server.live.end_hung_holder(session, params),
     LOG["snapshot"]: lambda server, _, params: server.live.snapshot(*params),
     LOG["save_snapshot_piece"]: lambda server, _, params: server.live.save_snapshot_piece(*params),
-    LOG["forget_older_snapshots"]: lambda server, _, params: server.live.forget_older_snapshots(*params),
+    LOG["forget_older_snapshots"]: lambda server, _, params: server.live.forget_older_snapshots(**params),
     LOG["heard"]: lambda server, session, params: server.live.heard(session, params),
     LOG["last_heard"]: lambda server, session, params: server.live.last_heard(),
     READ["begin"]: lambda server, _, params: server.read.begin(),

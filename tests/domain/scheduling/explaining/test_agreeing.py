@@ -38,6 +38,9 @@ def with_policies(seed: int) -> World:
         if chance.random() < 0.2 and world.systems:
             world.open_system(chance.choice(list(world.systems)), *_entries(chance))
         world.settle()
+        for host in waiting(world)[:1]:
+            # What was counted for one question is kept in step for the next.
+            why_it_waits(world.partition, host, Asked(1))
     return world
 
 

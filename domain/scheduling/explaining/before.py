@@ -1,0 +1,68 @@
+"""How many recipes of one line stand before a recipe, by filter, on each kind of system (design 4.2, 5.2)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+from domain.scheduling.heads import Rank
+from domain.scheduling.planes import Planes
+from domain.scheduling.tally import Tally
+
+
+class Before:
+    """While nothing changes. Without a `rank` it stands in a later line, and all of this one come before it.
+
+    A kind of system is told by the maximum effective priority of each who there (0: not allowed), and by
+    `effective`, the priority that the recipe itself has there.
+    """
+
+    def __init__(self, tally: Tally, rank: Rank | None) -> None:
+        self._tally = tally
+        self._rank = rank
+        self._alike = {} if rank is None else tally.before(rank)
+        self._sums: dict[tuple[tuple[int, ...], int], Planes] = {}
+        self._everybody: dict[tuple[int, int], Planes] = {}
+        self._theirs: dict[tuple[int, int, int], Planes] = {}
+
+    def counted(self, maxima: tuple[int, ...], effective: int) -> Planes:
+        """By the numbers of filters; whos go by their places in `maxima`."""
+        kind = maxima, effective
+        if kind not in self._sums:
+            self._sums[kind] = self._sum(maxima, effective)
+        return self._sums[kind]
+
+    def _sum(self, maxima: tuple[int, ...], effective: int) -> Planes:
+        """Policies tell few apart: they are counted apart, beside what holds for most."""
+        ((most, _),) = Counter(maxima).most_common(1)
+        together = Planes()
+        together.add_each(self._of_everybody(len(maxima), most, effective))
+        for who, maximum in enumerate(maxima):
+            if maximum != most:
+                together.subtract_each(self._of(who, most, effective))
+                together.add_each(self._of(who, maximum, effective))
+        return together
+
+    def _of_everybody(self, whos: int, maximum: int, effective: int) -> Planes:
+        """If this were the maximum of all of them."""
+        kind = maximum, effective
+        if kind not in self._everybody:
+            together = self._everybody[kind] = Planes()
+            for who in range(whos):
+                together.add_each(self._of(who, maximum, effective))
+        return self._everybody[kind]
+
+    def _of(self, who: int, maximum: int, effective: int) -> Planes:
+        kind = who, maximum, effective
+        if kind not in self._theirs:
+            together = self._theirs[kind] = Planes()
+            for counted in self._standing(who, maximum, effective) if maximum else ():
+                together.add_each(counted)
+        return self._theirs[kind]
+
+    def _standing(self, who: int, maximum: int, effective: int) -> Iterator[Planes]:
+        for nominal, counted in self._tally.of(who).items():
+            if self._rank is None or (min(nominal, maximum), nominal) > (effective, -self._rank[0]):
+                yield counted
+        if who in self._alike and self._rank is not None and min(-self._rank[0], maximum) == effective:
+            yield self._alike[who]

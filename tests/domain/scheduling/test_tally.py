@@ -1,0 +1,48 @@
+"""Recipes of a line, counted: in step with all who come and go from the time that somebody asked first."""
+
+from __future__ import annotations
+
+from random import Random
+
+import pytest
+
+from domain.priority import Priority
+from domain.scheduling.heads import Rank
+from domain.scheduling.lines import Line
+
+FILTERS, WHOS = 6, 3
+
+
+def counted(plain: set[tuple[int, int, Rank]], who: int, nominal: int, number: int, rank: Rank) -> int:
+    alike = [one for one in plain if one[:2] == (number, who) and one[2][0] == -nominal]
+    return sum(one[2] < rank for one in alike)
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_tally__recipes_come_and_go__counts_those_that_stand_there(seed: int) -> None:
+    chance, line, plain = Random(seed), Line(), set[tuple[int, int, Rank]]()
+    asked_from = chance.randrange(60)
+    for ticket in range(150):
+        if plain and chance.random() < 0.4:
+            gone = chance.choice(sorted(plain))
+            plain.remove(gone)
+            line.discard(*gone)
+        else:
+            # At first all may be of one who.
+            who = chance.randrange(WHOS) if ticket > 20 else 1
+            come = chance.randrange(FILTERS), who, (-chance.choice(list(Priority)), ticket, ticket)
+            plain.add(come)
+            line.add(*come)
+        if ticket < asked_from:
+            continue
+        tally = line.tally()
+        rank = (-chance.choice(list(Priority)), chance.randrange(ticket + 1), 0)
+        before = tally.before(rank)
+        for who in range(WHOS):
+            for number in range(FILTERS):
+                for nominal, planes in tally.of(who).items():
+                    end = (-nominal, ticket + 1, 0)
+                    assert planes.value(number) == counted(plain, who, nominal, number, end)
+                found = before[who].value(number) if who in before else 0
+                assert found == counted(plain, who, -rank[0], number, rank)
+    assert plain

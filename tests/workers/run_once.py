@@ -1,0 +1,19 @@
+"""A scheduler from its start to its end."""
+
+from __future__ import annotations
+
+from api.store.event_log import EventLog
+from tests.harness.waiting import until
+from tests.workers.conftest import Start
+from tests.workers.decisions import all_decided
+from tests.workers.lab import equip, submit_jobs
+
+
+def run_once(log: EventLog, start: Start, jobs: int) -> None:
+    """A scheduler decides all there is and is told to stop."""
+    equip(log, systems=3)
+    submit_jobs(log, jobs)
+    scheduler = start("scheduler")
+    until(lambda: all_decided(log))
+    scheduler.terminate()
+    scheduler.wait(timeout=20)

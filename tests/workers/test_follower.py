@@ -1,0 +1,69 @@
+"""Who explains knows at every position what a scheduler knew there, from whichever snapshot it begins."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing
+
+import pytest
+
+from api.explaining import follower as following
+from api.explaining.follower import Follower
+from api.store.event_log import EventLog
+from api.store.lease import SCHEDULER
+from api.store.snapshots import Snapshots
+from domain.scheduling.partition import Partition
+from tests.domain.scheduling.contents import all_known
+from tests.harness.databases import TestDatabase
+from tests.harness.making import whole_log
+from tests.workers.conftest import Start
+from tests.workers.lab import submit_jobs
+from tests.workers.run_once import run_once
+
+
+@pytest.fixture
+def follower(database: TestDatabase) -> Iterator[Follower]:
+    with closing(Follower(database.service_url)) as made:
+        yield made
+
+
+def test_follower__any_position_in_any_order__knows_what_the_log_says_there(
+    log: EventLog, start: Start, follower: Follower, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(following, "WORTH_A_SNAPSHOT", 5)
+    monkeypatch.setattr("api.store.snapshots.SPAN_EVENTS", 20)
+    run_once(log, start, jobs=3)
+    kept = _knowing_up_to(log, log.end() // 2)
+    for _ in Snapshots(log, SCHEDULER).saving(kept):
+        pass
+    submit_jobs(log, 3)
+    begun = _told_of_beginnings(monkeypatch)
+
+    ends = sorted({recorded.commit_end for recorded in whole_log(log)})
+    assert all_known(follower.at_end()) == all_known(_knowing_up_to(log, ends[-1]))
+    for position in (ends[-2], ends[0], ends[-1], ends[len(ends) // 3], kept.position, ends[-3]):
+        assert all_known(follower.at(position)) == all_known(_knowing_up_to(log, position))
+    assert {0, kept.position} < {*begun}
+
+
+def _told_of_beginnings(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """From which positions followers have begun."""
+    found: list[int] = []
+    load = Snapshots.load
+
+    def loaded(snapshots: Snapshots, upto: int | None = None) -> Partition:
+        partition = load(snapshots, upto)
+        found.append(partition.position)
+        return partition
+
+    monkeypatch.setattr(Snapshots, "load", loaded)
+    return found
+
+
+def _knowing_up_to(log: EventLog, position: int) -> Partition:
+    """Folded from the beginning, up to the end of the commit that it is in."""
+    partition = Partition()
+    for recorded in whole_log(log):
+        if recorded.commit_end <= position:
+            partition.apply(recorded)
+    return partition
