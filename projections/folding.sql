@@ -17,6 +17,10 @@ UPDATE progress SET position = %s, recorded_at = %s WHERE name = 'all' AND posit
 -- name: tell
 SELECT pg_notify(%s, %s)
 
+-- name: analyze
+-- So that the planner knows them as they are.
+SELECT live.analyze_read_models()
+
 -- name: members
 -- The recipes that a page touches, their hosts, and all of the sets that it touches; when each was new, and when it
 -- last began to be waiting and running. OFFSET 0 has each looked up by its number: before the tables of a young service

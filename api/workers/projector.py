@@ -13,6 +13,7 @@ from api.store.mapper import EventMapper, Row
 from api.store.tailer import Tailer, TailerCounters, is_of_many
 from projections.database import AWAY
 from projections.projector import OutOfStep, Projector
+from projections.sql import SQL
 
 RETRY_SECONDS = 0.5
 # A page takes a good deal less.
@@ -26,8 +27,6 @@ SECONDS_EACH_OF_MANY = 0.12
 # Lengths of the log at which the read models are analyzed: a lab is registered, and its queue submitted,
 # before PostgreSQL does so by itself, and meanwhile whoever reads a page of it would have it all sorted.
 YOUNG = (1_000, 4_000, 16_000, 64_000)
-
-ANALYZE = b"SELECT live.analyze_read_models()"
 
 logger = logging.getLogger(__name__)
 
@@ -74,7 +73,7 @@ def _project(
                     began, before = time.monotonic(), projector.position
                     projector.project([mapper.recorded(row) for row in page])
                     if any(before < length <= projector.position for length in YOUNG):
-                        connection.execute(ANALYZE)
+                        connection.execute(SQL["analyze"])
                     counters.pages += 1
                     counters.events += len(page)
                     if len(page) < tailer.page_size:

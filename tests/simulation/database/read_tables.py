@@ -20,7 +20,10 @@ if TYPE_CHECKING:
     from tests.simulation.database.session import Session
 
 Row = dict[str, Any]
-LOAD = re.compile(r"SELECT (?P<shown>.+) FROM unnest\(.+\) AS wanted \((?P<keys>.+)\) JOIN (?P<table>\w+) t ")
+LOAD = re.compile(
+    r"SELECT found\.\* FROM unnest\(.+\) AS wanted \((?P<keys>.+)\)"
+    r" CROSS JOIN LATERAL \(SELECT (?P<shown>.+) FROM (?P<table>\w+) t "
+)
 CLOSE = re.compile(
     r"UPDATE (?P<table>\w+) t SET until_position = wanted.position, until = wanted.moment"
     r" FROM .+ AS wanted \((?P<keys>.+), position, moment\)"

@@ -38,6 +38,7 @@ ANSWERS: dict[bytes, Answer] = {
     READ["stored_position"]: lambda server, _, params: server.read.stored_position(),
     READ["move"]: lambda server, session, params: server.read.move(session, params),
     READ["tell"]: lambda server, session, params: server.read.tell(session, params),
+    READ["analyze"]: lambda server, _, params: [],
     READ["members"]: lambda server, _, params: server.read.members(params),
     READ["states_of_jobs"]: lambda server, _, params: server.read.states_of_jobs(*params),
     READ["idle_of_labs"]: lambda server, _, params: server.read.idle_of_labs(*params),
