@@ -7,7 +7,7 @@ from contextlib import closing, contextmanager
 from datetime import datetime
 from typing import Final
 
-from api.processes.garbage import nothing_collected
+from api.processes.garbage import collect_what_lasted, nothing_collected
 from api.store.event_log import EventLog
 from api.store.lease import SCHEDULER
 from api.store.log_part import LogPart
@@ -23,6 +23,8 @@ LEFT_OUT: Final = sorted(NOT_FOLDED)
 # A snapshot is read in about the time that so many events take.
 WORTH_A_SNAPSHOT: Final = 50_000
 
+PRESENT, PAST = "present", "past"
+
 
 class Follower:
     """Mutable; reads the log only when it is asked. Not thread-safe. Calls raise DatabaseAway.
@@ -35,8 +37,7 @@ class Follower:
         self._url = url
         self._log = EventLog(url, pool_size=1)
         self._snapshots = Snapshots(self._log, SCHEDULER)
-        self._present: Partition | None = None
-        self._past: Partition | None = None
+        self._known: dict[str, Partition] = {}
 
     def end(self) -> int:
         """The end of the log as it is now."""
@@ -47,14 +48,25 @@ class Follower:
 
     def at(self, position: int, *, is_end: bool = False) -> Partition:
         """At the end of a commit, or of the log; of no use any more when the next is asked for."""
-        present = self._present
-        if is_end or (present is not None and present.position <= position):
-            self._present = self._through(present, position)
-            return self._present
-        if self._past is not None and self._past.position > position:
-            self._past = None
-        self._past = self._through(self._past, position)
-        return self._past
+        which = PRESENT if is_end or self._has_passed(position) else PAST
+        partition = self._through(self._near(which, position), position)
+        self._known[which] = partition
+        return partition
+
+    def _has_passed(self, position: int) -> bool:
+        present = self._known.get(PRESENT)
+        return present is not None and present.position <= position
+
+    def _near(self, which: str, position: int) -> Partition | None:
+        """What was known before, where the position is reached from there rather than from a snapshot; else it
+        is forgotten first: two of them would not find room everywhere.
+        """
+        known = self._known.pop(which, None)
+        if known is None or 0 <= position - known.position <= WORTH_A_SNAPSHOT:
+            return known
+        del known
+        collect_what_lasted()
+        return None
 
     def before(self, made: DecidedCommit) -> Partition:
         """As whoever decided a commit knew it, with its first cause to be answered first."""
@@ -94,19 +106,12 @@ class Follower:
         if known is not None and known.position == position:
             return known
         with nothing_collected():
-            partition = self._begun(known, position)
+            partition = self._snapshots.load(position) if known is None else known
             with self._part(partition.position) as log:
                 for recorded in log.upto(position):
                     partition.apply(recorded)
         partition.pass_over(position)
         return partition
-
-    def _begun(self, known: Partition | None, position: int) -> Partition:
-        """With what was known before, or with a snapshot where that is nearer."""
-        if known is not None and position - known.position <= WORTH_A_SNAPSHOT:
-            return known
-        kept = self._snapshots.load(position)
-        return kept if known is None or kept.position > known.position else known
 
     def close(self) -> None:
         self._log.close()

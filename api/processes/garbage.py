@@ -54,6 +54,13 @@ def spare_what_lasts(young_objects: int = YOUNG_OBJECTS) -> None:
     gc.callbacks.append(_spare)
 
 
+def collect_what_lasted() -> None:
+    """What was to last is not wanted any more. As a whole it is a circle: nothing but this finds it."""
+    gc.unfreeze()
+    gc.collect()
+    gc.freeze()
+
+
 def _spare(phase: str, info: dict[str, Any]) -> None:
     if phase == "stop" and info["generation"] == OLDEST_GENERATION:
         gc.freeze()

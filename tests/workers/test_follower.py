@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
 from collections.abc import Iterator
 from contextlib import closing
 
@@ -44,6 +46,20 @@ def test_follower__any_position_in_any_order__knows_what_the_log_says_there(
     for position in (ends[-2], ends[0], ends[-1], ends[len(ends) // 3], kept.position, ends[-3]):
         assert all_known(follower.at(position)) == all_known(_knowing_up_to(log, position))
     assert {0, kept.position} < {*begun}
+
+
+def test_follower__one_past_after_another__is_not_kept(
+    log: EventLog, start: Start, follower: Follower, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(following, "WORTH_A_SNAPSHOT", 0)
+    run_once(log, start, jobs=3)
+    follower.at_end()
+    ends = sorted({recorded.commit_end for recorded in whole_log(log)})
+    try:
+        left = [weakref.ref(follower.at(position)) for position in ends[:3]]
+        assert [each() is None for each in left] == [True, True, False]
+    finally:
+        gc.unfreeze()
 
 
 def _told_of_beginnings(monkeypatch: pytest.MonkeyPatch) -> list[int]:
