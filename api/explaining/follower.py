@@ -58,8 +58,9 @@ class Follower:
         return present is not None and present.position <= position
 
     def _near(self, which: str, position: int) -> Partition | None:
-        """What was known before, where the position is reached from there rather than from a snapshot; else it
-        is forgotten first: two of them would not find room everywhere.
+        """What was known before, where the position is reached from there rather than from a snapshot.
+
+        Else it is forgotten first: two of them would not find room everywhere.
         """
         known = self._known.pop(which, None)
         if known is None or 0 <= position - known.position <= WORTH_A_SNAPSHOT:
