@@ -68,4 +68,7 @@ def test_log__functions_that_run_as_the_owner__choose_themselves_what_names_mean
         "SELECT proname, proconfig FROM pg_proc WHERE prosecdef ORDER BY proname"
     ).fetchall()
 
-    assert found == [(name, ["search_path=log, pg_temp"]) for name in ("append", "take_lease")]
+    assert found == [
+        ("analyze_read_models", ["search_path=pg_catalog, pg_temp"]),
+        *((name, ["search_path=log, pg_temp"]) for name in ("append", "take_lease")),
+    ]

@@ -28,7 +28,7 @@ def test_projector__stopped_in_a_transaction__another_goes_on_and_it_too_when_it
     until(lambda: position(owner) == log.end())
     with owner_session(database.owner_url) as another, another.transaction():
         # Within its transaction the projector waits for a table, and gets it when it is stopped.
-        another.execute("LOCK TABLE read.recipes IN ACCESS EXCLUSIVE MODE")
+        another.execute("LOCK TABLE read.progress IN EXCLUSIVE MODE")
         submit_jobs(log, 1)
         until(lambda: lock_waiters(owner) == 1)
         os.kill(hung.pid, signal.SIGSTOP)

@@ -61,8 +61,8 @@ class Asked:
 def why_it_waits(partition: Partition, host: Recipe, asked: Asked) -> Waiting:
     """Of a recipe that has no system, and needs one of its own."""
     # Whoever explains the past may not know all systems that are hidden now.
-    unseen = (fqdn for fqdn in asked.unseen if fqdn in partition.systems)
-    seen = ~union(1 << partition.labs.number(fqdn) for fqdn in unseen)
+    hidden = [fqdn for fqdn in sorted(asked.unseen) if fqdn in partition.systems]
+    seen = ~union(1 << partition.labs.number(fqdn) for fqdn in hidden)
     refused = refusals(partition.labs, partition.sets.asks(host))
     candidates = Candidates(partition, host, refused)
     could = viable(partition.labs, refused)
