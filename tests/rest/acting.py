@@ -10,6 +10,9 @@ from domain.recipe.lifecycle import FINISHED
 from tests.harness.running import Running
 from tests.harness.waiting import until
 
+People = dict[str, httpx.Client]
+"""Who is logged in as whom, by name."""
+
 MOST_IN_ONE_COMMIT = 100
 EAST, WEST = "lab.east.example.com", "lab.west.example.com"
 DISTRO = {"and": [{"element": "name", "value": "RHEL-9.6"}, {"element": "arch", "value": "x86_64"}]}

@@ -11,6 +11,7 @@ import pytest
 from tests.harness.running import Running
 from tests.harness.waiting import until
 from tests.rest.acting import (
+    People,
     after,
     finish,
     happened,
@@ -23,7 +24,6 @@ from tests.rest.acting import (
     usage,
 )
 
-People = dict[str, httpx.Client]
 REASON = {"reason": "not needed"}
 
 

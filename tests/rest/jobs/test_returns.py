@@ -10,6 +10,7 @@ import pytest
 
 from tests.harness.running import Running
 from tests.rest.acting import (
+    People,
     after,
     commands,
     finish,
@@ -23,7 +24,6 @@ from tests.rest.acting import (
     usage,
 )
 
-People = dict[str, httpx.Client]
 KEEPS: dict[str, Any] = {"reservesys": {"duration_seconds": 7200, "when": "always"}}
 
 

@@ -10,9 +10,8 @@ import pytest
 
 from domain.scheduling.reasons import NO_ACCESS, OF_SYSTEM
 from tests.harness.waiting import until
-from tests.rest.acting import finish, in_state, recipe_for, start, submit
+from tests.rest.acting import People, finish, in_state, recipe_for, start, submit
 
-People = dict[str, httpx.Client]
 Machines = Callable[..., str]
 
 GROUP, POOL = "submits-there", "for-submitting"

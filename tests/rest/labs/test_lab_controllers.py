@@ -10,6 +10,7 @@ from tests.harness.running import Running
 from tests.rest.acting import (
     EAST,
     WEST,
+    People,
     after,
     by_people,
     commands,
@@ -21,8 +22,6 @@ from tests.rest.acting import (
     start,
     submit,
 )
-
-People = dict[str, httpx.Client]
 
 
 def test_enabled__changed__once_and_by_admins_only(

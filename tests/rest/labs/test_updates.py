@@ -13,6 +13,7 @@ from tests.harness.running import Running
 from tests.rest.acting import (
     EAST,
     WEST,
+    People,
     after,
     by_people,
     commands,
@@ -25,7 +26,6 @@ from tests.rest.acting import (
     usage,
 )
 
-People = dict[str, httpx.Client]
 PATH = f"/lab-controllers/{EAST}/updates"
 NUMBERS = itertools.count(1)
 

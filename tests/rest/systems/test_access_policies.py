@@ -10,9 +10,8 @@ import httpx
 import pytest
 
 from tests.harness.running import SAMPLES, Running
-from tests.rest.acting import after, by_people, in_one_commit, recipe_for, submit, usage
+from tests.rest.acting import People, after, by_people, in_one_commit, recipe_for, submit, usage
 
-People = dict[str, httpx.Client]
 VIEW = {"permission": "view", "everybody": True}
 RESERVE = {"permission": "reserve", "everybody": True}
 SUBMIT = {"permission": "submit", "everybody": True, "maximum_effective_priority": "Urgent"}

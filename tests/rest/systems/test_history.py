@@ -8,10 +8,8 @@ from typing import Any
 import httpx
 
 from tests.harness.running import Running
-from tests.rest.acting import EAST, WEST, finish, recipe_for, start, submit
+from tests.rest.acting import EAST, WEST, People, finish, recipe_for, start, submit
 from tests.rest.whole_system import WHOLE
-
-People = dict[str, httpx.Client]
 
 
 def history(client: httpx.Client, fqdn: str, line: Running, **asked: Any) -> list[dict[str, Any]]:

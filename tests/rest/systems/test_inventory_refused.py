@@ -7,10 +7,8 @@ from typing import Any
 import httpx
 
 from tests.harness.running import Running
-from tests.rest.acting import EAST, by_people
+from tests.rest.acting import EAST, People, by_people
 from tests.rest.systems.inventories import CSV, counts, export, take, take_table
-
-People = dict[str, httpx.Client]
 
 FAULTY_ROWS = [
     # A good one, which is not stored either.

@@ -13,6 +13,7 @@ from tests.harness.running import Running
 from tests.harness.waiting import until
 from tests.rest.acting import (
     EAST,
+    People,
     after,
     by_people,
     commands,
@@ -24,7 +25,6 @@ from tests.rest.acting import (
     usage,
 )
 
-People = dict[str, httpx.Client]
 UNTIL = "2099-01-01T00:00:00Z"
 
 

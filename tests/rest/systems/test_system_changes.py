@@ -12,6 +12,7 @@ from tests.harness.running import Running
 from tests.rest.acting import (
     EAST,
     WEST,
+    People,
     after,
     by_people,
     cancel_set,
@@ -23,8 +24,6 @@ from tests.rest.acting import (
     submit,
     usage,
 )
-
-People = dict[str, httpx.Client]
 
 
 def test_patch__many_things_at_once__one_commit_and_nothing_again(

@@ -10,10 +10,9 @@ import pytest
 
 from tests.harness.running import Running
 from tests.harness.waiting import until
-from tests.rest.acting import EAST, in_state, recipe_for, submit
+from tests.rest.acting import EAST, People, in_state, recipe_for, submit
 
 OPEN = {"entries": [{"permission": "view", "everybody": True}]}
-People = dict[str, httpx.Client]
 LISTS: list[tuple[str, dict[str, Any], str, str]] = [
     ("/systems", {}, "systems", "fqdn"),
     ("/systems", {"lab_controller": EAST, "condition": "Automated"}, "systems", "fqdn"),
