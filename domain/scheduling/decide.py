@@ -17,7 +17,8 @@ from domain.scheduling.triggers import LET_GO, NEW_JOB, PENDING_SYSTEM, WAKE_UP,
 
 # 4: access policies, loans, and effective priorities; a reason for who waits, and which labs a set fits in.
 # Decisions of 3 knew nothing of these: any system served everybody, by nominal priority.
-POLICY_VERSION = 4
+# 5: the repairs that CHANGELOG.md lists under "Decisions".
+POLICY_VERSION = 5
 
 ANSWERS: dict[str, Callable[[Partition, Trigger], Iterator[Decision]]] = {
     NEW_JOB: new_job,
