@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from domain.recipe.events import RecipeQueued
 from domain.recipe.state import Recipe
@@ -20,7 +20,7 @@ from domain.scheduling.wanted import hopeless, wanted
 from domain.scheduling.why_waits import why_waits
 
 
-def new_job(partition: Partition, trigger: Trigger) -> Iterator[Decision]:
+def new_job(partition: Partition, trigger: Trigger) -> Decision:
     draft = Draft(partition, trigger)
     recipe_set_id = int(trigger.name)
     never = why_never(partition, recipe_set_id)
@@ -28,7 +28,7 @@ def new_job(partition: Partition, trigger: Trigger) -> Iterator[Decision]:
         draft.happen(abort_set(partition.members(recipe_set_id), never))
     else:
         _place(draft, recipe_set_id)
-    yield draft.decision()
+    return draft.decision()
 
 
 def _place(draft: Draft, recipe_set_id: int) -> None:

@@ -8,9 +8,11 @@ to find it anew takes longer than all the rest.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict
 from itertools import chain
 from typing import Any, Final, TypeAlias, TypeVar
 
+from domain.events import Batch
 from domain.recipe.state import Recipe
 from domain.recipe_set.state import RecipeSet
 from domain.scheduling.filter_key import FilterKey
@@ -52,6 +54,8 @@ def pieces(partition: Partition) -> Iterator[Piece]:
         "position": partition.position,
         "directory": partition.directory.plain(),
         "triggers": [trigger._asdict() for trigger in partition.triggers.waiting()],
+        "batch": asdict(partition.triggers.batch),
+        "newly_assigned": list(partition.sets.newly_assigned),
     }
     texts = Texts()
     filters = partition.filters
@@ -96,7 +100,8 @@ def restored(made: Iterable[Piece]) -> Partition:
     partition.directory.restore(head["directory"])
     partition.restore(int(head["position"]), found.systems)
     partition.filters.restore(found.evaluated, found.signatures)
-    partition.sets.restore(found.recipe_sets, found.recipes)
+    partition.sets.restore(found.recipe_sets, found.recipes, head["newly_assigned"])
+    partition.triggers.restore(Batch(**head["batch"]))
     for trigger in head["triggers"]:
         partition.triggers.push(Trigger(**trigger))
     return partition

@@ -16,10 +16,9 @@ from domain.events import Event
 from domain.recipe.events import RecipeCompleted
 from domain.recipe.lifecycle import UNPLACED
 from domain.recipe_set.ending import abort, abort_set, end_one
-from domain.scheduling.draft import Decision, Draft
+from domain.scheduling.draft import Decision, Draft, recorded
 from domain.scheduling.out_of_step import out_of_step
 from domain.scheduling.partition import Partition
-from domain.scheduling.question import ask_all
 from domain.scheduling.reasons import (
     DISTRO_LEFT,
     LOAN_OVER,
@@ -28,6 +27,7 @@ from domain.scheduling.reasons import (
     WATCHDOG_EXPIRED,
 )
 from domain.scheduling.triggers import TIMER, Trigger
+from domain.scheduling.waking import ask_all
 from domain.scheduling.whereabouts import called
 from domain.system.state import System
 from domain.upkeep.loan import end_loan
@@ -70,7 +70,7 @@ def correct(partition: Partition, clock: Clock, findings: Findings) -> list[Deci
     Triggers may wait for their answer meanwhile, and go on waiting: what runs out does so under any load.
     """
     partition.suppose_at(clock.now)
-    return [decision for check in CHECKS for decision in check(partition, clock, findings)]
+    return recorded(partition, [each for check in CHECKS for each in check(partition, clock, findings)])
 
 
 def _watchdogs(partition: Partition, clock: Clock, findings: Findings) -> Iterator[Decision]:
@@ -172,7 +172,7 @@ def _out_of_step(partition: Partition, _: Clock, findings: Findings) -> Iterator
 
 def _idle_but_wanted(partition: Partition, _: Clock, findings: Findings) -> Iterator[Decision]:
     """A trigger that waits may be the one that gives the system away: only without any it is a fault."""
-    if partition.triggers.first() is not None:
+    if partition.triggers:
         return
     trigger = Trigger(partition.position, TIMER, "consistency")
     for decision in ask_all(partition, trigger):

@@ -6,15 +6,18 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from domain.events import Basis, Event, Recorded, split_subject
+from domain.events import Basis, Batch, Event, Recorded, split_subject
 
 
 @dataclass(frozen=True)
 class Decided:
-    """One decision: the cause that it names, and what happened to which subject, in log order."""
+    """One decision: the cause that it names, what happened to which subject, in log order, and which triggers
+    are answered after its commit.
+    """
 
     cause: str
     events: tuple[tuple[str, Event], ...]
+    batch: Batch | None = None
 
 
 @dataclass(frozen=True)
@@ -38,11 +41,6 @@ class DecidedCommit:
     def by_timer(self) -> bool:
         return self.cause.startswith("timer/")
 
-    @property
-    def answered(self) -> int | None:
-        """The position of the last event that was answered, if any was."""
-        return event_position(self.decisions[-1].cause)
-
 
 def event_position(cause: str) -> int | None:
     """Of a cause that is an event."""
@@ -65,7 +63,11 @@ def decided(commit: Sequence[Recorded]) -> DecidedCommit | None:
     for _, together in groupby(commit, key=lambda recorded: recorded.stamp.number):
         events = tuple(together)
         decisions.append(
-            Decided(events[0].stamp.cause, tuple((recorded.subject, recorded.event) for recorded in events))
+            Decided(
+                events[0].stamp.cause,
+                tuple((recorded.subject, recorded.event) for recorded in events),
+                basis.batch,
+            )
         )
     in_time = all(recorded.stamp.at == basis.now for recorded in commit)
     return DecidedCommit(basis, commit[0].position, commit[-1].position, in_time, tuple(decisions))

@@ -62,7 +62,7 @@ def test_decisions__refused_again_and_again__triggers_do_not_pile_up(world: Worl
     for _ in range(10):
         world.decide()
     assert world.partition.triggers.waiting() == waiting
-    assert len(world.partition.triggers._heap) == len(waiting)
+    assert len(world.partition.triggers._all()) == len(waiting)
 
 
 def _new_and_pending(world: World) -> None:
