@@ -82,9 +82,9 @@ def from_data(topic: str, version: int, data: Mapping[str, Any]) -> Event:
 class Batch:
     """The triggers that are answered together, and how far a commit has answered them.
 
-    The batch holds the triggers of the positions behind `after` up to `upto`; every trigger up to `after` was
-    answered before it. `left` is the first kind of trigger that the commit leaves unanswered in the batch, None
-    if it leaves none.
+    The batch holds the triggers behind position `after` up to `upto`; all others up to `after` were answered
+    before it. `left` is the first kind of trigger that the commit leaves unanswered in the batch, None if it
+    leaves none.
     """
 
     after: int

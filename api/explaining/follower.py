@@ -14,6 +14,7 @@ from api.store.log_part import LogPart
 from api.store.snapshots import Snapshots
 from api.store.sql import SQL
 from domain.events import Recorded
+from domain.scheduling.batches import catch_up
 from domain.scheduling.not_folded import NOT_FOLDED
 from domain.scheduling.partition import Partition
 from projections.database import AWAY, away
@@ -72,7 +73,7 @@ class Follower:
     def before(self, made: DecidedCommit) -> Partition:
         """As whoever decided a commit knew it, with its first cause to be answered first."""
         partition = self.at(made.basis.position)
-        partition.catch_up(made.basis, made.cause)
+        catch_up(partition.triggers, partition.sets, made.stamp)
         return partition
 
     def commit_of(self, granted: Recorded) -> DecidedCommit:

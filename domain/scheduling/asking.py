@@ -26,7 +26,7 @@ MOST_TRIES: Final = 4
 
 
 Place = tuple[int, ...]
-"""Where a recipe stands on a system: negative effective priority, then its rank. Places of all lines compare."""
+"""The place of a recipe on a system: negative effective priority, then its rank; comparable over all lines."""
 
 
 class First(NamedTuple):

@@ -13,12 +13,13 @@ from datetime import datetime
 from domain.access.submitting import Who
 from domain.directory import events as directory
 from domain.directory.state import Directory
-from domain.events import Basis, Event, Moment, Recorded, split_subject
+from domain.events import Event, Moment, Recorded, split_subject
 from domain.recipe.state import Recipe
 from domain.recipe_set.members import Members
 from domain.recipe_set.state import RecipeSet
 from domain.scheduling.admitting import Admitting
 from domain.scheduling.availability import Availability
+from domain.scheduling.batches import end_batch_unless, newly_assigned, resume
 from domain.scheduling.bitmaps import union
 from domain.scheduling.describing import Describing, looks_alike
 from domain.scheduling.effort import Effort
@@ -61,43 +62,15 @@ class Partition:
         self.reserved: dict[str, None] = {}
         self._supposed = Supposed(0, None)
         self._raising = Raising(wake_ups)
-        # The end of the last commit that said which triggers are answered.
-        self._resumed = 0
 
     # The log
 
     def apply(self, recorded: Recorded) -> None:
         self.pass_over(recorded.position)
-        self._resume(recorded)
+        resume(self.triggers, self.sets, recorded.stamp)
         happened = self._take_in(recorded)
         for question in self._raising.questions(happened, self):
             self._raise(recorded.position, recorded.commit_end, question)
-
-    def _resume(self, recorded: Recorded) -> None:
-        """A decision says which triggers are answered."""
-        basis, cause = recorded.stamp.basis, recorded.stamp.cause
-        if basis is None or recorded.commit_end == self._resumed:
-            return
-        if basis.batch is not None:
-            self._resumed = recorded.commit_end
-            self.triggers.resume(basis.batch)
-            self._end_batch_unless(basis.batch.left)
-        # Policy 1 answered no wake-ups: its decisions say nothing of those before them.
-        elif basis.policy_version > 1 and cause.startswith("event/"):
-            self.triggers.answered_before(int(cause.removeprefix("event/")))
-
-    def catch_up(self, made: Basis, cause: str) -> None:
-        """Know which triggers a decision at this position has found answered, before it is made again."""
-        if made.batch is not None:
-            before = self.triggers.batch
-            self.triggers.catch_up(made.batch)
-            self._end_batch_unless(before.left if self.triggers.batch == before else None)
-        elif cause.startswith("event/"):
-            self.triggers.answered_before(int(cause.removeprefix("event/")))
-
-    def _end_batch_unless(self, left: str | None) -> None:
-        if left is None:
-            self.sets.end_batch()
 
     def pass_over(self, position: int) -> None:
         """What is in the log up to there, and was not applied, is `not_folded`."""
@@ -114,8 +87,7 @@ class Partition:
         if kind in HELD:
             before = self._known(subject)
             after = evolve(subject, before, event, Moment.of(recorded))
-            batch = None if recorded.stamp.basis is None else recorded.stamp.basis.batch
-            self._put(after, newly_assigned=batch is not None and batch.left is not None)
+            self._put(after, newly_assigned=newly_assigned(recorded.stamp))
             return Happened(subject, event, before, after)
         if isinstance(event, directory.DirectoryEvent):
             self.directory.apply(recorded)
@@ -230,7 +202,7 @@ class Partition:
 
     def _answered(self) -> None:
         self.triggers.committed()
-        self._end_batch_unless(self.triggers.batch.left)
+        end_batch_unless(self.sets, self.triggers.batch.left)
 
     def refused(self) -> None:
         """What was decided is not in the log, and what was asked is to be asked again."""
@@ -243,7 +215,7 @@ class Partition:
 
     def _know(self, supposed: Supposed) -> None:
         """What is left to do is what `apply` does beside taking in."""
-        self.position = self._resumed = supposed.last_position
+        self.position = supposed.last_position
         for subject in supposed.before:
             state = self._known(subject)
             if isinstance(state, Recipe) and state.finished:

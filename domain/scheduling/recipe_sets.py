@@ -36,8 +36,8 @@ class RecipeSets:
     Finished recipes are forgotten, and a set with its last one. Who holds is told to `holders`.
     `who_of` says whose a recipe is, as far as that makes a difference.
 
-    `newly_assigned` are the recipes that became assigned in the batch that is being answered. They rank with the
-    queued recipes until it is answered, because a batch is answered in the order known at its basis.
+    `newly_assigned` are the recipes that became assigned in the batch that is being answered. They rank with
+    the queued recipes until it is answered, because a batch is answered in the order known at its basis.
     """
 
     def __init__(self, filters: Filters, holders: Holders, who_of: Callable[[Recipe], Who]) -> None:

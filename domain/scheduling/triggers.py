@@ -1,18 +1,18 @@
 """The triggers that wait for the scheduler's answer, and the batch of them that it is answering (design 4.2).
 
-A batch holds every trigger known at one basis. Its kinds are answered one after another, in the order of `ORDER`;
-triggers that become known later wait until the batch is answered, so that no trigger starves.
+A batch holds every trigger known at one basis. Its kinds are answered one after another, in the order of
+`ORDER`; triggers that become known later wait until the batch is answered, so that no trigger starves.
 
-- Let-go comes first: while holders of a lab cannot be completed, grants there are refused as unsafe, and a system
-  would become idle only to be asked again.
-- Pending systems come before wake-ups: a wake-up could give a set its first system, and with it a claim to the
+- Let-go comes first: while holders of a lab cannot be completed, grants there are refused as unsafe, and a
+  system would become idle only to be asked again.
+- Pending systems come before wake-ups: a wake-up could give a set its first system, and with it a claim to
   others, before the queue was searched for the pending one.
 - New sets come last: the recipes that wait already have the first choice of what came free.
 
-A new set or a pending system waits until the log has its answer. Let-go and wake-ups are quiet: they leave no trace
-when nothing comes of them. Therefore each commit records its batch, and the first kind that it leaves unanswered. A
-kind is asked as a whole, again and again, until nothing comes of it; so a scheduler that reads the record knows as
-much as the one that wrote it.
+A new set or a pending system waits until the log has its answer. Let-go and wake-ups are quiet: they leave no
+trace when nothing comes of them. Therefore each commit records its batch, and the first kind that it leaves
+unanswered. A kind is asked as a whole, again and again, until nothing comes of it; so a scheduler that reads
+the record knows as much as the one that wrote it.
 """
 
 from __future__ import annotations
@@ -216,7 +216,7 @@ class Triggers:
         self._set_bounds(batch.after if batch.left else batch.upto, batch.upto)
 
     def catch_up(self, batch: Batch) -> None:
-        """Go on in front of a commit that has recorded its batch: nothing came of what was asked in between."""
+        """Go on in front of a commit that has recorded its batch: nothing came of earlier triggers."""
         if (batch.after, batch.upto) != (self._after, self._upto):
             self._answer(ORDER)
             self._bound(batch.after, batch.after)

@@ -1,8 +1,8 @@
-"""Which recipe takes which idle system next, of all systems that the wake-ups of a batch ask (design section 4.2).
+"""The grants of idle systems that the wake-ups of a batch ask (design section 4.2).
 
-The highest rank over all asked systems is served first; which of its systems the recipe takes, says design section
-5.5. Systems of one lab and one access class rank all recipes alike. So the best recipe of each such group is found
-by the heads of the lines, without a look at the systems, and the best of those is served.
+The highest rank over all asked systems is served first; which of its systems the recipe takes, says design
+section 5.5. Systems of one lab and one access class rank all recipes alike. So the best recipe of each such
+group is found by the heads of the lines, without a look at the systems, and the best of those is served.
 """
 
 from __future__ import annotations
@@ -23,7 +23,6 @@ from domain.scheduling.partition import Partition
 from domain.scheduling.question import merged, tiers_of
 from domain.scheduling.triggers import Trigger
 from domain.scheduling.wanted import hopeless
-
 
 EVERY_SYSTEM: Final = -1
 
@@ -73,9 +72,9 @@ class Waking:
     def next(self) -> Taken | None:
         """Return the next grant, which has not happened yet; None when nobody takes anything."""
         if self._next is None:
-            heads = [head for group in self._groups if (head := _head(self._partition, group)) is not None]
+            heads = _heads(self._partition, self._groups)
             if heads:
-                tier, place, _ = first = min(heads)
+                _, place, _ = first = min(heads)
                 alike = (head.systems for head in heads if head[:2] == first[:2])
                 self._next = self._choose(self._partition.sets.recipes[place[-1]], union(alike))
         return self._next
@@ -148,6 +147,10 @@ def _fits(partition: Partition, lab_controller: str, idle: int) -> list[tuple[in
     return list(found.items())
 
 
+def _heads(partition: Partition, groups: Iterable[Group]) -> list[Head]:
+    return [head for group in groups if (head := _head(partition, group)) is not None]
+
+
 def _head(partition: Partition, group: Group) -> Head | None:
     for number, tier in enumerate(tiers_of(group.lab_controller)):
         while group.filters:
@@ -162,16 +165,12 @@ def _head(partition: Partition, group: Group) -> Head | None:
     return None
 
 
-def _first_in(
-    partition: Partition, group: Group, tier: tuple[str, ...]
-) -> tuple[Place, int] | int | None:
+def _first_in(partition: Partition, group: Group, tier: tuple[str, ...]) -> tuple[Place, int] | int | None:
     """Return the first recipe of a tier that may have a system of the group, and all that it could use.
 
     Or the number of a filter that fits none of these systems any more; None: nobody may have one.
     """
-    for place in merged(
-        [partition.filters.in_order(line, group.filters, group.decides) for line in tier]
-    ):
+    for place in merged([partition.filters.in_order(line, group.filters, group.decides) for line in tier]):
         host = partition.sets.recipes[place[-1]]
         systems = partition.idle(host) & group.systems
         if not systems:

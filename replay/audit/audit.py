@@ -13,7 +13,7 @@ from replay.audit.invariant import Found, Invariant, Violation
 from replay.audit.known import Known
 from replay.audit.record import Commit, Decision, Record, Recorded, commits, record_of
 from replay.audit.rest import at_rest_in
-from replay.audit.rules import BY_ACCESS, OnDecisions, of_the_log
+from replay.audit.rules import POLICIES, OnDecisions, of_the_log
 from replay.audit.tables import UNPLACED
 from replay.audit.touched import Touched
 from replay.audit.viable import Judge
@@ -35,9 +35,10 @@ class Audit:
         self._known = Known()
         self._judge = Judge(self._known)
         self._of_the_log = of_the_log()
+        judges = {True: self._judge, False: Judge(self._known, by_access=False)}
         self._on_decisions = {
-            True: OnDecisions(self._judge),
-            False: OnDecisions(Judge(self._known, by_access=False)),
+            policy: OnDecisions(judges[policy.by_access], in_batches=policy.in_batches)
+            for policy in POLICIES.values()
         }
         self._looking: dict[str, tuple[Invariant, ...]] = {}
         # What the scheduler did not know yet, by the ends of commits.
@@ -110,14 +111,18 @@ class Audit:
     def _decision(self, decision: Decision) -> Found:
         """Each is judged by what its basis says and those before it have decided."""
         version = decision.policy_version
-        rules = self._on_decisions[BY_ACCESS[version]] if version in BY_ACCESS else None
+        policy = POLICIES.get(version)
+        rules = None if policy is None else self._on_decisions[policy]
         if rules is None:
             self.other_policies[version or 0] += 1
         else:
             self.decisions += 1
+        in_batches = policy is not None and policy.in_batches
+        self._known.decides(decision, in_batches=in_batches)
         for record in decision.records:
             if rules is not None:
                 yield from self._given(record, rules)
+            self._known.ranks(record, in_batches=in_batches)
             self._known.apply(record)
         for invariant in () if rules is None else rules.decided:
             yield from invariant.decided(self._known, decision)

@@ -41,6 +41,8 @@ class Record(NamedTuple):
     # When it happened, and the time of its basis: two texts, or two times. None where nobody says.
     at: Any = None
     now: Any = None
+    # The last position whose triggers the decision's batch holds; None in a policy without batches.
+    batch: int | None = None
 
     @property
     def subject(self) -> str:
@@ -77,6 +79,7 @@ def record_of(recorded: Recorded) -> Record:
         None if basis is None else basis.policy_version,
         stamp.at,
         None if basis is None else basis.now,
+        None if basis is None or basis.batch is None else basis.batch.upto,
     )
 
 
@@ -106,7 +109,12 @@ def from_row(row: tuple[int, int, Any, str, int, str, bytes]) -> Record:
         get("policy_version"),
         stored["at"],
         get("now"),
+        _upto(get("batch")),
     )
+
+
+def _upto(batch: Mapping[str, Any] | None) -> int | None:
+    return None if batch is None else batch["upto"]
 
 
 def _without_data(state: bytes) -> bytes:
@@ -139,6 +147,7 @@ def from_json(events: Iterable[Mapping[str, Any]]) -> Iterator[Record]:
             policy_version=event.get("policy_version"),
             at=event.get("at"),
             now=event.get("now"),
+            batch=_upto(event.get("batch")),
         )
 
 
@@ -153,6 +162,12 @@ class Decision:
     @property
     def policy_version(self) -> int | None:
         return self.records[0].policy_version
+
+    @property
+    def batch(self) -> int:
+        """The position up to which its batch was known: its basis where nothing else is recorded."""
+        batch = self.records[0].batch
+        return self.basis if batch is None else batch
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from replay.audit.booking import InStep, OneRecipePerSystem
 from replay.audit.decisions import Decisions, NobodyFencedWrites, WholeCommits
 from replay.audit.grants import (
@@ -44,12 +46,12 @@ def of_the_log() -> tuple[Invariant, ...]:
 class OnDecisions:
     """What is judged by what the scheduler knew, by the moments at which it looks."""
 
-    def __init__(self, judge: Judge) -> None:
+    def __init__(self, judge: Judge, *, in_batches: bool) -> None:
         every: tuple[OfDecisions, ...] = (
             UsableGrant(judge),
             LentSystem(judge),
             AllowedGrant(judge),
-            NobodyJumped(judge),
+            NobodyJumped(judge, in_batches=in_batches),
             NobodyOverlooked(judge),
             NoUnsafeGrant(judge),
         )
@@ -58,6 +60,18 @@ class OnDecisions:
         self.decided = [one for one in every if type(one).decided is not OfDecisions.decided]
 
 
-# The policies whose grants must be as the rules written down here have it, by whether they ask who may submit
-# and who has borrowed; who names none must, too.
-BY_ACCESS = {2: False, 3: False, 4: True, 5: True, None: True}
+class Policy(NamedTuple):
+    """Whether a policy asks who may submit and who has borrowed; whether it answers triggers in batches."""
+
+    by_access: bool
+    in_batches: bool
+
+
+# The policies whose grants must be as the rules written down here have it; who names none must, too.
+POLICIES = {
+    2: Policy(by_access=False, in_batches=False),
+    3: Policy(by_access=False, in_batches=False),
+    4: Policy(by_access=True, in_batches=False),
+    5: Policy(by_access=True, in_batches=True),
+    None: Policy(by_access=True, in_batches=False),
+}

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from domain.events import Basis, Batch, Event, Recorded, split_subject
+from domain.events import Basis, Batch, Event, Recorded, Stamp, split_subject
 
 
 @dataclass(frozen=True)
@@ -22,16 +22,21 @@ class Decided:
 
 @dataclass(frozen=True)
 class DecidedCommit:
-    """All decisions of one basis, with the positions of their first event and of their last.
+    """All decisions of one basis, with the stamp of the first, and the positions of their first and last event.
 
     `in_time`: every event says that it happened at the time of the basis.
     """
 
-    basis: Basis
+    stamp: Stamp
     first_position: int
     last_position: int
     in_time: bool
     decisions: tuple[Decided, ...]
+
+    @property
+    def basis(self) -> Basis:
+        assert self.stamp.basis is not None, "the scheduler decided it"
+        return self.stamp.basis
 
     @property
     def cause(self) -> str:
@@ -70,4 +75,4 @@ def decided(commit: Sequence[Recorded]) -> DecidedCommit | None:
             )
         )
     in_time = all(recorded.stamp.at == basis.now for recorded in commit)
-    return DecidedCommit(basis, commit[0].position, commit[-1].position, in_time, tuple(decisions))
+    return DecidedCommit(commit[0].stamp, commit[0].position, commit[-1].position, in_time, tuple(decisions))

@@ -16,6 +16,7 @@ from domain.directory.events import LabControllerSilent
 from domain.events import Recorded
 from domain.recipe.events import RecipeNew
 from domain.recipe_set.events import RecipeSetSubmitted
+from domain.scheduling.batches import catch_up
 from domain.scheduling.decide import POLICY_VERSION, decide
 from domain.scheduling.draft import Decision
 from domain.scheduling.partition import Partition
@@ -102,7 +103,7 @@ class Recomputation:
 
     def _again(self, made: DecidedCommit) -> list[Decided]:
         """What is decided now; it stays supposed."""
-        self._partition.catch_up(made.basis, made.cause)
+        catch_up(self._partition.triggers, self._partition.sets, made.stamp)
         if made.by_timer:
             again = correct(self._partition, _clock(made), Findings())
         elif event_position(made.cause) is None:

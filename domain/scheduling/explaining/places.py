@@ -63,8 +63,8 @@ class Places:
         return [line.counted(maxima, effective) for line in lines if line is not None]
 
     def _asked(self, system: System) -> Iterator[tuple[str, Rank | None]]:
-        """Yield the lines that the system asks up to the recipe: all of a tier before its own, and of its own tier
-        those before its rank.
+        """Yield the lines that the system asks up to the recipe. Of its own tier only the recipes before its
+        rank count.
         """
         for tier in tiers_of(system.lab_controller):
             is_own = self._line in tier

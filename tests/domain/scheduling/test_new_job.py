@@ -7,7 +7,6 @@ import pytest
 from domain.recipe.events import RecipeQueued
 from domain.scheduling.decide import decide
 from domain.scheduling.reasons import NO_IDLE_SYSTEM
-from tests.domain.scheduling.labs import occupy
 from tests.domain.scheduling.wants import ANYTHING, HUGE, forces, named
 from tests.domain.scheduling.world import World
 

@@ -81,7 +81,7 @@ def stuck_holder(world: World) -> tuple[int, ...]:
 
 
 def begin_batch(world: World) -> None:
-    """Submit the first set of a batch that gets nothing; a let-go that is raised afterwards waits for the rest."""
+    """Submit the first set of a batch, which gets nothing; a later let-go waits until the batch is answered."""
     world.submit(named("x"), priority="Urgent")
 
 
