@@ -26,7 +26,7 @@ MOST_TRIES: Final = 4
 
 
 Place = tuple[int, ...]
-"""The place of a recipe on a system: negative effective priority, then its rank; comparable over all lines."""
+"""The place of a recipe on a system: negative effective priority, then its rank. Lines compare by it."""
 
 
 class First(NamedTuple):

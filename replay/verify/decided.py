@@ -22,7 +22,7 @@ class Decided:
 
 @dataclass(frozen=True)
 class DecidedCommit:
-    """All decisions of one basis, with the stamp of the first, and the positions of their first and last event.
+    """All decisions of one basis, with the stamp of the first, and the positions of the first and last event.
 
     `in_time`: every event says that it happened at the time of the basis.
     """

@@ -75,7 +75,8 @@ def _grant(view: View, number: int, event: Event, newly: Collection[int]) -> Ite
 
 def _place(view: View, number: int, name: str, newly: Collection[int]) -> tuple[int, int, int, int, int]:
     """Where it stands on a system: the assigned come first, then the others; who is new comes as if it were
-    queued, and so does who became assigned in the same batch. Among them, by effective priority, then as in every line.
+    queued, and so does who became assigned in the same batch. Among them, by effective priority, then as in
+    every line.
     """
     effective = max(view.rank[number][0], view.highest.get((number, name), len(URGENCY)))
     return (

@@ -254,8 +254,8 @@ PARTS: tuple[TakenOut, ...] = (
     _row("lent", case("a b", "ab", "b"), "close, lend"),
     _row("loan ended", case("a b", "ab", "b"), "lend away, end loan"),
     _row("group changed", case("a b", "Normal+: ab", "b"), "close, leave group, join group"),
-    # c comes free in the batch that is being answered as b breaks, and nobody may have it while job 1 waits for
-    # b. Then that holds nothing.
+    # c comes free in the batch that is being answered as b breaks, and nobody may have it while job 1 waits
+    # for b. Then that holds nothing.
     _history(
         "set let go",
         case("a b c d e", "b c d e", "a b", "c d"),

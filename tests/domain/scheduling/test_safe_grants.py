@@ -81,7 +81,7 @@ def stuck_holder(world: World) -> tuple[int, ...]:
 
 
 def begin_batch(world: World) -> None:
-    """Submit the first set of a batch, which gets nothing; a later let-go waits until the batch is answered."""
+    """Submit the first set of a batch, which gets nothing. A later let-go waits for the rest of it."""
     world.submit(named("x"), priority="Urgent")
 
 

@@ -9,8 +9,8 @@ from api.rest.contract.values import Time
 
 
 class Batch(Shape):
-    """The triggers behind position `after` up to `upto`, which the scheduler answers together. `left`: the first
-    kind of them that the commit leaves unanswered.
+    """The triggers behind position `after` up to `upto`, which the scheduler answers together. `left` is the
+    first kind of them that the commit leaves unanswered.
     """
 
     after: int
