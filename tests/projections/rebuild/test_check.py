@@ -87,7 +87,8 @@ def test_check__rows_from_before_the_results_of_given_up_recipes__are_as_the_mig
     story: Told, database: TestDatabase, owner: Owner
 ) -> None:
     for table in ("tasks", "recipe_sets", "jobs"):
-        plant = f"UPDATE read.{table} SET result = 'Pass' WHERE state IN ('cancelled', 'aborted') AND result = 'Warn'"
+        given_up = "state IN ('cancelled', 'aborted') AND result = 'Warn'"
+        plant = f"UPDATE read.{table} SET result = 'Pass' WHERE {given_up}"
         assert owner.execute(plant.encode()).rowcount > 0, table
     (migration,) = [one for one in migrations() if one.name == "2026-11-23-results"]
     owner.execute(migration.text.encode())
