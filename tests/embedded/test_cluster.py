@@ -13,18 +13,13 @@ import pytest
 from api.embedded import account
 from api.embedded.cluster import Cluster, sync_method
 from api.embedded.errors import EmbeddedPostgresError
+from tests.embedded.asking import ask
 from tests.embedded.conftest import MakeCluster
 
 
 @pytest.fixture
 def cluster(make_cluster: MakeCluster, open_folder: Path) -> Cluster:
     return make_cluster(open_folder / "postgresql")
-
-
-def ask(url: str, question: str) -> object:
-    with psycopg.connect(url) as connection:
-        row = connection.execute(question.encode()).fetchone()
-    return row[0] if row else None
 
 
 def test_start__new_folder__is_as_labledger_needs_it(cluster: Cluster) -> None:

@@ -22,8 +22,8 @@ from api.embedded.database import EmbeddedDatabase
 from api.embedded.errors import EmbeddedPostgresError
 from api.embedded.service_login import service_url
 from api.settings import Settings
+from tests.embedded.asking import ask
 from tests.embedded.conftest import MakeCluster
-from tests.embedded.test_cluster import ask
 
 # AuthenticationCleartextPassword, as an impostor asks for it.
 GIVE_ME_YOUR_PASSWORD = b"R\x00\x00\x00\x08\x00\x00\x00\x03"
