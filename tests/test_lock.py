@@ -1,4 +1,4 @@
-"""The lock files beside the ranges of setup.cfg. `script/lock --check`, which needs a network, resolves anew."""
+"""The lock files beside the ranges of setup.cfg. `script/lock --check` resolves them anew."""
 
 from __future__ import annotations
 
