@@ -51,6 +51,8 @@ class Recipe:
     state: str = "new"
     system: str | None = None
     lab_controller: str | None = None
+    # Kept only where no distro tree was found, for the reason.
+    distro_requires: str = ""
     deadline: datetime | None = None
 
     @property
@@ -114,6 +116,7 @@ def _begin(recipe_id: int, event: happened.RecipeNew, moment: Moment) -> Recipe:
         reservesys=event.reservesys,
         autopick_random=event.autopick_random,
         autopick_pools=tuple(event.autopick_pools),
+        distro_requires=event.distro_requires if event.distro_tree_id is None else "",
     )
 
 
