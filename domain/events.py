@@ -129,8 +129,8 @@ class Recorded(NamedTuple):
 class Moment(NamedTuple):
     """Where in its subject's history an event stands, and by what clocks.
 
-    `at` is None for an event that is only supposed: it has no time yet, and sets no deadline. `recorded_at` is
-    None until the event is in the log: the database gives that time.
+    `at` is None for an event that is only supposed: it has no time yet, and sets no deadline. `recorded_at`
+    is None until the event is in the log: the database gives that time.
     """
 
     version: int

@@ -93,7 +93,7 @@ COUNTERS: Final = (
     ),
     Declared(
         "consistency_withheld_turns",
-        "Turns of the consistency loop that ended nothing: the clocks of scheduler and database differ or moved",
+        "Turns of the consistency loop that ended nothing: clocks of scheduler and database differ or moved",
         {"doubt": DOUBTS},
     ),
     Declared("append_commits", "Statements by which processes that serve appended"),

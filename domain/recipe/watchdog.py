@@ -66,7 +66,7 @@ def _counted(moment: Moment, seconds: int) -> Deadlines:
 
 
 def recorded(recipe: Recipe, at: datetime, recorded_at: datetime) -> Recipe:
-    """Complete the deadlines of a decided recipe: its decision, made at `at`, was recorded at `recorded_at`."""
+    """Complete the deadlines of a recipe whose decision was made `at` a time and recorded at another."""
     if recipe.deadline is None or recipe.recorded_deadline is not None:
         return recipe
     return changed(recipe, recorded_deadline=recipe.deadline + (recorded_at - at))

@@ -40,8 +40,8 @@ SILENT_AFTER_SECONDS: Final = 300
 class Clock:
     """The time, and when each lab controller was last heard.
 
-    `may_end` is False while nobody knows whether the time is right: then nothing runs out, and no lab controller
-    becomes silent.
+    `may_end` is False while nobody knows whether the time is right: then nothing runs out, and no lab
+    controller becomes silent.
     """
 
     now: datetime

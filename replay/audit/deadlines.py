@@ -1,7 +1,7 @@
-"""The deadlines of watchdogs: the scheduler ends a recipe by its watchdog only when the time is over (design 4.5).
+"""The deadlines of watchdogs: the scheduler ends a recipe only when the time is over (design 4.5).
 
-From policy version 5 on a deadline counts from the time at which the database recorded the event that set it, before
-that from the time that the event names.
+From policy version 5 on a deadline counts from the time at which the database recorded the event that set it,
+before that from the time that the event names.
 """
 
 from __future__ import annotations

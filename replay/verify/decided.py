@@ -22,7 +22,8 @@ class Decided:
 class DecidedCommit:
     """All decisions of one basis, with the positions of their first event and of their last.
 
-    `in_time`: every event says that it happened at the time of the basis. `recorded_at` is the database's time.
+    `in_time`: every event says that it happened at the time of the basis. `recorded_at` is the
+    database's time.
     """
 
     basis: Basis

@@ -22,7 +22,10 @@ SHIFTS = [4 * HOURS, -4 * HOURS, 1_900]
 
 
 class Lab:
-    """A scheduler, a database and the world, each with a clock; `heard` are the seconds since the last contact."""
+    """A scheduler, a database and the world, each with a clock.
+
+    `silent_seconds` have passed since the last contact.
+    """
 
     def __init__(self) -> None:
         self.world = one_lab()
