@@ -108,6 +108,14 @@ class ReadsQuery(Query):
     user: Annotated[Name | None, Field(description="only those of this user")] = None
 
 
+class LogUsageQuery(Query):
+    since: Annotated[Time | None, Field(description="from the day (UTC) of this moment on; else today")] = (
+        None
+    )
+    limit: Annotated[Limit, Field(description="maximum number of rows")] = MAX_LIMIT
+    actor: Annotated[Name | None, Field(description="only what this user or process has written")] = None
+
+
 class CommandQuery(Read):
     after: Annotated[Position, Field(description="only commands after this one")] = 0
     wait_seconds: Annotated[Wait, Field(description="wait as long for the first one")] = 0

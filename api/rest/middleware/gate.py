@@ -138,5 +138,6 @@ class Gate:
         if not self._services.feed.is_current(MOST_UNREAD_SECONDS):
             raise NotReady("it cannot read the log, so this token may have been revoked")
         token_id, document = found
-        self._rates.take(token_id)
-        return Principal(document["user"], document["role"], document["lab_controller"], token_id)
+        principal = Principal(document["user"], document["role"], document["lab_controller"], token_id)
+        self._rates.take(principal.counted_as)
+        return principal
