@@ -150,7 +150,7 @@ def run_scheduler(settings: Settings) -> None:
             consistency,
             snapshots,
         )
-        counts = (scheduler.counters, consistency.findings, tailer.counters)
+        counts = (scheduler.counters, consistency.findings, consistency.withheld, tailer.counters)
         with CounterWriter(Counters(log, partial(counted.scheduling, *counts))):
             scheduler.run(stop.made)
     log.close()
