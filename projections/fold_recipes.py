@@ -13,7 +13,7 @@ from domain.command.derive import PlacedRecipe, of_recipe
 from domain.events import Recorded
 from domain.priority import Priority
 from domain.recipe import events as recipe
-from domain.recipe.lifecycle import GIVEN_UP, OPEN_TASK, UNPLACED
+from domain.recipe.lifecycle import OPEN_TASK, UNPLACED
 from domain.recipe.place import NOWHERE, place_after
 from domain.roll_up import result_of
 from domain.values import maker
@@ -77,8 +77,9 @@ def recipe_state(models: ReadModels, recorded: Recorded, event: Any, now: Now) -
     models.recipes.put((recipe_id,), after, now)
     models.members.move(recipe_id, after.state, now[1])
     _index_queue(models, recipe_id, after, now)
-    if after.state in GIVEN_UP:
-        _end_tasks(models, recipe_id, after.state, now)
+    ended = recipe.state_of_open_tasks(event)
+    if ended is not None:
+        _end_tasks(models, recipe_id, ended, now)
     if before is not None:
         durations(models, recipe_id, before.state, after.state, now)
     placed = before and _placed(models, recipe_id, before)

@@ -63,6 +63,7 @@ FOLDED: dict[type[Event], Fold] = {
     system_happened.SystemInstalling: system,
     system_happened.SystemRunning: system,
     system_happened.SystemConditionChanged: system,
+    system_happened.SystemProvisioningFailed: system,
     system_happened.SystemInventoryChanged: system,
     system_happened.SystemLabControllerChanged: system,
     system_happened.SystemOwnerChanged: system,

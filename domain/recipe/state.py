@@ -10,7 +10,7 @@ from typing import Any
 from domain.events import Event, Moment
 from domain.recipe import events as happened
 from domain.recipe import watchdog
-from domain.recipe.lifecycle import FINISHED, GIVEN_UP, OPEN_TASK, STARTED
+from domain.recipe.lifecycle import FINISHED, OPEN_TASK, STARTED
 from domain.recipe.place import place_after
 from domain.values import changed, changer
 
@@ -29,6 +29,8 @@ class Task:
 @dataclass(frozen=True, slots=True)
 class Recipe:
     """`submission` is the log position of its first event, `deadline` when its watchdog expires.
+
+    `abort_reason` is set while a recipe that was given up keeps its system: it is aborted for it afterwards.
 
     A guest recipe names its host's id; its system is its host's, and it never moves that system.
     """
@@ -52,6 +54,7 @@ class Recipe:
     system: str | None = None
     lab_controller: str | None = None
     deadline: datetime | None = None
+    abort_reason: str | None = None
 
     @property
     def subject(self) -> str:
@@ -86,8 +89,11 @@ def evolve(recipe: Recipe | None, recipe_id: int, event: Event, moment: Moment) 
     deadline = watchdog.after_state(recipe, event, moment.at)
     system, lab_controller = place_after((recipe.system, recipe.lab_controller), event)
     tasks = recipe.tasks
-    if state in GIVEN_UP:
-        tasks = tuple(_given_up(task, state) for task in tasks)
+    ended = happened.state_of_open_tasks(event)
+    if ended is not None:
+        tasks = tuple(_given_up(task, ended) for task in tasks)
+    if isinstance(event, happened.RecipeReserved):
+        recipe = changed(recipe, abort_reason=event.reason)
     return _moved(recipe, moment.version, state, deadline, system, lab_controller, tasks)
 
 
