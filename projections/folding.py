@@ -77,6 +77,7 @@ FOLDED: dict[type[Event], Fold] = {
     directory.PoolSystemAdded: pool_system,
     directory.PoolSystemRemoved: pool_system,
     directory.LabControllerRegistered: lab_enabling,
+    directory.LabControllerChanged: document,
     directory.LabControllerEnabled: lab_enabling,
     directory.LabControllerDisabled: lab_enabling,
     directory.LabControllerSilent: document,

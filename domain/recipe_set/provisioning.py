@@ -15,6 +15,7 @@ from domain.recipe_set.keeping import give_up
 from domain.recipe_set.members import Members
 from domain.system.events import SystemConditionChanged, SystemProvisioningFailed
 from domain.system.failures import distro_name
+from domain.system.lifecycle import BROKEN
 from domain.system.state import System
 from domain.system.usage import condition_reason, is_automated
 
@@ -31,7 +32,7 @@ class Failure:
 
 
 def provisioning_failed(members: Members, recipe: Recipe, failure: Failure, broken_after: int) -> Decided:
-    """Return the events of a recipe and of its system; none for a recipe that was given up before or has ended.
+    """Return the events of a recipe and its system; none for a recipe that was given up before or has ended.
 
     `broken_after` is the limit of the system's lab controller. A guest says nothing about the system.
     """
@@ -70,9 +71,9 @@ def _count(members: Members, recipe: Recipe, reason: str, broken_after: int) -> 
 
 
 def _with_broken_system(members: Members, recipe: Recipe, why: str) -> Decided:
-    system = replace(_system(members, recipe), condition="Broken")
+    system = replace(_system(members, recipe), condition=BROKEN)
     members = replace(members, systems={**members.systems, system.fqdn: system})
-    broken = SystemConditionChanged(condition="Broken", reason=why)
+    broken = SystemConditionChanged(condition=BROKEN, reason=why)
     return [(system.subject, broken), *abort(members, recipe, condition_reason(system, why))]
 
 

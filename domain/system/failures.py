@@ -37,7 +37,7 @@ NO_FAILURES: Final = Failures()
 
 
 def distro_name(distro_tree_id: int | None, own: Mapping[str, Any] | None) -> str:
-    """Return the name of a distro among failures: the id of its tree, or the version of a job's own distro."""
+    """Return the name of a distro among failures: that of its tree, or of the version of a job's own."""
     if own is None:
         return f"tree {distro_tree_id}"
     return f"{own['osmajor']}.{own.get('osminor') or '0'} {own['arch']}"

@@ -8,7 +8,7 @@ from pydantic import Field, model_validator
 
 from api.rest.contract.inputs.common import Input
 from api.rest.contract.inputs.systems import SystemItem
-from api.rest.contract.values import CommandId, Count, Fqdn, Id, OneOf, Real, Text
+from api.rest.contract.values import CommandId, Count, Flag, Fqdn, Id, OneOf, Real, Text
 from domain.roll_up import RESULT_ORDER
 
 # `New` is that of a task nobody has reported on.
@@ -16,8 +16,11 @@ REPORTED = tuple(result for result in RESULT_ORDER if result != "New")
 
 
 class CommandReport(Input):
+    """`power_failed` says that the command failed because the system did not obey its power control."""
+
     state: Literal["running", "completed", "failed"]
     reason: Text = ""
+    power_failed: Flag = False
 
 
 class CommandTold(CommandReport):
