@@ -112,6 +112,7 @@ def test_command__failed__aborts_its_recipe_once(
     assert client.patch(path, json={"state": "running"}).status_code == 409
     recipe = client.get(f"/recipes/{placed['recipe_id']}", params={"min_position": _position(answer)}).json()
     assert recipe["state"] == "aborted" and "no power" in recipe["reason"]
+    assert (recipe["result"], {task["result"] for task in recipe["tasks"]}) == ("Warn", {"Warn"})
     subject = f"recipe/{placed['recipe_id']}"
     aborted = [e for e in line.events() if e["topic"] == "recipe.aborted" and e["subject"] == subject]
     assert len(aborted) == 1
