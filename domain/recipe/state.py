@@ -28,7 +28,11 @@ class Task:
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """`submission` is the log position of its first event, `deadline` when its watchdog expires.
+    """`submission` is the log position of its first event.
+
+    `recorded_deadline` is when its watchdog expires. It counts from the time at which the database recorded
+    the event that set it, and is None until that event is in the log. Decisions before policy version 5 went
+    by `deadline`, which counts from the time that the event itself names.
 
     `abort_reason` is set while a recipe that was given up keeps its system: it is aborted for it afterwards.
 
@@ -53,7 +57,10 @@ class Recipe:
     state: str = "new"
     system: str | None = None
     lab_controller: str | None = None
+    # Kept only where no distro tree was found, for the reason.
+    distro_requires: str = ""
     deadline: datetime | None = None
+    recorded_deadline: datetime | None = None
     abort_reason: str | None = None
 
     @property
@@ -63,6 +70,10 @@ class Recipe:
     @property
     def is_guest(self) -> bool:
         return self.host_recipe_id is not None
+
+    @property
+    def deadlines(self) -> watchdog.Deadlines:
+        return self.deadline, self.recorded_deadline
 
     @property
     def finished(self) -> bool:
@@ -84,9 +95,11 @@ def evolve(recipe: Recipe | None, recipe_id: int, event: Event, moment: Moment) 
     state = getattr(event, "STATE", None)
     if state is None:
         recipe = changed(recipe, version=moment.version, tasks=_with_task(recipe.tasks, event))
-        deadline = watchdog.after_report(recipe, event, moment.at)
-        return recipe if deadline == recipe.deadline else changed(recipe, deadline=deadline)
-    deadline = watchdog.after_state(recipe, event, moment.at)
+        deadlines = watchdog.after_report(recipe, event, moment)
+        if deadlines == recipe.deadlines:
+            return recipe
+        return changed(recipe, deadline=deadlines[0], recorded_deadline=deadlines[1])
+    deadlines = watchdog.after_state(recipe, event, moment)
     system, lab_controller = place_after((recipe.system, recipe.lab_controller), event)
     tasks = recipe.tasks
     ended = happened.state_of_open_tasks(event)
@@ -94,10 +107,12 @@ def evolve(recipe: Recipe | None, recipe_id: int, event: Event, moment: Moment) 
         tasks = tuple(_given_up(task, ended) for task in tasks)
     if isinstance(event, happened.RecipeReserved):
         recipe = changed(recipe, abort_reason=event.reason)
-    return _moved(recipe, moment.version, state, deadline, system, lab_controller, tasks)
+    return _moved(recipe, moment.version, state, system, lab_controller, tasks, *deadlines)
 
 
-_moved = changer(Recipe, "version", "state", "deadline", "system", "lab_controller", "tasks")
+_moved = changer(
+    Recipe, "version", "state", "system", "lab_controller", "tasks", "deadline", "recorded_deadline"
+)
 
 
 def _begin(recipe_id: int, event: happened.RecipeNew, moment: Moment) -> Recipe:
@@ -120,6 +135,7 @@ def _begin(recipe_id: int, event: happened.RecipeNew, moment: Moment) -> Recipe:
         reservesys=event.reservesys,
         autopick_random=event.autopick_random,
         autopick_pools=tuple(event.autopick_pools),
+        distro_requires=event.distro_requires if event.distro_tree_id is None else "",
     )
 
 
