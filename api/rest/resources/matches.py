@@ -17,7 +17,7 @@ from api.rest.contract.operation import JSON, operation
 from api.rest.middleware.principal import Principal, principal_of
 from api.rest.resources.job_bodies import door_of, read_job
 from api.services import Services
-from api.use_cases.submit_job import distro_trees
+from api.use_cases.choose_trees import distro_trees, require_bounded
 from domain.errors import Fault, FaultyInput
 from domain.job.spec import JobSpec, RecipeSpec
 
@@ -61,6 +61,7 @@ class Matches:
     async def _asked(self, principal: Principal, body: bytes, kind: str) -> list[Named]:
         if (alone := _filter_alone(body, kind)) is not None:
             spec = await self._of_filter(principal, alone)
+            await require_bounded(self._services, spec)
             return [("", {"host_requires": spec.recipe_sets[0].recipes[0].host_requires})]
         spec = await read_job(self._services, principal, body, kind)
         trees = iter(await distro_trees(self._services, spec, principal.user))
