@@ -140,11 +140,12 @@ _known_deeper = lru_cache(4_096)(_deeper)
 
 def _product(document: Mapping[str, Any]) -> Iterator[Finding]:
     """Jobs that are kept for a product name it, and no others do."""
-    tag = document.get("retention_tag", DEFAULT_RETENTION_TAG)
+    tag = document.get("retention_tag", "") or DEFAULT_RETENTION_TAG
     needed = RETENTION_TAGS.get(tag.lower()) if isinstance(tag, str) else None
     if needed is None:
         return
-    if needed and document.get("product") is None:
+    product = document.get("product") or None
+    if needed and product is None:
         yield Finding((), f'retention tag "{tag}" needs a product')
-    if not needed and document.get("product") is not None:
+    if not needed and product is not None:
         yield Finding(("product",), f'retention tag "{tag}" takes no product')

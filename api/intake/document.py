@@ -10,11 +10,11 @@ from api.intake import limits
 from api.intake.values import (
     IS_WHOLE,
     Foreign,
-    GuestName,
     Kickstart,
     Line,
     Mail,
     Name,
+    OptionalName,
     Options,
     RetentionTag,
     Role,
@@ -23,6 +23,7 @@ from api.intake.values import (
     Whiteboard,
     no_repeats,
     nobody,
+    unless_empty,
 )
 from domain.job.spec import DEFAULT_RETENTION_TAG
 from domain.recipe_set.keeping import DEFAULT_SECONDS
@@ -87,7 +88,7 @@ class Distro(_Part):
 
     arch: Name
     osmajor: Name
-    osminor: Name = "0"
+    osminor: Annotated[Name, unless_empty("0")] = "0"
     name: Name | None = None
     variant: Name | None = None
     tree_url: Url
@@ -129,7 +130,7 @@ class AnyRecipe(_Part):
 class Guest(AnyRecipe):
     """It runs in a virtual machine on its host's system, so its `host_requires` decides nothing."""
 
-    guestname: GuestName = None
+    guestname: OptionalName = None
     guestargs: Options
 
 
@@ -144,10 +145,10 @@ class RecipeSet(_Part):
 
 class Job(_Part):
     whiteboard: Whiteboard = ""
-    user: Name | None = None
-    group: Name | None = None
+    user: OptionalName = None
+    group: OptionalName = None
     retention_tag: RetentionTag = DEFAULT_RETENTION_TAG
-    product: Name | None = None
+    product: OptionalName = None
     notify: Annotated[list[Mail], Field(max_length=limits.LIST_LIMIT)] = none_of(list)
     recipe_sets: Annotated[list[RecipeSet], Field(min_length=1, max_length=limits.RECIPE_SET_LIMIT)]
     foreign: Annotated[list[Foreign], Field(max_length=limits.LIST_LIMIT)] = none_of(list)

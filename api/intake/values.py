@@ -13,7 +13,7 @@ from api.intake.xml_record import foreign_text
 from api.intake.xml_text import parse_xml
 from api.intake.xml_walk import is_foreign
 from domain.errors import Unreadable
-from domain.job.spec import RETENTION_TAGS
+from domain.job.spec import DEFAULT_RETENTION_TAG, RETENTION_TAGS
 
 
 def _options(text: str) -> str:
@@ -27,8 +27,13 @@ def _options(text: str) -> str:
 
 
 def nobody(word: Any) -> Any:
-    """The job language writes None for an attribute that is not given."""
-    return None if word == "None" else word
+    """Return None for None in words and for an empty text: both stand for an absent value in jobs."""
+    return None if word in ("None", "") else word
+
+
+def unless_empty(default: Any) -> Any:
+    """Return a validator that reads an empty text as the default: clients write empty attributes."""
+    return BeforeValidator(lambda word: default if word == "" else word)
 
 
 def _retention_tag(tag: str) -> str:
@@ -78,7 +83,7 @@ IS_WHOLE = BeforeValidator(number("a whole number"))
 Kickstart = Annotated[Text | None, AfterValidator(_unless_blank)]
 Foreign = Annotated[Text, AfterValidator(_foreign)]
 Options = Annotated[Line, AfterValidator(_options)]
-GuestName = Annotated[Name | None, BeforeValidator(lambda word: word or None)]
+OptionalName = Annotated[Name | None, unless_empty(None)]
 Role = Annotated[Name | None, BeforeValidator(nobody)]
-RetentionTag = Annotated[Name, AfterValidator(_retention_tag)]
+RetentionTag = Annotated[Name, AfterValidator(_retention_tag), unless_empty(DEFAULT_RETENTION_TAG)]
 Mail = Annotated[Name, StringConstraints(pattern=r"^[^@\s]+@[^@\s]+$")]

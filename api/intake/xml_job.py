@@ -14,7 +14,8 @@ from api.intake.xml_walk import Walk
 from domain.errors import Fault, FaultyInput
 
 _YES_OR_NO: Final = {
-    word: word.lower() in ("true", "1") for word in ("true", "false", "TRUE", "FALSE", "1", "0")
+    word: word.lower() in ("true", "1")
+    for word in ("true", "false", "True", "False", "TRUE", "FALSE", "1", "0")
 }
 
 _AUTOPICK: Final = Record(

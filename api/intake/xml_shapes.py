@@ -83,7 +83,7 @@ class Listing:
 
 @dataclass(frozen=True)
 class Pairs:
-    """An element that holds names and what they stand for, each pair as the two attributes of a child."""
+    """Names with values, each pair as the two attributes of a child; of equal names the last pair counts."""
 
     tag: str
     name: str
@@ -93,9 +93,7 @@ class Pairs:
         gathered: dict[str, str] = {}
         for child in _children(element, self.tag, walk):
             pair = _values(child, (self.name, self.value), walk)
-            if pair and pair[0] in gathered:
-                walk.fault(child, f'"{pair[0]}" is given twice')
-            elif pair:
+            if pair:
                 walk.places.put(gathered, pair[0], child)
                 gathered[pair[0]] = pair[1]
         return gathered

@@ -59,7 +59,7 @@ def objects(parent: Mapping[str, Any], path: Path, field: str) -> Iterator[tuple
 
 
 def _owner(user: Any, known: KnownNames, submitter: str, *, is_admin: bool) -> Iterator[Finding]:
-    if not isinstance(user, str) or user == submitter:
+    if not isinstance(user, str) or user in ("", submitter):
         return
     if user not in known.users:
         yield Finding(("user",), unknown_name("user", user))
@@ -68,7 +68,7 @@ def _owner(user: Any, known: KnownNames, submitter: str, *, is_admin: bool) -> I
 
 
 def _group(group: Any, known: KnownNames, submitter: str, *, is_admin: bool) -> Iterator[Finding]:
-    if not isinstance(group, str):
+    if not isinstance(group, str) or not group:
         return
     if group not in known.groups:
         yield Finding(("group",), unknown_name("group", group))

@@ -30,7 +30,7 @@ from domain.recipe_set.messages import (
 from domain.system import events as system_happened
 from domain.system.lifecycle import USAGE
 
-# Nobody gets there without having been installing: that report can only be one that comes again.
+# Each of them follows `installing`: a report of it is repeated or late.
 AFTER_INSTALLING = ("running", "reserved", "completed")
 
 
@@ -47,16 +47,14 @@ def report(members: Members, recipe: Recipe, message: Report) -> Decided:
 def _installing(members: Members, recipe: Recipe, _: ReportInstalling) -> Decided:
     if recipe.state in ("installing", *AFTER_INSTALLING):
         return []
-    return _move(members, recipe, "installing", happened.RecipeInstalling(system=_on(recipe)))
+    return _move(members, recipe, "installing")
 
 
 def _task_running(members: Members, recipe: Recipe, message: ReportTaskRunning) -> Decided:
     task = _task(recipe, message.task_id)
     if task.state == "running" or (task.state == "completed" and recipe.state != "waiting"):
         return []
-    decided: Decided = []
-    if recipe.state != "running":
-        decided = _move(members, recipe, "running", happened.RecipeRunning(system=_on(recipe)))
+    decided = [] if recipe.state == "running" else _move(members, recipe, *_until_running(recipe))
     TASK.require(f"task {task.task_id} of {recipe.subject}", task.state, "running")
     return [*decided, (recipe.subject, happened.TaskStarted(task_id=task.task_id))]
 
@@ -118,15 +116,24 @@ def _on(recipe: Recipe) -> str:
     return recipe.system
 
 
-def _move(members: Members, recipe: Recipe, state: str, event: Event) -> Decided:
-    """A host moves its system along; a guest never does."""
-    RECIPE.require(recipe.subject, recipe.state, state)
-    moved: Decided = [(recipe.subject, event)]
+def _until_running(recipe: Recipe) -> tuple[str, ...]:
+    """Return the states up to `running`: a started task implies `installing`, whose report may be lost."""
+    return ("installing", "running") if recipe.state == "waiting" else ("running",)
+
+
+def _move(members: Members, recipe: Recipe, *states: str) -> Decided:
+    """Move a recipe through states in turn, and a host's system with it."""
+    RECIPE.require(recipe.subject, recipe.state, states[0])
+    on = _on(recipe)
     if recipe.is_guest:
-        return moved
-    system = members.systems[_on(recipe)]
-    USAGE.require(system.subject, system.usage, state)
-    return [*moved, (system.subject, _USAGES[state](recipe_id=recipe.recipe_id))]
+        return [(recipe.subject, _STATES[state](system=on)) for state in states]
+    system = members.systems[on]
+    USAGE.require(system.subject, system.usage, states[0])
+    moved: Decided = []
+    for state in states:
+        moved.append((recipe.subject, _STATES[state](system=on)))
+        moved.append((system.subject, _USAGES[state](recipe_id=recipe.recipe_id)))
+    return moved
 
 
 def _task(recipe: Recipe, task_id: int) -> Task:
@@ -144,6 +151,11 @@ _HANDLERS: dict[type[Any], Callable[[Members, Recipe, Any], Decided]] = {
     ReportCompleted: _completed,
     ReportAborted: _aborted,
     ReportWatchdog: _watchdog,
+}
+
+_STATES: dict[str, Callable[..., Event]] = {
+    "installing": happened.RecipeInstalling,
+    "running": happened.RecipeRunning,
 }
 
 _USAGES: dict[str, Callable[..., Event]] = {

@@ -109,7 +109,13 @@ SYSTEM: Final = Vocabulary(
         Element(("diskcount",), "disk_count", operands.whole),
         # In no pool at all: = "". In any: != "".
         Element(("pool", "group"), "pools", operators=MATCHING, empty_means_none=True, names="pools"),
-        Element(("key_value",), "key_values", attributes=("key", "value"), required=("key",), names="keys"),
+        Element(
+            ("key_value", "system/key_value"),
+            "key_values",
+            attributes=("key", "value"),
+            required=("key",),
+            names="keys",
+        ),
         Element(
             ("device",), "devices", operators=MATCHING, attributes=inventory.DEVICE_ATTRIBUTES, required=()
         ),

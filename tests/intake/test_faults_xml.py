@@ -6,8 +6,6 @@ import pytest
 
 from tests.intake.jobs import faults_of, job_xml
 
-PARAM = '<param name="A" value="1"/>'
-
 
 @pytest.mark.parametrize(
     ("body", "where", "message"),
@@ -55,11 +53,6 @@ PARAM = '<param name="A" value="1"/>'
             job_xml(in_recipe="<kickstart>a<b/></kickstart>"),
             "line 3, <b>",
             "unknown element <b> in <kickstart>",
-        ),
-        (
-            job_xml(task=f'<task name="/t"><params>{PARAM}\n{PARAM}</params></task>'),
-            "line 7, <param>",
-            '"A" is given twice',
         ),
     ],
 )

@@ -11,7 +11,7 @@ from orjson import Fragment, loads
 from api.rest.contract.inputs.systems import Cpu, Properties
 from domain.priority import Priority
 from domain.recipe.lifecycle import UNFINISHED
-from domain.roll_up import result_of
+from domain.roll_up import result_in, result_of
 from domain.system.differences import Difference
 from projections.durations import PHASES
 
@@ -45,7 +45,7 @@ def recipe_document(recipe: Row, tasks: list[Row], deadline: datetime | None) ->
     beside = ("guests", "guestname", "guestargs", "reservesys", "distro")
     return {
         **{name: recipe[name] for name in (*of_it, *shown, "reason", "since")},
-        "result": result_of(task["result"] for task in tasks),
+        "result": result_in(recipe["state"], result_of(task["result"] for task in tasks)),
         "tasks": tasks,
         **{name: recipe[name] for name in beside},
         "deadline": deadline,

@@ -41,6 +41,16 @@ MOVES: list[tuple[str, str, Report, list[object]]] = [
         ReportTaskRunning(TASK),
         [happened.RecipeRunning(system="a"), happened.TaskStarted(task_id=TASK)],
     ),
+    (
+        "waiting",
+        "new",
+        ReportTaskRunning(TASK),
+        [
+            happened.RecipeInstalling(system="a"),
+            happened.RecipeRunning(system="a"),
+            happened.TaskStarted(task_id=TASK),
+        ],
+    ),
     ("running", "running", ReportTaskEnded(TASK, "completed"), [happened.TaskCompleted(task_id=TASK)]),
     ("running", "completed", ReportCompleted(), [happened.RecipeCompleted()]),
     ("running", "running", ReportAborted("panic"), [happened.RecipeAborted(reason="panic")]),

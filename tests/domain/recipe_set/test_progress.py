@@ -65,6 +65,11 @@ def test_reports__all_goes_well__recipe_completed_and_system_pending() -> None:
     assert recipe.task(1).results == (("Pass", "all good", 1.0, ("http://log/1",)),)  # type: ignore[union-attr]
 
 
+def test_reports__installing_is_lost_and_comes_late__all_others_are_taken() -> None:
+    first, *others = WELL
+    assert after_all([*others[:3], first, *others[3:]])[0].state == "completed"
+
+
 @pytest.mark.parametrize("number", range(len(WELL)))
 def test_report__repeated_at_once__changes_nothing(number: int) -> None:
     pair = after_all(WELL[: number + 1])

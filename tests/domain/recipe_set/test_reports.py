@@ -80,6 +80,8 @@ ANSWERS: dict[tuple[str, str, str], list[Event]] = {
     # The first task makes the recipe running, the next ones start by themselves.
     ("installing", "new", "task-running"): TO_RUNNING,
     ("running", "new", "task-running"): TO_RUNNING[2:],
+    # The report of the installation was lost: the started task implies it.
+    ("waiting", "new", "task-running"): [*TO_INSTALLING, *TO_RUNNING],
     ("running", "running", "task-running"): NOTHING,
     ("running", "completed", "task-running"): NOTHING,
     ("reserved", "completed", "task-running"): NOTHING,

@@ -194,7 +194,7 @@ ELEMENTS = [
     Asked(("auto_prov",), [({"power_type": "ipmi", "lab_controller": "lab"}, [
         ("=", "True", True), ("==", "1", True), ("=", "yes", True), ("=", True, True),
     ])], [{}, {"power_type": None, "lab_controller": "lab"}, {"power_type": "", "lab_controller": "lab"}]),
-    Asked(("key_value",), [(KEYS, [
+    Asked(("key_value", "system/key_value"), [(KEYS, [
         ("=", "1", True), ("=", "YES", True), ("=", "2", False), ("!=", "1", False), ("!=", "2", True),
         ("like", "y%", True), ("like", "n%", False), (">", "0", True), (">", "yes", False), (">=", "1", True),
         ("<", 2, True), ("<=", "1", True), ("<=", "0", False), ("<", "0", False), (">=", "z", False),

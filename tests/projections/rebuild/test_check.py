@@ -9,6 +9,7 @@ from threading import Event as Flag
 import pytest
 
 from api.store.event_log import EventLog
+from api.store.migrate import migrations
 from api.workers.rebuild import check
 from tests.harness.databases import TestDatabase
 from tests.harness.programs import program
@@ -80,6 +81,18 @@ def test_check__much_is_wrong__no_more_than_the_limit_of_each_table(
     assert [difference.table for difference in found] == ["system_usage"] * 3 + ["tasks"] * 3
     keys = [tuple(difference.key.values()) for difference in found]
     assert keys[:3] == sorted(keys[:3]), "the first of them"
+
+
+def test_check__rows_from_before_the_results_of_given_up_recipes__are_as_the_migration_makes_them(
+    story: Told, database: TestDatabase, owner: Owner
+) -> None:
+    for table in ("tasks", "recipe_sets", "jobs"):
+        given_up = "state IN ('cancelled', 'aborted') AND result = 'Warn'"
+        plant = f"UPDATE read.{table} SET result = 'Pass' WHERE {given_up}"
+        assert owner.execute(plant.encode()).rowcount > 0, table
+    (migration,) = [one for one in migrations() if one.name == "2026-11-23-results"]
+    owner.execute(migration.text.encode())
+    assert check(database.owner_url, silent, 10)[1] == []
 
 
 def test_check__projector_far_behind__is_about_what_it_has_folded(

@@ -41,13 +41,26 @@ def test_progress__whole_life_with_every_message_twice__each_counts_once(
     ]
 
 
+def test_progress__installing_is_lost__the_first_task_brings_recipe_and_system_to_running_at_once(
+    client: httpx.Client, placed: dict[str, Any], line: Running
+) -> None:
+    answer = _report(client, placed["recipe_id"], {"state": "running", "task_id": placed["tasks"][0]})
+    assert answer.status_code == 200
+    end = int(_position(answer))
+    assert [event["topic"] for event in line.events() if event["commit_end"] == end] == [
+        *("recipe.installing", "system.installing", "recipe.running", "system.running"),
+        "recipe.task-started",
+    ]
+    assert _report(client, placed["recipe_id"], {"state": "installing"}).status_code == 200
+
+
 def test_progress__contradicts_the_state__409_and_nothing_stored(
     client: httpx.Client, placed: dict[str, Any]
 ) -> None:
     recipe_id, first_task = placed["recipe_id"], placed["tasks"][0]
     for message in (
         {"state": "completed"},
-        {"state": "running", "task_id": first_task},
+        {"task_id": first_task, "state": "completed"},
         {"task_id": first_task, "result": "Pass"},
         {"task_id": 2**31 - 1, "result": "Pass"},
     ):
@@ -99,6 +112,7 @@ def test_command__failed__aborts_its_recipe_once(
     assert client.patch(path, json={"state": "running"}).status_code == 409
     recipe = client.get(f"/recipes/{placed['recipe_id']}", params={"min_position": _position(answer)}).json()
     assert recipe["state"] == "aborted" and "no power" in recipe["reason"]
+    assert (recipe["result"], {task["result"] for task in recipe["tasks"]}) == ("Warn", {"Warn"})
     subject = f"recipe/{placed['recipe_id']}"
     aborted = [e for e in line.events() if e["topic"] == "recipe.aborted" and e["subject"] == subject]
     assert len(aborted) == 1

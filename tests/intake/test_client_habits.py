@@ -1,0 +1,51 @@
+"""Documents as clients of Beaker write them: accepted, with the meaning that Beaker gives them."""
+
+from __future__ import annotations
+
+import pytest
+
+from domain.requirements import KeyValue, from_text
+from tests.intake.elements import SHORT
+from tests.intake.jobs import job_document, job_xml, read_json, read_xml
+from tests.intake.schema import is_valid
+
+EMPTY = 'user="" group="" retention_tag="" product=""'
+
+
+def test_attributes__empty__mean_absent() -> None:
+    written = job_xml(job=EMPTY, recipe='role=""', task='<task name="/t" role=""/>')
+    assert read_xml(written) == read_xml(job_xml())
+    assert is_valid(written)
+
+
+def test_fields_of_json__empty__mean_absent() -> None:
+    task = {"name": "/t", "role": ""}
+    empty = dict.fromkeys(("user", "group", "retention_tag", "product"), "")
+    assert read_json(job_document(recipe={"role": "", "tasks": [task]}, **empty)) == read_json(job_document())
+
+
+def test_minor_version__empty__is_zero() -> None:
+    written = SHORT.replace('major="M"', 'major="M" minor=""')
+    assert read_xml(job_xml(distro=written)) == read_xml(job_xml(distro=SHORT))
+
+
+def test_key_value__in_system__is_the_key_value() -> None:
+    written = job_xml(host='<hostRequires><system><key_value key="HVM"/></system></hostRequires>')
+    (recipe,) = read_xml(written).recipe_sets[0].recipes
+    assert KeyValue("HVM", "==") in from_text(recipe.host_requires).children  # type: ignore[union-attr]
+    assert is_valid(written)
+
+
+@pytest.mark.parametrize(("word", "is_random"), [("True", True), ("False", False)])
+def test_autopick__random_with_a_capital__is_read(word: str, is_random: bool) -> None:
+    written = job_xml(in_recipe=f'<autopick random="{word}"/>')
+    assert read_xml(written).recipe_sets[0].recipes[0].autopick_random is is_random
+    assert is_valid(written)
+
+
+def test_task_parameter__given_twice__counts_as_given_last() -> None:
+    params = "".join(f'<param name="{name}" value="{value}"/>' for name, value in ("A1", "B2", "A3"))
+    written = job_xml(task=f'<task name="/t"><params>{params}</params></task>')
+    (task,) = read_xml(written).recipe_sets[0].recipes[0].tasks
+    assert dict(task.params) == {"A": "3", "B": "2"}
+    assert is_valid(written)
