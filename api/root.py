@@ -93,6 +93,7 @@ def http_application(settings: Settings) -> InFlight:
 def _services(settings: Settings, log: EventLog, appended: EventLog) -> Services:
     from api.explaining.explainer import Explainer
     from api.feed import Feed
+    from api.quotas import QuotaLimits, Quotas
     from api.services import Bounds, Services
     from api.store.aggregates import Aggregates
     from api.store.group_commit import GroupCommit
@@ -109,6 +110,13 @@ def _services(settings: Settings, log: EventLog, appended: EventLog) -> Services
         contacts=Contacts(log),
         numbers=Numbers(log),
         explainer=Explainer(url),
+        quotas=Quotas(
+            QuotaLimits(
+                settings.max_log_bytes_per_day,
+                settings.max_unfinished_recipes,
+                settings.max_live_tokens,
+            )
+        ),
         bounds=Bounds(settings.position_wait_seconds, settings.long_poll_seconds),
     )
 
@@ -142,7 +150,7 @@ def run_scheduler(settings: Settings) -> None:
             consistency,
             snapshots,
         )
-        counts = (scheduler.counters, consistency.findings, tailer.counters)
+        counts = (scheduler.counters, consistency.findings, consistency.withheld, tailer.counters)
         with CounterWriter(Counters(log, partial(counted.scheduling, *counts))):
             scheduler.run(stop.made)
     log.close()

@@ -19,7 +19,7 @@ from api.intake.not_yet import NOT_YET
 from api.intake.places import Places
 from api.intake.requirements import LANGUAGES, Required
 from domain.directory.known_names import KnownNames
-from domain.job.names import check_names, objects
+from domain.job.names import check_owners, objects
 from domain.job.spec import DEFAULT_RETENTION_TAG, RETENTION_TAGS
 from domain.requirements.findings import Finding
 from domain.requirements.language import Language, Reading
@@ -50,7 +50,7 @@ def check_document(
     findings += _alternatives(recipes, places)
     findings += _requirements(recipes)
     findings += _product(document)
-    findings += check_names(document, recipes, known, submitter, is_admin=is_admin)
+    findings += check_owners(document, known, submitter, is_admin=is_admin)
     return job, findings
 
 

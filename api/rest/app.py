@@ -28,6 +28,7 @@ from api.rest.resources.history import History
 from api.rest.resources.inventory import Inventory
 from api.rest.resources.jobs import Jobs
 from api.rest.resources.loans import Loans
+from api.rest.resources.log_usage import LogUsage
 from api.rest.resources.matches import Matches
 from api.rest.resources.metrics import Metrics
 from api.rest.resources.policies import AccessPolicies
@@ -85,6 +86,7 @@ def resources(services: Services) -> dict[str, Any]:
         "tokens": Tokens(services),
         "sessions": Sessions(services),
         "reads": Reads(services),
+        "log_usage": LogUsage(services),
         "events": Events(services),
         "health": Health(services),
         "metrics": Metrics(services),

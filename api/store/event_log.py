@@ -63,7 +63,14 @@ class EventLog(EventStore[str]):
             version = versions[subject] = versions[subject] + 1
             rows.append((subject, version, change.event.TOPIC, self.mapper.state(change)))
         return StoredAppend(
-            request.command_id, rows, request.expected, request.fence, request.digest, request.answer
+            request.command_id,
+            rows,
+            request.expected,
+            request.fence,
+            request.digest,
+            request.answer,
+            request.actor,
+            request.new_recipes,
         )
 
     def load(self, after: Mapping[str, int]) -> dict[str, list[Recorded]]:

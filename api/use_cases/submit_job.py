@@ -2,27 +2,45 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import orjson
 
 from api.services import Request, Services
 from api.store.requests import Committed, committed
+from api.store.written import unfinished_count
 from api.use_cases.choose_trees import distro_trees
 from api.use_cases.commit import append_of
 from domain.job.spec import JobSpec
 from domain.job.submission import counts, submit
 
 
-async def submit_job(services: Services, request: Request, spec: JobSpec) -> Committed:
-    """Put an accepted job into the log; the commit's answer is {"job_id", "recipe_set_ids", "recipe_ids"}."""
+async def submit_job(
+    services: Services, request: Request, spec: JobSpec, warnings: Sequence[Mapping[str, str]] = ()
+) -> Committed:
+    """Put an accepted job into the log.
+
+    The commit's answer is {"job_id", "recipe_set_ids", "recipe_ids", "warnings"}.
+    """
+    if request.has_quota:
+        await _require_recipes(services, spec.owner or request.actor, counts(spec)[1])
     ids = await services.numbers.take(counts(spec))
     decided = submit(spec, ids, request.actor, await distro_trees(services, spec, request.actor))
     answer: dict[str, Any] = {
         "job_id": ids.job,
         "recipe_set_ids": ids.recipe_sets,
         "recipe_ids": ids.recipes,
+        "warnings": warnings,
     }
     return committed(
         await services.append(append_of(services, request, decided, {}, answer=orjson.dumps(answer)))
     )
+
+
+async def _require_recipes(services: Services, owner: str, more: int) -> None:
+    """Raise Refused when the owner would have more unfinished recipes than the quota allows."""
+    if services.quotas.may_exceed_recipes(owner, more):
+        present = await asyncio.to_thread(unfinished_count, services.log, owner)
+        services.quotas.require_recipes(owner, present, more)

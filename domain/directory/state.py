@@ -218,6 +218,10 @@ class Directory:
         for token_id in self.credentials.tokens_of(user):
             yield token_id, self._entries["token"][token_id]
 
+    def live_tokens(self, user: str, now: datetime) -> Iterator[Entry]:
+        """The tokens of a user that open something now."""
+        return (entry for token_id, entry in self.tokens_of(user) if self.counts(token_id, now))
+
     def roles_of(self, user: str) -> tuple[str, ...]:
         """The roles that a user may take on, none for nobody.
 

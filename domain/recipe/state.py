@@ -28,7 +28,11 @@ class Task:
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """`submission` is the log position of its first event, `deadline` when its watchdog expires.
+    """`submission` is the log position of its first event.
+
+    `recorded_deadline` is when its watchdog expires. It counts from the time at which the database recorded
+    the event that set it, and is None until that event is in the log. Decisions before policy version 5 went
+    by `deadline`, which counts from the time that the event itself names.
 
     A guest recipe names its host's id; its system is its host's, and it never moves that system.
     """
@@ -51,7 +55,10 @@ class Recipe:
     state: str = "new"
     system: str | None = None
     lab_controller: str | None = None
+    # Kept only where no distro tree was found, for the reason.
+    distro_requires: str = ""
     deadline: datetime | None = None
+    recorded_deadline: datetime | None = None
 
     @property
     def subject(self) -> str:
@@ -60,6 +67,10 @@ class Recipe:
     @property
     def is_guest(self) -> bool:
         return self.host_recipe_id is not None
+
+    @property
+    def deadlines(self) -> watchdog.Deadlines:
+        return self.deadline, self.recorded_deadline
 
     @property
     def finished(self) -> bool:
@@ -81,17 +92,21 @@ def evolve(recipe: Recipe | None, recipe_id: int, event: Event, moment: Moment) 
     state = getattr(event, "STATE", None)
     if state is None:
         recipe = changed(recipe, version=moment.version, tasks=_with_task(recipe.tasks, event))
-        deadline = watchdog.after_report(recipe, event, moment.at)
-        return recipe if deadline == recipe.deadline else changed(recipe, deadline=deadline)
-    deadline = watchdog.after_state(recipe, event, moment.at)
+        deadlines = watchdog.after_report(recipe, event, moment)
+        if deadlines == recipe.deadlines:
+            return recipe
+        return changed(recipe, deadline=deadlines[0], recorded_deadline=deadlines[1])
+    deadlines = watchdog.after_state(recipe, event, moment)
     system, lab_controller = place_after((recipe.system, recipe.lab_controller), event)
     tasks = recipe.tasks
     if state in GIVEN_UP:
         tasks = tuple(_given_up(task, state) for task in tasks)
-    return _moved(recipe, moment.version, state, deadline, system, lab_controller, tasks)
+    return _moved(recipe, moment.version, state, system, lab_controller, tasks, *deadlines)
 
 
-_moved = changer(Recipe, "version", "state", "deadline", "system", "lab_controller", "tasks")
+_moved = changer(
+    Recipe, "version", "state", "system", "lab_controller", "tasks", "deadline", "recorded_deadline"
+)
 
 
 def _begin(recipe_id: int, event: happened.RecipeNew, moment: Moment) -> Recipe:
@@ -114,6 +129,7 @@ def _begin(recipe_id: int, event: happened.RecipeNew, moment: Moment) -> Recipe:
         reservesys=event.reservesys,
         autopick_random=event.autopick_random,
         autopick_pools=tuple(event.autopick_pools),
+        distro_requires=event.distro_requires if event.distro_tree_id is None else "",
     )
 
 

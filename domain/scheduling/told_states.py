@@ -95,7 +95,8 @@ def recipes(columns: Told, tasks: Told, texts: Sequence[str]) -> Iterator[Recipe
         (next(made),) if count == 1 else tuple(islice(made, count)) for count in columns["tasks"]
     )
     read["autopick_pools"] = map(tuple, columns["autopick_pools"])
-    read["deadline"] = map(_moment, columns["deadline"])
+    for name in ("deadline", "recorded_deadline"):
+        read[name] = map(_moment, columns[name])
     return _made(Recipe, read)
 
 

@@ -16,7 +16,7 @@ from api.store.event_log import EventLog
 from api.store.tailer import Tailer
 from tests.harness.databases import TestDatabase
 from tests.harness.making import append_to
-from tests.harness.sessions import Owner, end_sessions
+from tests.harness.sessions import Owner, end_sessions, named
 from tests.harness.waiting import until
 
 DEAF = b"CREATE OR REPLACE FUNCTION log.pg_notify(text, text) RETURNS void LANGUAGE sql AS ''"
@@ -24,7 +24,7 @@ DEAF = b"CREATE OR REPLACE FUNCTION log.pg_notify(text, text) RETURNS void LANGU
 
 @contextmanager
 def tailer(database: TestDatabase, **options: int) -> Iterator[Tailer]:
-    with closing(Tailer(f"{database.service_url}?application_name=tailer", **options)) as tailer:
+    with closing(Tailer(named(database.service_url, "tailer"), **options)) as tailer:
         yield tailer
 
 
