@@ -20,8 +20,11 @@ from api.intake.xml_text import parse_xml
 from domain.directory.known_names import KnownNames
 from domain.errors import Fault, FaultyInput
 from domain.job.names import unknown_names
+from domain.job.retention import RetentionTags
 from domain.job.spec import JobSpec
 from domain.requirements.findings import Finding
+
+DEFAULT_TAGS: Final = RetentionTags()
 
 Placed = tuple[int, str, str]
 """Line, where, message."""
@@ -71,6 +74,7 @@ def read_job(
     *,
     strict: bool = False,
     hidden: frozenset[str] = frozenset(),
+    tags: RetentionTags = DEFAULT_TAGS,
 ) -> ReadJob:
     """Return the job. Raises `Unreadable` for broken or hostile input, `FaultyInput` with all other faults.
 
@@ -80,10 +84,12 @@ def read_job(
     if door is None:
         unreadable("Content-Type", f"must be one of {', '.join(DOORS)}")
     opened = door(body)
+    if opened.document.get("retention_tag", "") == "":
+        opened.document["retention_tag"] = tags.default
     required = read_requirements(opened.document)
     recipes = required.of_recipes
     job, findings = check_document(
-        opened.document, recipes, opened.places, known, submitter, is_admin=is_admin
+        opened.document, recipes, opened.places, known, submitter, tags, is_admin=is_admin
     )
     warnings = [*islice(_warnings(required, known, hidden, strict=strict), FAULT_LIMIT + 1)]
     if strict:
