@@ -14,7 +14,11 @@ from domain.errors import FaultyInput
 from tests.intake.jobs import KNOWN
 
 MANY = 5_000
-SOUND: dict[str, Any] = {"distro_requires_xml": "<distroRequires/>", "tasks": [{"name": "/a"}]}
+SOUND: dict[str, Any] = {
+    "host_requires": {"and": []},
+    "distro_requires_xml": "<distroRequires/>",
+    "tasks": [{"name": "/a"}],
+}
 UNKNOWN_KEYS = {f"key{number}": 0 for number in range(MANY)}
 
 
