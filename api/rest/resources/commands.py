@@ -6,6 +6,7 @@ import time
 from collections import Counter
 from typing import Any
 
+import falcon
 from falcon.asgi import Request, Response
 
 from api.rest import reading
@@ -15,11 +16,12 @@ from api.rest.contract import queries
 from api.rest.contract.answers import labs as answers
 from api.rest.contract.inputs.labs import CommandReport
 from api.rest.contract.operation import operation
-from api.rest.middleware.principal import request_of
+from api.rest.middleware.principal import Principal, principal_of, request_of
 from api.rest.resources.shapes import Row, lab_command
 from api.services import Services
 from api.use_cases.known import known
 from api.use_cases.report_command import report_command
+from api.use_cases.tokens import token_counts
 from domain.errors import TooOften, Unknown
 from domain.names import called
 from projections.reader import At
@@ -59,7 +61,16 @@ class Commands:
         if not rows and query.wait_seconds and query.as_of is None:
             position, rows = await self._wait(asked, at.position, query.wait_seconds)
             at = At(position)
+            self._require_token(principal_of(req))
         reading.answer_read(resp, at, {"commands": [lab_command(row, name) for row in rows]})
+
+    def _require_token(self, principal: Principal) -> None:
+        """Raise HTTPUnauthorized when the token was revoked, or expired, while its bearer waited."""
+        if not token_counts(self._services, principal.token_id):
+            raise falcon.HTTPUnauthorized(
+                description="this token was revoked or has expired",
+                challenges=('Bearer error="invalid_token"',),
+            )
 
     async def _require_then(self, name: str, at: At) -> None:
         asked = {"kind": KIND, "name": name, "at": at.position}
