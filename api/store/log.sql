@@ -149,6 +149,9 @@ UPDATE live.leases SET renewed_at = clock_timestamp() WHERE name = %s AND epoch 
 -- name: end_hung_holder
 SELECT live.end_hung_holder(%s)
 
+-- name: end_hung_writers
+SELECT live.end_hung_writers()
+
 -- name: heard
 INSERT INTO live.contacts AS c (lab_controller, last_heard_at) VALUES (%s, %s)
 ON CONFLICT (lab_controller) DO UPDATE SET last_heard_at = greatest(c.last_heard_at, excluded.last_heard_at)
