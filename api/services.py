@@ -19,6 +19,7 @@ from api.store.group_commit import GroupCommit
 from api.store.numbers import Numbers
 from api.store.requests import Append, Outcome
 from domain.events import Stamp
+from domain.job.retention import RetentionTags
 from projections.reader import Reader
 
 
@@ -64,6 +65,7 @@ class Services:
     hashing: Hashing = field(default_factory=Hashing)
     attempts: Attempts = field(default_factory=Attempts)
     trying_again: asyncio.Lock = field(default_factory=asyncio.Lock)
+    retention_tags: RetentionTags = field(default_factory=RetentionTags)
     quotas: Quotas = field(default_factory=Quotas)
     bounds: Bounds = Bounds()
     clock: Callable[[], datetime] = lambda: datetime.now(UTC)

@@ -146,6 +146,8 @@ def task_result_details(models: ReadModels, recorded: Recorded, event: recipe.Ta
         event.message,
         event.score,
         list(event.log_urls),
+        event.path,
+        list(event.logs),
     )
     models.task_results.add(row, now)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import orjson
@@ -16,8 +17,13 @@ from domain.job.submission import counts, submit
 from domain.scheduling.distro_trees import Chosen
 
 
-async def submit_job(services: Services, request: Request, spec: JobSpec) -> Committed:
-    """Put an accepted job into the log; the commit's answer is {"job_id", "recipe_set_ids", "recipe_ids"}."""
+async def submit_job(
+    services: Services, request: Request, spec: JobSpec, warnings: Sequence[Mapping[str, str]] = ()
+) -> Committed:
+    """Put an accepted job into the log.
+
+    The commit's answer is {"job_id", "recipe_set_ids", "recipe_ids", "warnings"}.
+    """
     if request.has_quota:
         await _require_recipes(services, spec.owner or request.actor, counts(spec)[1])
     ids = await services.numbers.take(counts(spec))
@@ -26,6 +32,7 @@ async def submit_job(services: Services, request: Request, spec: JobSpec) -> Com
         "job_id": ids.job,
         "recipe_set_ids": ids.recipe_sets,
         "recipe_ids": ids.recipes,
+        "warnings": warnings,
     }
     return committed(
         await services.append(append_of(services, request, decided, {}, answer=orjson.dumps(answer)))

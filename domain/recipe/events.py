@@ -116,13 +116,22 @@ class TaskStarted(Event):
     task_id: int
 
 
-@event("recipe.task-result")
+@event("recipe.task-result", version=2)
 class TaskResult(Event):
+    """`logs` are {"name", "url", "size_bytes", "sha256"}; the last two are null where unknown."""
+
     task_id: int
     result: str
     message: str
     score: float | None
     log_urls: Sequence[str]
+    path: str = ""
+    logs: Sequence[Mapping[str, Any]] = ()
+
+    @classmethod
+    def upcast(cls, data: dict[str, Any], version: int) -> dict[str, Any]:
+        # Version 1 had neither a path nor facts about logs.
+        return data if version == 1 else super().upcast(data, version)
 
 
 @event("recipe.task-completed")

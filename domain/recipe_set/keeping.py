@@ -18,7 +18,7 @@ DEFAULT_SECONDS: Final = 86_400
 
 def _at_least(recipe: Recipe, result: str) -> bool:
     """Whether some result is this bad, or a task was given up, which says less than any result."""
-    worst = result_of(result for task in recipe.tasks for result, *_ in task.results)
+    worst = result_of(recipe.results.kinds)
     return RESULT_ORDER.index(worst) >= RESULT_ORDER.index(result) or _given_up(recipe)
 
 

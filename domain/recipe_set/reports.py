@@ -7,13 +7,15 @@ together: the events of both are decided here, for one commit. A host that ends 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from dataclasses import asdict
+from typing import Any, Final
 
 from domain.errors import Refused
 from domain.events import Decided, Event
 from domain.recipe import events as happened
 from domain.recipe.lifecycle import OPEN_TASK, RECIPE, TASK
-from domain.recipe.state import Recipe, Task, content_of
+from domain.recipe.results import log_count
+from domain.recipe.state import Recipe, Task
 from domain.recipe_set.ending import abort, end_one
 from domain.recipe_set.keeping import kept_seconds
 from domain.recipe_set.members import Members
@@ -32,6 +34,10 @@ from domain.system.lifecycle import USAGE
 
 # Each of them follows `installing`: a report of it is repeated or late.
 AFTER_INSTALLING = ("running", "reserved", "completed")
+
+# Of one recipe, as in Beaker.
+MAX_RESULTS: Final = 7_500
+MAX_LOGS: Final = 7_500
 
 
 def report(members: Members, recipe: Recipe, message: Report) -> Decided:
@@ -61,18 +67,28 @@ def _task_running(members: Members, recipe: Recipe, message: ReportTaskRunning) 
 
 def _task_result(_: Members, recipe: Recipe, message: ReportTaskResult) -> Decided:
     task = _task(recipe, message.task_id)
-    event = happened.TaskResult(
+    result = happened.TaskResult(
         task_id=message.task_id,
         result=message.result,
         message=message.message,
         score=message.score,
         log_urls=message.log_urls,
+        path=message.path,
+        logs=tuple(asdict(log) for log in message.logs),
     )
-    if content_of(event) in task.results:
+    if recipe.results.has(result):
         return []
     if task.state != "running":
         raise Refused(f"task {task.task_id} of {recipe.subject} is {task.state}: it takes no result now")
-    return [(recipe.subject, event)]
+    _require_room(recipe, result)
+    return [(recipe.subject, result)]
+
+
+def _require_room(recipe: Recipe, result: happened.TaskResult) -> None:
+    if recipe.results.result_count >= MAX_RESULTS:
+        raise Refused(f"{recipe.subject} has {MAX_RESULTS} results: a recipe takes no more")
+    if recipe.results.log_count + log_count(result) > MAX_LOGS:
+        raise Refused(f"{recipe.subject} would have more than {MAX_LOGS} logs: a recipe takes no more")
 
 
 def _task_ended(_: Members, recipe: Recipe, message: ReportTaskEnded) -> Decided:

@@ -16,11 +16,15 @@ _DEFAULT_OP: Final = "=="
 
 
 class Mention(NamedTuple):
-    """A name the requirement uses; others say whether it is known. `kind` is a field of `KnownNames`."""
+    """A name the requirement uses; others say whether it is known. `kind` is a field of `KnownNames`.
+
+    `excludes`: the part holds for whatever does not have the name.
+    """
 
     path: Path
     kind: str
     name: str
+    excludes: bool = False
 
 
 @dataclass
@@ -110,7 +114,8 @@ def _mention(element: Element, kind: str, leaf: Node, path: Path, notes: Notes) 
     """A pattern is no name, nor is what names are only ordered by."""
     name = _NAMED[type(leaf)](leaf) if type(leaf) in _NAMED else None
     if name:
-        notes.mentions.append(Mention((*path, element.required[0]), kind, name))
+        excludes = getattr(leaf, "op", "==") == "!="
+        notes.mentions.append(Mention((*path, element.required[0]), kind, name, excludes))
 
 
 def _word(form: Mapping[str, Any]) -> str:

@@ -180,19 +180,21 @@ class Partition:
                     self.triggers.suppose_raised(question[1])
         return before
 
-    def committed(self, first_position: int, last_position: int) -> None:
-        """What was decided is in the log, at these positions.
+    def committed(self, first_position: int, last_position: int, recorded_at: datetime) -> None:
+        """What was decided is in the log, at these positions and since this time.
 
         It is yet to be read from there if anything came in between, or is more than what was supposed.
         """
         supposed = self._end_supposing()
         self.triggers.committed()
         if supposed.is_at(first_position, last_position):
-            self._know(supposed)
+            self._know(supposed, recorded_at)
         else:
             self._take_back(supposed)
 
-    def read_back(self, first_position: int, last_position: int, answered: int | None) -> bool:
+    def read_back(
+        self, first_position: int, last_position: int, recorded_at: datetime, answered: int | None
+    ) -> bool:
         """The log has just what was supposed, at these positions: it is known as from reading it there.
 
         Also what waits, as for who has not asked it: all before the trigger at `answered`, the last cause, is
@@ -203,7 +205,7 @@ class Partition:
         if not supposed.is_at(first_position, last_position):
             self._take_back(supposed)
             return False
-        self._know(supposed)
+        self._know(supposed, recorded_at)
         if answered is not None:
             self.triggers.answered_before(answered)
         return True
@@ -217,13 +219,15 @@ class Partition:
         supposed, self._supposed = self._supposed, Supposed(0, None)
         return supposed
 
-    def _know(self, supposed: Supposed) -> None:
+    def _know(self, supposed: Supposed, recorded_at: datetime) -> None:
         """What is left to do is what `apply` does beside taking in."""
         self.position = supposed.last_position
         for subject in supposed.before:
             state = self._known(subject)
             if isinstance(state, Recipe) and state.finished:
                 self.sets.forget(state)
+            elif isinstance(state, Recipe):
+                self.sets.refresh(supposed.as_recorded(state, recorded_at))
         for position, question in supposed.raised:
             self._raise(position, supposed.last_position, question)
 

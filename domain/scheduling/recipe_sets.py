@@ -73,6 +73,10 @@ class RecipeSets:
         if recipe.finished and forget:
             self.forget(recipe)
 
+    def refresh(self, recipe: Recipe) -> None:
+        """Replace a recipe by one that differs in nothing but times."""
+        self.recipes[recipe.recipe_id] = recipe
+
     def restore(self, recipe_sets: Iterable[RecipeSet], recipes: Iterable[Recipe]) -> None:
         """Begin with these, of which some have lost finished recipes."""
         self.sets = {recipe_set.recipe_set_id: recipe_set for recipe_set in recipe_sets}

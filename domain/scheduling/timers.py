@@ -38,10 +38,15 @@ SILENT_AFTER_SECONDS: Final = 300
 
 @dataclass(frozen=True)
 class Clock:
-    """What the loop is told: the time, and when each lab controller was last heard."""
+    """The time, and when each lab controller was last heard.
+
+    `may_end` is False while nobody knows whether the time is right: then nothing runs out, and no lab
+    controller becomes silent.
+    """
 
     now: datetime
     last_heard: Mapping[str, datetime]
+    may_end: bool = True
 
 
 @dataclass
@@ -70,14 +75,16 @@ def correct(partition: Partition, clock: Clock, findings: Findings) -> list[Deci
     Triggers may wait for their answer meanwhile, and go on waiting: what runs out does so under any load.
     """
     partition.suppose_at(clock.now)
-    return [decision for check in CHECKS for decision in check(partition, clock, findings)]
+    checks = (check for check in CHECKS if clock.may_end or check not in ENDING)
+    return [decision for check in checks for decision in check(partition, clock, findings)]
 
 
 def _watchdogs(partition: Partition, clock: Clock, findings: Findings) -> Iterator[Decision]:
     for recipe_id in sorted(partition.sets.on_clock):
         recipe = partition.sets.recipes[recipe_id]
         # A guest that has ended with its host, in a decision before, has no deadline any more.
-        if recipe.deadline is None or recipe.deadline > clock.now or recipe.finished:
+        deadline = recipe.recorded_deadline
+        if deadline is None or deadline > clock.now or recipe.finished:
             continue
         findings.watchdogs_expired += 1
         draft = _draft(partition, f"watchdog/{recipe_id}")
@@ -155,7 +162,7 @@ def _lab_controllers(partition: Partition, clock: Clock, findings: Findings) -> 
     for name, entry in partition.directory.items("lab-controller"):
         heard = clock.last_heard.get(name)
         silent = heard is not None and heard < limit
-        if heard is None or silent == bool(entry.document.get("silent")):
+        if heard is None or silent == bool(entry.document.get("silent")) or (silent and not clock.may_end):
             continue
         findings.labs_changed += 1
         event: Event = LabControllerSilent() if silent else LabControllerHeard()
@@ -193,6 +200,8 @@ CHECKS: tuple[Check, ...] = (
     _lab_controllers,
     _out_of_step,
 )
+
+ENDING: frozenset[Check] = frozenset((_watchdogs, _reservations, _loans, _distro_trees))
 
 
 def _draft(partition: Partition, name: str) -> Draft:

@@ -41,6 +41,8 @@ class Record(NamedTuple):
     # When it happened, and the time of its basis: two texts, or two times. None where nobody says.
     at: Any = None
     now: Any = None
+    # When the database recorded it.
+    recorded_at: Any = None
 
     @property
     def subject(self) -> str:
@@ -77,6 +79,7 @@ def record_of(recorded: Recorded) -> Record:
         None if basis is None else basis.policy_version,
         stamp.at,
         None if basis is None else basis.now,
+        recorded.recorded_at,
     )
 
 
@@ -84,7 +87,7 @@ def from_row(row: tuple[int, int, Any, str, int, str, bytes]) -> Record:
     """From a row of the log: position, end of the commit, when, subject, version, topic, and the rest as
     JSON.
     """
-    position, commit_end, _, subject, version, topic, state = row
+    position, commit_end, recorded_at, subject, version, topic, state = row
     kind, _, name = subject.partition("/")
     if topic in UNREAD:
         state = _without_data(state)
@@ -106,6 +109,7 @@ def from_row(row: tuple[int, int, Any, str, int, str, bytes]) -> Record:
         get("policy_version"),
         stored["at"],
         get("now"),
+        recorded_at,
     )
 
 
@@ -139,6 +143,7 @@ def from_json(events: Iterable[Mapping[str, Any]]) -> Iterator[Record]:
             policy_version=event.get("policy_version"),
             at=event.get("at"),
             now=event.get("now"),
+            recorded_at=event.get("recorded_at"),
         )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from itertools import groupby
 
 from domain.events import Basis, Event, Recorded, split_subject
@@ -21,13 +22,15 @@ class Decided:
 class DecidedCommit:
     """All decisions of one basis, with the positions of their first event and of their last.
 
-    `in_time`: every event says that it happened at the time of the basis.
+    `in_time`: every event says that it happened at the time of the basis. `recorded_at` is the
+    database's time.
     """
 
     basis: Basis
     first_position: int
     last_position: int
     in_time: bool
+    recorded_at: datetime
     decisions: tuple[Decided, ...]
 
     @property
@@ -68,4 +71,5 @@ def decided(commit: Sequence[Recorded]) -> DecidedCommit | None:
             Decided(events[0].stamp.cause, tuple((recorded.subject, recorded.event) for recorded in events))
         )
     in_time = all(recorded.stamp.at == basis.now for recorded in commit)
-    return DecidedCommit(basis, commit[0].position, commit[-1].position, in_time, tuple(decisions))
+    place = commit[0].position, commit[-1].position
+    return DecidedCommit(basis, *place, in_time, commit[0].recorded_at, tuple(decisions))

@@ -73,7 +73,7 @@ def test_sample__newer_tree_in_a_lab_of_one_machine__has_those_of_the_other_labs
 ) -> None:
     with bench.scene() as scene:
         scene.put(_lab())
-        spec = read_job(sample(name), "application/xml", KNOWN, "bob", is_admin=True)
+        spec = read_job(sample(name), "application/xml", KNOWN, "bob", is_admin=True).spec
         assert trees(Town(scene), spec) == tree_ids
 
 

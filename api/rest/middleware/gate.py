@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+import time
 import uuid
 from collections.abc import Collection, Mapping
 from contextlib import suppress
@@ -109,7 +110,7 @@ class Gate:
 
     async def _heard(self, lab_controller: str) -> None:
         """It reports, whatever it asks for. Who only looks at what it was told does not."""
-        contacts, now = self._services.contacts, self._services.clock()
+        contacts, now = self._services.contacts, time.monotonic()
         known = self._services.feed.directory.get("lab-controller", lab_controller) is not None
         if known and contacts.is_news(lab_controller, now):
             # What it asks for matters more than that it was heard.

@@ -67,7 +67,7 @@ class Recipes:
             return None
         subject = f"recipe/{recipe['recipe_id']}"
         state = await asyncio.to_thread(self._services.aggregates.as_of, subject, at)
-        return state.deadline if isinstance(state, Recipe) else None
+        return state.recorded_deadline if isinstance(state, Recipe) else None
 
     @operation("Report on a recipe, from its lab", answers.Reported, body=ProgressItem, keyed=True)
     async def on_post_progress(self, req: Request, resp: Response, recipe_id: int) -> None:

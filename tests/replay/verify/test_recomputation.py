@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from datetime import datetime
 from hashlib import sha256
 from random import Random
 from typing import Any
@@ -79,8 +80,10 @@ def _is_overtaken(world: World, decisions: Sequence[Decision]) -> bool:
 class Folding(Partition):
     """Knows nothing but what it has read."""
 
-    def read_back(self, first_position: int, last_position: int, answered: int | None) -> bool:
-        return super().read_back(0, 0, answered)
+    def read_back(
+        self, first_position: int, last_position: int, recorded_at: datetime, answered: int | None
+    ) -> bool:
+        return super().read_back(0, 0, recorded_at, answered)
 
 
 @pytest.mark.parametrize("limit", [1, 3, 500])
