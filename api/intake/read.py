@@ -95,8 +95,10 @@ def read_job(
     if strict:
         findings, warnings = [*findings, *warnings], []
     if job is None or findings or opened.findings or opened.placed:
-        placed = [_place(finding, opened.places) for finding in [*opened.findings, *findings]]
-        raise FaultyInput(_bounded([*opened.placed, *placed], "faults"))
+        found = [*opened.findings, *findings]
+        # To place one takes as long as to word it: only those that are shown.
+        placed = [_place(finding, opened.places) for finding in found[:FAULT_LIMIT]]
+        raise FaultyInput(_bounded([*opened.placed, *placed], "faults", more=len(found) - len(placed)))
     noted = _bounded([_place(finding, opened.places) for finding in warnings], "warnings")
     return ReadJob(spec_of(job, [each.readings for each in recipes]), tuple(noted))
 
@@ -118,13 +120,16 @@ def _place(finding: Finding, places: Places) -> Placed:
     return line, where, message
 
 
-def _bounded(placed: Iterable[Placed], called: str) -> list[Fault]:
-    """In the order of the lines, each once, and no more than a person reads."""
+def _bounded(placed: Iterable[Placed], called: str, more: int = 0) -> list[Fault]:
+    """Return them in the order of the lines, each once, and no more than a person reads.
+
+    `more` is the number of those that were left out before.
+    """
     faults = [
         Fault(where[:WORDS_LENGTH], message[:WORDS_LENGTH])
         for _, where, message in sorted(dict.fromkeys(placed), key=lambda it: it[0])
     ]
-    more = len(faults) - FAULT_LIMIT
+    more += max(0, len(faults) - FAULT_LIMIT)
     if more <= 0:
         return faults
     return [*faults[:FAULT_LIMIT], Fault("document", f"and {more} more {called}")]
