@@ -20,8 +20,11 @@ from api.intake.xml_text import parse_xml
 from domain.directory.known_names import KnownNames
 from domain.errors import Fault, FaultyInput
 from domain.job.names import unknown_names
+from domain.job.retention import RetentionTags
 from domain.job.spec import JobSpec
 from domain.requirements.findings import Finding
+
+DEFAULT_TAGS: Final = RetentionTags()
 
 Placed = tuple[int, str, str]
 """Line, where, message."""
@@ -71,6 +74,7 @@ def read_job(
     *,
     strict: bool = False,
     hidden: frozenset[str] = frozenset(),
+    tags: RetentionTags = DEFAULT_TAGS,
 ) -> ReadJob:
     """Return the job. Raises `Unreadable` for broken or hostile input, `FaultyInput` with all other faults.
 
@@ -80,17 +84,21 @@ def read_job(
     if door is None:
         unreadable("Content-Type", f"must be one of {', '.join(DOORS)}")
     opened = door(body)
+    if opened.document.get("retention_tag", "") == "":
+        opened.document["retention_tag"] = tags.default
     required = read_requirements(opened.document)
     recipes = required.of_recipes
     job, findings = check_document(
-        opened.document, recipes, opened.places, known, submitter, is_admin=is_admin
+        opened.document, recipes, opened.places, known, submitter, tags, is_admin=is_admin
     )
     warnings = [*islice(_warnings(required, known, hidden, strict=strict), FAULT_LIMIT + 1)]
     if strict:
         findings, warnings = [*findings, *warnings], []
     if job is None or findings or opened.findings or opened.placed:
-        placed = [_place(finding, opened.places) for finding in [*opened.findings, *findings]]
-        raise FaultyInput(_bounded([*opened.placed, *placed], "faults"))
+        found = [*opened.findings, *findings]
+        # To place one takes as long as to word it: only those that are shown.
+        placed = [_place(finding, opened.places) for finding in found[:FAULT_LIMIT]]
+        raise FaultyInput(_bounded([*opened.placed, *placed], "faults", more=len(found) - len(placed)))
     noted = _bounded([_place(finding, opened.places) for finding in warnings], "warnings")
     return ReadJob(spec_of(job, [each.readings for each in recipes]), tuple(noted))
 
@@ -112,13 +120,16 @@ def _place(finding: Finding, places: Places) -> Placed:
     return line, where, message
 
 
-def _bounded(placed: Iterable[Placed], called: str) -> list[Fault]:
-    """In the order of the lines, each once, and no more than a person reads."""
+def _bounded(placed: Iterable[Placed], called: str, more: int = 0) -> list[Fault]:
+    """Return them in the order of the lines, each once, and no more than a person reads.
+
+    `more` is the number of those that were left out before.
+    """
     faults = [
         Fault(where[:WORDS_LENGTH], message[:WORDS_LENGTH])
         for _, where, message in sorted(dict.fromkeys(placed), key=lambda it: it[0])
     ]
-    more = len(faults) - FAULT_LIMIT
+    more += max(0, len(faults) - FAULT_LIMIT)
     if more <= 0:
         return faults
     return [*faults[:FAULT_LIMIT], Fault("document", f"and {more} more {called}")]

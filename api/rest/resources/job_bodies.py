@@ -55,7 +55,7 @@ async def _check(
 ) -> ReadJob:
     known = services.feed.directory.known_names()
     hidden = seeing.hidden_now(principal, services)
-    read = partial(intake.read_job, strict=strict, hidden=hidden)
+    read = partial(intake.read_job, strict=strict, hidden=hidden, tags=services.retention_tags)
     asked = (body, kind, known, principal.user, principal.is_admin)
     if len(body) < LONG_BODY_BYTES:
         return read(*asked)
