@@ -1,4 +1,7 @@
-"""From bytes to an element tree, with nothing fetched, expanded or guessed on the way."""
+"""From bytes to an element tree, with nothing fetched, expanded or guessed on the way.
+
+Comments are dropped, but for those in elements of foreign namespaces, which are kept as they are written.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,7 @@ from lxml import etree
 
 from api.intake.bodies import check_body, unreadable
 from api.intake.limits import ATTRIBUTE_LIMIT, DEPTH_LIMIT, PART_LIMIT
+from api.intake.xml_walk import is_foreign
 
 # The encoding overrules what the document declares: anything but UTF-8 was refused already.
 _PARSER: Final = etree.XMLParser(
@@ -16,7 +20,6 @@ _PARSER: Final = etree.XMLParser(
     no_network=True,
     load_dtd=False,
     huge_tree=False,
-    remove_comments=True,
     remove_pis=True,
 )
 _TOO_DEEP: Final = etree.XPath("boolean(" + "/*" * (DEPTH_LIMIT + 1) + ")")
@@ -35,7 +38,29 @@ def parse_xml(body: bytes) -> etree._Element:
     if root.getroottree().docinfo.internalDTD is not None:
         unreadable("line 1", "document types and entities are refused")
     _check_size(root, body)
+    if b"<!--" in body:
+        _drop_comments(root)
     return root
+
+
+def _drop_comments(root: etree._Element) -> None:
+    if is_foreign(root):
+        return
+    for child in list(root):
+        if isinstance(child, etree._Comment):
+            _drop(child, root)
+        elif not is_foreign(child):
+            etree.strip_tags(child, etree.Comment)
+
+
+def _drop(comment: etree._Element, root: etree._Element) -> None:
+    """Remove a comment, but not the text behind it."""
+    before, text = comment.getprevious(), comment.tail or ""
+    if before is None:
+        root.text = (root.text or "") + text or None
+    else:
+        before.tail = (before.tail or "") + text or None
+    root.remove(comment)
 
 
 def _check_size(root: etree._Element, body: bytes) -> None:
