@@ -7,10 +7,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
+from api.attempts import Attempts
 from api.explaining.explainer import Explainer
 from api.feed import Feed
 from api.metrics.requests import RequestCounters
-from api.passwords import Attempts, Hashing
+from api.passwords import Hashing
 from api.quotas import Quotas
 from api.store.aggregates import Aggregates
 from api.store.contacts import Contacts

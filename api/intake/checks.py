@@ -12,7 +12,7 @@ from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
 from api.intake.document import Job
-from api.intake.limits import RECIPES_IN_JOB_LIMIT, RECIPES_IN_SET_LIMIT
+from api.intake.limits import FAULT_LIMIT, RECIPES_IN_JOB_LIMIT, RECIPES_IN_SET_LIMIT
 from api.intake.model_words import words_of
 from api.intake.near_names import fields_at, is_a_field, meant
 from api.intake.not_yet import NOT_YET
@@ -60,7 +60,9 @@ def _shape(document: dict[str, Any], places: Places) -> tuple[Job | None, list[F
         return Job.model_validate(document), []
     except ValidationError as wrong:
         errors = wrong.errors(include_url=False, include_input=False)
-        return None, [_finding(error, places) for error in errors]
+        worded = [_finding(error, places) for error in errors[:FAULT_LIMIT]]
+        # They are counted, and not shown.
+        return None, worded + [Finding((), "is wrong")] * (len(errors) - len(worded))
 
 
 def _finding(error: ErrorDetails, places: Places) -> Finding:

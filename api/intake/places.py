@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from functools import cached_property
 from typing import Any, Final, NamedTuple, Protocol
@@ -47,6 +48,7 @@ class XmlPlaces:
         self._root: etree._Element | None = None
         self._document: Any = None
         self._elements: dict[tuple[int, str | int], etree._Element] = {}
+        self._steps_below: dict[etree._Element, dict[etree._Element, str]] = {}
 
     def whole(self, document: Any, root: etree._Element) -> None:
         self._document, self._root = document, root
@@ -62,7 +64,18 @@ class XmlPlaces:
 
     def of(self, element: etree._Element) -> Place:
         line, column = self._positions[element]
-        return Place(line, column, f"line {line}, column {column}: {path_of(element)}")
+        return Place(line, column, f"line {line}, column {column}: {self._path(element)}")
+
+    def _path(self, element: etree._Element) -> str:
+        """Return `recipeSet[2]/recipe[1]/task[3]`, the path below the root; of the root its name."""
+        steps: list[str] = []
+        parent = element.getparent()
+        while parent is not None:
+            if parent not in self._steps_below:
+                self._steps_below[parent] = _steps(parent)
+            steps.append(self._steps_below[parent][element])
+            element, parent = parent, parent.getparent()
+        return "/".join(reversed(steps)) or local_name(element)
 
     def word(self, field: str) -> str:
         return self._words.get(field, field)
@@ -110,21 +123,17 @@ SHOWN: Final[Mapping[str | int, str]] = {
 }
 
 
-def path_of(element: etree._Element) -> str:
-    """Return `recipeSet[2]/recipe[1]/task[3]`, the path below the root; of the root its name."""
-    steps: list[str] = []
-    parent = element.getparent()
-    while parent is not None:
-        steps.append(_step(element))
-        element, parent = parent, parent.getparent()
-    return "/".join(reversed(steps)) or local_name(element)
-
-
-def _step(element: etree._Element) -> str:
-    number = 1 + sum(1 for _ in element.itersiblings(element.tag, preceding=True))
-    several = number > 1 or next(element.itersiblings(element.tag), None) is not None
-    name = local_name(element)
-    return f"{name}[{number}]" if several or name in _NUMBERED else name
+def _steps(parent: etree._Element) -> dict[etree._Element, str]:
+    """Return the step to each child in a path, numbered where there are several of the name."""
+    counts = Counter(child.tag for child in parent)
+    seen: Counter[str] = Counter()
+    steps = {}
+    for child in parent:
+        seen[child.tag] += 1
+        name = local_name(child)
+        numbered = counts[child.tag] > 1 or name in _NUMBERED
+        steps[child] = f"{name}[{seen[child.tag]}]" if numbered else name
+    return steps
 
 
 def unknown_element(element: etree._Element, known: Iterable[str]) -> str:

@@ -30,9 +30,6 @@ DEFAULT_TAGS: Final = RetentionTags()
 Placed = tuple[int, int, str, str]
 """Line, column, where, message."""
 
-# Of more faults only the first are given places and words: a person reads none of the others.
-MAX_PLACED: Final = 5 * FAULT_LIMIT
-
 
 class Opened(NamedTuple):
     """A document, the places of its parts, and the faults found on the way to it."""
@@ -118,11 +115,14 @@ def _warnings(
 def _worded(
     places: Places, faults: Sequence[Strange], findings: Sequence[Finding], called: str
 ) -> list[Fault]:
-    """Return them in the order of the text, each once, and no more than a person reads."""
-    placed = [_strange(fault, places) for fault in faults[:MAX_PLACED]]
-    placed += [_finding(finding, places) for finding in findings[:MAX_PLACED]]
+    """Return them in the order of the text, each once, and no more than a person reads.
+
+    To find the place and the words of one takes time: only those that are shown get them.
+    """
+    placed = [_strange(fault, places) for fault in faults[:FAULT_LIMIT]]
+    placed += [_place(finding, places) for finding in findings[:FAULT_LIMIT]]
     found = sorted(dict.fromkeys(placed), key=lambda it: it[:2])
-    unplaced = max(0, len(faults) - MAX_PLACED) + max(0, len(findings) - MAX_PLACED)
+    unplaced = max(0, len(faults) - FAULT_LIMIT) + max(0, len(findings) - FAULT_LIMIT)
     more = len(found) + unplaced - FAULT_LIMIT
     told = [Fault(where[:WORDS_LENGTH], message[:WORDS_LENGTH]) for *_, where, message in found[:FAULT_LIMIT]]
     return told if more <= 0 else [*told, Fault("document", f"and {more} more {called}")]
@@ -134,7 +134,7 @@ def _strange(fault: Strange, places: Places) -> Placed:
     return place.line, place.column, place.where, fault.words()
 
 
-def _finding(finding: Finding, places: Places) -> Placed:
+def _place(finding: Finding, places: Places) -> Placed:
     line, column, where, rest = places.find(finding.path)
     message = places.message(finding)
     return line, column, where, f"{rest}: {message}" if rest else message

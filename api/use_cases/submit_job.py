@@ -11,10 +11,10 @@ import orjson
 from api.services import Request, Services
 from api.store.requests import Committed, committed
 from api.store.written import unfinished_count
+from api.use_cases.choose_trees import distro_trees
 from api.use_cases.commit import append_of
 from domain.job.spec import JobSpec
 from domain.job.submission import counts, submit
-from domain.scheduling.distro_trees import Chosen
 
 
 async def submit_job(
@@ -44,22 +44,3 @@ async def _require_recipes(services: Services, owner: str, more: int) -> None:
     if services.quotas.may_exceed_recipes(owner, more):
         present = await asyncio.to_thread(unfinished_count, services.log, owner)
         services.quotas.require_recipes(owner, present, more)
-
-
-async def distro_trees(services: Services, spec: JobSpec, submitter: str) -> list[int | None]:
-    """Of each recipe, in document order. What nobody could run is judged against the end of the log."""
-    chosen = await _chosen(services, spec, submitter)
-    if any(each.hopeless for each in chosen):
-        await services.feed.catch_up()
-        chosen = await _chosen(services, spec, submitter)
-    return [tree_id for each in chosen for tree_id in each.tree_ids]
-
-
-async def _chosen(services: Services, spec: JobSpec, submitter: str) -> list[Chosen]:
-    """Set by set: of a large job others are answered in between."""
-    chosen: list[Chosen] = []
-    for recipe_set in spec.recipe_sets:
-        if chosen:
-            await asyncio.sleep(0)
-        chosen.append(services.feed.distro_trees.choose(recipe_set, spec.owner or submitter, spec.group))
-    return chosen

@@ -13,6 +13,8 @@ from domain.requirements.operators import EQUALITY, SPELLINGS
 from domain.requirements.vocabulary import Element
 
 _DEFAULT_OP: Final = "=="
+# Nobody reads more of one requirement.
+MAX_FINDINGS: Final = 1_000
 
 
 class Mention(NamedTuple):
@@ -36,6 +38,8 @@ class Notes:
     elements: list[str] = field(default_factory=list)
 
     def report(self, path: Path, message: str) -> None:
+        if len(self.findings) >= MAX_FINDINGS:
+            return
         self.findings.append(Finding(path, message))
 
 

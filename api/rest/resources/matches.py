@@ -20,7 +20,7 @@ from api.rest.contract.operation import JSON, operation
 from api.rest.middleware.principal import Principal, principal_of
 from api.rest.resources.job_bodies import door_of, read_job, shown
 from api.services import Services
-from api.use_cases.submit_job import distro_trees
+from api.use_cases.choose_trees import distro_trees, require_bounded
 from domain.errors import Fault, FaultyInput
 from domain.job.spec import JobSpec, RecipeSpec
 
@@ -69,6 +69,7 @@ class Matches:
     ) -> tuple[list[Named], Iterable[Fault]]:
         if (alone := _filter_alone(body, kind)) is not None:
             job = await self._of_filter(principal, alone, strict=strict)
+            await require_bounded(self._services, job.spec)
             asked = {"host_requires": job.spec.recipe_sets[0].recipes[0].host_requires}
             return [("", asked)], map(_as_alone, job.warnings)
         spec, warnings = await read_job(self._services, principal, body, kind, strict=strict)
