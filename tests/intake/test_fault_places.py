@@ -67,7 +67,7 @@ def test_unknown_element_of_a_requirement__in_json__is_in_words_of_json() -> Non
     assert one.startswith("line 1, column ") and one != two
 
 
-def test_number_of_another_name_in_xml__is_called_as_in_xml() -> None:
+def test_fault__field_has_another_name_in_xml__is_called_as_in_xml() -> None:
     body = job_xml(in_recipe='<reservesys duration="x"/>')
     ((_, message),) = faults(body)
     assert message == "duration: must be a whole number"
