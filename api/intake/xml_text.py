@@ -5,13 +5,16 @@ Comments are dropped, but for those in elements of foreign namespaces, which are
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import Final
 
 from lxml import etree
 
 from api.intake.bodies import check_body, unreadable
-from api.intake.limits import ATTRIBUTE_LIMIT, DEPTH_LIMIT, PART_LIMIT
+from api.intake.limits import ATTRIBUTE_LIMIT, DEPTH_LIMIT, FAULT_LIMIT, PART_LIMIT
+from api.intake.words import STEERING, refusal
 from api.intake.xml_walk import is_foreign
+from domain.errors import Fault, FaultyInput
 
 # The encoding overrules what the document declares: anything but UTF-8 was refused already.
 _PARSER: Final = etree.XMLParser(
@@ -30,7 +33,7 @@ _TOO_MANY: Final = etree.XPath(f"count(//*) > {PART_LIMIT}")
 
 def parse_xml(body: bytes) -> etree._Element:
     """The root element. Raises `Unreadable` for what is broken or hostile."""
-    check_body(body)
+    text = check_body(body)
     try:
         root = etree.fromstring(body, _PARSER)
     except etree.XMLSyntaxError as wrong:
@@ -40,6 +43,8 @@ def parse_xml(body: bytes) -> etree._Element:
     _check_size(root, body)
     if b"<!--" in body:
         _drop_comments(root)
+    if "&#" in text or STEERING.search(text):
+        _check_characters(root)
     return root
 
 
@@ -61,6 +66,18 @@ def _drop(comment: etree._Element, root: etree._Element) -> None:
     else:
         before.tail = (before.tail or "") + text or None
     root.remove(comment)
+
+
+def _check_characters(root: etree._Element) -> None:
+    """Raise FaultyInput with the line of each element that holds a character which steers a terminal."""
+    faults = (
+        Fault(f"line {element.sourceline}", refusal(found))
+        for element in root.iter()
+        for held in (element.text, element.tail, *element.attrib.values())
+        if held and (found := STEERING.search(held))
+    )
+    if first := list(dict.fromkeys(islice(faults, FAULT_LIMIT))):
+        raise FaultyInput(first)
 
 
 def _check_size(root: etree._Element, body: bytes) -> None:
