@@ -10,6 +10,7 @@ import orjson
 from falcon.asgi import Request
 from pydantic import BaseModel, ValidationError
 
+from api.intake.json_text import refuse_equal_keys
 from api.intake.limits import FAULT_LIMIT
 from api.rest.context import came_from, operation_asked
 from api.rest.contract.faults import faults_of
@@ -62,11 +63,17 @@ async def parse_model(req: Request, body: bytes) -> Any:
 
 
 def _parse(body: bytes, model: type[M]) -> M:
+    return check_model(parse_json(body), model)
+
+
+def parse_json(body: bytes) -> Any:
+    """Return the value of a JSON body. Raises Unreadable, or FaultyInput for two equal keys of one object."""
     try:
         document: Any = orjson.loads(body)
     except orjson.JSONDecodeError as error:
         raise Unreadable([Fault(f"line {error.lineno}, column {error.colno}", error.msg)]) from error
-    return check_model(document, model)
+    refuse_equal_keys(body.decode())
+    return document
 
 
 def check_model(document: Any, model: type[M], most: int = FAULT_LIMIT) -> M:
