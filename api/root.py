@@ -93,10 +93,12 @@ def http_application(settings: Settings) -> InFlight:
 def _services(settings: Settings, log: EventLog, appended: EventLog) -> Services:
     from api.explaining.explainer import Explainer
     from api.feed import Feed
+    from api.quotas import QuotaLimits, Quotas
     from api.services import Bounds, Services
     from api.store.aggregates import Aggregates
     from api.store.group_commit import GroupCommit
     from api.store.numbers import Numbers
+    from domain.job.retention import RetentionTags
     from projections.reader import Reader
 
     url = needed(settings.database_url)
@@ -109,6 +111,14 @@ def _services(settings: Settings, log: EventLog, appended: EventLog) -> Services
         contacts=Contacts(log),
         numbers=Numbers(log),
         explainer=Explainer(url),
+        quotas=Quotas(
+            QuotaLimits(
+                settings.max_log_bytes_per_day,
+                settings.max_unfinished_recipes,
+                settings.max_live_tokens,
+            )
+        ),
+        retention_tags=RetentionTags(settings.retention_tags),
         bounds=Bounds(settings.position_wait_seconds, settings.long_poll_seconds),
     )
 
@@ -142,7 +152,7 @@ def run_scheduler(settings: Settings) -> None:
             consistency,
             snapshots,
         )
-        counts = (scheduler.counters, consistency.findings, tailer.counters)
+        counts = (scheduler.counters, consistency.findings, consistency.withheld, tailer.counters)
         with CounterWriter(Counters(log, partial(counted.scheduling, *counts))):
             scheduler.run(stop.made)
     log.close()

@@ -7,17 +7,22 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
+from api.attempts import Attempts
 from api.explaining.explainer import Explainer
+from api.faulty_logins import FaultyLogins
 from api.feed import Feed
 from api.metrics.requests import RequestCounters
-from api.passwords import Attempts, Hashing
+from api.passwords import Hashing
+from api.quotas import Quotas
 from api.store.aggregates import Aggregates
 from api.store.contacts import Contacts
 from api.store.event_log import EventLog
 from api.store.group_commit import GroupCommit
 from api.store.numbers import Numbers
 from api.store.requests import Append, Outcome
+from api.under_way import UnderWay
 from domain.events import Stamp
+from domain.job.retention import RetentionTags
 from projections.reader import Reader
 
 
@@ -27,7 +32,7 @@ class Request:
 
     `command_id` and `digest` come from an Idempotency-Key; without one every attempt is a new command.
     `expected` are the versions that an If-Match names for what the request is about, None without one.
-    `role` and `token_id` are those it comes with.
+    `role` and `token_id` are those it comes with. `has_quota`: whether the quotas of its actor apply.
     """
 
     actor: str
@@ -38,6 +43,7 @@ class Request:
     expected: frozenset[int] | None = None
     role: str | None = None
     token_id: str | None = None
+    has_quota: bool = False
 
 
 @dataclass(frozen=True)
@@ -62,6 +68,10 @@ class Services:
     hashing: Hashing = field(default_factory=Hashing)
     attempts: Attempts = field(default_factory=Attempts)
     trying_again: asyncio.Lock = field(default_factory=asyncio.Lock)
+    retention_tags: RetentionTags = field(default_factory=RetentionTags)
+    quotas: Quotas = field(default_factory=Quotas)
+    under_way: UnderWay = field(default_factory=UnderWay)
+    faulty_logins: FaultyLogins = field(default_factory=FaultyLogins)
     bounds: Bounds = Bounds()
     clock: Callable[[], datetime] = lambda: datetime.now(UTC)
 
@@ -73,7 +83,9 @@ class Services:
         return Stamp(at=self.clock(), actor=request.actor, cause=f"request/{request.request_id}")
 
     async def append(self, append: Append) -> Outcome:
-        return await self.commits.append(append)
+        outcome = await self.commits.append(append)
+        self.quotas.learn(append, outcome)
+        return outcome
 
 
 def written(moment: datetime) -> str:

@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from api import setting_values as values
 from domain.errors import Fault, FaultyInput
+from domain.job.retention import DEFAULT_TAGS, RetentionTag
 
 PREFIX = "LABLEDGER_"
 LOG_LEVELS = ("debug", "info", "warning", "error")
@@ -122,7 +123,34 @@ class Settings:
     requests_per_second: int = _setting(
         1000,
         values.Whole(0, 10**6),
-        "how often one token may ask each process that serves; 0: no bound",
+        "how many requests a second one user, or one lab controller, may send to each process that serves; "
+        "0: no bound",
+        SERVE,
+    )
+    retention_tags: tuple[RetentionTag, ...] = _setting(
+        DEFAULT_TAGS,
+        values.retention_tags,
+        "retention tags of jobs, with commas between: NAME:DAYS, where 0 days are for ever, or "
+        "NAME:DAYS:product for jobs that name a product; the first is that of jobs without a tag",
+        SERVE,
+    )
+    max_log_bytes_per_day: int = _setting(
+        2 * 2**30,
+        values.Whole(0, 2**50),
+        "quota of each submitter: bytes of log on one day (UTC); 0: none",
+        SERVE,
+    )
+    max_unfinished_recipes: int = _setting(
+        20_000,
+        values.Whole(0, 10**9),
+        "quota of each submitter: recipes that have not finished; 0: none",
+        SERVE,
+    )
+    max_live_tokens: int = _setting(
+        100,
+        values.Whole(0, 10**9),
+        "quota of each user: tokens that neither were revoked nor expired, those of lab controllers apart; "
+        "0: none",
         SERVE,
     )
     position_wait_seconds: float = _setting(

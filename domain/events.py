@@ -146,18 +146,20 @@ class Recorded(NamedTuple):
 
 
 class Moment(NamedTuple):
-    """Where in its subject's history an event stands, and by what clock.
+    """Where in its subject's history an event stands, and by what clocks.
 
-    `at` is None for an event that is only supposed: it has no time yet, and sets no deadline.
+    `at` is None for an event that is only supposed: it has no time yet, and sets no deadline. `recorded_at`
+    is None until the event is in the log: the database gives that time.
     """
 
     version: int
     position: int
     at: datetime | None
+    recorded_at: datetime | None = None
 
     @classmethod
     def of(cls, recorded: Recorded) -> Moment:
-        return cls(recorded.version, recorded.position, recorded.stamp.at)
+        return cls(recorded.version, recorded.position, recorded.stamp.at, recorded.recorded_at)
 
 
 Decided = list[tuple[str, Event]]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from domain.recipe.lifecycle import GIVEN_UP
+
 # Least finished first. Aborted beats cancelled beats completed; one running recipe makes its job running.
 STATE_ORDER = (
     "running",
@@ -21,6 +23,8 @@ STATE_ORDER = (
 RESULT_ORDER = ("New", "None", "Skip", "Pass", "Warn", "Fail", "Panic")
 # A task that only warned did not do what it was written for, so that does not pass either.
 BAD_RESULTS = frozenset({"Warn", "Fail", "Panic"})
+# The least result of a cancelled or aborted task or recipe, and so of its set and job.
+GIVEN_UP_RESULT = "Warn"
 
 _STATE_RANK = {state: rank for rank, state in enumerate(STATE_ORDER)}
 _RESULT_RANK = {result: rank for rank, result in enumerate(RESULT_ORDER)}
@@ -33,3 +37,8 @@ def state_of(states: Iterable[str]) -> str:
 def result_of(results: Iterable[str]) -> str:
     """The worst; `New` where nothing was reported yet."""
     return max(results, key=_RESULT_RANK.__getitem__, default="New")
+
+
+def result_in(state: str, result: str) -> str:
+    """Return the result of a task or recipe in a state: at least Warn once it is cancelled or aborted."""
+    return result_of((result, GIVEN_UP_RESULT)) if state in GIVEN_UP else result

@@ -13,9 +13,9 @@ from domain.command.derive import PlacedRecipe, of_recipe
 from domain.events import Recorded
 from domain.priority import Priority
 from domain.recipe import events as recipe
-from domain.recipe.lifecycle import GIVEN_UP, OPEN_TASK, UNPLACED
+from domain.recipe.lifecycle import OPEN_TASK, UNPLACED
 from domain.recipe.place import NOWHERE, place_after
-from domain.roll_up import result_of
+from domain.roll_up import GIVEN_UP_RESULT, result_in, result_of
 from domain.values import maker
 from projections.fold_commands import command
 from projections.fold_durations import durations
@@ -48,8 +48,6 @@ def recipe_details(models: ReadModels, recorded: Recorded, event: recipe.RecipeN
         role=event.role,
         distro_tree_id=event.distro_tree_id,
         distro=event.distro,
-        kernel_options=event.kernel_options,
-        ks_meta=event.ks_meta,
         tasks=list(event.tasks),
         host_recipe_id=event.host_recipe_id,
         guestname=event.guestname,
@@ -77,14 +75,15 @@ def recipe_state(models: ReadModels, recorded: Recorded, event: Any, now: Now) -
     models.recipes.put((recipe_id,), after, now)
     models.members.move(recipe_id, after.state, now[1])
     _index_queue(models, recipe_id, after, now)
-    if after.state in GIVEN_UP:
-        _end_tasks(models, recipe_id, after.state, now)
+    ended = recipe.state_of_open_tasks(event)
+    if ended is not None:
+        _end_tasks(models, recipe_id, ended, now)
     if before is not None:
         durations(models, recipe_id, before.state, after.state, now)
     placed = before and _placed(models, recipe_id, before)
     if placed is not None:
         command(models, recorded, of_recipe(placed, event), now)
-    roll_up(models, recipe_id, now)
+    roll_up(models, recipe_id, now, "New" if ended is None else GIVEN_UP_RESULT)
 
 
 def _index_queue(models: ReadModels, recipe_id: int, after: RecipeRow, now: Now) -> None:
@@ -116,15 +115,25 @@ def _end_tasks(models: ReadModels, recipe_id: int, state: str, now: Now) -> None
     for task_id in models.members.tasks[recipe_id]:
         row = models.tasks.of((task_id,))
         if row.state in OPEN_TASK:
-            models.tasks.put((task_id,), TaskRow(row.recipe_id, state, row.result), now)
+            models.tasks.put((task_id,), _ended(row, state), now)
+
+
+def _ended(row: TaskRow, state: str) -> TaskRow:
+    return TaskRow(row.recipe_id, state, result_in(state, row.result))
 
 
 def task_state(state: str) -> Callable[[ReadModels, Recorded, Any, Now], None]:
     def folded(models: ReadModels, recorded: Recorded, event: Any, now: Now) -> None:
         row = models.tasks.of((event.task_id,))
-        models.tasks.put((event.task_id,), TaskRow(row.recipe_id, state, row.result), now)
+        models.tasks.put((event.task_id,), row._replace(state=state), now)
 
     return folded
+
+
+def task_aborted(models: ReadModels, recorded: Recorded, event: recipe.TaskAborted, now: Now) -> None:
+    row = models.tasks.of((event.task_id,))
+    models.tasks.put((event.task_id,), _ended(row, "aborted"), now)
+    roll_up(models, number_of(recorded), now, GIVEN_UP_RESULT)
 
 
 def task_result_details(models: ReadModels, recorded: Recorded, event: recipe.TaskResult, now: Now) -> None:
@@ -135,6 +144,8 @@ def task_result_details(models: ReadModels, recorded: Recorded, event: recipe.Ta
         event.message,
         event.score,
         list(event.log_urls),
+        event.path,
+        list(event.logs),
     )
     models.task_results.add(row, now)
 

@@ -67,7 +67,8 @@ WHERE s.recipe_set_id = %(recipe_set_id)s AND s.since_position <= %(at)s AND s.u
 -- name: recipe_sets
 -- Of a job, or one by its id (the other is null), with recipes and tasks: JSON text, [{"recipe_set_id", "priority",
 -- "state", "result", "recipes": [{…, "tasks": [{"task_id", "name", "state", "result"}]}]}]. A task has the name that was
--- submitted; the result of a recipe is the worst of its tasks, by `result_order`, which begins with the best.
+-- submitted; the result of a recipe is the worst of its tasks by `result_order`, which begins with the best, and at least
+-- Warn once the recipe is cancelled or aborted.
 SELECT coalesce(json_agg(shown ORDER BY shown.recipe_set_id), '[]')::text AS recipe_sets
 FROM (
     SELECT s.recipe_set_id, s.priority, s.state, s.result,
@@ -78,7 +79,10 @@ FROM (
             'recipe_id', d.recipe_id, 'host_recipe_id', d.host_recipe_id, 'state', r.state, 'system', r.system,
             'lab_controller', r.lab_controller, 'whiteboard', d.whiteboard, 'role', d.role, 'reason', r.reason,
             'since', to_char(r.since AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'),
-            'result', (%(result_order)s::text[])[coalesce(of_it.worst, 1)], 'tasks', of_it.tasks) AS shown
+            'result', (%(result_order)s::text[])[greatest(
+                of_it.worst, 1,
+                CASE WHEN r.state IN ('cancelled', 'aborted') THEN array_position(%(result_order)s::text[], 'Warn') END)],
+            'tasks', of_it.tasks) AS shown
         FROM read.recipe_details d
         JOIN read.recipes r ON r.recipe_id = d.recipe_id AND r.since_position <= %(at)s AND r.until_position > %(at)s
         CROSS JOIN LATERAL (

@@ -1,4 +1,8 @@
-"""A PostgreSQL cluster in a folder: made on first start, adopted when it already runs, on 127.0.0.1 only."""
+"""A PostgreSQL cluster in a folder: created on first start, adopted when it already runs.
+
+It listens on a Unix socket in a folder of mode 0700, and on no TCP port: no other user of the machine
+reaches it.
+"""
 
 from __future__ import annotations
 
@@ -12,20 +16,20 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from urllib.parse import quote
 
 import psycopg
 
 from api.embedded.account import postgres_account
 from api.embedded.binaries import Binaries, packaged_binaries
-from api.embedded.errors import EmbeddedPostgresError, PortTaken
+from api.embedded.errors import EmbeddedPostgresError
 from api.embedded.home import home_of, make_folder, secret
 from api.embedded.initialise import initialise
 from api.embedded.locks import exclusive
-from api.embedded.ports import kept_port
 from api.embedded.postmaster import Postmaster, running_postmaster
 from api.embedded.server_log import ServerLog
+from api.embedded.sockets import delete_short_folder, delete_sockets, setting_for, socket_folder
 
-HOST = "127.0.0.1"
 OWNER = "labledger_owner"
 DATABASE = "labledger"
 
@@ -42,8 +46,10 @@ def sync_method(platform: str, kernel: str) -> str:
 
 
 DEFAULTS: Mapping[str, str] = {
-    "listen_addresses": HOST,
-    "unix_socket_directories": "",
+    "listen_addresses": "",
+    "unix_socket_permissions": "0700",
+    # The port is part of the socket's name and nothing else.
+    "port": "5432",
     "timezone": "UTC",
     # Planning with it costs more than the short queries of a scheduler do.
     "jit": "off",
@@ -52,18 +58,15 @@ DEFAULTS: Mapping[str, str] = {
     "recovery_init_sync_method": sync_method(sys.platform, os.uname().release),
 }
 
-# What PostgreSQL says when a little later, or on another port, it would have started.
-_TAKEN = "Address already in use"
-_PASSING = (
-    "pre-existing shared memory block",  # children of a killed server are still on their way out
-    _TAKEN,  # also by a client that tries to reach the server, and for a moment reaches itself
-)
+# A start that failed with this message succeeds later: children of a killed server are still exiting.
+_PASSING = "pre-existing shared memory block"
 
 
 @dataclass(frozen=True)
 class Server:
     """A running cluster."""
 
+    sockets: Path
     port: int
     owner_password: str
 
@@ -72,7 +75,9 @@ class Server:
         return self.url(OWNER, self.owner_password)
 
     def url(self, role: str, password: str, database: str = DATABASE) -> str:
-        return f"postgresql://{role}:{password}@{HOST}:{self.port}/{database}"
+        """Return a URL whose client proves the password, and never sends it to the other end."""
+        place = f"host={quote(str(self.sockets), safe='')}&port={self.port}"
+        return f"postgresql://{role}:{password}@/{database}?{place}&require_auth=scram-sha-256"
 
 
 class Cluster:
@@ -86,15 +91,13 @@ class Cluster:
         self._account = postgres_account()
         self._given_binaries = binaries
 
-    def start(self, port: int | None = None) -> Server:
-        """Start the server, or take over the one that runs; returns once it answers.
-
-        On this port or on none: others know it by that. Raises PortTaken while somebody else has it.
-        """
+    def start(self) -> Server:
+        """Start the server, or adopt the running one; return once it answers."""
         make_folder(self.folder)
         with exclusive(self.folder / "lock"):
             self._initialise_once()
-            server = Server(self._running_port(port), self._owner_password())
+            sockets = socket_folder(self.folder, self._home, self._account)
+            server = Server(sockets, self._running_port(sockets), self._owner_password())
             _create_database(server)
             return server
 
@@ -108,6 +111,12 @@ class Cluster:
                 return
         raise EmbeddedPostgresError(f"the server on {self._data} does not stop")
 
+    def stop_older(self) -> None:
+        """Stop a server that an older version left behind, on a TCP port. No `up` may use it any more."""
+        running = self._postmaster() if self.folder.is_dir() else None
+        if running is not None and running.is_ready and not running.sockets:
+            self.stop()
+
     def is_running(self) -> bool:
         return self.folder.is_dir() and self._postmaster() is not None
 
@@ -115,8 +124,13 @@ class Cluster:
         """Stop, and delete everything this cluster ever wrote."""
         if self.folder.is_dir():
             self.stop()
+            delete_short_folder(self.folder)
             shutil.rmtree(self._home)
             shutil.rmtree(self.folder)
+
+    def bound_log(self) -> None:
+        """Keep the log of the running server below its limit."""
+        self._log.rotate()
 
     @property
     def pid(self) -> int | None:
@@ -154,37 +168,37 @@ class Cluster:
                 self._data, self._binaries, self._account, OWNER, self._owner_password(), durable=durable
             )
 
-    def _running_port(self, port: int | None) -> int:
+    def _running_port(self, sockets: Path) -> int:
         deadline = time.monotonic() + START_SECONDS
         complaint = "the server does not answer"
         while time.monotonic() < deadline:
             running = self._postmaster()
             if running is None:
-                complaint = self._launch(port)
+                complaint = self._launch(sockets)
             elif running.is_ready:
+                if running.sockets != str(sockets):
+                    raise EmbeddedPostgresError("a server of an older version runs: stop its `up` first")
                 return running.port
             time.sleep(0.05)
-        failed = PortTaken if _TAKEN in complaint else EmbeddedPostgresError
-        raise failed(f"no start within {START_SECONDS:.0f} s: {complaint}")
+        raise EmbeddedPostgresError(f"no start within {START_SECONDS:.0f} s: {complaint}")
 
-    def _launch(self, port: int | None) -> str:
+    def _launch(self, sockets: Path) -> str:
         """Try once. A failure that passes is returned as text, any other raises."""
-        # Nobody serves this folder, so this names a process long gone, or another one with the same number.
+        # No server runs here, so these files name a dead process, or another one with the same number.
         (self._data / "postmaster.pid").unlink(missing_ok=True)
+        delete_sockets(sockets)
         log = self._log
         log.rotate()
         already_said = log.size()
-        options = shlex.join(f"--{name}={value}" for name, value in self._options(port).items())
+        settings = {**self._settings, "unix_socket_directories": setting_for(sockets)}
+        options = shlex.join(f"--{name}={value}" for name, value in settings.items())
         tried = self._pg_ctl("start", "-l", log.path, "-o", options, "-t", f"{START_SECONDS:.0f}")
         if tried.returncode == 0:
             return ""
         said = log.since(already_said) or tried.stderr.strip() or tried.stdout.strip()
-        if any(reason in said for reason in _PASSING):
+        if _PASSING in said:
             return said
         raise EmbeddedPostgresError(f"PostgreSQL did not start: {said}")
-
-    def _options(self, port: int | None) -> dict[str, str]:
-        return {**self._settings, "port": str(port or kept_port(self.folder / "port"))}
 
     def _pg_ctl(self, action: str, *arguments: str | Path) -> subprocess.CompletedProcess[str]:
         argv = [self._binaries.program("pg_ctl"), action, "-D", self._data, "-w", *arguments]

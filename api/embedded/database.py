@@ -10,7 +10,7 @@ from pathlib import Path
 import psycopg
 
 from api.embedded.cluster import Cluster, Server
-from api.embedded.errors import EmbeddedPostgresError, PortTaken
+from api.embedded.errors import EmbeddedPostgresError
 from api.embedded.service_login import service_url
 from api.settings import Settings
 
@@ -27,6 +27,7 @@ class EmbeddedDatabase:
 
     def start(self, settings: Settings) -> Settings:
         """The settings with the owner's URL for everything: enough to migrate, too much for the services."""
+        self._cluster.stop_older()
         self._server = self._cluster.start()
         url = self._server.owner_url
         return replace(settings, database_url=url, owner_database_url=url)
@@ -39,7 +40,9 @@ class EmbeddedDatabase:
         """Start the server again if it died. A failure is logged, and the next check tries again."""
         if time.monotonic() - self._checked < CHECK_SECONDS:
             return
-        if not self._cluster.is_running():
+        if self._cluster.is_running():
+            self._cluster.bound_log()
+        else:
             log.warning("PostgreSQL died; starting it again")
             self._start_again()
         self._checked = time.monotonic()
@@ -53,14 +56,15 @@ class EmbeddedDatabase:
 
     def _start_again(self) -> None:
         try:
-            self._cluster.start(self._started.port)
-        except PortTaken:
-            raise EmbeddedPostgresError(
-                "its port was taken by another process, and the services know it by that: start anew"
-            ) from None
+            server = self._cluster.start()
         except (EmbeddedPostgresError, psycopg.OperationalError, OSError) as error:
             # OSError: on a full disk not even the little files beside the data can be written.
             log.error("PostgreSQL: %s", error)
+            return
+        if server != self._started:
+            raise EmbeddedPostgresError(
+                f"the folder of its socket, {self._started.sockets}, was taken by another user: start anew"
+            )
 
     @property
     def _started(self) -> Server:

@@ -7,7 +7,3 @@ from domain.errors import LabledgerError
 
 class EmbeddedPostgresError(LabledgerError):
     """The embedded PostgreSQL cannot be used."""
-
-
-class PortTaken(EmbeddedPostgresError):
-    """Another process has the port of the embedded PostgreSQL."""

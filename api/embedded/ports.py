@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import socket
 import time
-from pathlib import Path
-
-from api.embedded.home import write_private
 
 LOOK_SECONDS = 0.02
 
@@ -30,17 +27,6 @@ def any_free(host: str = "127.0.0.1") -> int:
     port = _bound(host, 0)
     if port is None:
         raise OSError(f"no free port on {host}")
-    return port
-
-
-def kept_port(file: Path) -> int:
-    """The port of last time if it is still free, so that URLs stay good over restarts."""
-    if file.exists():
-        port = int(file.read_text(encoding="utf-8"))
-        if is_free(port):
-            return port
-    port = any_free()
-    write_private(file, f"{port}\n")
     return port
 
 

@@ -9,13 +9,14 @@ from pathlib import Path
 _PROC = Path("/proc")
 
 # Lines of postmaster.pid, as PostgreSQL's miscadmin.h numbers them.
-_PID, _PORT, _STATE = 0, 3, 7
+_PID, _PORT, _SOCKETS, _STATE = 0, 3, 4, 7
 
 
 @dataclass(frozen=True)
 class Postmaster:
     pid: int
     port: int
+    sockets: str
     is_ready: bool
 
 
@@ -23,13 +24,13 @@ def running_postmaster(data: Path) -> Postmaster | None:
     """The server on this data folder. Its pid file alone proves nothing: it outlives kill -9 and restarts."""
     try:
         lines = (data / "postmaster.pid").read_text(encoding="utf-8").splitlines()
-        pid, port = int(lines[_PID]), int(lines[_PORT])
+        pid, port, sockets = int(lines[_PID]), int(lines[_PORT]), lines[_SOCKETS]
     except (FileNotFoundError, ValueError, IndexError):
         return None
     if not _serves(pid, data):
         return None
     state = lines[_STATE].strip() if len(lines) > _STATE else "starting"
-    return Postmaster(pid, port, state == "ready")
+    return Postmaster(pid, port, sockets, state == "ready")
 
 
 def _serves(pid: int, data: Path) -> bool:

@@ -1,11 +1,13 @@
-"""What the server said: all that explains a start that failed."""
+"""The log of the server, which explains a failed start."""
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from pathlib import Path
+from typing import IO
 
-MOST_BYTES = 8 * 1024 * 1024
+MAX_BYTES = 8 * 1024 * 1024
 
 
 @dataclass(frozen=True)
@@ -21,6 +23,25 @@ class ServerLog:
         return self.path.read_bytes()[offset:].decode(errors="replace").strip()
 
     def rotate(self) -> None:
-        """Keep one old log. Only while the server is down: it holds the file open by its descriptor."""
-        if self.size() > MOST_BYTES:
-            self.path.replace(self.path.with_suffix(".log.1"))
+        """Move the last `MAX_BYTES` of a log that has become longer to the one old log.
+
+        The server keeps the file open and appends to it, so the file is emptied instead of renamed. Lines
+        that the server writes at that very moment may be lost; on a full disk the old log is.
+        """
+        size = self.size()
+        if size <= MAX_BYTES:
+            return
+        old = self.path.with_suffix(".log.1")
+        old.unlink(missing_ok=True)
+        with _opened(self.path, os.O_RDWR) as log:
+            log.seek(size - MAX_BYTES)
+            recent = log.read()
+            log.truncate(0)
+        with _opened(old, os.O_WRONLY | os.O_CREAT | os.O_EXCL) as kept:
+            kept.write(recent)
+
+
+def _opened(path: Path, flags: int) -> IO[bytes]:
+    """Open a file in a folder of PostgreSQL's user, who could put a link there for root to follow."""
+    mode = "r+b" if flags & os.O_RDWR else "wb"
+    return os.fdopen(os.open(path, flags | os.O_NOFOLLOW, 0o600), mode)

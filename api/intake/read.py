@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
 from typing import Any, Final, NamedTuple
 
 from api.intake.bodies import unreadable
@@ -10,31 +11,37 @@ from api.intake.checks import check_document
 from api.intake.embedded_xml import Embedded
 from api.intake.json_text import parse_json
 from api.intake.limits import FAULT_LIMIT, WORDS_LENGTH
-from api.intake.places import Grafted, JsonPlaces, Places
-from api.intake.requirements import read_requirements
+from api.intake.near_names import unknown
+from api.intake.places import Grafted, JsonPlaces, Places, XmlPlaces
+from api.intake.requirements import Requirements, read_requirements
 from api.intake.spec import spec_of
 from api.intake.xml_job import read_xml
 from api.intake.xml_text import parse_xml
+from api.intake.xml_walk import Strange
 from domain.directory.known_names import KnownNames
 from domain.errors import Fault, FaultyInput
+from domain.job.names import unknown_names
+from domain.job.retention import RetentionTags
 from domain.job.spec import JobSpec
 from domain.requirements.findings import Finding
 
-Placed = tuple[int, str, str]
-"""Line, where, message."""
+DEFAULT_TAGS: Final = RetentionTags()
+
+Placed = tuple[int, int, str, str]
+"""Line, column, where, message."""
 
 
 class Opened(NamedTuple):
-    """A document, the places of its parts, and what was found wrong on the way to it."""
+    """A document, the places of its parts, and the faults found on the way to it."""
 
     document: dict[str, Any]
     places: Places
-    placed: list[Placed]
+    faults: list[Strange]
     findings: list[Finding]
 
 
 def _open_xml(body: bytes) -> Opened:
-    document, walk = read_xml(parse_xml(body), "job")
+    document, walk = read_xml(parse_xml(body), "job", body)
     return Opened(document, walk.places, walk.faults, [])
 
 
@@ -52,35 +59,82 @@ DOORS: Final[dict[str, Callable[[bytes], Opened]]] = {
 }
 
 
-def read_job(body: bytes, media_type: str, known: KnownNames, submitter: str, is_admin: bool) -> JobSpec:
-    """The job. Raises `Unreadable` for what is broken or hostile, `FaultyInput` with every other fault."""
+class ReadJob(NamedTuple):
+    """An accepted job. `warnings` tell of parts that decide nothing, or fit nothing that the lab has."""
+
+    spec: JobSpec
+    warnings: tuple[Fault, ...]
+
+
+def read_job(
+    body: bytes,
+    media_type: str,
+    known: KnownNames,
+    submitter: str,
+    is_admin: bool,
+    *,
+    strict: bool = False,
+    hidden: frozenset[str] = frozenset(),
+    tags: RetentionTags = DEFAULT_TAGS,
+) -> ReadJob:
+    """Return the job. Raises `Unreadable` for broken or hostile input, `FaultyInput` with all other faults.
+
+    With `strict` warnings are faults. `hidden` are systems whose names no warning may tell.
+    """
     door = DOORS.get(media_type.partition(";")[0].strip().lower())
     if door is None:
         unreadable("Content-Type", f"must be one of {', '.join(DOORS)}")
     opened = door(body)
-    recipes = read_requirements(opened.document)
+    if opened.document.get("retention_tag", "") == "":
+        opened.document["retention_tag"] = tags.default
+    required = read_requirements(opened.document)
+    recipes = required.of_recipes
     job, findings = check_document(
-        opened.document, recipes, opened.places, known, submitter, is_admin=is_admin
+        opened.document, recipes, opened.places, known, submitter, tags, is_admin=is_admin
     )
-    if job is None or findings or opened.findings or opened.placed:
-        placed = [_place(finding, opened.places) for finding in [*opened.findings, *findings]]
-        raise FaultyInput(_bounded([*opened.placed, *placed]))
-    return spec_of(job, [required.readings for required in recipes])
+    warnings = [*islice(_warnings(required, known, hidden, strict=strict), FAULT_LIMIT + 1)]
+    if strict:
+        findings, warnings = [*findings, *warnings], []
+    if job is None or findings or opened.findings or opened.faults:
+        raise FaultyInput(_worded(opened.places, opened.faults, [*opened.findings, *findings], "faults"))
+    noted = _worded(opened.places, [], warnings, "warnings")
+    return ReadJob(spec_of(job, [each.readings for each in recipes]), tuple(noted))
+
+
+def _warnings(
+    required: Requirements, known: KnownNames, hidden: frozenset[str], *, strict: bool
+) -> Iterator[Finding]:
+    yield from required.warnings
+    for name in unknown_names(required.of_recipes, known):
+        message = unknown(name, known, hidden)
+        if not strict:
+            message += f"{' ' if message.endswith('?') else '. '}{name.effect}"
+        yield Finding(name.path, message)
+
+
+def _worded(
+    places: Places, faults: Sequence[Strange], findings: Sequence[Finding], called: str
+) -> list[Fault]:
+    """Return them in the order of the text, each once, and no more than a person reads.
+
+    To find the place and the words of one takes time: only those that are shown get them.
+    """
+    placed = [_strange(fault, places) for fault in faults[:FAULT_LIMIT]]
+    placed += [_place(finding, places) for finding in findings[:FAULT_LIMIT]]
+    found = sorted(dict.fromkeys(placed), key=lambda it: it[:2])
+    unplaced = max(0, len(faults) - FAULT_LIMIT) + max(0, len(findings) - FAULT_LIMIT)
+    more = len(found) + unplaced - FAULT_LIMIT
+    told = [Fault(where[:WORDS_LENGTH], message[:WORDS_LENGTH]) for *_, where, message in found[:FAULT_LIMIT]]
+    return told if more <= 0 else [*told, Fault("document", f"and {more} more {called}")]
+
+
+def _strange(fault: Strange, places: Places) -> Placed:
+    assert isinstance(places, XmlPlaces), "only XML has faults of elements"
+    place = places.of(fault.element)
+    return place.line, place.column, place.where, fault.words()
 
 
 def _place(finding: Finding, places: Places) -> Placed:
-    line, where, rest = places.find(finding.path)
-    message = f"{rest}: {finding.message}" if rest else finding.message
-    return line, where, message
-
-
-def _bounded(placed: Iterable[Placed]) -> list[Fault]:
-    """In the order of the lines, each once, and no more than a person reads."""
-    faults = [
-        Fault(where[:WORDS_LENGTH], message[:WORDS_LENGTH])
-        for _, where, message in sorted(dict.fromkeys(placed), key=lambda it: it[0])
-    ]
-    more = len(faults) - FAULT_LIMIT
-    if more <= 0:
-        return faults
-    return [*faults[:FAULT_LIMIT], Fault("document", f"and {more} more faults")]
+    line, column, where, rest = places.find(finding.path)
+    message = places.message(finding)
+    return line, column, where, f"{rest}: {message}" if rest else message

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
@@ -34,14 +35,18 @@ def serving(
     }
 
 
-def scheduling(scheduler: SchedulerCounters, findings: Findings, tailer: TailerCounters) -> Totals:
-    decisions = scheduler.decisions.copy().items()
+def scheduling(
+    scheduler: SchedulerCounters, findings: Findings, withheld: Mapping[str, int], tailer: TailerCounters
+) -> Totals:
+    """`withheld` are the turns of the consistency loop that ended nothing, by the doubt in the clocks."""
+    decisions, doubts = scheduler.decisions.copy().items(), dict(withheld).items()
     return {
         **{series("scheduler_decisions", trigger=kind): total for kind, total in decisions},
         series("scheduler_commits"): scheduler.commits,
         series("scheduler_events"): scheduler.events,
         series("scheduler_conflicts"): scheduler.conflicts,
         **{series("consistency_findings", finding=name): total for name, total in findings.by_name().items()},
+        **{series("consistency_withheld_turns", doubt=doubt): total for doubt, total in doubts},
         **_tailed(SCHEDULER, tailer),
     }
 

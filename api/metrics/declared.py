@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import Final
 
+from api.workers.clocks import DOUBTS
 from domain.recipe.lifecycle import UNFINISHED
 from domain.scheduling.timers import Findings
 from domain.scheduling.triggers import LET_GO, NEW_JOB, PENDING_SYSTEM, TIMER, WAKE_UP
@@ -89,6 +90,11 @@ COUNTERS: Final = (
         "consistency_findings",
         "Found by the consistency loop; out_of_step and idle_but_wanted never happen",
         {"finding": FINDINGS},
+    ),
+    Declared(
+        "consistency_withheld_turns",
+        "Turns of the consistency loop that ended nothing: clocks of scheduler and database differ or moved",
+        {"doubt": DOUBTS},
     ),
     Declared("append_commits", "Statements by which processes that serve appended"),
     Declared("append_requests", "Requests in these statements, appended or refused"),

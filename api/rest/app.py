@@ -28,6 +28,7 @@ from api.rest.resources.history import History
 from api.rest.resources.inventory import Inventory
 from api.rest.resources.jobs import Jobs
 from api.rest.resources.loans import Loans
+from api.rest.resources.log_usage import LogUsage
 from api.rest.resources.matches import Matches
 from api.rest.resources.metrics import Metrics
 from api.rest.resources.policies import AccessPolicies
@@ -43,6 +44,7 @@ from api.rest.resources.usage import Usage
 from api.rest.routes import ROUTES, responder_of
 from api.services import Services
 from api.setting_values import Network
+from api.under_way import counting
 from domain.errors import LabledgerError
 
 
@@ -85,6 +87,7 @@ def resources(services: Services) -> dict[str, Any]:
         "tokens": Tokens(services),
         "sessions": Sessions(services),
         "reads": Reads(services),
+        "log_usage": LogUsage(services),
         "events": Events(services),
         "health": Health(services),
         "metrics": Metrics(services),
@@ -129,7 +132,7 @@ def application(services: Services, lifespan: Lifespan, allowed: Allowed = Allow
     app.add_error_handler(Exception, problems.on_surprise)
     app.add_error_handler(falcon.HTTPError, problems.on_http_error)
     app.add_error_handler(LabledgerError, problems.on_labledger_error)
-    return app
+    return counting(app, services.under_way)
 
 
 def _cors(origins: tuple[str, ...]) -> list[Any]:

@@ -16,6 +16,7 @@ ADMIN = (roles.ADMIN,)
 LAB = (roles.ADMIN, roles.LAB_CONTROLLER)
 SCRAPERS = (roles.ADMIN, roles.AUDITOR, roles.METRICS)
 AUDITORS = (roles.ADMIN, roles.AUDITOR)
+OWN_SHARE = (roles.ADMIN, roles.SUBMITTER, roles.AUDITOR)
 EVERYBODY: tuple[str, ...] = ()
 
 
@@ -90,6 +91,7 @@ ROUTES: dict[str, Route] = {
     "/login": Route("sessions", {"POST": EVERYBODY}, "login"),
     "/whoami": Route("sessions", {"GET": ANYBODY}, "whoami"),
     "/reads": Route("reads", {"GET": AUDITORS}),
+    "/log-usage": Route("log_usage", {"GET": OWN_SHARE}),
     "/events": Route("events", READ),
     "/metrics": Route("metrics", {"GET": SCRAPERS}),
     "/openapi.json": Route("description", {"GET": EVERYBODY}),

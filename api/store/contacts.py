@@ -2,34 +2,48 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
+from dataclasses import dataclass
+from datetime import datetime
 from typing import Final
 
 from api.store.event_log import EventLog
 from api.store.sql import SQL
 
-# What is written is at most this much older than the truth.
-GRAIN: Final = timedelta(seconds=5)
+# A stored contact is at most this much older than the last one.
+GRAIN_SECONDS: Final = 5.0
+
+
+@dataclass(frozen=True)
+class Heard:
+    """The time of the database, and when each lab controller was last heard by that clock."""
+
+    now: datetime
+    last: dict[str, datetime]
 
 
 class Contacts:
-    """Each call that asks the database raises DatabaseAway while it is."""
+    """The database stamps each contact. Each call that asks it raises DatabaseAway while it is away."""
 
     def __init__(self, log: EventLog) -> None:
         self._log = log
-        self._written: dict[str, datetime] = {}
+        self._written: dict[str, float] = {}
 
-    def is_news(self, lab_controller: str, now: datetime) -> bool:
+    def is_news(self, lab_controller: str, monotonic_seconds: float) -> bool:
         """Whether a contact at this time is worth writing down; asks nobody."""
         written = self._written.get(lab_controller)
-        return written is None or now - written >= GRAIN
+        return written is None or monotonic_seconds - written >= GRAIN_SECONDS
 
-    def heard(self, lab_controller: str, now: datetime) -> None:
-        """Keep that it was heard. Blocking."""
+    def heard(self, lab_controller: str, monotonic_seconds: float) -> None:
+        """Store a contact of now. Blocking."""
         # Before it is written: of many requests at once one writes.
-        self._written[lab_controller] = now
-        self._log.rows(SQL["heard"], (lab_controller, now))
+        self._written[lab_controller] = monotonic_seconds
+        self._log.rows(SQL["heard"], (lab_controller,))
 
     def last_heard(self) -> dict[str, datetime]:
         """By lab controller, some seconds early at most; one never heard is missing. Blocking."""
-        return dict(self._log.rows(SQL["last_heard"], ()))
+        return self.heard_by_clock().last
+
+    def heard_by_clock(self) -> Heard:
+        """Return the same with the time of the database. Blocking."""
+        rows = self._log.rows(SQL["last_heard"], ())
+        return Heard(rows[0][0], {name: last for _, name, last in rows if name is not None})

@@ -1,8 +1,50 @@
 -- name: append
-SELECT * FROM log.append(
-    %b::text[], %b::text[], %b::bigint[], %b::bytea[], %b::bytea[],
-    %b::integer[], %b::text[], %b::bigint[],
-    %b::integer[], %b::text[], %b::bigint[], %b::text[], %b::bytea[])
+-- Append, and maintain the counts for quotas in the same transaction. The lock that log.append takes serialises the
+-- upserts, too. The owner of a finished recipe stands in its first event, which its writer has read before.
+WITH done AS MATERIALIZED (
+    SELECT * FROM log.append(
+        %b::text[], %b::text[], %b::bigint[], %b::bytea[], %b::bytea[],
+        %b::integer[], %b::text[], %b::bigint[],
+        %b::integer[], %b::text[], %b::bigint[], %b::text[], %b::bytea[])
+    WITH ORDINALITY AS d (outcome, first_position, last_position, recorded_at, digest, answer, request)
+), author AS MATERIALIZED (
+    SELECT d.request, a.actor, (d.recorded_at AT TIME ZONE 'UTC')::date AS day, a.events, a.bytes
+    FROM unnest(%b::text[], %b::bigint[], %b::bigint[]) WITH ORDINALITY AS a (actor, events, bytes, request)
+    JOIN done d USING (request) WHERE d.outcome = 'done' AND a.actor IS NOT NULL
+), written AS (
+    INSERT INTO live.written AS w (actor, day, events, bytes)
+    SELECT a.actor, a.day, sum(a.events), sum(a.bytes) FROM author a GROUP BY a.actor, a.day
+    ON CONFLICT (day, actor) DO UPDATE SET events = w.events + excluded.events, bytes = w.bytes + excluded.bytes
+    RETURNING w.actor, w.bytes
+), new AS MATERIALIZED (
+    SELECT n.request, n.owner, n.recipes
+    FROM unnest(%b::integer[], %b::text[], %b::bigint[]) AS n (request, owner, recipes)
+    JOIN done d USING (request) WHERE d.outcome = 'done'
+), finished AS (
+    SELECT (SELECT convert_from(e.state, 'UTF8')::jsonb #>> '{data,owner}' FROM log.events e
+            WHERE e.originator_id = f.subject AND e.originator_version = 1) AS owner
+    FROM unnest(%b::integer[], %b::text[]) AS f (request, subject)
+    JOIN done d USING (request) WHERE d.outcome = 'done'
+), unfinished AS (
+    INSERT INTO live.unfinished AS u (owner, recipes)
+    SELECT c.owner, sum(c.recipes)
+    FROM (SELECT owner, recipes FROM new UNION ALL SELECT owner, -1 FROM finished) AS c
+    WHERE c.owner IS NOT NULL GROUP BY c.owner
+    ON CONFLICT (owner) DO UPDATE SET recipes = u.recipes + excluded.recipes
+    RETURNING u.owner, u.recipes
+)
+SELECT d.outcome, d.first_position, d.last_position, d.recorded_at, d.digest, d.answer,
+       (SELECT w.bytes FROM written w JOIN author a USING (actor) WHERE a.request = d.request),
+       (SELECT max(u.recipes) FROM unfinished u JOIN new n USING (owner) WHERE n.request = d.request)
+FROM done d ORDER BY d.request
+
+-- name: written
+SELECT day, actor, events, bytes FROM live.written
+WHERE day >= %(since)s AND (%(actor)s::text IS NULL OR actor = %(actor)s)
+ORDER BY day DESC, bytes DESC, actor LIMIT %(limit)s
+
+-- name: unfinished_of
+SELECT recipes FROM live.unfinished WHERE owner = %s
 
 -- name: load
 -- The events of many aggregates, each after the version that is known already, in version order. OFFSET 0 keeps the
@@ -107,13 +149,19 @@ UPDATE live.leases SET renewed_at = clock_timestamp() WHERE name = %s AND epoch 
 -- name: end_hung_holder
 SELECT live.end_hung_holder(%s)
 
+-- name: end_hung_writers
+SELECT live.end_hung_writers()
+
 -- name: heard
-INSERT INTO live.contacts AS c (lab_controller, last_heard_at) VALUES (%s, %s)
-ON CONFLICT (lab_controller) DO UPDATE SET last_heard_at = greatest(c.last_heard_at, excluded.last_heard_at)
+-- A contact that was stamped before the clock was set back gives way to the next one.
+INSERT INTO live.contacts (lab_controller, last_heard_at) VALUES (%s, clock_timestamp())
+ON CONFLICT (lab_controller) DO UPDATE SET last_heard_at = excluded.last_heard_at
 RETURNING last_heard_at
 
 -- name: last_heard
-SELECT lab_controller, last_heard_at FROM live.contacts
+-- One row at least, for the time.
+SELECT clock_timestamp(), c.lab_controller, c.last_heard_at
+FROM (SELECT) AS one LEFT JOIN live.contacts AS c ON true
 
 -- name: add_to_counters
 -- One batch of a writer, added once however often it is asked. In one order, so that no two writers wait for

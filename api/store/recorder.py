@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import psycopg
@@ -28,6 +28,9 @@ from api.store.datastore import Datastore
 from api.store.requests import Committed, Conflict, Fence, Fenced, Outcome
 from api.store.sql import SQL
 from api.store.subscription import TailedSubscription
+from domain.recipe.lifecycle import FINISHED
+
+FINISHED_TOPICS = frozenset(f"recipe.{state}" for state in FINISHED)
 
 StoredRow = tuple[str, int, str, bytes]
 """subject, version, topic, state"""
@@ -35,7 +38,10 @@ StoredRow = tuple[str, int, str, bytes]
 
 @dataclass(frozen=True)
 class StoredAppend:
-    """One append request with its events already mapped to rows."""
+    """One append request with its events already mapped to rows.
+
+    `actor` is the author of all rows, `new_recipes` their number by owner; both are counted for quotas.
+    """
 
     command_id: str
     rows: Sequence[StoredRow]
@@ -43,6 +49,8 @@ class StoredAppend:
     fence: Fence | None = None
     digest: bytes | None = None
     answer: bytes | None = None
+    actor: str | None = None
+    new_recipes: Mapping[str, int] = field(default_factory=dict)
 
 
 class Recorder(PostgresApplicationRecorder):
@@ -116,13 +124,40 @@ def _arrays(requests: Sequence[StoredAppend]) -> list[list[Any]]:
         [version for _, _, version in expected],
         numbers,
         *map(list, columns),
+        *_counted(requests),
+    ]
+
+
+def _counted(requests: Sequence[StoredAppend]) -> list[list[Any]]:
+    """Return the arrays that the counts for quotas are taken from."""
+    new = [
+        (number, owner, count)
+        for number, request in enumerate(requests, start=1)
+        for owner, count in request.new_recipes.items()
+    ]
+    finished = [
+        (number, subject)
+        for number, request in enumerate(requests, start=1)
+        for subject, _, topic, _ in request.rows
+        if topic in FINISHED_TOPICS
+    ]
+    return [
+        [request.actor for request in requests],
+        [len(request.rows) for request in requests],
+        [sum(len(state) for *_, state in request.rows) for request in requests],
+        [number for number, _, _ in new],
+        [owner for _, owner, _ in new],
+        [count for _, _, count in new],
+        [number for number, _ in finished],
+        [subject for _, subject in finished],
     ]
 
 
 def _outcome(request: StoredAppend, row: tuple[Any, ...]) -> Outcome:
-    outcome, first, last, recorded_at, digest, answer = row
+    outcome, first, last, recorded_at, digest, answer, author_bytes, unfinished_count = row
     if outcome == "conflict":
         return Conflict(f"{', '.join(sorted(request.expected))}: not all at the expected version any more")
     if outcome == "fenced":
         return Fenced(f"lease {request.fence.lease if request.fence else ''} has a later epoch")
-    return Committed(first, last, recorded_at, outcome == "known", digest, answer)
+    is_known = outcome == "known"
+    return Committed(first, last, recorded_at, is_known, digest, answer, author_bytes, unfinished_count)

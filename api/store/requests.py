@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import uuid
+from collections import Counter
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TypeAlias
 
 from domain.errors import LabledgerError
 from domain.events import Change
+from domain.recipe.events import RecipeNew
 
 
 @dataclass(frozen=True)
@@ -26,7 +28,8 @@ class Append:
     `command_id` is given once by whoever wants the changes: the same id again writes nothing and gets the
     first answer, which is how a commit whose answer was lost is found. `expected` are the versions of the
     aggregates it rests on, 0 for one that does not exist yet; each changed subject must be among them.
-    `digest` and `answer` are kept with the commit for the one who asks again.
+    `digest` and `answer` are kept with the commit for the one who asks again. `new_recipes` is the number of
+    recipes that it begins, by owner.
     """
 
     command_id: str
@@ -36,19 +39,31 @@ class Append:
     digest: bytes | None = None
     answer: bytes | None = None
     subjects: frozenset[str] = field(init=False)
+    new_recipes: dict[str, int] = field(init=False, compare=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "subjects", frozenset(self.expected))
+        owners = (change.event.owner for change in self.changes if isinstance(change.event, RecipeNew))
+        object.__setattr__(self, "new_recipes", dict(Counter(owners)))
         missing = {change.subject for change in self.changes} - self.subjects
         if missing or not self.changes:
             raise ValueError(
                 f"an append needs changes, and an expected version for each of {sorted(missing)}"
             )
 
+    @property
+    def actor(self) -> str:
+        """The author of all its changes."""
+        return self.changes[0].stamp.actor
+
 
 @dataclass(frozen=True)
 class Committed:
-    """The changes are in the log. `repeated`: they were already, by the same command id."""
+    """The changes are in the log. `repeated`: they were already, by the same command id.
+
+    `author_bytes` counts what their actor wrote on the UTC day of `recorded_at`, `unfinished_count` the
+    unfinished recipes of the owner of new recipes, both with this commit; None where it changed neither.
+    """
 
     first_position: int
     position: int
@@ -56,6 +71,8 @@ class Committed:
     repeated: bool
     digest: bytes | None
     answer: bytes | None
+    author_bytes: int | None = None
+    unfinished_count: int | None = None
 
 
 Outcome: TypeAlias = "Committed | Conflict | Fenced"

@@ -26,7 +26,10 @@ def append_of(
     looked at. One that is changed and not among them is new.
 
     Under a request's Idempotency-Key it is found again by that key, else it is a command of its own.
+    Raises TooOften when its actor has written enough for the day.
     """
+    if request.has_quota:
+        services.quotas.require_log_bytes(request.actor)
     stamp = services.stamp(request)
     return Append(
         command_id=request.command_id or new_command_id(),

@@ -10,7 +10,7 @@ from api.services import Request, Services
 from api.store.requests import Append
 from api.use_cases.commit import commit_named
 from api.use_cases.passwords import is_password
-from api.use_cases.tokens import issued, new_token, new_token_id
+from api.use_cases.tokens import issued, new_token, new_token_id, require_token_quota
 from domain.directory.changes import unknown_role
 from domain.directory.roles import LAB_CONTROLLER, ROLES
 from domain.directory.tokens import Wanted
@@ -41,8 +41,8 @@ async def log_in(
     """A token for 12 hours, of the role asked for or else the user's first. `address`: where they come from.
 
     Raises FaultyInput for a role that is none of a person, NotRecognised for a wrong name or password alike,
-    NotPermitted for a role the user does not have, and TooOften after some failures within a minute, by that
-    name or from that address.
+    NotPermitted for a role the user does not have, Refused at the quota of live tokens, and TooOften after
+    some failures within a minute, by that name or from that address.
     """
     if role not in (None, *ROLES):
         raise FaultyInput([Fault("role", unknown_role(str(role)))])
@@ -59,6 +59,7 @@ async def log_in(
         if services.feed.directory.credentials.password_of(user) != password_id:
             raise NotRecognised("the password was changed meanwhile")
         wanted = Wanted(user, _role(services, user, role), expires_at=expires_at)
+        require_token_quota(services, wanted)
         return issued(services, request, wanted, token, token_id)
 
     done = await commit_named(services, request, f"token/{token_id}", decide)

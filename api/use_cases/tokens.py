@@ -15,7 +15,7 @@ from api.use_cases.commit import append_of, commit_named, require_expected
 from api.use_cases.keyed import done_before, require_same
 from api.use_cases.rights import require_oneself
 from domain.directory.events import TokenCreated
-from domain.directory.roles import GIVEN_BY_ADMINS
+from domain.directory.roles import GIVEN_BY_ADMINS, LAB_CONTROLLER
 from domain.directory.tokens import Wanted, faults_of, revoke, role_given
 from domain.errors import FaultyInput, NotPermitted, Unknown
 from domain.names import called
@@ -51,7 +51,7 @@ async def create_token(
 
     Under an Idempotency-Key that came before, the first token's id and no token: that was shown once. A role
     that the user does not have yet comes with it, which is up to admins. Raises FaultyInput with everything
-    that is wrong, NotPermitted for who asks for somebody else and is no admin.
+    that is wrong, NotPermitted for who asks for somebody else and is no admin, Refused at the quota.
     """
     require_oneself(request, user, "makes tokens for others")
     if (done := await done_before(services, request)) is not None:
@@ -81,7 +81,20 @@ def _created(services: Services, request: Request, wanted: Wanted, token: str, t
     )
     if faults:
         raise FaultyInput(faults)
+    require_token_quota(services, wanted)
     return issued(services, request, wanted, token, token_id)
+
+
+def require_token_quota(services: Services, wanted: Wanted) -> None:
+    """Raise Refused when the user has as many live tokens as the quota allows.
+
+    Tokens of lab controllers do not count: only admins make them, and one person may make those of all labs.
+    """
+    directory = services.feed.directory
+    if wanted.role != LAB_CONTROLLER:
+        live = directory.live_tokens(wanted.user, services.clock())
+        ends = (entry.document["expires_at"] for entry in live if entry.document["role"] != LAB_CONTROLLER)
+        services.quotas.require_token(wanted.user, ends)
 
 
 def issued(services: Services, request: Request, wanted: Wanted, token: str, token_id: str) -> Append:

@@ -1,11 +1,13 @@
-"""When the consistency loop runs, and what it is told (design section 4.5)."""
+"""The turns of the consistency loop: when they run, and what they may do (design section 4.5)."""
 
 from __future__ import annotations
 
 import logging
-from datetime import datetime
+from collections import Counter
+from datetime import datetime, timedelta
 
-from api.store.contacts import Contacts
+from api.store.contacts import Contacts, Heard
+from api.workers.clocks import MAX_DIFFERENCE_SECONDS, Clocks, Reading
 from domain.scheduling.draft import Decision
 from domain.scheduling.partition import Partition
 from domain.scheduling.timers import Clock, Findings, correct
@@ -14,13 +16,19 @@ logger = logging.getLogger(__name__)
 
 
 class ConsistencyLoop:
-    """Due every so many seconds, also while triggers are unanswered."""
+    """Due every so many seconds, also while triggers are unanswered.
+
+    `withheld` counts the turns that ended nothing because the clocks were in doubt, by the doubt.
+    """
 
     def __init__(self, contacts: Contacts, every_seconds: float) -> None:
         self.findings = Findings()
+        self.withheld: Counter[str] = Counter()
         self._contacts = contacts
         self._every_seconds = every_seconds
         self._due_at: float | None = None
+        self._clocks = Clocks()
+        self._doubt: str | None = None
 
     def is_due(self, monotonic_seconds: float) -> bool:
         """Whether to run now; if so, the next time is that much later."""
@@ -29,10 +37,43 @@ class ConsistencyLoop:
         self._due_at = monotonic_seconds + self._every_seconds
         return True
 
-    def correct(self, partition: Partition, now: datetime) -> list[Decision]:
-        """Decisions for one commit. Blocking; raises DatabaseAway."""
+    def correct(self, partition: Partition, now: datetime, monotonic_seconds: float) -> list[Decision]:
+        """Return the decisions for one commit. Blocking; raises DatabaseAway."""
+        heard = self._contacts.heard_by_clock()
+        may_end = self._may_end(Reading(now, heard.now, monotonic_seconds))
         before = self.findings.never_happen
-        decisions = correct(partition, Clock(now, self._contacts.last_heard()), self.findings)
+        decisions = correct(partition, Clock(now, _last_heard(heard, now), may_end), self.findings)
         if self.findings.never_happen > before:
             logger.error("consistency: something that never happens was found: %s", self.findings)
         return decisions
+
+    def _may_end(self, reading: Reading) -> bool:
+        doubt = self._clocks.doubt(reading)
+        if doubt is not None:
+            self.withheld[doubt] += 1
+        if doubt != self._doubt:
+            self._doubt = doubt
+            _log_doubt(doubt, reading)
+        return doubt is None
+
+
+def _log_doubt(doubt: str | None, reading: Reading) -> None:
+    if doubt is None:
+        logger.warning("consistency: the clocks are trusted again, deadlines count")
+        return
+    logger.error(
+        "consistency: the clocks %s (scheduler %s, database %s): "
+        "no watchdog, reservation or loan ends, no set is given up, no lab is declared silent",
+        doubt,
+        reading.scheduler.isoformat(),
+        reading.database.isoformat(),
+    )
+
+
+def _last_heard(heard: Heard, now: datetime) -> dict[str, datetime]:
+    """Return the last contacts by the scheduler's clock: the database measured their age.
+
+    A contact from the future was stamped before the database's clock was set back, so its age is unknown.
+    """
+    ages = {name: heard.now - last for name, last in heard.last.items()}
+    return {name: now - age for name, age in ages.items() if age > -timedelta(seconds=MAX_DIFFERENCE_SECONDS)}

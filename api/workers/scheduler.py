@@ -156,9 +156,10 @@ class Scheduler:
         if self._fence is None or self._stopping():
             return
         # Also while more triggers wait: under load there may always be some.
-        if self._consistency is not None and self._consistency.is_due(time.monotonic()):
+        monotonic_seconds = time.monotonic()
+        if self._consistency is not None and self._consistency.is_due(monotonic_seconds):
             now = self._clock()
-            self._commit(now, self._consistency.correct(self.partition, now))
+            self._commit(now, self._consistency.correct(self.partition, now, monotonic_seconds))
         elif self._keeping is not None and not self._undecided() and self._keeping.is_due():
             # Only while there is nothing better to do.
             self._keeping.keep_some()
@@ -200,7 +201,7 @@ class Scheduler:
             raise
         if isinstance(outcome, Committed):
             self._refused = max(0, self._refused - 1)
-            self.partition.committed(outcome.first_position, outcome.position)
+            self.partition.committed(outcome.first_position, outcome.position, outcome.recorded_at)
             self._tailer.skip_to(self.partition.position)
             self.counters.commits += 1
             self.counters.events += sum(len(decision.events) for decision in decisions)

@@ -19,6 +19,7 @@ from domain.directory.pools import PoolSystems
 from domain.directory.roles import ROLES, SUBMITTER
 from domain.events import TOPICS, Event, Recorded, shown_of, split_subject
 from domain.system.events import SystemInventoryChanged, SystemRegistered
+from domain.system.failures import BROKEN_AFTER
 
 Document = Mapping[str, Any]
 
@@ -191,6 +192,11 @@ class Directory:
         entry = self.get("lab-controller", lab_controller)
         return entry is not None and bool(entry.document["enabled"])
 
+    def broken_after(self, lab_controller: str | None) -> int:
+        """Return the number of provisioning failures that make a system of this lab Broken; 0 is never."""
+        entry = None if lab_controller is None else self.get("lab-controller", lab_controller)
+        return BROKEN_AFTER if entry is None else int(entry.document.get("broken_after", BROKEN_AFTER))
+
     def trees(self) -> Iterator[tuple[int, Document]]:
         """The distro trees that are there."""
         return ((int(name), entry.document) for name, entry in self.items("distro-tree"))
@@ -217,6 +223,10 @@ class Directory:
         """The tokens of a user that were not revoked; that one is over is known when the next one is made."""
         for token_id in self.credentials.tokens_of(user):
             yield token_id, self._entries["token"][token_id]
+
+    def live_tokens(self, user: str, now: datetime) -> Iterator[Entry]:
+        """The tokens of a user that open something now."""
+        return (entry for token_id, entry in self.tokens_of(user) if self.counts(token_id, now))
 
     def roles_of(self, user: str) -> tuple[str, ...]:
         """The roles that a user may take on, none for nobody.

@@ -4,17 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeAlias
 
-from domain.events import Event
+from domain.events import Event, Moment
 from domain.recipe import events as happened
 from domain.recipe.lifecycle import STARTED
+from domain.values import changed
 
 if TYPE_CHECKING:
     from domain.recipe.state import Recipe
 
 FIRST_TASK_SECONDS: Final = 10_800
 TASK_SECONDS: Final = 1_800
+
+Deadlines: TypeAlias = tuple[datetime | None, datetime | None]
+"""By the time that the event itself names, and by the time at which the database recorded the event."""
+
+NEVER: Final[Deadlines] = (None, None)
 
 # The harnesses' own word for a task that needs another time than the usual one.
 OVERRIDE: Final = "KILLTIMEOVERRIDE"
@@ -28,26 +34,39 @@ def of_task(params: Mapping[str, str]) -> int:
     return int(asked) if sensible else TASK_SECONDS
 
 
-def after_state(recipe: Recipe, event: Event, at: datetime | None) -> datetime | None:
-    """When the watchdog of `recipe` expires after an event that changes its state at `at`."""
-    if at is None:
-        return recipe.deadline
+def after_state(recipe: Recipe, event: Event, moment: Moment) -> Deadlines:
+    """Return the deadlines of `recipe` after an event that changes its state."""
+    if moment.at is None:
+        return recipe.deadlines
     if isinstance(event, happened.RecipeReserved):
-        return at + timedelta(seconds=event.seconds)
+        return _counted(moment, event.seconds)
     # A guest is installed by a task of its host, whenever that comes; until then its host's watchdog holds.
     begins = happened.RecipeInstalling if recipe.is_guest else happened.RecipeWaiting
     if isinstance(event, begins):
-        return at + timedelta(seconds=FIRST_TASK_SECONDS)
-    return recipe.deadline if getattr(event, "STATE", None) in STARTED else None
+        return _counted(moment, FIRST_TASK_SECONDS)
+    return recipe.deadlines if getattr(event, "STATE", None) in STARTED else NEVER
 
 
-def after_report(recipe: Recipe, event: Event, at: datetime | None) -> datetime | None:
-    """The same after an event that leaves the state as it is; `recipe` knows the event already."""
-    if at is None:
-        return recipe.deadline
+def after_report(recipe: Recipe, event: Event, moment: Moment) -> Deadlines:
+    """Return the deadlines after an event that keeps the state; `recipe` contains the event already."""
+    if moment.at is None:
+        return recipe.deadlines
     if isinstance(event, happened.WatchdogSet):
-        return at + timedelta(seconds=event.seconds)
-    if isinstance(event, happened.TaskStarted):
-        task = recipe.task(event.task_id)
-        return recipe.deadline if task is None else at + timedelta(seconds=task.watchdog_seconds)
-    return recipe.deadline
+        return _counted(moment, event.seconds)
+    if isinstance(event, happened.TaskStarted) and (task := recipe.task(event.task_id)) is not None:
+        return _counted(moment, task.watchdog_seconds)
+    return recipe.deadlines
+
+
+def _counted(moment: Moment, seconds: int) -> Deadlines:
+    """Count from both times of an event."""
+    assert moment.at is not None, "an event without a time sets no deadline"
+    left = timedelta(seconds=seconds)
+    return moment.at + left, None if moment.recorded_at is None else moment.recorded_at + left
+
+
+def recorded(recipe: Recipe, at: datetime, recorded_at: datetime) -> Recipe:
+    """Complete the deadlines of a recipe whose decision was made `at` a time and recorded at another."""
+    if recipe.deadline is None or recipe.recorded_deadline is not None:
+        return recipe
+    return changed(recipe, recorded_deadline=recipe.deadline + (recorded_at - at))

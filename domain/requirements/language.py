@@ -50,7 +50,7 @@ class Language:
     def parse(self, form: Any, report: Report) -> Node:
         reading = self.examine(form)
         for finding in reading.findings:
-            report(*finding)
+            report(finding.path, finding.message)
         return reading.node
 
     def from_text(self, text: str) -> Node:
@@ -59,6 +59,10 @@ class Language:
         if reading.findings:
             raise ValueError(reading.findings[0].message)
         return reading.node
+
+    def mentions(self, text: str) -> tuple[Mention, ...]:
+        """Return the names that a canonical text uses."""
+        return self._cached(text).mentions
 
     def _examine(self, text: str) -> Reading:
         notes = Notes()

@@ -187,15 +187,16 @@ class Partition:
         self._end_supposing()
         self._answered()
 
-    def committed(self, first_position: int, last_position: int) -> bool:
-        """What was decided is in the log, at these positions. Return whether it is known without being read.
+    def committed(self, first_position: int, last_position: int, recorded_at: datetime) -> bool:
+        """What was decided is in the log, at these positions and since this time. Return whether it is known
+        without being read.
 
         It is yet to be read from there if anything came in between, or is more than what was supposed.
         """
         supposed = self._end_supposing()
         self._answered()
         if supposed.is_at(first_position, last_position):
-            self._know(supposed)
+            self._know(supposed, recorded_at)
             return True
         self._take_back(supposed)
         return False
@@ -213,13 +214,15 @@ class Partition:
         supposed, self._supposed = self._supposed, Supposed(0, None)
         return supposed
 
-    def _know(self, supposed: Supposed) -> None:
+    def _know(self, supposed: Supposed, recorded_at: datetime) -> None:
         """What is left to do is what `apply` does beside taking in."""
         self.position = supposed.last_position
         for subject in supposed.before:
             state = self._known(subject)
             if isinstance(state, Recipe) and state.finished:
                 self.sets.forget(state)
+            elif isinstance(state, Recipe):
+                self.sets.refresh(supposed.as_recorded(state, recorded_at))
         for position, question in supposed.raised:
             self._raise(position, supposed.last_position, question)
 

@@ -90,6 +90,10 @@ class RecipeSets:
                 self._filters.dequeue(asks, newly_of(lab_of(host)), rank)
                 self._filters.enqueue(asks, lab_of(host), rank)
 
+    def refresh(self, recipe: Recipe) -> None:
+        """Replace a recipe by one that differs in nothing but times."""
+        self.recipes[recipe.recipe_id] = recipe
+
     def restore(
         self, recipe_sets: Iterable[RecipeSet], recipes: Iterable[Recipe], newly_assigned: Iterable[int] = ()
     ) -> None:

@@ -6,6 +6,8 @@ from collections.abc import Iterable
 from datetime import datetime
 
 from domain.events import Moment
+from domain.recipe import watchdog
+from domain.recipe.state import Recipe
 from domain.scheduling.raising import Question
 from domain.subjects import State
 
@@ -33,6 +35,11 @@ class Supposed:
         self.before.setdefault(subject, state)
         self.last_position += 1
         return Moment(state.version + 1, self.last_position, self._at)
+
+    def as_recorded(self, recipe: Recipe, recorded_at: datetime) -> Recipe:
+        """Return a supposed recipe as it is after the commit that happened at the supposed time."""
+        assert self._at is not None, "only what happens at some time is committed"
+        return watchdog.recorded(recipe, self._at, recorded_at)
 
     def is_at(self, first_position: int, last_position: int) -> bool:
         """Whether a commit is just this, and nothing came in between."""

@@ -12,10 +12,13 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from domain.directory.events import LabControllerHeard, LabControllerSilent
-from domain.events import Event
-from domain.recipe.events import RecipeCompleted
+from domain.events import Decided, Event
 from domain.recipe.lifecycle import UNPLACED
-from domain.recipe_set.ending import abort, abort_set, end_one
+from domain.recipe.state import Recipe
+from domain.recipe_set.ending import abort_set
+from domain.recipe_set.keeping import end_kept, give_up
+from domain.recipe_set.members import Members
+from domain.recipe_set.provisioning import Failure, provisioning_failed
 from domain.scheduling.draft import Decision, Draft, recorded
 from domain.scheduling.out_of_step import out_of_step
 from domain.scheduling.partition import Partition
@@ -38,10 +41,15 @@ SILENT_AFTER_SECONDS: Final = 300
 
 @dataclass(frozen=True)
 class Clock:
-    """What the loop is told: the time, and when each lab controller was last heard."""
+    """The time, and when each lab controller was last heard.
+
+    `may_end` is False while nobody knows whether the time is right: then nothing runs out, and no lab
+    controller becomes silent.
+    """
 
     now: datetime
     last_heard: Mapping[str, datetime]
+    may_end: bool = True
 
 
 @dataclass
@@ -70,23 +78,35 @@ def correct(partition: Partition, clock: Clock, findings: Findings) -> list[Deci
     Triggers may wait for their answer meanwhile, and go on waiting: what runs out does so under any load.
     """
     partition.suppose_at(clock.now)
-    return recorded(partition, [each for check in CHECKS for each in check(partition, clock, findings)])
+    checks = (check for check in CHECKS if clock.may_end or check not in ENDING)
+    return recorded(partition, [each for check in checks for each in check(partition, clock, findings)])
 
 
 def _watchdogs(partition: Partition, clock: Clock, findings: Findings) -> Iterator[Decision]:
     for recipe_id in sorted(partition.sets.on_clock):
         recipe = partition.sets.recipes[recipe_id]
         # A guest that has ended with its host, in a decision before, has no deadline any more.
-        if recipe.deadline is None or recipe.deadline > clock.now or recipe.finished:
+        deadline = recipe.recorded_deadline
+        if deadline is None or deadline > clock.now or recipe.finished:
             continue
         findings.watchdogs_expired += 1
         draft = _draft(partition, f"watchdog/{recipe_id}")
         members = partition.members(recipe.recipe_set_id)
-        if recipe.state == "reserved":
-            draft.happen(end_one(members, recipe, RecipeCompleted()))
-        else:
-            draft.happen(abort(members, recipe, WATCHDOG_EXPIRED))
+        draft.happen(_after_watchdog(partition, members, recipe))
         yield draft.decision()
+
+
+def _after_watchdog(partition: Partition, members: Members, recipe: Recipe) -> Decided:
+    """Return the events of a recipe whose time is over.
+
+    A system that was never begun with has not failed: its lab controller has.
+    """
+    if recipe.state == "reserved":
+        return end_kept(members, recipe)
+    if recipe.state == "installing":
+        broken_after = partition.directory.broken_after(recipe.lab_controller)
+        return provisioning_failed(members, recipe, Failure(WATCHDOG_EXPIRED), broken_after)
+    return give_up(members, recipe, WATCHDOG_EXPIRED)
 
 
 def _reservations(partition: Partition, clock: Clock, findings: Findings) -> Iterator[Decision]:
@@ -155,7 +175,7 @@ def _lab_controllers(partition: Partition, clock: Clock, findings: Findings) -> 
     for name, entry in partition.directory.items("lab-controller"):
         heard = clock.last_heard.get(name)
         silent = heard is not None and heard < limit
-        if heard is None or silent == bool(entry.document.get("silent")):
+        if heard is None or silent == bool(entry.document.get("silent")) or (silent and not clock.may_end):
             continue
         findings.labs_changed += 1
         event: Event = LabControllerSilent() if silent else LabControllerHeard()
@@ -193,6 +213,8 @@ CHECKS: tuple[Check, ...] = (
     _lab_controllers,
     _out_of_step,
 )
+
+ENDING: frozenset[Check] = frozenset((_watchdogs, _reservations, _loans, _distro_trees))
 
 
 def _draft(partition: Partition, name: str) -> Draft:

@@ -41,6 +41,8 @@ class Record(NamedTuple):
     # When it happened, and the time of its basis: two texts, or two times. None where nobody says.
     at: Any = None
     now: Any = None
+    # When the database recorded it.
+    recorded_at: Any = None
     # The last position whose triggers the decision's batch holds; None in a policy without batches.
     batch: int | None = None
 
@@ -79,6 +81,7 @@ def record_of(recorded: Recorded) -> Record:
         None if basis is None else basis.policy_version,
         stamp.at,
         None if basis is None else basis.now,
+        recorded.recorded_at,
         None if basis is None or basis.batch is None else basis.batch.upto,
     )
 
@@ -87,7 +90,7 @@ def from_row(row: tuple[int, int, Any, str, int, str, bytes]) -> Record:
     """From a row of the log: position, end of the commit, when, subject, version, topic, and the rest as
     JSON.
     """
-    position, commit_end, _, subject, version, topic, state = row
+    position, commit_end, recorded_at, subject, version, topic, state = row
     kind, _, name = subject.partition("/")
     if topic in UNREAD:
         state = _without_data(state)
@@ -109,6 +112,7 @@ def from_row(row: tuple[int, int, Any, str, int, str, bytes]) -> Record:
         get("policy_version"),
         stored["at"],
         get("now"),
+        recorded_at,
         _upto(get("batch")),
     )
 
@@ -148,6 +152,7 @@ def from_json(events: Iterable[Mapping[str, Any]]) -> Iterator[Record]:
             at=event.get("at"),
             now=event.get("now"),
             batch=_upto(event.get("batch")),
+            recorded_at=event.get("recorded_at"),
         )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from replay.audit.booking import InStep, OneRecipePerSystem
+from replay.audit.deadlines import WatchdogsInTime
 from replay.audit.decisions import Decisions, NobodyFencedWrites, WholeCommits
 from replay.audit.grants import (
     AllowedGrant,
@@ -37,6 +38,7 @@ def of_the_log() -> tuple[Invariant, ...]:
         OneLabPerSet(),
         StartsTogether(),
         RightfulReservation(),
+        WatchdogsInTime(),
         EveryUnplacedRecipeHasAReason(),
         Decisions(),
         NobodyFencedWrites(),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from itertools import groupby
 
 from domain.events import Basis, Batch, Event, Recorded, Stamp, split_subject
@@ -24,13 +25,15 @@ class Decided:
 class DecidedCommit:
     """All decisions of one basis, with the stamp of the first, and the positions of the first and last event.
 
-    `in_time`: every event says that it happened at the time of the basis.
+    `in_time`: every event says that it happened at the time of the basis. `recorded_at` is the
+    database's time.
     """
 
     stamp: Stamp
     first_position: int
     last_position: int
     in_time: bool
+    recorded_at: datetime
     decisions: tuple[Decided, ...]
 
     @property
@@ -75,4 +78,6 @@ def decided(commit: Sequence[Recorded]) -> DecidedCommit | None:
             )
         )
     in_time = all(recorded.stamp.at == basis.now for recorded in commit)
-    return DecidedCommit(commit[0].stamp, commit[0].position, commit[-1].position, in_time, tuple(decisions))
+    place = commit[0].position, commit[-1].position
+    first = commit[0]
+    return DecidedCommit(first.stamp, *place, in_time, first.recorded_at, tuple(decisions))

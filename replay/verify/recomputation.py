@@ -96,7 +96,7 @@ class Recomputation:
         if found or not made.in_time:
             self._partition.refused()
             return False
-        return self._partition.committed(made.first_position, made.last_position)
+        return self._partition.committed(made.first_position, made.last_position, made.recorded_at)
 
     def _fold_next(self) -> None:
         self._partition.apply(self._ahead.popleft())
@@ -132,7 +132,10 @@ def _plain(decision: Decision) -> Decided:
 
 
 def _clock(made: DecidedCommit) -> Clock:
-    """When a lab controller was heard is not in the log; of which it was decided that it is silent, is."""
+    """Return the clock of a turn, as far as its decisions tell it.
+
+    Neither contacts nor the doubts of the clocks are in the log. A turn that ended something may end things.
+    """
     now = made.basis.now
     long_ago = now - timedelta(seconds=2 * SILENT_AFTER_SECONDS)
     heard: dict[str, datetime] = {}
@@ -142,4 +145,10 @@ def _clock(made: DecidedCommit) -> Clock:
             heard[one.cause.removeprefix(CONTACT)] = (
                 long_ago if isinstance(event, LabControllerSilent) else now
             )
-    return Clock(now, heard)
+    return Clock(now, heard, may_end=any(map(_ends, made.decisions)))
+
+
+def _ends(one: Decided) -> bool:
+    """Whether no turn decides this while the clocks are in doubt."""
+    is_silent = any(isinstance(event, LabControllerSilent) for _, event in one.events)
+    return is_silent or not one.cause.startswith((CONSISTENCY, CONTACT))

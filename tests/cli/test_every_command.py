@@ -77,6 +77,7 @@ WITH_PASSWORD = {("login",), ("logout",)}
 CASES = [
     *(Case("jobs"), Case("jobs --all"), Case("job 1"), Case("recipe 1"), Case("watch 1", lines=True)),
     *(Case("explain 1"), Case(f"explain 9 --system {ARM}"), Case("matches -")),
+    Case("workflow --family RedHatEnterpriseLinux9 --task /t"),
     *(
         Case("queue"),
         Case(f"queue --system {ARM}"),

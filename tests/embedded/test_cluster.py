@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
-import socket
 import stat
-import threading
 from pathlib import Path
 
 import psycopg
@@ -14,8 +12,8 @@ import pytest
 
 from api.embedded import account
 from api.embedded.cluster import Cluster, sync_method
-from api.embedded.errors import EmbeddedPostgresError, PortTaken
-from api.embedded.ports import is_free
+from api.embedded.errors import EmbeddedPostgresError
+from tests.embedded.asking import ask
 from tests.embedded.conftest import MakeCluster
 
 
@@ -24,17 +22,12 @@ def cluster(make_cluster: MakeCluster, open_folder: Path) -> Cluster:
     return make_cluster(open_folder / "postgresql")
 
 
-def ask(url: str, question: str) -> object:
-    with psycopg.connect(url) as connection:
-        row = connection.execute(question.encode()).fetchone()
-    return row[0] if row else None
-
-
 def test_start__new_folder__is_as_labledger_needs_it(cluster: Cluster) -> None:
     url = cluster.start().owner_url
     assert str(ask(url, "SHOW server_version")).startswith("18.")
     settings = ("server_encoding", "data_checksums", "jit", "listen_addresses", "unix_socket_directories")
-    assert [ask(url, f"SHOW {name}") for name in settings] == ["UTF8", "on", "off", "127.0.0.1", ""]
+    own = f'"{cluster.folder / "cluster"}"'
+    assert [ask(url, f"SHOW {name}") for name in settings] == ["UTF8", "on", "off", "", own]
     assert ask(url, "SELECT datlocale FROM pg_database WHERE datname = current_database()") == "C.UTF-8"
     assert ask(url, "SELECT current_database() || ' ' || current_user") == "labledger labledger_owner"
 
@@ -54,7 +47,7 @@ def test_start__wrong_password__is_refused(cluster: Cluster) -> None:
         ask(server.url("labledger_owner", "guessed"), "SELECT 1")
 
 
-def test_start__stopped_before__keeps_data_and_port(cluster: Cluster) -> None:
+def test_start__stopped_before__keeps_data_and_place(cluster: Cluster) -> None:
     server = cluster.start()
     with psycopg.connect(server.owner_url) as connection:
         connection.execute("CREATE TABLE kept AS SELECT 42 AS answer")
@@ -62,32 +55,6 @@ def test_start__stopped_before__keeps_data_and_port(cluster: Cluster) -> None:
     assert not cluster.is_running()
     assert cluster.start() == server
     assert ask(server.owner_url, "SELECT answer FROM kept") == 42
-
-
-def test_start__port_taken_meanwhile__takes_another(cluster: Cluster) -> None:
-    first = cluster.start()
-    cluster.stop()
-    with socket.create_server(("127.0.0.1", first.port)):
-        second = cluster.start()
-    assert second.port != first.port
-    assert ask(second.owner_url, "SELECT 1") == 1
-
-
-def test_start__known_port_taken_for_a_moment__waits_for_it(cluster: Cluster) -> None:
-    server = cluster.start()
-    cluster.stop()
-    taken = socket.create_server(("127.0.0.1", server.port))
-    threading.Timer(1.0, taken.close).start()
-    assert cluster.start(server.port) == server
-    assert ask(server.owner_url, "SELECT 1") == 1
-
-
-def test_start__known_port_taken_for_good__says_so(cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
-    server = cluster.start()
-    cluster.stop()
-    monkeypatch.setattr("api.embedded.cluster.START_SECONDS", 1.0)
-    with socket.create_server(("127.0.0.1", server.port)), pytest.raises(PortTaken):
-        cluster.start(server.port)
 
 
 def test_start__already_running__adopts_the_server(cluster: Cluster) -> None:
@@ -165,7 +132,7 @@ def test_stop__sessions_open__ends_them(cluster: Cluster) -> None:
         cluster.stop()
         with pytest.raises(psycopg.OperationalError):
             connection.execute("SELECT 1")
-    assert is_free(server.port)
+    assert not list(server.sockets.glob(".s.PGSQL.*"))
 
 
 def test_stop__not_started__does_nothing(cluster: Cluster) -> None:

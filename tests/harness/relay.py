@@ -5,6 +5,7 @@ from __future__ import annotations
 import socket
 import threading
 import time
+from collections.abc import Callable
 from contextlib import suppress
 
 CHUNK_BYTES = 65_536
@@ -31,13 +32,14 @@ class Held:
 
 
 class Relay:
-    """Listens on a port of 127.0.0.1 and passes on to another one; each connection has two threads.
+    """Listens on a port of 127.0.0.1 and passes on to another place; each connection has two threads.
 
     The kernel acknowledges what is kept here: to both ends a stalled connection looks alive.
     """
 
-    def __init__(self, target_port: int) -> None:
-        self._target = ("127.0.0.1", target_port)
+    def __init__(self, connect: Callable[[], socket.socket]) -> None:
+        """`connect` makes a connection to the other end."""
+        self._connect = connect
         self._passing = threading.Event()
         self._passing.set()
         self._delay_seconds = 0.0
@@ -89,7 +91,7 @@ class Relay:
 
     def _relay(self, client: socket.socket) -> None:
         try:
-            server = socket.create_connection(self._target, timeout=5)
+            server = self._connect()
         except OSError:
             client.close()
             return

@@ -25,6 +25,11 @@ def owner_session(url: str) -> Iterator[Owner]:
         yield connection
 
 
+def named(url: str, application_name: str) -> str:
+    """Return the URL with a name for its sessions."""
+    return f"{url}{'&' if '?' in url else '?'}application_name={application_name}"
+
+
 def lock_waiters(owner: Owner) -> int:
     """How many sessions wait for a lock now. Not for use in a transaction: that goes on seeing one moment."""
     return int(_one(owner.execute(LOCK_WAITERS)))

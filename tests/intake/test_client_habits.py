@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import pytest
 
+from api.intake import read_job
+from api.intake.xml_writer import write_job
+from domain.errors import FaultyInput
+from domain.job.retention import RetentionTag, RetentionTags
+from domain.job.spec import JobSpec
 from domain.requirements import KeyValue, from_text
 from tests.intake.elements import SHORT
-from tests.intake.jobs import job_document, job_xml, read_json, read_xml
+from tests.intake.jobs import KNOWN, job_document, job_xml, read_json, read_xml
 from tests.intake.schema import is_valid
 
 EMPTY = 'user="" group="" retention_tag="" product=""'
@@ -22,6 +27,20 @@ def test_fields_of_json__empty__mean_absent() -> None:
     task = {"name": "/t", "role": ""}
     empty = dict.fromkeys(("user", "group", "retention_tag", "product"), "")
     assert read_json(job_document(recipe={"role": "", "tasks": [task]}, **empty)) == read_json(job_document())
+
+
+def test_retention_tags__of_the_service__are_those_that_jobs_may_have() -> None:
+    tags = RetentionTags([RetentionTag("week", 7), RetentionTag("kept", 0, needs_product=True)])
+
+    def read(attributes: str) -> JobSpec:
+        return read_job(job_xml(job=attributes), "text/xml", KNOWN, "alice", False, tags=tags).spec
+
+    assert (read("").retention_tag, read('retention_tag=""').retention_tag) == ("week", "week")
+    assert read('retention_tag="KEPT" product="p"').retention_tag == "kept"
+    with pytest.raises(FaultyInput, match="must be one of week, kept"):
+        read('retention_tag="scratch"')
+    with pytest.raises(FaultyInput, match="needs a product"):
+        read('retention_tag="kept"')
 
 
 def test_minor_version__empty__is_zero() -> None:
@@ -49,3 +68,16 @@ def test_task_parameter__given_twice__counts_as_given_last() -> None:
     (task,) = read_xml(written).recipe_sets[0].recipes[0].tasks
     assert dict(task.params) == {"A": "3", "B": "2"}
     assert is_valid(written)
+
+
+def test_comments__in_a_foreign_element__are_kept_and_others_are_not() -> None:
+    kept = '<x:note xmlns:x="urn:x">a<!-- b --><x:c><!--d--></x:c></x:note>'
+    written = job_xml(in_job=f"<!-- e --><whiteboard>f<!-- g -->h</whiteboard><!-- i -->{kept}")
+    document = read_xml(written).document
+    assert document["foreign"] == [kept]
+    assert document["whiteboard"] == "fh"
+    again = write_job(document)
+    assert kept.encode() in again
+    assert read_xml(again).document == document
+    with pytest.raises(FaultyInput, match="unexpected text"):
+        read_xml(job_xml(in_job="<!-- a -->text<!-- b -->"))

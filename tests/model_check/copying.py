@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection
-from datetime import datetime
+from datetime import datetime, timedelta
 from enum import Enum
 from functools import partial
 from types import FunctionType, MethodType
 from typing import Any
 
-ATOMS = (int, str, type(None), float, tuple, frozenset, datetime, type, Enum, FunctionType, partial)
+TIMES = (datetime, timedelta)
+ATOMS = (int, str, type(None), float, tuple, frozenset, *TIMES, type, Enum, FunctionType, partial)
 
 
 class Copier:

@@ -7,6 +7,7 @@ from typing import Any
 import orjson
 import pytest
 
+from domain.events import Event
 from domain.recipe import events as happened
 from domain.recipe_set.events import RecipeSetPriorityChanged
 from domain.roll_up import RESULT_ORDER
@@ -110,6 +111,35 @@ def test_roll_up__guest_fails__its_set_and_job_fail_with_it(two: Told) -> None:
     tasks = [task for recipe in shown_of_set(two, 1) for task in recipe["tasks"]]
     assert {task["task_id"]: task["state"] for task in tasks} == {11: "new", 21: "new", 31: "aborted"}
     assert [recipe["result"] for recipe in shown_of_set(two, 1)] == ["New", "New", "Fail"]
+
+
+@pytest.mark.parametrize("end", [happened.RecipeCancelled("enough"), happened.RecipeAborted("watchdog")])
+def test_roll_up__given_up_after_its_task_passed__recipe_set_and_job_have_at_least_warn(
+    two: Told, end: Event
+) -> None:
+    two.tell(*scheduled("a", 1), *scheduled("b", 2, 3), *waiting("a", 1), *waiting("b", 2, 3))
+    two.tell(*running("a", 1))
+    passed = happened.TaskResult(11, "Pass", "", None, ())
+    two.tell(*of("recipe", 1, happened.TaskStarted(11), passed, happened.TaskCompleted(11), end))
+    recipes = shown_of_set(two, 1)
+    assert [recipe["result"] for recipe in recipes] == ["Warn", "New", "New"]
+    assert [recipe["tasks"][0]["result"] for recipe in recipes] == ["Pass", "New", "New"]
+    assert two.row("recipe_set", recipe_set_id=1)["result"] == "Warn"
+    assert two.row("job", job_id=1)["result"] == "Warn"
+
+
+def test_roll_up__task_aborted__has_at_least_warn_and_so_has_all_that_it_is_part_of(two: Told) -> None:
+    two.tell(*scheduled("a", 1), *scheduled("b", 2, 3), *waiting("a", 1), *waiting("b", 2, 3))
+    two.tell(*running("a", 1), *of("recipe", 1, happened.TaskAborted(11), happened.RecipeCompleted()))
+    (recipe, *_) = shown_of_set(two, 1)
+    assert (recipe["state"], recipe["result"], recipe["tasks"][0]["result"]) == ("completed", "Warn", "Warn")
+    assert two.row("job", job_id=1)["result"] == "Warn"
+
+
+def test_roll_up__given_up_with_open_tasks__those_have_warn(two: Told) -> None:
+    two.tell(*(of("recipe", 1, happened.RecipeAborted("no lab"))))
+    (recipe, *_) = shown_of_set(two, 1)
+    assert [(task["state"], task["result"]) for task in recipe["tasks"]] == [("aborted", "Warn")]
 
 
 def shown_of_set(told: Told, recipe_set_id: int) -> list[dict[str, Any]]:

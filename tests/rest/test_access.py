@@ -76,6 +76,7 @@ MATRIX: dict[str, dict[str, str]] = {
     "/login": {"POST": NOBODY_ASKS_WHO},
     "/whoami": {"GET": "ASLUM"},
     "/reads": {"GET": "AU"},
+    "/log-usage": {"GET": "ASU"},
     "/events": {"GET": "ASLU"},
     "/metrics": {"GET": "AUM"},
     "/openapi.json": {"GET": NOBODY_ASKS_WHO},

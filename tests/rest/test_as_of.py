@@ -28,7 +28,7 @@ from tests.harness.waiting import until
 from tests.rest.cutting import commit_ends, cut
 
 # Not of the log: what is so now, whatever was; and the list that has no position.
-NOT_OF_THE_LOG = {"/healthz", "/readyz", "/metrics", "/openapi.json", "/whoami", "/reads"}
+NOT_OF_THE_LOG = {"/healthz", "/readyz", "/metrics", "/openapi.json", "/whoami", "/reads", "/log-usage"}
 SECONDS_OF_LIFE = 8
 # Also on a machine that needs longer for them.
 DEEDS_OF_LIFE = 300

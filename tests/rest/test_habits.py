@@ -11,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 import httpx
 import pytest
 
-from api.passwords import ATTEMPTS_OF_ADDRESS
+from api.attempts import ATTEMPTS_OF_ADDRESS
 from tests.harness.asking import PLAIN
 from tests.harness.pool import ServerPool
 from tests.harness.running import Running, running
@@ -25,6 +25,7 @@ def strict(servers: ServerPool) -> Iterator[Running]:
     """A service with little patience, behind a proxy, and pages of one origin that may use it."""
     settings = {
         "LABLEDGER_REQUESTS_PER_SECOND": "5",
+        "LABLEDGER_MAX_LOG_BYTES_PER_DAY": "1",
         "LABLEDGER_CORS_ORIGINS": ORIGIN,
         "LABLEDGER_PROXIES": "127.0.0.1",
     }
@@ -123,13 +124,31 @@ def test_other_origins__one_that_is_allowed__may_ask(strict: Running) -> None:
     assert "access-control-allow-origin" not in other.headers
 
 
-def test_token__asked_with_too_often__429_and_when_to_come_back(strict: Running) -> None:
+def test_user__asks_too_often_with_all_tokens_together__429_and_when_to_come_back(strict: Running) -> None:
     with strict.client() as client:
-        answers = [client.get("/whoami") for _ in range(12)]
+        made = [client.post("/tokens", json={"user": "admin", "role": "admin"}) for _ in range(3)]
+        bearers = [f"Bearer {token}" for token in (strict.token, *(one.json()["token"] for one in made))]
+        answers = [
+            client.get("/whoami", headers={"Authorization": bearer}) for _ in range(3) for bearer in bearers
+        ]
     refused = [answer for answer in answers if answer.status_code == 429]
     assert refused and answers[0].status_code == 200
     assert refused[0].headers["retry-after"] == "1"
     assert refused[0].headers["content-type"] == "application/problem+json"
+
+
+def test_submitter__has_written_the_bytes_of_the_day__429_and_when_it_frees(strict: Running) -> None:
+    strict.do("user", "put", "eve")
+    token = strict.json("token", "create", "eve")["token"]
+    password = {"password": "correct horse", "current_password": "correct horse"}
+    with strict.client(token) as eve:
+        assert eve.put("/users/eve/password", json=password).status_code == 200
+        refused = eve.put("/users/eve/password", json=password)
+        assert (refused.status_code, refused.json()["detail"][:15]) == (429, "eve has written")
+        assert int(refused.headers["retry-after"]) > 0
+        (share,) = eve.get("/log-usage").json()["shares"]
+        assert share["actor"] == "eve" and f"{share['size_bytes']:,} bytes" in refused.json()["detail"]
+        assert eve.get("/log-usage", params={"actor": "admin"}).status_code == 403
 
 
 def test_login__many_names_from_one_client_of_a_proxy__refused_there_and_not_elsewhere(

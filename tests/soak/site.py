@@ -8,24 +8,29 @@ from __future__ import annotations
 
 import json
 import os
+import socket
 import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from random import Random
 from urllib.parse import urlsplit
 
-from api.embedded.cluster import HOST, Cluster
+from api.embedded.cluster import Cluster
 from api.embedded.service_login import service_url
 from tests.harness.disk import SmallDisk, small_disk
 from tests.harness.relay import Relay
+from tests.harness.server_socket import server_socket
 from tests.line.faults import FAULTS
 from tests.line.up import Up, up
 from tests.soak.book import Book
 from tests.soak.machine import DatabaseMachine, Machine
+from tests.store.faults.stores import through
 
+HOST = "127.0.0.1"
 # The least that can be set: a hung scheduler is replaced after so long.
 LEASE_SECONDS = "3"
 # A recipe that nothing happens to is done in some 6 s.
@@ -124,11 +129,14 @@ def site(folder: Path, seed: int) -> Iterator[Site]:
         stack.callback(cluster.stop)
         first = stack.enter_context(up(data, printed=logs / "first.out", **settings))
         server = cluster.start()
-        to_database = stack.enter_context(closing(Relay(server.port)))
-        url = service_url(server, cluster.folder).replace(f":{server.port}/", f":{to_database.port}/")
+        direct = service_url(server, cluster.folder)
+        to_database = stack.enter_context(closing(Relay(partial(server_socket, direct))))
+        url = through(direct, to_database.port)
         told = {"LABLEDGER_DATABASE_URL": url, "LABLEDGER_OWNER_DATABASE_URL": server.owner_url}
         second = stack.enter_context(up(folder / "second", printed=logs / "second.out", **settings, **told))
-        doors = tuple(stack.enter_context(closing(Relay(port_of(machine)))) for machine in (first, second))
+        doors = tuple(
+            stack.enter_context(closing(Relay(partial(door_of, machine)))) for machine in (first, second)
+        )
         made = Site(
             folder,
             seed,
@@ -149,10 +157,8 @@ def connection(machine: Up) -> dict[str, str]:
     return found
 
 
-def port_of(machine: Up) -> int:
-    port = urlsplit(connection(machine)["url"]).port
-    assert port is not None
-    return port
+def door_of(machine: Up) -> socket.socket:
+    return socket.create_connection((HOST, urlsplit(connection(machine)["url"]).port or 80), timeout=5)
 
 
 def environment(**told: str) -> dict[str, str]:

@@ -15,7 +15,7 @@ from api.store.lease import Lease
 from api.store.requests import Committed, Fence, Fenced
 from tests.harness.databases import TestDatabase
 from tests.harness.making import append_to
-from tests.harness.sessions import Owner, end_sessions, lock_waiters, owner_session
+from tests.harness.sessions import Owner, end_sessions, lock_waiters, named, owner_session
 from tests.harness.waiting import until
 
 NAME = "scheduler/test"
@@ -23,7 +23,7 @@ NAME = "scheduler/test"
 
 @contextmanager
 def lease(url: str, holder: str) -> Iterator[Lease]:
-    lease = Lease(f"{url}?application_name={holder}", NAME, holder)
+    lease = Lease(named(url, holder), NAME, holder)
     try:
         yield lease
     finally:

@@ -16,7 +16,7 @@ from api.store.event_log import EventLog
 from api.store.tailer import Tailer
 from tests.harness.databases import TestDatabase
 from tests.harness.making import append_to
-from tests.harness.sessions import Owner, end_sessions
+from tests.harness.sessions import Owner, end_sessions, named
 from tests.harness.waiting import until
 
 DEAF = b"CREATE OR REPLACE FUNCTION log.pg_notify(text, text) RETURNS void LANGUAGE sql AS ''"
@@ -24,7 +24,7 @@ DEAF = b"CREATE OR REPLACE FUNCTION log.pg_notify(text, text) RETURNS void LANGU
 
 @contextmanager
 def tailer(database: TestDatabase, **options: int) -> Iterator[Tailer]:
-    with closing(Tailer(f"{database.service_url}?application_name=tailer", **options)) as tailer:
+    with closing(Tailer(named(database.service_url, "tailer"), **options)) as tailer:
         yield tailer
 
 
@@ -181,6 +181,17 @@ def test_read_at__looks_that_find_nothing_and_looks_that_fail__tells_when_one_la
         assert begun < first < last == reader.read_at
         reader.next_page(0.0)
         assert reader.read_at > last
+
+
+def test_next_page__notified_of_no_number__looks(database: TestDatabase, owner: Owner) -> None:
+    """Any role that may connect can notify."""
+    with tailer(database) as reader, ThreadPoolExecutor(1) as pool:
+        assert reader.next_page(0.0) == []
+        for payload in ("rubbish", "9" * 5000, "-1", ""):
+            waiting = pool.submit(reader.next_page, 0.5)
+            owner.execute("SELECT pg_notify('labledger_log', %s)", (payload,))
+            assert waiting.result(60) == []
+        assert reader.counters.reconnects == 0
 
 
 def test_iteration__closed__ends(database: TestDatabase) -> None:

@@ -18,19 +18,19 @@ from api.workers.scheduler import Scheduler, lease_for
 from domain.directory.events import LabControllerSilent
 from tests.harness.databases import TestDatabase
 from tests.harness.making import whole_log
+from tests.harness.sessions import Owner
 from tests.workers.decisions import all_decided, assert_decided_once
 from tests.workers.lab import equip, submit_jobs
 
-LONG_AGO = datetime(2026, 1, 1, tzinfo=UTC)
-
 
 def test_scheduler__more_triggers_wait_after_every_commit__consistency_loop_has_its_turn(
-    database: TestDatabase, log: EventLog, monkeypatch: pytest.MonkeyPatch
+    database: TestDatabase, log: EventLog, owner: Owner, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(scheduling, "DECISIONS_PER_COMMIT", 1)
     equip(log, systems=3)
     submit_jobs(log, 5)
-    Contacts(log).heard("lab", LONG_AGO)
+    Contacts(log).heard("lab", 0.0)
+    owner.execute("UPDATE live.contacts SET last_heard_at = last_heard_at - interval '1 hour'")
     scheduler = Scheduler(
         log,
         Tailer(database.service_url),

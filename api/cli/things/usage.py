@@ -15,6 +15,7 @@ from api.cli.terminal.output import Output
 from api.cli.terminal.tables import Column, Row
 from api.cli.terminal.wording import clock, duration, elapsed, zone
 from api.cli.things.kinds import SYSTEM
+from api.cli.things.log_usage import show_log_usage
 
 if TYPE_CHECKING:
     from api.client import Client
@@ -60,17 +61,32 @@ INTERVAL_COLUMNS = (
 )
 @since_option
 @until_option
+@click.option("--log", "of_log", is_flag=True, help="Show who wrote how much of the log, by day [today].")
 @as_of
 @wide
 @remote
 def usage(
-    client: Client, output: Output, group_by: str, since: str | None, until: str | None, as_of: str | None
+    client: Client,
+    output: Output,
+    group_by: str,
+    since: str | None,
+    until: str | None,
+    of_log: bool,
+    as_of: str | None,
 ) -> None:
     """Show how much of their time systems spend with what.
 
     A share counts for an Automated system what it does, for any other its condition while it is idle. All
     shares of a row add up.
+
+    With --log, show instead how many events and bytes each user and process added to the log on each day.
+    Only admins and auditors see the shares of others.
     """
+    if of_log:
+        if until is not None or as_of is not None:
+            raise click.UsageError("--log takes --since, but neither --until nor --as-of.")
+        show_log_usage(client, output, since)
+        return
     asked: dict[str, Any] = {"group_by": group_by, "since": since, "until": until, "as_of": as_of}
     document = client.pages("/system-usage", "groups", **asked)
     tell_moment(client, output, as_of, document)

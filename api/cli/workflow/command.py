@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import click
 
 from api.cli.arguments.params import OneOf, Whole
+from api.cli.remote import OPTIONS as REMOTE_OPTIONS
+from api.cli.remote import connect
+from api.cli.terminal.output import Output, xml
+from api.cli.workflow.arches import arches_of
 from api.cli.workflow.not_here import DONE_ANYWAY, FLAGS, WITH_VALUE
 
 PRIORITIES = ("Low", "Medium", "Normal", "High", "Urgent")
@@ -38,7 +43,11 @@ OPTIONS = (
     text("--family", "FAMILY", "Install the newest distro of this family."),
     several("--tag", "TAG", "Install one with this tag."),
     text("--variant", "VARIANT", "Install this variant."),
-    several("--arch", "ARCH", "Install it on this arch; again for one more recipe set."),
+    several(
+        "--arch",
+        "ARCH",
+        "Install it on this architecture, in a recipe set of its own [default: all of them].",
+    ),
     text("--machine", "FQDN", "Run on this system."),
     flag("--ignore-system-status", "Take it whatever its condition."),
     click.option(
@@ -57,11 +66,11 @@ OPTIONS = (
     several("--install", "PACKAGE", "Install this package first, by /distribution/pkginstall."),
     flag("--ndump", "Turn on ndnc first, by /kernel/networking/ndnc."),
     flag("--kdump", "Turn on kdump first, by /kernel/networking/kdump."),
-    several("--taskparam", "NAME=VALUE", "Set this parameter of all tasks."),
+    several("--taskparam", "NAME=VALUE", "Set this parameter of the requested tasks."),
     flag("--suppress-install-task", "Leave out /distribution/check-install, which comes first."),
     number("--servers", "Run so many recipes together that are servers."),
     number("--clients", "Run so many recipes together that are clients."),
-    click.option("--whiteboard", default="", help="What the job is about."),
+    click.option("--whiteboard", default="", help="Describe the job and its recipes."),
     click.option("--priority", type=OneOf(PRIORITIES), default="Normal", show_default=True),
     text("--job-group", "GROUP", "Submit for this group."),
     text("--job-owner", "USER", "Submit for this user."),
@@ -79,6 +88,7 @@ OPTIONS = (
     several("--ks-append", "COMMANDS", "Put this at the end of the kickstart."),
     several("--repo", "URL", "A repository for packages."),
     several("--repo-post", "URL", "One that is there when the system is installed, and not before."),
+    flag("--quiet", "Print no warnings."),
     *(click.option(name, hidden=True, multiple=True) for name in WITH_VALUE),
     *(click.option(name, hidden=True, is_flag=True) for name in FLAGS),
     *(click.option(*names, hidden=True, is_flag=True, expose_value=False) for names in DONE_ANYWAY),
@@ -86,17 +96,18 @@ OPTIONS = (
 
 
 def with_options(command: Any) -> Any:
-    for option in reversed(OPTIONS):
+    for option in reversed((*OPTIONS, *REMOTE_OPTIONS)):
         command = option(command)
     return command
 
 
 @click.command(context_settings={"token_normalize_func": lambda name: name.replace("_", "-")})
 @with_options
-def workflow(**told: Any) -> None:
+def workflow(url: str | None, token: str | None, data: str | None, as_json: bool, **told: Any) -> None:
     """Print the XML of a job: `labledger workflow … | labledger submit -` submits it.
 
-    Which names there are (of pools, keys, lab controllers …) the server knows, and says when it is submitted.
+    The server checks names (of pools, keys, lab controllers …) when the job is submitted. Without --arch,
+    this command asks it for the architectures of the distro.
     """
     from pydantic import ValidationError
 
@@ -107,7 +118,11 @@ def workflow(**told: Any) -> None:
     from domain.requirements.findings import dotted
 
     try:
-        click.echo(write_job(job_document(told)).decode().rstrip())
+        document = job_document(told, partial(arches_of, partial(connect, url, token, data)))
+        if as_json:
+            Output(as_json).document(document)
+        else:
+            xml(write_job(document).decode().rstrip())
     except Wrong as wrong:
         raise click.UsageError(str(wrong)) from None
     except ValidationError as wrong:

@@ -1,22 +1,27 @@
-"""The document of a job from options."""
+"""The job document from options: the document that `bkr workflow-simple` makes of them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TypeVar
 
 from api.cli.workflow.installing import installing
 from api.cli.workflow.not_here import refused
-from api.cli.workflow.requires import distro_requires, host_requires
-from api.cli.workflow.tasks import tasks
-from api.cli.workflow.told import Document, Told, Wrong
+from api.cli.workflow.requires import distro_requires, host_requires, is_forced, of_arch
+from api.cli.workflow.tasks import ALONE, tasks
+from api.cli.workflow.told import Document, Told, Wrong, warn
 
 T = TypeVar("T")
+ArchesOf = Callable[[Document], Sequence[str]]
 
 
-def job_document(told: Told) -> Document:
-    """Raises `Wrong`, with all that is wrong."""
+def job_document(told: Told, arches_of: ArchesOf) -> Document:
+    """Return a document with a recipe set for each architecture.
+
+    Without `--arch`, `arches_of` finds the architectures of the trees that the distro requirement matches.
+    Raises `Wrong` with every fault of the options.
+    """
     faults = list(refused(told))
 
     def made(make: Callable[[Told], T]) -> T | None:
@@ -26,15 +31,14 @@ def job_document(told: Told) -> Document:
             faults.append(str(wrong))
             return None
 
-    # A recipe set for each arch; without one a tree of any arch will do.
-    distros = [made(partial(distro_requires, arch=arch)) for arch in told["arch"] or (None,)]
+    distro = made(distro_requires)
+    tasks_by_role = {role: made(partial(tasks, role=role)) for role in dict.fromkeys(_roles(told))}
     parts = {
         "host_requires": made(host_requires),
-        "tasks": made(tasks),
-        "reservesys": made(_reservesys),
+        "reservesys": _reservesys(told),
         **(made(installing) or {}),
     }
-    if faults:
+    if faults or distro is None:
         raise Wrong("\n".join(dict.fromkeys(faults)))
     document = {
         "whiteboard": told["whiteboard"],
@@ -43,23 +47,32 @@ def job_document(told: Told) -> Document:
         "retention_tag": told["retention_tag"],
         "product": told["product"],
         "notify": list(told["cc"]),
-        "recipe_sets": [_recipe_set(told, {**parts, "distro_requires": distro}) for distro in distros],
+        "recipe_sets": [
+            {
+                "priority": told["priority"],
+                "recipes": [
+                    _recipe(told, {**parts, "distro_requires": of_arch(distro, arch)}, tasks_by_role[role])
+                    for role in _roles(told)
+                ],
+            }
+            for arch in told["arch"] or arches_of(distro)
+        ],
     }
     return _given(document)
 
 
-def _recipe_set(told: Told, parts: Document) -> Document:
-    together = (("SERVERS", told["servers"]), ("CLIENTS", told["clients"]))
-    roles = [role for role, number in together for _ in range(number)] or ["STANDALONE"]
-    return {"priority": told["priority"], "recipes": [_recipe(told, parts, role) for role in roles]}
+def _roles(told: Told) -> list[str]:
+    """Return the role of each recipe of a set."""
+    return ["SERVERS"] * told["servers"] + ["CLIENTS"] * told["clients"] or [ALONE]
 
 
-def _recipe(told: Told, parts: Document, role: str) -> Document:
+def _recipe(told: Told, parts: Document, tasks: list[Document] | None) -> Document:
+    choice = {"random": told["random"], "pools": list(told["autopick"])}
     recipe = {
         **parts,
-        "role": role,
-        "tasks": [{**task, "role": role} for task in parts["tasks"]],
-        "autopick": {"random": told["random"], "pools": list(told["autopick"])},
+        "whiteboard": told["whiteboard"],
+        "tasks": tasks,
+        "autopick": None if is_forced(told) else choice,
         "watchdog": {"panic": "ignore"} if told["ignore_panic"] else None,
     }
     return _given(recipe)
@@ -69,7 +82,7 @@ def _reservesys(told: Told) -> Document | None:
     if told["reserve"]:
         return _given({"duration_seconds": told["reserve_duration"]})
     if told["reserve_duration"] is not None:
-        raise Wrong("--reserve-duration needs --reserve")
+        warn(told, "--reserve-duration has no effect without --reserve")
     return None
 
 

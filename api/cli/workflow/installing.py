@@ -31,7 +31,7 @@ def installing(told: Told) -> Document:
         "ks_meta": _joined(method, told["ks_meta"]),
         "kickstart": kickstart,
         "ks_appends": [*told["ks_append"], *_afterwards(told["repo_post"])],
-        "repos": [{"name": f"repo_{number}", "url": url} for number, url in enumerate(told["repo"])],
+        "repos": [{"name": f"myrepo_{number}", "url": url} for number, url in enumerate(told["repo"])],
     }
 
 
@@ -56,5 +56,5 @@ def _afterwards(urls: Sequence[str]) -> list[str]:
     for url in urls:
         if not url.strip() or not url.isprintable():
             raise Wrong(f"--repo-post {url!r}: must be a URL")
-    files = [AFTERWARDS.format(name=f"repo_post_{number}", url=url) for number, url in enumerate(urls)]
+    files = [AFTERWARDS.format(name=f"beaker-postrepo{number}", url=url) for number, url in enumerate(urls)]
     return ["".join(["%post\n", *files, "%end\n"])] if files else []

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 NO_LIBRARY: Final = "there is no library of tasks here to find them in: name them by --task or --taskfile"
-NOT_SENT: Final = "nothing is sent to a server here; `labledger submit` has --url and --token"
+NOT_SENT: Final = "use --url and --token, or `labledger login`"
 NOT_SUBMITTED: Final = "nothing is submitted here: `labledger workflow … | labledger submit - --wait`"
 
 WITH_VALUE: Final[Mapping[str, str]] = {
@@ -21,7 +21,6 @@ DONE_ANYWAY: Final = (
     ("--debug",),
     ("--pretty-xml", "--prettyxml"),
     ("--no-wait", "--nowait"),
-    ("--quiet",),
 )
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from api.cli.workflow.host_filters import host_filter
-from api.cli.workflow.told import Told, Wrong
+from api.cli.workflow.told import Told, Wrong, warn
 
 Form = dict[str, Any]
 
@@ -19,14 +19,22 @@ _KEYED: Final = re.compile(
 )
 _SIZE: Final = re.compile(r"([0-9]+)\s*([A-Za-z]+)")
 
-# What else says which systems will do, and has nothing to say beside a system that is forced.
+# The other options that select systems.
 BESIDE_FORCE: Final = ("hostrequire", "host_filter", "keyvalue", "systype", "pool", "random", "autopick")
 
 
 def host_requires(told: Told) -> Form:
-    """Raises `Wrong`."""
+    """Return the host requirement. As in `bkr`, a forced system leaves no room for another option.
+
+    Raises `Wrong`.
+    """
+    if is_forced(told):
+        for option in BESIDE_FORCE:
+            if told[option]:
+                warn(told, f"{_spelled(option)} has no effect: --ignore-system-status forces the system")
+        return {"force": told["machine"]}
     if told["ignore_system_status"]:
-        return _forced(told)
+        warn(told, "--ignore-system-status has no effect without --machine")
     forms, faults = [], []
     for option, read in _READ.items():
         for given in told[option]:
@@ -39,13 +47,8 @@ def host_requires(told: Told) -> Form:
     return {"and": [*_plain_requires(told), *_flat(forms)]}
 
 
-def _forced(told: Told) -> Form:
-    beside = [_spelled(option) for option in BESIDE_FORCE if told[option]]
-    if not told["machine"]:
-        raise Wrong("--ignore-system-status needs --machine")
-    if beside:
-        raise Wrong(f"--machine with --ignore-system-status leaves no room for {', '.join(beside)}")
-    return {"force": told["machine"]}
+def is_forced(told: Told) -> bool:
+    return bool(told["machine"] and told["ignore_system_status"])
 
 
 def _flat(forms: Iterable[Form]) -> Iterator[Form]:
@@ -112,12 +115,13 @@ def _of_xml(given: str) -> Form:
     from api.intake.xml_text import parse_xml
     from domain.errors import FaultyInput
 
+    body = f"<hostRequires>{given}</hostRequires>".encode()
     try:
-        form, walk = read_xml(parse_xml(f"<hostRequires>{given}</hostRequires>".encode()), "hostRequires")
+        form, walk = read_xml(parse_xml(body), "hostRequires", body)
     except FaultyInput as wrong:
         raise ValueError("; ".join(fault.message for fault in wrong.faults)) from None
     if walk.faults:
-        raise ValueError("; ".join(message for _, _, message in walk.faults))
+        raise ValueError("; ".join(fault.words() for fault in walk.faults))
     return form
 
 
@@ -131,16 +135,31 @@ def _sound(form: Form) -> Form:
     return form
 
 
-def distro_requires(told: Told, arch: str | None) -> Form:
-    """Raises `Wrong` where nothing says what to install."""
-    if not told["distro"] and not told["family"]:
-        raise Wrong("--distro or --family must say what to install")
+def distro_requires(told: Told) -> Form:
+    """Return the distro requirement without an architecture.
+
+    As in `bkr`, a name leaves no room for family and tags.
+    Raises `Wrong` if both name and family are missing.
+    """
     name = told["distro"]
-    asked = [
-        ("distro_name", name and ("like" if "%" in name else "="), name),
-        ("distro_family", "=", told["family"]),
-        *(("distro_tag", "=", tag) for tag in told["tag"]),
-        ("distro_variant", "=", told["variant"]),
-        ("distro_arch", "=", arch),
-    ]
-    return {"and": [{"element": element, "op": op, "value": value} for element, op, value in asked if value]}
+    if not name and not told["family"]:
+        raise Wrong("--distro or --family must say what to install")
+    if name:
+        for option in ("family", "tag"):
+            if told[option]:
+                warn(told, f"{_spelled(option)} has no effect beside --distro")
+        asked = [("distro_name", "like" if "%" in name else "=", name)]
+    else:
+        tags = (("distro_tag", "=", tag) for tag in told["tag"])
+        asked = [("distro_family", "=", told["family"]), *tags]
+    asked.append(("distro_variant", "=", told["variant"]))
+    return {"and": [_leaf(*each) for each in asked if each[-1]]}
+
+
+def of_arch(form: Form, arch: str) -> Form:
+    """Return a distro requirement for one architecture."""
+    return {"and": [*form["and"], _leaf("distro_arch", "=", arch)]}
+
+
+def _leaf(element: str, op: str, value: str) -> Form:
+    return {"element": element, "op": op, "value": value}

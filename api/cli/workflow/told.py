@@ -1,9 +1,11 @@
-"""The options as they were given, and what is said of those that are wrong."""
+"""The options as they were given, and the messages about them."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import IO, Any
+
+from api.cli.terminal.output import note
 
 Document = dict[str, Any]
 Told = Mapping[str, Any]
@@ -20,3 +22,9 @@ def text_of(option: str, file: IO[bytes]) -> str:
         return file.read().decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise Wrong(f"{option} {file.name}: is not UTF-8, at byte {error.start}") from None
+
+
+def warn(told: Told, message: str) -> None:
+    """Print a warning to standard error, unless the user asked for quiet."""
+    if not told["quiet"]:
+        note(f"warning: {message}")

@@ -8,7 +8,14 @@ from pydantic_core import ErrorDetails
 from api.intake.limits import FAULT_LIMIT, WORDS_LENGTH
 from api.intake.model_words import words_of
 from api.intake.near_names import fields_at, meant
-from api.rest.contract.values import FQDN_PATTERN, MAIL_PATTERN, NAME_PATTERN, NUMBER_PATTERN
+from api.rest.contract.values import (
+    FQDN_PATTERN,
+    LINK_PATTERN,
+    MAIL_PATTERN,
+    NAME_PATTERN,
+    NUMBER_PATTERN,
+    SHA256_PATTERN,
+)
 from domain.errors import Fault
 
 _PATTERNS = {
@@ -16,15 +23,19 @@ _PATTERNS = {
     FQDN_PATTERN: "must be a host name",
     NUMBER_PATTERN: "must be a number",
     MAIL_PATTERN: "must be a mail address",
+    LINK_PATTERN: "must be a link that begins with http:// or https://",
+    SHA256_PATTERN: "must be a SHA-256: 64 hexadecimal digits in lower case",
 }
 
 
-def faults_of(error: ValidationError, model: type[BaseModel] | None = None) -> list[Fault]:
-    """As many as a person reads; with the model that was broken also what may have been meant."""
+def faults_of(
+    error: ValidationError, model: type[BaseModel] | None = None, most: int = FAULT_LIMIT
+) -> list[Fault]:
+    """Return `most` of them in words; with the model that was broken also what may have been meant."""
     found = error.errors(include_url=False, include_input=False)
-    faults = [Fault(_where(one["loc"])[:WORDS_LENGTH], _words(one, model)) for one in found[:FAULT_LIMIT]]
-    if len(found) > FAULT_LIMIT:
-        faults.append(Fault("body", f"and {len(found) - FAULT_LIMIT} more faults"))
+    faults = [Fault(_where(one["loc"])[:WORDS_LENGTH], _words(one, model)) for one in found[:most]]
+    if len(found) > most:
+        faults.append(Fault("body", f"and {len(found) - most} more faults"))
     return faults
 
 

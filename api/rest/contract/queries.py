@@ -29,6 +29,12 @@ class Query(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
+class Strict(Query):
+    strict: Annotated[
+        Truth, Field(description="refuse what is otherwise accepted with a warning, such as unknown names")
+    ] = False
+
+
 class Caught(Query):
     min_position: Annotated[Position, Field(description="wait until this position is reflected")] = 0
 
@@ -106,6 +112,14 @@ class ReadsQuery(Query):
     after: Annotated[Position, Field(description="only reads after this one")] = 0
     limit: Annotated[Limit, Field(description="as many at most")] = 100
     user: Annotated[Name | None, Field(description="only those of this user")] = None
+
+
+class LogUsageQuery(Query):
+    since: Annotated[Time | None, Field(description="from the day (UTC) of this moment on; else today")] = (
+        None
+    )
+    limit: Annotated[Limit, Field(description="maximum number of rows")] = MAX_LIMIT
+    actor: Annotated[Name | None, Field(description="only what this user or process has written")] = None
 
 
 class CommandQuery(Read):

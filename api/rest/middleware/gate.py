@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+import time
 import uuid
 from collections.abc import Collection, Mapping
 from contextlib import suppress
@@ -25,6 +26,7 @@ from api.rest.routes import ROUTES, Route
 from api.services import Services
 from api.setting_values import Network
 from api.store.reads import Read, record
+from api.under_way import share_of
 from api.use_cases.tokens import digest_of
 from domain.directory.roles import AUDITOR, LAB_CONTROLLER
 from domain.errors import Fault, NotPermitted, Unreadable
@@ -109,7 +111,7 @@ class Gate:
 
     async def _heard(self, lab_controller: str) -> None:
         """It reports, whatever it asks for. Who only looks at what it was told does not."""
-        contacts, now = self._services.contacts, self._services.clock()
+        contacts, now = self._services.contacts, time.monotonic()
         known = self._services.feed.directory.get("lab-controller", lab_controller) is not None
         if known and contacts.is_news(lab_controller, now):
             # What it asks for matters more than that it was heard.
@@ -137,5 +139,7 @@ class Gate:
         if not self._services.feed.is_current(MOST_UNREAD_SECONDS):
             raise NotReady("it cannot read the log, so this token may have been revoked")
         token_id, document = found
-        self._rates.take(token_id)
-        return Principal(document["user"], document["role"], document["lab_controller"], token_id)
+        principal = Principal(document["user"], document["role"], document["lab_controller"], token_id)
+        self._rates.take(principal.counted_as)
+        share_of(req).enter(principal.counted_as)
+        return principal

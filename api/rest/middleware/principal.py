@@ -10,9 +10,10 @@ from falcon.asgi import Request as HttpRequest
 
 from api.rest.context import operation_asked, request_id_of
 from api.services import Request
-from domain.directory.roles import ADMIN, LAB_CONTROLLER
+from domain.directory.roles import ADMIN, LAB_CONTROLLER, SUBMITTER
 from domain.errors import NotPermitted
 
+_ENDING: Final = ("/cancel", "/return")
 _ETAG: Final = re.compile(r'^"[0-9]{1,18}"$')
 
 
@@ -28,6 +29,12 @@ class Principal:
     @property
     def is_admin(self) -> bool:
         return self.role == ADMIN
+
+    @property
+    def counted_as(self) -> str:
+        """The key of its rate: one for all tokens of a user, and one for all of a lab controller."""
+        lab_controller = self.lab_controller
+        return f"user/{self.user}" if lab_controller is None else f"lab-controller/{lab_controller}"
 
     def acting_as(self, lab_controller: str | None) -> Principal:
         """An admin may stand in for a lab controller, and is nothing else then. Raises NotPermitted."""
@@ -53,7 +60,13 @@ def request_of(req: HttpRequest) -> Request:
         expected=_expected(req),
         role=principal.role,
         token_id=principal.token_id,
+        has_quota=principal.role == SUBMITTER and not _ends_something(req),
     )
+
+
+def _ends_something(req: HttpRequest) -> bool:
+    """Return whether the request undoes what another one began: nobody is kept from that by a quota."""
+    return req.method == "DELETE" or req.path.endswith(_ENDING)
 
 
 def _expected(req: HttpRequest) -> frozenset[int] | None:

@@ -12,16 +12,16 @@ STRANGERS_PER_SECOND: Final = 20
 
 
 class Rates:
-    """`per_second` is for each token, 0 for no bound."""
+    """`per_second` is for each user and each lab controller, 0 for no bound."""
 
     def __init__(self, per_second: int) -> None:
-        self._tokens = MovingWindow(per_second, 1.0) if per_second else None
+        self._callers = MovingWindow(per_second, 1.0) if per_second else None
         self._strangers = MovingWindow(STRANGERS_PER_SECOND, 1.0)
 
-    def take(self, token_id: str) -> None:
-        """Count a request. Raises TooOften beyond what is allowed."""
-        if self._tokens is not None:
-            _take(self._tokens, token_id)
+    def take(self, caller: str) -> None:
+        """Count a request of a caller, by `Principal.counted_as`. Raises TooOften beyond what is allowed."""
+        if self._callers is not None:
+            _take(self._callers, caller)
 
     def take_stranger(self, address: str) -> None:
         """The same for a token that nobody knows."""

@@ -6,6 +6,7 @@ import time
 from collections import Counter
 from typing import Any
 
+import falcon
 from falcon.asgi import Request, Response
 
 from api.rest import reading
@@ -15,17 +16,22 @@ from api.rest.contract import queries
 from api.rest.contract.answers import labs as answers
 from api.rest.contract.inputs.labs import CommandReport
 from api.rest.contract.operation import operation
-from api.rest.middleware.principal import request_of
-from api.rest.resources.shapes import Row, lab_command
+from api.rest.middleware.principal import Principal, principal_of, request_of
+from api.rest.resources.lab_commands import Row, lab_command
 from api.services import Services
+from api.use_cases.drafts import CommandItem
 from api.use_cases.known import known
 from api.use_cases.report_command import report_command
+from api.use_cases.tokens import token_counts
 from domain.errors import TooOften, Unknown
 from domain.names import called
 from projections.reader import At
 
 KIND = "lab-controller"
 MAX_COMMANDS = 500
+# Documents of jobs, with their kickstarts, are read in batches. A page of commands ends at this size of them.
+BATCH = 50
+MAX_PAGE_BYTES = 2**20
 # For one lab controller, in one process. Each looks again whenever the read models move.
 MAX_WAITING = 16
 RETRY_SECONDS = 5
@@ -59,7 +65,43 @@ class Commands:
         if not rows and query.wait_seconds and query.as_of is None:
             position, rows = await self._wait(asked, at.position, query.wait_seconds)
             at = At(position)
-        reading.answer_read(resp, at, {"commands": [lab_command(row, name) for row in rows]})
+            self._require_token(principal_of(req))
+        reading.answer_read(resp, at, {"commands": await self._commands(rows, name)})
+
+    async def _commands(self, rows: list[Row], name: str) -> list[Row]:
+        """Return the commands with their parts of jobs' documents, fewer where these are large together."""
+        made: list[Row] = []
+        size_bytes = 0
+        for first in range(0, len(rows), BATCH):
+            batch = rows[first : first + BATCH]
+            found = await self._found(batch)
+            for row in batch:
+                recipe = found.get(row["recipe_id"])
+                size_bytes += recipe["size_bytes"] if recipe else 0
+                if made and size_bytes > MAX_PAGE_BYTES:
+                    return made
+                made.append(lab_command(row, name, recipe))
+        return made
+
+    async def _found(self, rows: list[Row]) -> dict[int, Row]:
+        """Return what documents say of the recipes to provision, by recipe id."""
+        wanted = [row for row in rows if row["kind"] == "provision" and row["recipe_id"] is not None]
+        if not wanted:
+            return {}
+        asked = {
+            "recipe_ids": [row["recipe_id"] for row in wanted],
+            "job_ids": list(dict.fromkeys(row["job_id"] for row in wanted)),
+        }
+        found = await self._services.reader.rows("recipes_in_documents", asked)
+        return {row["recipe_id"]: row for row in found}
+
+    def _require_token(self, principal: Principal) -> None:
+        """Raise HTTPUnauthorized when the token was revoked, or expired, while its bearer waited."""
+        if not token_counts(self._services, principal.token_id):
+            raise falcon.HTTPUnauthorized(
+                description="this token was revoked or has expired",
+                challenges=('Bearer error="invalid_token"',),
+            )
 
     async def _require_then(self, name: str, at: At) -> None:
         asked = {"kind": KIND, "name": name, "at": at.position}
@@ -91,8 +133,7 @@ class Commands:
     @operation("Report how far a command is", answers.CommandReported, body=CommandReport)
     async def on_patch_one(self, req: Request, resp: Response, name: str, command_id: int) -> None:
         report: CommandReport = await read_model(req)
-        done = await report_command(
-            self._services, request_of(req), name, command_id, report.state, report.reason
-        )
+        item = CommandItem(command_id, report.state, report.reason, report.power_failed)
+        done = await report_command(self._services, request_of(req), name, item)
         body = {"id": command_id, "state": report.state}
         await reading.answer_write(resp, self._services, done, body)

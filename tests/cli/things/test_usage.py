@@ -44,6 +44,15 @@ def test_usage__no_time__is_wrong_usage(server: Server, run: Run, option: str) -
     assert not server.asked
 
 
+def test_usage__of_the_log__says_who_wrote_how_much(server: Server, run: Run) -> None:
+    share = {"day": "2026-01-01", "actor": "eve", "event_count": 7, "size_bytes": 3 << 29}
+    server.on("GET", "/log-usage", Answer({"position": 3, "shares": [share]}))
+    result = run("usage", "--log", "--since", "2026-01-01 12:00")
+    assert result.stdout.splitlines()[-1].split() == ["2026-01-01", "eve", "1.5", "GiB", "7"]
+    assert server.asked[0].query["since"] == ["2026-01-01T12:00:00+00:00"]
+    assert run("usage", "--log", "--until", "2026-01-01").exit_code == 2
+
+
 by_usage = st.dictionaries(st.sampled_from(USAGE.states), st.floats(0.001, 1e9), min_size=1)
 
 

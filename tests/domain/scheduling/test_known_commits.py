@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 from random import Random
 
 import pytest
@@ -21,8 +21,8 @@ from tests.domain.scheduling.world import World
 class Reader(Partition):
     """Reads its own commits."""
 
-    def committed(self, first_position: int, last_position: int) -> None:
-        super().committed(0, 0)
+    def committed(self, first_position: int, last_position: int, recorded_at: datetime) -> None:
+        super().committed(0, 0, recorded_at)
 
 
 class Knower(Partition):
@@ -30,9 +30,9 @@ class Knower(Partition):
 
     known = 0
 
-    def _know(self, supposed: Supposed) -> None:
+    def _know(self, supposed: Supposed, recorded_at: datetime) -> None:
         Knower.known += 1
-        super()._know(supposed)
+        super()._know(supposed, recorded_at)
 
 
 def two_worlds(seed: int, monkeypatch: pytest.MonkeyPatch) -> tuple[World, World]:
@@ -40,6 +40,8 @@ def two_worlds(seed: int, monkeypatch: pytest.MonkeyPatch) -> tuple[World, World
     for kind in (Knower, Reader):
         monkeypatch.setattr(folded_log, "Partition", kind)
         worlds.append(begin(seed))
+        # Own commits get their deadlines from the database's clock, too.
+        worlds[-1].database_ahead = timedelta(seconds=7)
     return worlds[0], worlds[1]
 
 
@@ -74,7 +76,7 @@ def test_commit__not_right_behind_what_is_known__is_read(world: World) -> None:
     recipe_id = world.submit(ANYTHING.text)
     before = contents(world.partition)
     assert decide(world.partition, 1, world.now)
-    world.partition.committed(world.position + 2, world.position + 5)
+    world.partition.committed(world.position + 2, world.position + 5, world.now)
     assert contents(world.partition)["sets"] == before["sets"]
     assert world.partition.position == world.position
     assert world.partition.sets.recipes[recipe_id].state == "new"
@@ -84,7 +86,7 @@ def test_commit__of_more_than_was_supposed__is_read(world: World) -> None:
     world.add_idle("a")
     world.submit(ANYTHING.text)
     assert decide(world.partition, 1, world.now)
-    world.partition.committed(world.position + 1, world.position + 5)
+    world.partition.committed(world.position + 1, world.position + 5, world.now)
     assert world.partition.position == world.position
 
 
@@ -92,5 +94,5 @@ def test_commit__decided_without_a_time__is_read(world: World) -> None:
     world.add_idle("a")
     recipe_id = world.submit(ANYTHING.text)
     (decision,) = decide(world.partition, 1)
-    world.partition.committed(world.position + 1, world.position + len(decision.events))
+    world.partition.committed(world.position + 1, world.position + len(decision.events), world.now)
     assert world.partition.sets.recipes[recipe_id].state == "new", "a watchdog must run from some time on"

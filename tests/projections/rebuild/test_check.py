@@ -9,6 +9,7 @@ from threading import Event as Flag
 import pytest
 
 from api.store.event_log import EventLog
+from api.store.migrate import migrations
 from api.workers.rebuild import check
 from tests.harness.databases import TestDatabase
 from tests.harness.programs import program
@@ -22,6 +23,10 @@ from tests.projections.telling import Told
 from tests.workers.lab import equip, submit_jobs
 from tests.workers.read_models import position
 
+CHANGED_EVENTS = """
+ALTER TABLE log.events DISABLE TRIGGER append_only;
+UPDATE log.events SET state = convert_to(replace(convert_from(state, 'UTF8'), 'watchdog', 'x'), 'UTF8')
+"""
 # What somebody does to the live ones, in which table, and the column that is wrong; None: the whole row.
 PLANTED = [
     ("UPDATE read.recipes SET reason = 'x' WHERE reason = 'watchdog'", "recipes", "reason"),
@@ -36,6 +41,12 @@ PLANTED = [
     ),
     # Somebody added in another order.
     ("UPDATE read.durations SET seconds = seconds * (1 + 1e-15)", "durations", "seconds"),
+    # The owner of the database has changed an event, and not the read models.
+    (
+        CHANGED_EVENTS,
+        "recipes",
+        "reason",
+    ),
     # The same number, written otherwise.
     (
         "UPDATE read.systems SET inventory = '{\"memory_mb\": 1024.0}' WHERE fqdn = 'b'",
@@ -80,6 +91,18 @@ def test_check__much_is_wrong__no_more_than_the_limit_of_each_table(
     assert [difference.table for difference in found] == ["system_usage"] * 3 + ["tasks"] * 3
     keys = [tuple(difference.key.values()) for difference in found]
     assert keys[:3] == sorted(keys[:3]), "the first of them"
+
+
+def test_check__rows_from_before_the_results_of_given_up_recipes__are_as_the_migration_makes_them(
+    story: Told, database: TestDatabase, owner: Owner
+) -> None:
+    for table in ("tasks", "recipe_sets", "jobs"):
+        given_up = "state IN ('cancelled', 'aborted') AND result = 'Warn'"
+        plant = f"UPDATE read.{table} SET result = 'Pass' WHERE {given_up}"
+        assert owner.execute(plant.encode()).rowcount > 0, table
+    (migration,) = [one for one in migrations() if one.name == "2026-11-23-results"]
+    owner.execute(migration.text.encode())
+    assert check(database.owner_url, silent, 10)[1] == []
 
 
 def test_check__projector_far_behind__is_about_what_it_has_folded(

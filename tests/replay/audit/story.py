@@ -18,10 +18,14 @@ AT = datetime(2024, 1, 1, tzinfo=UTC)
 
 
 class Story:
-    """Mutable. Positions have gaps, as those of the real log have."""
+    """Mutable. Positions have gaps, as those of the real log have.
+
+    `now` is the time of the processes, `recorded_at` that of the database.
+    """
 
     def __init__(self) -> None:
         self.log: list[Recorded] = []
+        self.now = self.recorded_at = AT
         self._versions: dict[str, int] = {}
 
     @property
@@ -29,12 +33,12 @@ class Story:
         return self.log[-1].position if self.log else 0
 
     def commit(self, *pairs: Pair, stamps: Iterable[Stamp] = ()) -> None:
-        told = list(stamps) or [Stamp(AT, "ada", "request/1")] * len(pairs)
+        told = list(stamps) or [Stamp(self.now, "ada", "request/1")] * len(pairs)
         first = self.end + 1 + len(self.log) % 2
         for offset, ((subject, event), stamp) in enumerate(zip(pairs, told, strict=True)):
             version = self._versions[subject] = self._versions.get(subject, 0) + 1
             end = first + len(pairs) - 1
-            self.log.append(Recorded(first + offset, end, AT, subject, version, event, stamp))
+            self.log.append(Recorded(first + offset, end, self.recorded_at, subject, version, event, stamp))
 
     def decide(
         self,
@@ -45,10 +49,10 @@ class Story:
         policy: int = 4,
     ) -> None:
         """One commit of decisions, numbered, by the scheduler that has read everything."""
-        known = Basis(self.end if basis is None else basis, AT, epoch, policy)
+        known = Basis(self.end if basis is None else basis, self.now, epoch, policy)
         why = cause or f"event/{known.position}"
         stamps = [
-            Stamp(AT, "scheduler", why, known, number)
+            Stamp(self.now, "scheduler", why, known, number)
             for number, decision in enumerate(decisions)
             for _ in decision
         ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from datetime import datetime
 from hashlib import sha256
 from random import Random
 from typing import Any
@@ -79,8 +80,8 @@ def _is_overtaken(world: World, decisions: Sequence[Decision]) -> bool:
 class Folding(Partition):
     """Knows nothing but what it has read."""
 
-    def committed(self, first_position: int, last_position: int) -> bool:
-        return super().committed(0, 0)
+    def committed(self, first_position: int, last_position: int, recorded_at: datetime) -> bool:
+        return super().committed(0, 0, recorded_at)
 
 
 @pytest.mark.parametrize("limit", [1, 3, 500])

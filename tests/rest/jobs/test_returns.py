@@ -99,7 +99,7 @@ def test_watchdog__set_by_the_lab__moves_the_deadline_as_of_then(
     assert (set_at["topic"], set_at["data"]) == ("recipe.watchdog-set", {"seconds": 36_000})
     now = client.get(f"/recipes/{recipe_id}", params=after(answer))
     then = client.get(f"/recipes/{recipe_id}", params={"as_of": earlier})
-    asked = datetime.fromisoformat(now.json()["deadline"]) - datetime.fromisoformat(set_at["at"])
+    asked = datetime.fromisoformat(now.json()["deadline"]) - datetime.fromisoformat(set_at["recorded_at"])
     assert asked.total_seconds() == 36_000
     assert datetime.fromisoformat(then.json()["deadline"]) < datetime.fromisoformat(now.json()["deadline"])
     report(client, recipe_id, {"state": "aborted", "reason": "seen"})

@@ -104,10 +104,10 @@ class LiveTables:
         return [(number,) for key in older for number, _ in enumerate(self.snapshots.pop(key))]
 
     def heard(self, _: Session, params: Any) -> list[tuple[Any, ...]]:
-        lab_controller, moment = params
-        before = self.contacts.get(lab_controller, moment)
-        self.contacts[lab_controller] = max(before, moment)
+        (lab_controller,) = params
+        self.contacts[lab_controller] = self._server.loop.now()
         return [(self.contacts[lab_controller],)]
 
     def last_heard(self, *_: Any) -> list[tuple[Any, ...]]:
-        return list(self.contacts.items())
+        now = self._server.loop.now()
+        return [(now, *contact) for contact in self.contacts.items()] or [(now, None, None)]

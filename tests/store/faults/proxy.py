@@ -7,7 +7,8 @@ import socket
 import threading
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
-from urllib.parse import urlsplit
+
+from tests.harness.server_socket import server_socket
 
 # The server's ReadyForQuery outside of a transaction: what was asked is committed.
 IDLE = b"Z\x00\x00\x00\x05I"
@@ -15,7 +16,7 @@ IDLE = b"Z\x00\x00\x00\x05I"
 
 class Proxy:
     def __init__(self, url: str) -> None:
-        self._server = (urlsplit(url).hostname or "", urlsplit(url).port or 5432)
+        self._url = url
         self._listener = socket.create_server(("127.0.0.1", 0))
         self.port: int = self._listener.getsockname()[1]
         self._held_word: bytes | None = None
@@ -49,7 +50,7 @@ class Proxy:
         with suppress(OSError):
             while True:
                 client, _ = self._listener.accept()
-                server = socket.create_connection(self._server)
+                server = server_socket(self._url)
                 thread = threading.Thread(target=self._pass, args=(client, server), daemon=True)
                 self._threads.append(thread)
                 thread.start()

@@ -11,9 +11,7 @@ from collections.abc import Iterator
 import pytest
 
 from api import root
-from api.embedded.cluster import DATABASE, OWNER
 from api.settings import Settings
-from tests.harness.folders import open_folder
 from tests.harness.programs import Program, hear, program, say
 from tests.harness.servers import FAST, cluster
 
@@ -24,13 +22,11 @@ PATIENCE_SECONDS = 60.0
 
 @pytest.fixture(scope="module")
 def socket_url() -> Iterator[str]:
-    """A server that listens on a unix socket too, which the embedded one does not."""
-    with open_folder() as sockets:
-        sockets.chmod(0o777)  # PostgreSQL may run as another user
-        with cluster({**FAST, "unix_socket_directories": str(sockets)}) as made:
-            server = made.start()
-            root.migrate(Settings.read({}, database_url=server.owner_url))
-            yield f"postgresql://{OWNER}:{server.owner_password}@/{DATABASE}?host={sockets}&port={server.port}"
+    """A server whose processes are of nobody else."""
+    with cluster(FAST) as made:
+        url = made.start().owner_url
+        root.migrate(Settings.read({}, database_url=url))
+        yield url
 
 
 def test_insert_events__big_batch_and_backend_paused__hangs_in_stock_alone(

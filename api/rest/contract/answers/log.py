@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import date
 from typing import Any
 
 from api.rest.contract.answers.common import Answer, Shape
@@ -65,3 +66,16 @@ class ReadList(Answer):
 
     reads: list[RecordedRead]
     next: int | None
+
+
+class WrittenShare(Shape):
+    """What a user or a process has written on one day (UTC)."""
+
+    day: date
+    actor: str
+    event_count: int
+    size_bytes: int
+
+
+class LogUsage(Answer):
+    shares: list[WrittenShare]

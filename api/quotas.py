@@ -1,0 +1,107 @@
+"""Quotas of users: bytes of log a day, unfinished recipes, live tokens (docs/decisions/0024)."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import NamedTuple
+
+from api.store.requests import Append, Committed, Outcome
+from domain.errors import Refused, TooOften
+
+
+@dataclass(frozen=True)
+class QuotaLimits:
+    """Maximum amounts for each user; 0 is no quota."""
+
+    log_bytes_per_day: int = 0
+    unfinished_recipes: int = 0
+    live_tokens: int = 0
+
+
+class _Written(NamedTuple):
+    """What a user has written on a day, until it ends."""
+
+    frees_at: datetime
+    size_bytes: int
+    frees_at_monotonic: float
+
+
+class Quotas:
+    """Check quotas in one process, for one event loop and its threads.
+
+    The database counts for all processes and returns its counts with each commit, so a check costs no query.
+    A process that has not appended anything for a user lately learns the present counts with the next commit:
+    a quota is exceeded at most by what a user appends at once.
+    """
+
+    def __init__(
+        self, limits: QuotaLimits = QuotaLimits(), monotonic: Callable[[], float] = time.monotonic
+    ) -> None:
+        self.limits = limits
+        self._monotonic = monotonic
+        self._written: dict[str, _Written] = {}
+        self._unfinished: dict[str, int] = {}
+
+    def learn(self, append: Append, outcome: Outcome) -> None:
+        """Keep the counts that came with a commit."""
+        if not isinstance(outcome, Committed):
+            return
+        if outcome.author_bytes is not None:
+            midnight = _midnight_after(outcome.recorded_at)
+            # The clock of this process may be wrong, the day is that of the database.
+            frees_in = (midnight - outcome.recorded_at).total_seconds()
+            learnt = _Written(midnight, outcome.author_bytes, self._monotonic() + frees_in)
+            # Commits of one process may be learnt in another order.
+            self._written[append.actor] = max(self._written.get(append.actor, learnt), learnt)
+        if outcome.unfinished_count is not None:
+            self._unfinished.update(dict.fromkeys(append.new_recipes, outcome.unfinished_count))
+
+    def require_log_bytes(self, user: str) -> None:
+        """Raise TooOften when the user has written the bytes of this day."""
+        quota, written = self.limits.log_bytes_per_day, self._written.get(user)
+        if not quota or written is None or written.size_bytes < quota:
+            return
+        seconds = written.frees_at_monotonic - self._monotonic()
+        if seconds > 0:
+            raise TooOften(
+                f"{user} has written {written.size_bytes:,} bytes of log today, the quota is {quota:,} bytes "
+                f"a day; it frees at {written.frees_at:%Y-%m-%dT%H:%M:%SZ}",
+                max(1, math.ceil(seconds)),
+            )
+
+    def may_exceed_recipes(self, owner: str, more: int) -> bool:
+        """Return whether the count is unknown here, or with `more` recipes exceeds the quota.
+
+        The present count may be lower: recipes finish in other processes.
+        """
+        quota, count = self.limits.unfinished_recipes, self._unfinished.get(owner)
+        return bool(quota) and (count is None or count + more > quota)
+
+    def require_recipes(self, owner: str, present: int, more: int) -> None:
+        """Raise Refused when the owner would have too many unfinished recipes."""
+        self._unfinished[owner] = present
+        quota = self.limits.unfinished_recipes
+        if present + more > quota:
+            raise Refused(
+                f"{owner} has {present:,} unfinished recipes and the job has {more:,}, "
+                f"the quota is {quota:,}; it frees when recipes finish or are cancelled"
+            )
+
+    def require_token(self, user: str, ends: Iterable[str | None]) -> None:
+        """Raise Refused when the user has as many live tokens, by their ends, as the quota allows."""
+        quota, found = self.limits.live_tokens, list(ends)
+        if not quota or len(found) < quota:
+            return
+        first = min((end for end in found if end is not None), default=None)
+        frees = "when one is revoked" if first is None else f"at {first}, or when one is revoked"
+        raise Refused(f"{user} has {len(found):,} live tokens, the quota is {quota:,}; it frees {frees}")
+
+
+def _midnight_after(moment: datetime) -> datetime:
+    """Return the end of a day (UTC)."""
+    day = moment.astimezone(UTC).date()
+    return datetime.combine(day + timedelta(days=1), datetime.min.time(), UTC)

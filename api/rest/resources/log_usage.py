@@ -1,0 +1,52 @@
+"""/log-usage: who has written how much of the log"""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import UTC
+
+from falcon.asgi import Request, Response
+
+from api.rest import reading
+from api.rest.context import query_of
+from api.rest.contract import queries
+from api.rest.contract.answers.log import LogUsage as Answered
+from api.rest.contract.operation import operation
+from api.rest.middleware.principal import Principal, principal_of
+from api.services import Services
+from api.store.written import Written, written
+from domain.directory.roles import ADMIN, AUDITOR
+from domain.errors import NotPermitted
+
+SEES_ALL = (ADMIN, AUDITOR)
+
+
+class LogUsage:
+    def __init__(self, services: Services) -> None:
+        self._services = services
+
+    @operation("Show who wrote how much of the log, or one's own share", Answered, queries.LogUsageQuery)
+    async def on_get(self, req: Request, resp: Response) -> None:
+        query, services = query_of(req, queries.LogUsageQuery), self._services
+        actor = _visible_actor(principal_of(req), query.actor)
+        since = (query.since or services.clock()).astimezone(UTC).date()
+        found = await asyncio.to_thread(written, services.log, since, query.limit, actor)
+        reading.answer(resp, services.feed.position, {"shares": [_shown(one) for one in found]})
+
+
+def _visible_actor(principal: Principal, wanted: str | None) -> str | None:
+    """Return whose share is shown, None for all. Raise NotPermitted for the share of another."""
+    if principal.role in SEES_ALL:
+        return wanted
+    if wanted not in (None, principal.user):
+        raise NotPermitted("only admins and auditors see the shares of others")
+    return principal.user
+
+
+def _shown(share: Written) -> dict[str, object]:
+    return {
+        "day": share.day,
+        "actor": share.actor,
+        "event_count": share.events,
+        "size_bytes": share.bytes,
+    }

@@ -1,0 +1,35 @@
+"""The counts for quotas in the database: bytes of log by actor and day, unfinished recipes by owner.
+
+The statement that appends changes them (`append` in log.sql). Each call blocks, and raises DatabaseAway while
+the database is away.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import date
+
+from api.store.event_log import EventLog
+from api.store.sql import SQL
+
+
+@dataclass(frozen=True)
+class Written:
+    """What an actor has appended on one day (UTC)."""
+
+    day: date
+    actor: str
+    events: int
+    bytes: int
+
+
+def written(log: EventLog, since: date, limit: int, actor: str | None = None) -> list[Written]:
+    """Return the counts of one actor, or of all, from a day on: the last day first, in it the most bytes."""
+    asked = {"since": since, "actor": actor, "limit": limit}
+    return [Written(*row) for row in log.rows(SQL["written"], asked)]
+
+
+def unfinished_count(log: EventLog, owner: str) -> int:
+    """Return how many unfinished recipes a user has."""
+    found = log.rows(SQL["unfinished_of"], (owner,))
+    return int(found[0][0]) if found else 0

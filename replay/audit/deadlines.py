@@ -1,0 +1,99 @@
+"""The deadlines of watchdogs: the scheduler ends a recipe only when the time is over (design 4.5).
+
+From policy version 5 on a deadline counts from the time at which the database recorded the event that set it,
+before that from the time that the event names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from typing import Any, NamedTuple
+
+from replay.audit.invariant import Found, Invariant
+from replay.audit.record import Record
+from replay.audit.tables import FINISHED, STARTED
+from replay.audit.world import World
+
+BY_RECORDED_AT_FROM = 5
+FIRST_TASK_SECONDS = 10_800
+TASK_SECONDS = 1_800
+OVERRIDE = "KILLTIMEOVERRIDE"
+CAUSE = "timer/watchdog/"
+
+
+class Watchdog(NamedTuple):
+    """Both deadlines of a recipe, and the seconds that each of its tasks gives."""
+
+    is_guest: bool
+    tasks: Mapping[int, int]
+    by_at: datetime | None = None
+    by_recorded_at: datetime | None = None
+
+
+class WatchdogsInTime(Invariant):
+    """A watchdog expires neither early nor without a deadline."""
+
+    name = "watchdogs_in_time"
+    topics = (
+        *("recipe.new", "recipe.task-started", "recipe.watchdog-set"),
+        *(f"recipe.{state}" for state in ("queued", "assigned", "scheduled", *STARTED, *FINISHED)),
+    )
+
+    def __init__(self) -> None:
+        self._watchdogs: dict[str, Watchdog] = {}
+
+    def event(self, world: World, record: Record) -> Found:
+        if record.cause == CAUSE + record.name:
+            yield from self._expired(record)
+        if record.topic == "recipe.new":
+            self._watchdogs[record.name] = _begun(record.data)
+        elif record.happened in FINISHED:
+            self._watchdogs.pop(record.name, None)
+        elif (before := self._watchdogs.get(record.name)) is not None:
+            self._watchdogs[record.name] = _after(before, record)
+
+    def _expired(self, record: Record) -> Found:
+        watchdog, now = self._watchdogs.get(record.name), _moment(record.now)
+        if watchdog is None or now is None:
+            return
+        is_new = (record.policy_version or 0) >= BY_RECORDED_AT_FROM
+        deadline = watchdog.by_recorded_at if is_new else watchdog.by_at
+        if deadline is None or now < deadline:
+            what = f"its watchdog expires at {deadline}, and ended it at {now}"
+            yield self.broken([record.position], [record.subject], what)
+
+
+def _begun(data: Mapping[str, Any]) -> Watchdog:
+    tasks = {task["task_id"]: _task_seconds(task.get("params") or {}) for task in data.get("tasks") or ()}
+    return Watchdog(data.get("host_recipe_id") is not None, tasks)
+
+
+def _task_seconds(params: Mapping[str, str]) -> int:
+    said = params.get(OVERRIDE, "")
+    return int(said) if said.isascii() and said.isdecimal() and len(said) < 8 else TASK_SECONDS
+
+
+def _after(watchdog: Watchdog, record: Record) -> Watchdog:
+    if record.happened in ("queued", "assigned", "scheduled"):
+        return watchdog._replace(by_at=None, by_recorded_at=None)
+    seconds = _seconds_given(watchdog, record)
+    at, recorded_at = _moment(record.at), _moment(record.recorded_at)
+    if seconds is None or at is None:
+        return watchdog
+    left = timedelta(seconds=seconds)
+    return watchdog._replace(by_at=at + left, by_recorded_at=(recorded_at or at) + left)
+
+
+def _seconds_given(watchdog: Watchdog, record: Record) -> int | None:
+    if record.happened in ("reserved", "watchdog-set"):
+        return int(record.data["seconds"])
+    if record.happened == "task-started":
+        return watchdog.tasks.get(record.data["task_id"])
+    begins = "installing" if watchdog.is_guest else "waiting"
+    return FIRST_TASK_SECONDS if record.happened == begins else None
+
+
+def _moment(said: Any) -> datetime | None:
+    """Return a time, which a record has as a text or as a time."""
+    return datetime.fromisoformat(said) if isinstance(said, str) else said

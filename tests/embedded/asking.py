@@ -1,0 +1,11 @@
+"""A question to a server, in a session of its own."""
+
+from __future__ import annotations
+
+import psycopg
+
+
+def ask(url: str, question: str) -> object:
+    with psycopg.connect(url) as connection:
+        row = connection.execute(question.encode()).fetchone()
+    return row[0] if row else None
