@@ -15,8 +15,6 @@ from tests.harness.waiting import until
 
 # It takes the lock, which is kept to the end of the transaction.
 APPEND_NOTHING = "SELECT log.append(" + ", ".join(["'{}'"] * 13) + ")"
-    "SELECT log.append('{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}')"
-)
 pytestmark = pytest.mark.soak
 
 

@@ -27,8 +27,6 @@ from tests.harness.waiting import until
 NAME = "scheduler/test"
 # It takes the lock, which is kept to the end of the transaction.
 APPEND_NOTHING = "SELECT log.append(" + ", ".join(["'{}'"] * 13) + ")"
-    "SELECT log.append('{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}')"
-)
 STRANGER = "labledger_test_stranger"
 READ = "user_name, role, token_id, method, path, query, request_id"
 VALUES = "'bob', 'auditor', 't', 'GET', '/', '', 'r'"
