@@ -21,11 +21,11 @@ ALIKE = 0.6
 HOSTS_ALIKE = 0.85
 
 
-def meant(name: str, known: Iterable[str], alike: float = ALIKE) -> str:
+def meant(name: str, known: Iterable[str], alike: float = ALIKE, shown: str = "{}") -> str:
     """`; did you mean memory_mb?`, or nothing."""
     # Nobody slips for longer, and to compare takes the square of the length.
     close = get_close_matches(name, list(known), n=1, cutoff=alike) if len(name) <= LONGEST_NAME else []
-    return f"; did you mean {close[0]}?" if close else ""
+    return f"; did you mean {shown.format(close[0])}?" if close else ""
 
 
 def known(names: Iterable[str]) -> str:
