@@ -29,7 +29,7 @@ from tests.harness.running import Running, running
 
 SYSTEMS = int(os.environ.get("LABLEDGER_SYSTEMS", "1500"))
 MAX_HEALTH_SECONDS = 3.0
-MAX_DECISION_SECONDS = 8.0
+MAX_DECISION_SECONDS = 10.0
 SECONDS = 8.0
 
 Client = httpx.Client
