@@ -28,12 +28,14 @@ _PATTERNS = {
 }
 
 
-def faults_of(error: ValidationError, model: type[BaseModel] | None = None) -> list[Fault]:
-    """As many as a person reads; with the model that was broken also what may have been meant."""
+def faults_of(
+    error: ValidationError, model: type[BaseModel] | None = None, most: int = FAULT_LIMIT
+) -> list[Fault]:
+    """Return `most` of them in words; with the model that was broken also what may have been meant."""
     found = error.errors(include_url=False, include_input=False)
-    faults = [Fault(_where(one["loc"])[:WORDS_LENGTH], _words(one, model)) for one in found[:FAULT_LIMIT]]
-    if len(found) > FAULT_LIMIT:
-        faults.append(Fault("body", f"and {len(found) - FAULT_LIMIT} more faults"))
+    faults = [Fault(_where(one["loc"])[:WORDS_LENGTH], _words(one, model)) for one in found[:most]]
+    if len(found) > most:
+        faults.append(Fault("body", f"and {len(found) - most} more faults"))
     return faults
 
 

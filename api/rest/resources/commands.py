@@ -31,7 +31,7 @@ KIND = "lab-controller"
 MAX_COMMANDS = 500
 # Documents of jobs, with their kickstarts, are read in batches. A page of commands ends at this size of them.
 BATCH = 50
-MAX_PAGE_BYTES = 4 * 2**20
+MAX_PAGE_BYTES = 2**20
 # For one lab controller, in one process. Each looks again whenever the read models move.
 MAX_WAITING = 16
 RETRY_SECONDS = 5

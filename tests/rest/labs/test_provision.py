@@ -160,3 +160,24 @@ def test_provision__set_of_two_hosts__each_command_has_the_roles_and_systems_of_
     assert names == [(None, None), (ids[0], "one"), (ids[0], "two"), (None, None)]
     assert host["members"][0]["tasks"] == [{"id": host["tasks"][0]["id"], "role": "CLIENTS"}]
     assert host["recipe_set_id"] == other["recipe_set_id"]
+
+
+def test_provision__documents_are_large__a_page_ends_early_and_the_next_goes_on(client: httpx.Client) -> None:
+    large = {**OTHER, "ks_appends": ["x" * 60_000] * 10}
+    ids = [client.post("/jobs", json=job_of(large)).json()["recipe_ids"][0] for _ in range(2)]
+    for recipe_id in ids:
+        until(lambda number=recipe_id: state(client, number) == "waiting", f"recipe {recipe_id} to wait")
+    lab = client.get(f"/recipes/{ids[0]}").json()["lab_controller"]
+    path, after, pages = f"/lab-controllers/{lab}/commands", 0, []
+    while page := client.get(path, params={"after": after, "unfinished": True}).json()["commands"]:
+        pages.append([command["recipe_id"] for command in page if command["recipe_id"] in ids])
+        after = page[-1]["id"]
+    for recipe_id in ids:
+        client.post(f"/recipes/{recipe_id}/progress", json={"state": "aborted", "reason": "seen"})
+    assert [page for page in pages if page] == [[ids[0]], [ids[1]]]
+
+
+def job_of(recipe: dict[str, Any]) -> dict[str, Any]:
+    """The job for one machine of the west."""
+    requires = {"and": [SAID["host_requires"], {"element": "labcontroller", "value": "lab.west.example.com"}]}
+    return {"recipe_sets": [{"recipes": [{**recipe, "host_requires": requires}]}]}
