@@ -7,7 +7,7 @@ from pydantic_core import ErrorDetails
 
 from api.intake.limits import FAULT_LIMIT, WORDS_LENGTH
 from api.intake.model_words import words_of
-from api.intake.near_names import fields_at, meant
+from api.intake.near_names import fields_at, known, meant
 from api.rest.contract.values import (
     FQDN_PATTERN,
     LINK_PATTERN,
@@ -42,7 +42,8 @@ def faults_of(
 def _words(error: ErrorDetails, model: type[BaseModel] | None) -> str:
     if model is not None and error["type"] == "extra_forbidden":
         *path, name = error["loc"]
-        return f"{words_of(error)}{meant(str(name), fields_at(model, tuple(path)))}"
+        fields = fields_at(model, tuple(path))
+        return f"{words_of(error)}{meant(str(name), fields) or known(fields)}"
     if error["type"] == "string_pattern_mismatch":
         return _PATTERNS.get(error["ctx"]["pattern"], error["msg"])
     return words_of(error)[:WORDS_LENGTH]
