@@ -28,7 +28,7 @@ def put(kind: str, before: Entry | None, document: Document) -> Event | None:
     if before is not None and kind == "lab-controller":
         return _enable(before, document)
     if kind == "lab-controller":
-        return happened.LabControllerRegistered(**document)
+        return happened.LabControllerRegistered(**document, silent=True)
     if kind == "user":
         document = _user(before, document)
     first, later = _WHOLE[kind]

@@ -92,9 +92,19 @@ class PoolRemoved(DirectoryEvent):
     """Its systems have left it before, each by an event of its own."""
 
 
-@event("lab-controller.registered")
+@event("lab-controller.registered", version=2)
 class LabControllerRegistered(DirectoryEvent):
+    """`silent`: it has to be heard before its systems get recipes.
+
+    False where it was registered before policy version 5: contacts were no condition then.
+    """
+
     enabled: bool
+    silent: bool = False
+
+    @classmethod
+    def upcast(cls, data: dict[str, Any], version: int) -> dict[str, Any]:
+        return {**data, "silent": False} if version == 1 else super().upcast(data, version)
 
 
 @event("lab-controller.enabled")
@@ -109,12 +119,12 @@ class LabControllerDisabled(DirectoryEvent):
 
 @event("lab-controller.silent")
 class LabControllerSilent(DirectoryEvent):
-    """It has stopped reporting."""
+    """It has stopped reporting: its systems get no recipes until it is heard."""
 
 
 @event("lab-controller.heard")
 class LabControllerHeard(DirectoryEvent):
-    """It reports again."""
+    """It reports, for the first time or again."""
 
 
 @event("lab-controller.removed")

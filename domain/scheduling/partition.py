@@ -117,7 +117,7 @@ class Partition:
             self._describing.tree_changed(name)
             self.holders.clear()
         elif kind == "lab-controller":
-            self.available.enable(name, self.directory.is_enabled(name))
+            self.available.serve(name, self.directory.is_serving(name))
             self.holders.clear()
 
     def _put_system(self, system: System) -> None:
@@ -152,7 +152,7 @@ class Partition:
         for tree_id, tree in self.directory.trees():
             self.labs.put_tree(tree_id, tree)
         for name, _ in self.directory.items("lab-controller"):
-            self.available.enable(name, self.directory.is_enabled(name))
+            self.available.serve(name, self.directory.is_serving(name))
         for system in systems:
             self._put_system(system)
 
@@ -287,6 +287,10 @@ class Partition:
         """Bitmap of the systems that could run it, busy or not."""
         key, who = self.sets.asks(host)
         return self.filters.viable(key) & self.labs.access.may(who)
+
+    def in_silent_labs(self) -> int:
+        """Return the bitmap of the systems whose lab controller is silent."""
+        return union(lab for name, lab in self.labs.each() if self.directory.is_silent(name))
 
     def usable(self, host: Recipe) -> int:
         """Bitmap of the viable systems that it may have, now or when they come free."""

@@ -9,11 +9,13 @@ NO_IDLE_SYSTEM: Final = "no idle system is viable"
 NO_IDLE_ACCESS: Final = "no idle system is viable: it may not be submitted to those that would do"
 ALL_BROKEN: Final = "every viable system is broken"
 NONE_USABLE: Final = "no viable system is usable now, busy ones included"
+ALL_SILENT: Final = "the lab controller of every viable system is silent"
 ALL_LENT: Final = "every system that could run it is on loan to somebody else"
 SET_INCOMPLETE: Final = "no lab has usable systems for its whole set now, busy ones included"
 UNSAFE: Final = "unsafe: with this system its set and others could wait for each other for ever"
 LET_GO: Final = "its set let go: it could not be completed, or stood in the way of others"
 
+LAB_SILENT: Final = "its lab controller is silent"
 IN_ANOTHER_LAB: Final = "its set has a system in another lab"
 TO_BE_ASKED: Final = "it is about to be asked who takes it"
 # Why one comes before another.

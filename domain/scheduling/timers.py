@@ -79,6 +79,20 @@ def correct(partition: Partition, clock: Clock, findings: Findings) -> list[Deci
     return [decision for check in checks for decision in check(partition, clock, findings)]
 
 
+def hear(partition: Partition, clock: Clock, findings: Findings) -> list[Decision]:
+    """Return the decisions of a turn that looks at nothing but contacts, for one commit."""
+    partition.suppose_at(clock.now)
+    return list(_lab_controllers(partition, clock, findings))
+
+
+def is_waiting_for_a_lab(partition: Partition) -> bool:
+    """Whether an enabled lab gets no recipes because its controller is silent."""
+    return any(
+        entry.document["enabled"] and entry.document.get("silent")
+        for _, entry in partition.directory.items("lab-controller")
+    )
+
+
 def _watchdogs(partition: Partition, clock: Clock, findings: Findings) -> Iterator[Decision]:
     for recipe_id in sorted(partition.sets.on_clock):
         recipe = partition.sets.recipes[recipe_id]
