@@ -28,6 +28,7 @@ from domain.scheduling.labs import Labs
 from domain.scheduling.raising import Question, Raising
 from domain.scheduling.recipe_sets import RecipeSets
 from domain.scheduling.supposed import Supposed
+from domain.scheduling.trees_away import TreesAway
 from domain.scheduling.triggers import PENDING_SYSTEM, WAKE_UP, Trigger, Triggers
 from domain.scheduling.wake_ups import WAKE_UPS, Happened, Row
 from domain.subjects import State, evolve, evolve_known
@@ -55,6 +56,7 @@ class Partition:
         self.holders = Holders()
         self.sets = RecipeSets(self.filters, self.holders, self._admitting.who_of)
         self.triggers = Triggers(self._log_wants)
+        self.trees_away = TreesAway()
         self.systems: dict[str, System] = {}
         # Systems that a person has.
         self.reserved: dict[str, None] = {}
@@ -92,7 +94,7 @@ class Partition:
             return Happened(subject, event, before, after)
         if isinstance(event, directory.DirectoryEvent):
             self.directory.apply(recorded)
-            self._document_changed(kind, name, event)
+            self._document_changed(kind, name, recorded)
         return Happened(subject, event)
 
     def _put(self, state: State, *, forget: bool = True) -> None:
@@ -103,7 +105,8 @@ class Partition:
         else:
             self._put_system(state)
 
-    def _document_changed(self, kind: str, name: str, event: Event) -> None:
+    def _document_changed(self, kind: str, name: str, recorded: Recorded) -> None:
+        event = recorded.event
         if isinstance(event, directory.PoolSystemAdded | directory.PoolSystemRemoved):
             self._describe(self.systems[event.system])
         elif kind == "pool":
@@ -114,11 +117,20 @@ class Partition:
             self.sets.look_again((), (name,))
             self.holders.clear()
         elif kind == "distro-tree":
-            self._describing.tree_changed(name)
-            self.holders.clear()
+            self._tree_changed(name, recorded.recorded_at)
         elif kind == "lab-controller":
             self.available.serve(name, self.directory.is_serving(name))
             self.holders.clear()
+
+    def _tree_changed(self, name: str, at: datetime) -> None:
+        tree_id = int(name)
+        was_somewhere = bool(self.labs.labs_with(tree_id))
+        self._describing.tree_changed(name)
+        if self.labs.labs_with(tree_id):
+            self.trees_away.arrived(tree_id)
+        elif was_somewhere:
+            self.trees_away.left(tree_id, at)
+        self.holders.clear()
 
     def _put_system(self, system: System) -> None:
         before = self.systems.get(system.fqdn)

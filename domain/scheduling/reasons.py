@@ -16,6 +16,8 @@ UNSAFE: Final = "unsafe: with this system its set and others could wait for each
 LET_GO: Final = "its set let go: it could not be completed, or stood in the way of others"
 
 LAB_SILENT: Final = "its lab controller is silent"
+TREE_AWAY: Final = "its distro tree is away"
+SIBLING_TREE_AWAY: Final = "the distro tree of another recipe of its set is away"
 IN_ANOTHER_LAB: Final = "its set has a system in another lab"
 TO_BE_ASKED: Final = "it is about to be asked who takes it"
 # Why one comes before another.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from replay.audit.booking import InStep, OneRecipePerSystem
-from replay.audit.deadlines import WatchdogsInTime
+from replay.audit.deadlines import TreesAwayInTime, WatchdogsInTime
 from replay.audit.decisions import Decisions, NobodyFencedWrites, WholeCommits
 from replay.audit.grants import (
     AllowedGrant,
@@ -39,6 +39,7 @@ def of_the_log() -> tuple[Invariant, ...]:
         StartsTogether(),
         RightfulReservation(),
         WatchdogsInTime(),
+        TreesAwayInTime(),
         EveryUnplacedRecipeHasAReason(),
         Decisions(),
         NobodyFencedWrites(),
