@@ -1,6 +1,7 @@
 """The log as it arrives in this process: what is folded from it to check requests by, and those who watch it.
 
-A thread tails the log; everything else happens in the event loop, so nothing here needs a lock.
+A thread tails the log; events are folded in the event loop. Only long questions leave the loop; `undisturbed`
+holds back folding as long as one is answered.
 """
 
 from __future__ import annotations
@@ -12,8 +13,11 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 from functools import partial
+from typing import TypeVar
 
 from api.processes.garbage import nothing_collected
 from api.store.event_log import FOLDED_TOPICS, EventLog
@@ -33,6 +37,8 @@ SYSTEMS_AT_ONCE = 20
 # A page costs the same whatever is on it, and the loop that takes it answers requests: where many commit, the
 # next may wait, unless somebody waits for it.
 SECONDS_EACH_OF_MANY = 0.03
+
+T = TypeVar("T")
 
 logger = logging.getLogger(__name__)
 
@@ -59,6 +65,9 @@ class Feed:
         # Set by who waits for the next page.
         self._is_wanted = threading.Event()
         self._thread: threading.Thread | None = None
+        self._folding = asyncio.Lock()
+        # One place: threads that compute take the interpreter from the event loop in turn.
+        self._long_questions = ThreadPoolExecutor(1, "long-questions")
 
     async def open(self) -> None:
         """Fold the directory from the log as it stands, then follow. Raises the store's errors."""
@@ -114,6 +123,15 @@ class Feed:
         """Wait until the directory reflects everything that is in the log now."""
         await self.reach(await asyncio.to_thread(self._log.end))
 
+    async def undisturbed(self, question: Callable[[], T]) -> T:
+        """Answer a long question about the directory in a thread, while no event is folded."""
+        # A request that is cancelled leaves its thread running, so the lock must not be released with it.
+        return await asyncio.shield(asyncio.ensure_future(self._answer(question)))
+
+    async def _answer(self, question: Callable[[], T]) -> T:
+        async with self._folding:
+            return await asyncio.get_running_loop().run_in_executor(self._long_questions, question)
+
     def _follow(self, loop: asyncio.AbstractEventLoop, tailer: Tailer) -> None:
         try:
             for page in tailer:
@@ -148,14 +166,16 @@ class Feed:
     async def _take(
         self, folded: Sequence[Recorded], messages: Sequence[Message], sizes: Sequence[int]
     ) -> None:
-        for recorded in folded:
-            self._fold(recorded)
+        # A page without changes to the directory disturbs no question.
+        async with self._folding if folded else nullcontext():
+            for recorded in folded:
+                self._fold(recorded)
+            # Thousands of systems that come at once are not left to the first job that comes after them, nor
+            # do they hold up everybody.
+            while not self.distro_trees.catch_up(SYSTEMS_AT_ONCE):
+                await asyncio.sleep(0)
         self.broadcast.take(messages, sizes)
         self._progress.advance(messages[-1].position)
-        # Thousands of systems that come at once are not left to the first job that comes after them, nor do
-        # they hold up everybody.
-        while not self.distro_trees.catch_up(SYSTEMS_AT_ONCE):
-            await asyncio.sleep(0)
 
     def _fold(self, recorded: Recorded) -> None:
         self.directory.apply(recorded)

@@ -50,6 +50,11 @@ class MovingWindow:
             self._times.popitem(last=False)
         return 0.0
 
+    def count(self, key: str) -> int:
+        """Return how many of its times count now."""
+        since = self._clock() - self._seconds
+        return sum(1 for moment in self._times.get(key, ()) if moment > since)
+
     def give_back(self, key: str) -> None:
         """The latest time does not count."""
         times = self._times.get(key)

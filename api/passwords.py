@@ -1,10 +1,9 @@
-"""Passwords are hashed with argon2, a few at a time, and may be guessed at a few times a minute."""
+"""Passwords are hashed with argon2, a few at a time."""
 
 from __future__ import annotations
 
 import asyncio
 import base64
-import math
 import unicodedata
 from collections.abc import Callable
 from typing import Final, TypeVar
@@ -12,18 +11,15 @@ from typing import Final, TypeVar
 from argon2 import PasswordHasher
 from argon2.exceptions import VerificationError
 
-from api.moving_window import MovingWindow
 from domain.errors import TooOften
 
 # One takes some 300 ms of a core and 64 MiB, so few are under way at once, and not many more wait.
 AT_ONCE: Final = 2
 WAITING: Final = 20
+# Of these, places for names that have no password, or failed lately: a flood of guesses takes no others.
+DOUBTFUL_AT_ONCE: Final = 1
+DOUBTFUL_WAITING: Final = 10
 BUSY_SECONDS: Final = 5
-
-# A minute, for each name; and for each address, behind which there may be several people.
-ATTEMPTS: Final = 5
-ATTEMPTS_OF_ADDRESS: Final = 30
-WITHIN_SECONDS: Final = 60
 
 Done = TypeVar("Done")
 
@@ -35,6 +31,8 @@ class Hashing:
         self._hasher = PasswordHasher()
         self._free = asyncio.Semaphore(AT_ONCE)
         self._under_way = 0
+        self._free_for_doubtful = asyncio.Semaphore(DOUBTFUL_AT_ONCE)
+        self._doubtful_under_way = 0
         # Nobody's: no password has it, and finding that out takes as long as with any other.
         salt, digest = (base64.b64encode(bytes(size)).rstrip(b"=").decode() for size in (16, 32))
         costs = f"m={self._hasher.memory_cost},t={self._hasher.time_cost},p={self._hasher.parallelism}"
@@ -44,8 +42,11 @@ class Hashing:
         """Raises TooOften while too many wait."""
         return await self._run(lambda: self._hasher.hash(_written(password)))
 
-    async def is_right(self, password: str, hashed: str | None) -> bool:
-        """Whether it is the password of a hash; without one it is not, as slowly. Raises TooOften."""
+    async def is_right(self, password: str, hashed: str | None, *, is_doubtful: bool = False) -> bool:
+        """Whether it is the password of a hash; without one it is not, as slowly. Raises TooOften.
+
+        `is_doubtful`: it is probably a guess, and takes one of the places for these.
+        """
 
         def verified() -> bool:
             try:
@@ -53,7 +54,19 @@ class Hashing:
             except VerificationError:
                 return False
 
+        if is_doubtful:
+            return await self._run_doubtful(verified) and hashed is not None
         return await self._run(verified) and hashed is not None
+
+    async def _run_doubtful(self, work: Callable[[], Done]) -> Done:
+        if self._doubtful_under_way >= DOUBTFUL_AT_ONCE + DOUBTFUL_WAITING:
+            raise TooOften("too many passwords are being checked", BUSY_SECONDS)
+        self._doubtful_under_way += 1
+        try:
+            async with self._free_for_doubtful:
+                return await self._run(work)
+        finally:
+            self._doubtful_under_way -= 1
 
     async def _run(self, work: Callable[[], Done]) -> Done:
         if self._under_way >= AT_ONCE + WAITING:
@@ -69,42 +82,3 @@ class Hashing:
 def _written(password: str) -> bytes:
     """The same on every keyboard, whatever way it composes an accent."""
     return unicodedata.normalize("NFC", password).encode()
-
-
-class Attempts:
-    """Attempts by user, and by address, that have not succeeded, in this process.
-
-    Each counts from its beginning: many at once are many. Names that nobody has count the same.
-    """
-
-    def __init__(self) -> None:
-        self._of_user = MovingWindow(ATTEMPTS, WITHIN_SECONDS)
-        self._of_address = MovingWindow(ATTEMPTS_OF_ADDRESS, WITHIN_SECONDS)
-
-    def begin(self, user: str, address: str | None = None) -> None:
-        """Raises TooOften after enough of them within a minute. Without an address: by who is in already."""
-        _take(self._of_user, user)
-        if address is not None:
-            try:
-                _take(self._of_address, address)
-            except TooOften:
-                # Who is refused for where they come from has not tried this name.
-                self._of_user.give_back(user)
-                raise
-
-    def succeeded(self, user: str, address: str | None = None) -> None:
-        """Whoever tried, it was the user; other names tried from the same address count on."""
-        self._of_user.clear(user)
-        if address is not None:
-            self._of_address.give_back(address)
-
-    def withdraw(self, user: str, address: str | None = None) -> None:
-        """Nobody has looked whether it was right."""
-        self._of_user.give_back(user)
-        if address is not None:
-            self._of_address.give_back(address)
-
-
-def _take(window: MovingWindow, key: str) -> None:
-    if seconds := window.take(key):
-        raise TooOften(f"{window.amount} attempts a minute are the most", max(1, math.ceil(seconds)))

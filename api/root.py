@@ -98,6 +98,7 @@ def _services(settings: Settings, log: EventLog, appended: EventLog) -> Services
     from api.store.aggregates import Aggregates
     from api.store.group_commit import GroupCommit
     from api.store.numbers import Numbers
+    from domain.job.retention import RetentionTags
     from projections.reader import Reader
 
     url = needed(settings.database_url)
@@ -117,6 +118,7 @@ def _services(settings: Settings, log: EventLog, appended: EventLog) -> Services
                 settings.max_live_tokens,
             )
         ),
+        retention_tags=RetentionTags(settings.retention_tags),
         bounds=Bounds(settings.position_wait_seconds, settings.long_poll_seconds),
     )
 

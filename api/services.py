@@ -7,10 +7,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
+from api.attempts import Attempts
 from api.explaining.explainer import Explainer
 from api.feed import Feed
 from api.metrics.requests import RequestCounters
-from api.passwords import Attempts, Hashing
+from api.passwords import Hashing
 from api.quotas import Quotas
 from api.store.aggregates import Aggregates
 from api.store.contacts import Contacts
@@ -19,6 +20,7 @@ from api.store.group_commit import GroupCommit
 from api.store.numbers import Numbers
 from api.store.requests import Append, Outcome
 from domain.events import Stamp
+from domain.job.retention import RetentionTags
 from projections.reader import Reader
 
 
@@ -64,6 +66,7 @@ class Services:
     hashing: Hashing = field(default_factory=Hashing)
     attempts: Attempts = field(default_factory=Attempts)
     trying_again: asyncio.Lock = field(default_factory=asyncio.Lock)
+    retention_tags: RetentionTags = field(default_factory=RetentionTags)
     quotas: Quotas = field(default_factory=Quotas)
     bounds: Bounds = Bounds()
     clock: Callable[[], datetime] = lambda: datetime.now(UTC)

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from ipaddress import IPv4Network, IPv6Network, ip_network
 from pathlib import Path
+from typing import Final
 from urllib.parse import urlsplit
+
+from domain.job.retention import RetentionTag
 
 Network = IPv4Network | IPv6Network
 
@@ -100,6 +104,23 @@ def networks(text: str) -> tuple[Network, ...]:
         return tuple(ip_network(part.strip()) for part in text.split(",") if part.strip())
     except ValueError:
         raise ValueError("must be addresses such as 10.0.0.7 or 10.0.0.0/24, with commas between") from None
+
+
+def retention_tags(text: str) -> tuple[RetentionTag, ...]:
+    tags = tuple(_retention_tag(part.strip()) for part in text.split(","))
+    if len({tag.name for tag in tags}) < len(tags):
+        raise ValueError("must not have a retention tag twice")
+    return tags
+
+
+def _retention_tag(text: str) -> RetentionTag:
+    found = _TAG.fullmatch(text)
+    if found is None:
+        raise ValueError("must be retention tags like scratch:30 or audit:0:product, with commas between")
+    return RetentionTag(found["name"], int(found["days"]), needs_product=found["product"] is not None)
+
+
+_TAG: Final = re.compile(r"(?P<name>[a-z0-9_.-]{1,100}):(?P<days>[0-9]{1,5})(?P<product>:product)?")
 
 
 def yes_or_no(text: str) -> bool:

@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from api import setting_values as values
 from domain.errors import Fault, FaultyInput
+from domain.job.retention import DEFAULT_TAGS, RetentionTag
 
 PREFIX = "LABLEDGER_"
 LOG_LEVELS = ("debug", "info", "warning", "error")
@@ -124,6 +125,13 @@ class Settings:
         values.Whole(0, 10**6),
         "how many requests a second one user, or one lab controller, may send to each process that serves; "
         "0: no bound",
+        SERVE,
+    )
+    retention_tags: tuple[RetentionTag, ...] = _setting(
+        DEFAULT_TAGS,
+        values.retention_tags,
+        "retention tags of jobs, with commas between: NAME:DAYS, where 0 days are for ever, or "
+        "NAME:DAYS:product for jobs that name a product; the first is that of jobs without a tag",
         SERVE,
     )
     max_log_bytes_per_day: int = _setting(

@@ -63,7 +63,7 @@ SELECT t.document FROM read.recipe_details d JOIN read.documents t
 WHERE d.recipe_id = %(recipe_id)s
 
 -- name: results_of_recipe
-SELECT task_id, result, message, score, log_urls, since AS at, since_position AS position
+SELECT task_id, path, result, message, score, logs, log_urls, since AS at, since_position AS position
 FROM read.task_results WHERE recipe_id = %(recipe_id)s AND since_position <= %(at)s ORDER BY since_position
 
 -- name: history_of_recipe

@@ -51,6 +51,8 @@ class TaskResultRow(NamedTuple):
     message: str
     score: float | None
     log_urls: Sequence[str]
+    path: str
+    logs: Sequence[Mapping[str, Any]]
 
 
 class JobRow(NamedTuple):

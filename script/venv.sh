@@ -1,4 +1,4 @@
-# Sourced by the scripts beside it: makes `.venv` in the checkout, and keeps it equal to setup.cfg.
+# Sourced by the scripts beside it: makes `.venv` in the checkout, and keeps it equal to the lock files.
 
 top=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.." && pwd -P)
 venv=$top/.venv
@@ -24,7 +24,7 @@ stamp() {
 # What an installation depends on. Its place, too: a checkout that was moved holds old paths.
 wanted() {
     printf '%s\n' "$top"
-    cat -- "$top/setup.cfg" "$top/pyproject.toml"
+    cat -- "$top/setup.cfg" "$top/pyproject.toml" "$top"/requirements*.lock
 }
 
 # With the extra `test` everything is there that is without.
@@ -37,10 +37,16 @@ install_into_venv() {
     printf 'installing Labledger into %s: a minute or two, the first time\n' "$venv" >&2
     if ! is_sound; then make_venv; fi
     : >"$unfinished"
-    "$venv/bin/python" -m pip install --quiet --disable-pip-version-check --editable "$top${1:+[$1]}" >&2 ||
-        fail "pip could not install Labledger; what it said is above"
+    # pip takes no editable folder where it demands hashes: first all that Labledger needs, then Labledger alone.
+    pip_install --require-hashes --requirement "$top/requirements${1:+-$1}.lock"
+    pip_install --no-deps --editable "$top"
     wanted >"$(stamp "$1")"
     rm -f -- "$unfinished"
+}
+
+pip_install() {
+    "$venv/bin/python" -m pip install --quiet --disable-pip-version-check "$@" >&2 ||
+        fail "pip could not install Labledger; its message is above"
 }
 
 # A run that was cut short may have left half a package, which pip would take for a whole one.

@@ -10,6 +10,7 @@ from contextlib import ExitStack, closing
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import HealthCheck, settings
 from xdist.workermanage import NodeManager
 
 from api.embedded.environment import forget_libpq
@@ -22,6 +23,11 @@ if TYPE_CHECKING:
     from tests.harness.sessions import Owner
     from tests.inside.bench import Bench
     from tests.simulation.ground import SimulatedDatabase
+
+
+# How long a machine takes to generate an example says nothing about the code.
+settings.register_profile("labledger", suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("labledger")
 
 
 def pytest_configure() -> None:

@@ -58,4 +58,4 @@ class JobReader:
     def at_the_door(self, sets: Sequence[Mapping[str, Any]]) -> JobSpec:
         body = orjson.dumps({"whiteboard": WHITEBOARD, "recipe_sets": sets})
         known = self._directory.known_names()
-        return read_job(body, "application/json", known, self._submitter, is_admin=True)
+        return read_job(body, "application/json", known, self._submitter, is_admin=True).spec

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from api.intake.read import DOORS, read_job
+from api.intake.read import DOORS, ReadJob, read_job
 
-__all__ = ["DOORS", "read_job"]
+__all__ = ["DOORS", "ReadJob", "read_job"]

@@ -12,15 +12,15 @@ from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
 from api.intake.document import Job
-from api.intake.limits import RECIPES_IN_JOB_LIMIT, RECIPES_IN_SET_LIMIT
+from api.intake.limits import FAULT_LIMIT, RECIPES_IN_JOB_LIMIT, RECIPES_IN_SET_LIMIT
 from api.intake.model_words import words_of
 from api.intake.near_names import fields_at, is_a_field, meant
 from api.intake.not_yet import NOT_YET
 from api.intake.places import Places
 from api.intake.requirements import LANGUAGES, Required
 from domain.directory.known_names import KnownNames
-from domain.job.names import check_names, objects
-from domain.job.spec import DEFAULT_RETENTION_TAG, RETENTION_TAGS
+from domain.job.names import check_owners, objects
+from domain.job.retention import RetentionTags
 from domain.requirements.findings import Finding
 from domain.requirements.language import Language, Reading
 from domain.requirements.nodes import Forced
@@ -41,6 +41,7 @@ def check_document(
     places: Places,
     known: KnownNames,
     submitter: str,
+    tags: RetentionTags,
     *,
     is_admin: bool,
 ) -> tuple[Job | None, list[Finding]]:
@@ -49,8 +50,8 @@ def check_document(
     findings += _sizes(recipes)
     findings += _alternatives(recipes, places)
     findings += _requirements(recipes)
-    findings += _product(document)
-    findings += check_names(document, recipes, known, submitter, is_admin=is_admin)
+    findings += _retention(document, tags)
+    findings += check_owners(document, known, submitter, is_admin=is_admin)
     return job, findings
 
 
@@ -59,7 +60,9 @@ def _shape(document: dict[str, Any], places: Places) -> tuple[Job | None, list[F
         return Job.model_validate(document), []
     except ValidationError as wrong:
         errors = wrong.errors(include_url=False, include_input=False)
-        return None, [_finding(error, places) for error in errors]
+        worded = [_finding(error, places) for error in errors[:FAULT_LIMIT]]
+        # They are counted, and not shown.
+        return None, worded + [Finding((), "is wrong")] * (len(errors) - len(worded))
 
 
 def _finding(error: ErrorDetails, places: Places) -> Finding:
@@ -138,14 +141,9 @@ def _deeper(language: Language, text: str) -> tuple[Finding, ...]:
 _known_deeper = lru_cache(4_096)(_deeper)
 
 
-def _product(document: Mapping[str, Any]) -> Iterator[Finding]:
-    """Jobs that are kept for a product name it, and no others do."""
-    tag = document.get("retention_tag", "") or DEFAULT_RETENTION_TAG
-    needed = RETENTION_TAGS.get(tag.lower()) if isinstance(tag, str) else None
-    if needed is None:
-        return
-    product = document.get("product") or None
-    if needed and product is None:
-        yield Finding((), f'retention tag "{tag}" needs a product')
-    if not needed and product is not None:
-        yield Finding(("product",), f'retention tag "{tag}" takes no product')
+def _retention(document: Mapping[str, Any], tags: RetentionTags) -> Iterator[Finding]:
+    tag, product = document.get("retention_tag"), document.get("product") or None
+    wrong = tags.fault(tag.lower(), product) if isinstance(tag, str) else None
+    if wrong:
+        field, message = wrong
+        yield Finding((field,) if field in document else (), message)

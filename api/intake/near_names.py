@@ -9,14 +9,27 @@ from typing import Any, get_args
 
 from pydantic import BaseModel
 
+from domain.directory.known_names import KnownNames
+from domain.job.names import UnknownName
+
 LONGEST_NAME = 100
 
+# How alike two names must be, from 0 to 1. Hosts of one domain are alike by that alone.
+ALIKE = 0.6
+HOSTS_ALIKE = 0.85
 
-def meant(name: str, known: Iterable[str]) -> str:
+
+def meant(name: str, known: Iterable[str], alike: float = ALIKE) -> str:
     """`; did you mean memory_mb?`, or nothing."""
     # Nobody slips for longer, and to compare takes the square of the length.
-    close = get_close_matches(name, list(known), n=1) if len(name) <= LONGEST_NAME else []
+    close = get_close_matches(name, list(known), n=1, cutoff=alike) if len(name) <= LONGEST_NAME else []
     return f"; did you mean {close[0]}?" if close else ""
+
+
+def unknown(name: UnknownName, known: KnownNames, hidden: frozenset[str]) -> str:
+    """Return what is wrong with an unknown name, with a near one that is not hidden."""
+    around = [each for each in known.around(name.kind, name.name) if each not in hidden]
+    return name.message + meant(name.name, around, HOSTS_ALIKE if "." in name.name else ALIKE)
 
 
 def is_a_field(model: type[BaseModel], name: str) -> bool:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
 from typing import Any, Final, NamedTuple
 
 from api.intake.bodies import unreadable
@@ -10,15 +11,20 @@ from api.intake.checks import check_document
 from api.intake.embedded_xml import Embedded
 from api.intake.json_text import parse_json
 from api.intake.limits import FAULT_LIMIT, WORDS_LENGTH
+from api.intake.near_names import unknown
 from api.intake.places import Grafted, JsonPlaces, Places
-from api.intake.requirements import read_requirements
+from api.intake.requirements import Requirements, read_requirements
 from api.intake.spec import spec_of
 from api.intake.xml_job import read_xml
 from api.intake.xml_text import parse_xml
 from domain.directory.known_names import KnownNames
 from domain.errors import Fault, FaultyInput
+from domain.job.names import unknown_names
+from domain.job.retention import RetentionTags
 from domain.job.spec import JobSpec
 from domain.requirements.findings import Finding
+
+DEFAULT_TAGS: Final = RetentionTags()
 
 Placed = tuple[int, str, str]
 """Line, where, message."""
@@ -52,20 +58,60 @@ DOORS: Final[dict[str, Callable[[bytes], Opened]]] = {
 }
 
 
-def read_job(body: bytes, media_type: str, known: KnownNames, submitter: str, is_admin: bool) -> JobSpec:
-    """The job. Raises `Unreadable` for what is broken or hostile, `FaultyInput` with every other fault."""
+class ReadJob(NamedTuple):
+    """An accepted job. `warnings` tell of parts that decide nothing, or fit nothing that the lab has."""
+
+    spec: JobSpec
+    warnings: tuple[Fault, ...]
+
+
+def read_job(
+    body: bytes,
+    media_type: str,
+    known: KnownNames,
+    submitter: str,
+    is_admin: bool,
+    *,
+    strict: bool = False,
+    hidden: frozenset[str] = frozenset(),
+    tags: RetentionTags = DEFAULT_TAGS,
+) -> ReadJob:
+    """Return the job. Raises `Unreadable` for broken or hostile input, `FaultyInput` with all other faults.
+
+    With `strict` warnings are faults. `hidden` are systems whose names no warning may tell.
+    """
     door = DOORS.get(media_type.partition(";")[0].strip().lower())
     if door is None:
         unreadable("Content-Type", f"must be one of {', '.join(DOORS)}")
     opened = door(body)
-    recipes = read_requirements(opened.document)
+    if opened.document.get("retention_tag", "") == "":
+        opened.document["retention_tag"] = tags.default
+    required = read_requirements(opened.document)
+    recipes = required.of_recipes
     job, findings = check_document(
-        opened.document, recipes, opened.places, known, submitter, is_admin=is_admin
+        opened.document, recipes, opened.places, known, submitter, tags, is_admin=is_admin
     )
+    warnings = [*islice(_warnings(required, known, hidden, strict=strict), FAULT_LIMIT + 1)]
+    if strict:
+        findings, warnings = [*findings, *warnings], []
     if job is None or findings or opened.findings or opened.placed:
-        placed = [_place(finding, opened.places) for finding in [*opened.findings, *findings]]
-        raise FaultyInput(_bounded([*opened.placed, *placed]))
-    return spec_of(job, [required.readings for required in recipes])
+        found = [*opened.findings, *findings]
+        # To place one takes as long as to word it: only those that are shown.
+        placed = [_place(finding, opened.places) for finding in found[:FAULT_LIMIT]]
+        raise FaultyInput(_bounded([*opened.placed, *placed], "faults", more=len(found) - len(placed)))
+    noted = _bounded([_place(finding, opened.places) for finding in warnings], "warnings")
+    return ReadJob(spec_of(job, [each.readings for each in recipes]), tuple(noted))
+
+
+def _warnings(
+    required: Requirements, known: KnownNames, hidden: frozenset[str], *, strict: bool
+) -> Iterator[Finding]:
+    yield from required.warnings
+    for name in unknown_names(required.of_recipes, known):
+        message = unknown(name, known, hidden)
+        if not strict:
+            message += f"{' ' if message.endswith('?') else '. '}{name.effect}"
+        yield Finding(name.path, message)
 
 
 def _place(finding: Finding, places: Places) -> Placed:
@@ -74,13 +120,16 @@ def _place(finding: Finding, places: Places) -> Placed:
     return line, where, message
 
 
-def _bounded(placed: Iterable[Placed]) -> list[Fault]:
-    """In the order of the lines, each once, and no more than a person reads."""
+def _bounded(placed: Iterable[Placed], called: str, more: int = 0) -> list[Fault]:
+    """Return them in the order of the lines, each once, and no more than a person reads.
+
+    `more` is the number of those that were left out before.
+    """
     faults = [
         Fault(where[:WORDS_LENGTH], message[:WORDS_LENGTH])
         for _, where, message in sorted(dict.fromkeys(placed), key=lambda it: it[0])
     ]
-    more = len(faults) - FAULT_LIMIT
+    more += max(0, len(faults) - FAULT_LIMIT)
     if more <= 0:
         return faults
-    return [*faults[:FAULT_LIMIT], Fault("document", f"and {more} more faults")]
+    return [*faults[:FAULT_LIMIT], Fault("document", f"and {more} more {called}")]

@@ -1,4 +1,4 @@
-"""The requirements of a document, each read once for all who ask about it."""
+"""The requirements of a document, each read once, with warnings about parts that decide nothing."""
 
 from __future__ import annotations
 
@@ -7,13 +7,21 @@ from typing import Any, Final, NamedTuple
 
 from domain.job.names import recipes_of
 from domain.requirements.distro import DISTRO
-from domain.requirements.findings import Path
+from domain.requirements.empty import without_empty
+from domain.requirements.findings import Finding, Path, Report
 from domain.requirements.host import HOST
 from domain.requirements.language import Language, Reading
+from domain.requirements.vocabulary import DISTRO_TREE, SYSTEM, Vocabulary
 
 LANGUAGES: Final[Mapping[str, Language]] = {"distro_requires": DISTRO, "host_requires": HOST}
+_VOCABULARIES: Final[Mapping[str, Vocabulary]] = {"distro_requires": DISTRO_TREE, "host_requires": SYSTEM}
 
 NOTHING_REQUIRED: Final = DISTRO.examine({})
+_NO_HOST_REQUIRED: Final = HOST.examine({})
+
+# `recipe_sets`, `recipes` and `guests`, each with a number.
+_GUEST_PATH_LENGTH: Final = 6
+_OF_A_GUEST: Final = "decides nothing: a guest runs on the system of its host"
 
 
 class Required(NamedTuple):
@@ -24,14 +32,41 @@ class Required(NamedTuple):
     readings: Mapping[str, Reading]
 
 
-def read_requirements(document: Mapping[str, Any]) -> list[Required]:
-    """Of each recipe before its guests, in document order."""
-    return [Required(path, recipe, _readings(recipe)) for path, recipe in recipes_of(document)]
+class Requirements(NamedTuple):
+    """Those of all recipes, each recipe before its guests, in document order."""
+
+    of_recipes: list[Required]
+    warnings: list[Finding]
 
 
-def _readings(recipe: Mapping[str, Any]) -> dict[str, Reading]:
-    return {
-        field: language.examine(recipe[field])
-        for field, language in LANGUAGES.items()
-        if isinstance(recipe.get(field), dict)
-    }
+def read_requirements(document: Mapping[str, Any]) -> Requirements:
+    warnings: list[Finding] = []
+    recipes = recipes_of(document)
+    return Requirements([Required(*each, _readings(*each, warnings)) for each in recipes], warnings)
+
+
+def _readings(path: Path, recipe: Mapping[str, Any], warnings: list[Finding]) -> dict[str, Reading]:
+    readings: dict[str, Reading] = {}
+    for field, language in LANGUAGES.items():
+        if not isinstance(recipe.get(field), dict):
+            continue
+        place = (*path, field)
+        if field == "host_requires" and len(path) == _GUEST_PATH_LENGTH:
+            readings[field] = _of_guest(recipe[field], place, warnings)
+        else:
+            form = without_empty(recipe[field], _VOCABULARIES[field], place, _noting(warnings))
+            readings[field] = language.examine(form)
+    return readings
+
+
+def _noting(warnings: list[Finding]) -> Report:
+    return lambda path, message: warnings.append(Finding(path, message))
+
+
+def _of_guest(form: dict[str, Any], place: Path, warnings: list[Finding]) -> Reading:
+    """Return what was understood of a host requirement that decides nothing: its faults are warnings."""
+    reading = HOST.examine(form)
+    if reading.findings or reading.node != _NO_HOST_REQUIRED.node:
+        warnings.append(Finding(place, _OF_A_GUEST))
+    warnings += [Finding((*place, *path), message) for path, message in reading.findings]
+    return Reading(reading.node, (), ())

@@ -13,7 +13,6 @@ from api.intake.xml_record import foreign_text
 from api.intake.xml_text import parse_xml
 from api.intake.xml_walk import is_foreign
 from domain.errors import Unreadable
-from domain.job.spec import DEFAULT_RETENTION_TAG, RETENTION_TAGS
 
 
 def _options(text: str) -> str:
@@ -34,12 +33,6 @@ def nobody(word: Any) -> Any:
 def unless_empty(default: Any) -> Any:
     """Return a validator that reads an empty text as the default: clients write empty attributes."""
     return BeforeValidator(lambda word: default if word == "" else word)
-
-
-def _retention_tag(tag: str) -> str:
-    if tag.lower() not in RETENTION_TAGS:
-        raise ValueError(f"must be one of {', '.join(RETENTION_TAGS)}")
-    return tag.lower()
 
 
 def _foreign(text: str) -> str:
@@ -85,5 +78,5 @@ Foreign = Annotated[Text, AfterValidator(_foreign)]
 Options = Annotated[Line, AfterValidator(_options)]
 OptionalName = Annotated[Name | None, unless_empty(None)]
 Role = Annotated[Name | None, BeforeValidator(nobody)]
-RetentionTag = Annotated[Name, AfterValidator(_retention_tag), unless_empty(DEFAULT_RETENTION_TAG)]
+RetentionTag = Annotated[Name, AfterValidator(str.lower)]
 Mail = Annotated[Name, StringConstraints(pattern=r"^[^@\s]+@[^@\s]+$")]

@@ -25,7 +25,7 @@ async def change_job(
     def attempt() -> Append | None:
         job = own_job(services, request, job_id)
         require_expected(request, job.subject, job.version)
-        decided = decide_change(job, changes)
+        decided = decide_change(job, changes, services.retention_tags)
         return append_of(services, request, decided, {job.subject: job.version}) if decided else None
 
     return await commit(services, lambda: asyncio.to_thread(attempt))

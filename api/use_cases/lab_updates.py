@@ -19,6 +19,7 @@ from api.use_cases.register_system import register_system
 from api.use_cases.report_command import moves_more, not_told, report_on, told
 from api.use_cases.report_progress import Answer, answers_kept, report_progress
 from api.use_cases.rights import require_own_lab
+from api.use_cases.system_rights import require_may_give_away
 from domain.errors import Fault, FaultyInput, LabledgerError, NotPermitted, Refused
 from domain.system.state import System
 from domain.upkeep.registration import unknown_names
@@ -189,9 +190,13 @@ async def add_or_change_system(
 async def change_own_system(
     services: Services, request: Request, lab_controller: str, fqdn: str, change: SystemChange
 ) -> Committed | None:
-    """Raises what `change_system` does, NotPermitted for a system of another lab."""
+    """Raises what `change_system` does, NotPermitted for a system of another lab, and for another owner
+    unless the present one asks.
+    """
 
     def may(system: System) -> None:
         require_own_lab(lab_controller, system.subject, system.lab_controller)
+        if change.owner not in (None, system.owner):
+            require_may_give_away(services, request, system)
 
     return await change_system(services, request, fqdn, change, may)

@@ -13,6 +13,7 @@ from api.use_cases.rights import require_oneself
 from domain.directory.events import UserPasswordSet
 from domain.directory.passwords import faults_of
 from domain.directory.roles import ADMIN
+from domain.directory.tokens import opens_as_much
 from domain.errors import Fault, FaultyInput, NotPermitted, Refused, TooOften, Unknown
 from domain.names import called
 from projections.database import DatabaseAway
@@ -25,8 +26,8 @@ async def set_password(
 
     An admin sets anybody's. Others set their own, by the `current` one if they have any. The tokens that they
     have stay. Raises FaultyInput with all that is wrong, Unknown, Stale, NotPermitted for somebody else, a
-    wrong `current` and a first one that would let who sets it rise to an admin, TooOften, and Refused when it
-    was set by another request meanwhile.
+    wrong `current` and a first one by a token that opens less than the password would, TooOften, and Refused
+    when it was set by another request meanwhile.
     """
     require_oneself(request, user, "sets the passwords of others")
     await services.feed.catch_up()
@@ -76,9 +77,18 @@ async def _count(
 
 
 def _require_no_rise(services: Services, request: Request, user: str) -> None:
-    """Raises NotPermitted: a first password takes no more than a token, and opens all roles of its user."""
-    if ADMIN in services.feed.directory.roles_of(user) and not request.is_admin:
+    """Raise NotPermitted unless the token lasts as long, and opens as much, as the first password would."""
+    if request.is_admin:
+        return
+    directory = services.feed.directory
+    if ADMIN in directory.roles_of(user):
         raise NotPermitted(f"only an admin sets the first password of {called('user', user)}, who may be one")
+    entry = directory.get("token", request.token_id or "")
+    if entry is None or not opens_as_much(entry.document, directory.roles_of(user)):
+        raise NotPermitted(
+            f"the first password of {called('user', user)} is set by an admin, or with a token that has no "
+            "end and the widest role of the user: a password lasts, and opens all roles"
+        )
 
 
 async def is_password(
@@ -87,13 +97,13 @@ async def is_password(
     """Whether this password has that id; with none it takes as long to say no. Raises TooOften, also where
     too many are looked at: that is no attempt.
     """
-    services.attempts.begin(user, address)
-    try:
-        hashed = await asyncio.to_thread(hash_of, services.log, password_id or "")
-        is_right = await services.hashing.is_right(password, hashed)
-    except (TooOften, DatabaseAway):
-        services.attempts.withdraw(user, address)
-        raise
-    if is_right:
-        services.attempts.succeeded(user, address)
+    async with services.attempts.attempt(user, address) as attempt:
+        is_doubtful = password_id is None or services.attempts.failed_count(user) > 0
+        try:
+            hashed = await asyncio.to_thread(hash_of, services.log, password_id or "")
+            is_right = await services.hashing.is_right(password, hashed, is_doubtful=is_doubtful)
+        except (TooOften, DatabaseAway):
+            attempt.has_failed = False
+            raise
+        attempt.has_failed = not is_right
     return is_right

@@ -45,8 +45,14 @@ def require_may_change(
 ) -> None:
     """Raises NotPermitted for who may not edit it; to give it away it has to be theirs."""
     require_permission(services, request, system, EDIT_SYSTEM)
+    if give_away:
+        require_may_give_away(services, request, system)
+
+
+def require_may_give_away(services: Services, request: Request, system: System) -> None:
+    """Raise NotPermitted unless an admin or the owner asks."""
     owner = access_to(services.feed.directory, system).owner
-    if give_away and not request.is_admin and request.actor != owner:
+    if not request.is_admin and request.actor != owner:
         raise NotPermitted(f"{system.subject} belongs to {system.owner}: only they give it to somebody else")
 
 

@@ -141,6 +141,9 @@ class Watcher:
         self._broadcast.join(self)
         while not self._is_ended:
             if self._backlog:
+                # What its watcher may see can have changed since it was noted.
+                if not self._still_allowed():
+                    return
                 yield self._piece()
             elif self._is_ping_due:
                 yield self._ping()
@@ -157,6 +160,9 @@ class Watcher:
                 continue
             self._backlog.extend((found,) if found else ())
             while self._backlog:
+                if not self._still_allowed():
+                    self.end()
+                    return
                 yield self._piece()
             self.position = through
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 from domain.events import Event, event
+from domain.system.failures import BROKEN_AFTER
 
 
 class DirectoryEvent(Event):
@@ -94,17 +95,24 @@ class PoolRemoved(DirectoryEvent):
 
 @event("lab-controller.registered", version=2)
 class LabControllerRegistered(DirectoryEvent):
-    """`silent`: it has to be heard before its systems get recipes.
+    """`broken_after` provisioning failures in a row make a system Broken; 0 is never.
 
-    False where it was registered before policy version 5: contacts were no condition then.
+    `silent`: it has to be heard before its systems get recipes. False where it was registered before policy
+    version 5: contacts were no condition then.
     """
 
     enabled: bool
+    broken_after: int = BROKEN_AFTER
     silent: bool = False
 
     @classmethod
     def upcast(cls, data: dict[str, Any], version: int) -> dict[str, Any]:
-        return {**data, "silent": False} if version == 1 else super().upcast(data, version)
+        return data if version == 1 else super().upcast(data, version)
+
+
+@event("lab-controller.changed")
+class LabControllerChanged(DirectoryEvent):
+    broken_after: int
 
 
 @event("lab-controller.enabled")

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from bisect import bisect_left
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Final
+
+# Of more names, only those around a misspelt one in alphabetical order are compared with it.
+MAX_COMPARED: Final = 300
 
 
 @dataclass(frozen=True)
@@ -23,6 +28,20 @@ class KnownNames:
     def knows(self, kind: str, name: str) -> bool:
         """Whether a filter may use the name; like all text in a filter, whatever its case."""
         return name in getattr(self, kind) or name.casefold() in self._folded[kind]
+
+    def around(self, kind: str, name: str) -> Sequence[str]:
+        """Return names that an unknown one may have been meant for, in alphabetical order."""
+        names = self._sorted.get(kind)
+        if names is None:
+            names = self._sorted[kind] = sorted(getattr(self, kind))
+        if len(names) <= MAX_COMPARED:
+            return names
+        middle = bisect_left(names, name)
+        return names[max(0, middle - MAX_COMPARED // 2) : middle + MAX_COMPARED // 2]
+
+    @cached_property
+    def _sorted(self) -> dict[str, list[str]]:
+        return {}
 
     @cached_property
     def _folded(self) -> Mapping[str, frozenset[str]]:

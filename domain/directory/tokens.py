@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 from domain.directory.admins import require_admin_left
 from domain.directory.changes import unknown_role
@@ -78,6 +79,16 @@ def _lab_faults(directory: Directory, wanted: Wanted) -> list[Fault]:
     if directory.get("lab-controller", lab_controller) is None:
         return [Fault("lab_controller", unknown_name("lab-controller", lab_controller))]
     return []
+
+
+def opens_as_much(token: Mapping[str, Any], roles: Sequence[str]) -> bool:
+    """Return whether a token of a user has no end, and the widest of the roles that a password opens.
+
+    A wider role stands first in ROLES: its tokens make those of the next roles. A password does not open the
+    role of a lab controller.
+    """
+    widest = next((role for role in ROLES if role in roles and role != LAB_CONTROLLER), None)
+    return token["expires_at"] is None and token["role"] == widest
 
 
 def role_given(directory: Directory, wanted: Wanted) -> Decided:

@@ -1,16 +1,16 @@
-"""The names a job uses that nobody knows, or that its submitter may not use."""
+"""The names a job uses: those that nothing has, and those that its submitter may not use."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from domain.directory.known_names import KnownNames
 from domain.names import unknown_name
 from domain.requirements.findings import Finding, Path
 from domain.requirements.language import Reading
 
-_KINDS: Final = {
+KINDS: Final = {
     "users": "user",
     "pools": "pool",
     "arches": "arch",
@@ -20,26 +20,42 @@ _KINDS: Final = {
     "power_types": "power-type",
 }
 
+# Requirement -> what it chooses.
+_CHOSEN: Final = {"distro_requires": "distro tree", "host_requires": "system"}
+
 Named = tuple[Path, Mapping[str, Any], Mapping[str, Reading]]
 """A recipe with its path, and its requirements as they were read, by field."""
 
 
-def check_names(
-    document: Mapping[str, Any],
-    recipes: Iterable[Named],
-    known: KnownNames,
-    submitter: str,
-    *,
-    is_admin: bool,
+class UnknownName(NamedTuple):
+    """A name in a requirement or preference that nothing has. `kind` is a field of `KnownNames`."""
+
+    path: Path
+    kind: str
+    name: str
+    effect: str
+
+    @property
+    def message(self) -> str:
+        return unknown_name(KINDS[self.kind], self.name)
+
+
+def check_owners(
+    document: Mapping[str, Any], known: KnownNames, submitter: str, *, is_admin: bool
 ) -> list[Finding]:
-    """All of them. The document may be faulty otherwise: what is not where it belongs is passed over."""
-    findings = [*_owner(document.get("user"), known, submitter, is_admin=is_admin)]
-    findings += _group(document.get("group"), known, submitter, is_admin=is_admin)
+    """Return what is wrong with the user and the group of a job, which need not be sound otherwise."""
+    return [
+        *_owner(document.get("user"), known, submitter, is_admin=is_admin),
+        *_group(document.get("group"), known, submitter, is_admin=is_admin),
+    ]
+
+
+def unknown_names(recipes: Iterable[Named], known: KnownNames) -> Iterator[UnknownName]:
+    """Yield the names that nothing has; recipes may be faulty otherwise."""
     for path, recipe, readings in recipes:
-        findings += _filter_names(path, readings, known)
-        findings += _pool_names(path, recipe.get("autopick"), known)
-        findings += _distro_names(path, recipe.get("distro"), known)
-    return findings
+        yield from _filter_names(path, readings, known)
+        yield from _pool_names(path, recipe.get("autopick"), known)
+        yield from _distro_names(path, recipe.get("distro"), known)
 
 
 def recipes_of(document: Mapping[str, Any]) -> Iterator[tuple[Path, Mapping[str, Any]]]:
@@ -76,23 +92,24 @@ def _group(group: Any, known: KnownNames, submitter: str, *, is_admin: bool) -> 
         yield Finding(("group",), f'{submitter} is not a member of group "{group}"')
 
 
-def _filter_names(path: Path, readings: Mapping[str, Reading], known: KnownNames) -> Iterator[Finding]:
+def _filter_names(path: Path, readings: Mapping[str, Reading], known: KnownNames) -> Iterator[UnknownName]:
     for field, reading in readings.items():
+        what = _CHOSEN[field]
         for mention in reading.mentions:
             if not known.knows(mention.kind, mention.name):
-                where = (*path, field, *mention.path)
-                yield Finding(where, unknown_name(_KINDS[mention.kind], mention.name))
+                effect = f"This part {'excludes' if mention.excludes else 'matches'} no {what}"
+                yield UnknownName((*path, field, *mention.path), mention.kind, mention.name, effect)
 
 
-def _pool_names(path: Path, autopick: Any, known: KnownNames) -> Iterator[Finding]:
+def _pool_names(path: Path, autopick: Any, known: KnownNames) -> Iterator[UnknownName]:
     pools = autopick.get("pools") if isinstance(autopick, Mapping) else None
     for index, pool in enumerate(pools if isinstance(pools, list) else ()):
         if isinstance(pool, str) and pool not in known.pools:
-            yield Finding((*path, "autopick", "pools", index), unknown_name("pool", pool))
+            yield UnknownName((*path, "autopick", "pools", index), "pools", pool, "It prefers no system")
 
 
-def _distro_names(path: Path, distro: Any, known: KnownNames) -> Iterator[Finding]:
-    """A distro of one's own is for an architecture that some system has."""
+def _distro_names(path: Path, distro: Any, known: KnownNames) -> Iterator[UnknownName]:
+    """Yield the architecture of a distro of one's own that no system has."""
     arch = distro.get("arch") if isinstance(distro, Mapping) else None
     if isinstance(arch, str) and arch and not known.knows("arches", arch):
-        yield Finding((*path, "distro", "arch"), unknown_name("arch", arch))
+        yield UnknownName((*path, "distro", "arch"), "arches", arch, "No system can install this distro")

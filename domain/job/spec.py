@@ -8,14 +8,7 @@ from typing import Any, Final
 
 from domain.priority import Priority
 
-# Retention tag -> whether its jobs are kept for a product, which they then have to name.
-RETENTION_TAGS: Final[Mapping[str, bool]] = {
-    "scratch": False,
-    "60days": False,
-    "120days": False,
-    "active": True,
-    "audit": True,
-}
+# Of jobs that were stored without one.
 DEFAULT_RETENTION_TAG: Final = "scratch"
 
 

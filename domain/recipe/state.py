@@ -2,27 +2,27 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from operator import attrgetter
 from typing import Any
 
 from domain.events import Event, Moment
 from domain.recipe import events as happened
 from domain.recipe import watchdog
-from domain.recipe.lifecycle import FINISHED, GIVEN_UP, OPEN_TASK, STARTED
+from domain.recipe.lifecycle import FINISHED, OPEN_TASK, STARTED
 from domain.recipe.place import place_after
+from domain.recipe.results import NO_RESULTS, Results
 from domain.values import changed, changer
 
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """`results` are what was reported, in order: (result, message, score, log URLs)."""
-
     task_id: int
     name: str
     state: str = "new"
-    results: tuple[tuple[str, str, float | None, tuple[str, ...]], ...] = ()
     watchdog_seconds: int = watchdog.TASK_SECONDS
 
 
@@ -33,6 +33,8 @@ class Recipe:
     `recorded_deadline` is when its watchdog expires. It counts from the time at which the database recorded
     the event that set it, and is None until that event is in the log. Decisions before policy version 5 went
     by `deadline`, which counts from the time that the event itself names.
+
+    `abort_reason` is set while a recipe that was given up keeps its system: it is aborted for it afterwards.
 
     A guest recipe names its host's id; its system is its host's, and it never moves that system.
     """
@@ -55,8 +57,12 @@ class Recipe:
     state: str = "new"
     system: str | None = None
     lab_controller: str | None = None
+    # Kept only where no distro tree was found, for the reason.
+    distro_requires: str = ""
     deadline: datetime | None = None
     recorded_deadline: datetime | None = None
+    abort_reason: str | None = None
+    results: Results = NO_RESULTS
 
     @property
     def subject(self) -> str:
@@ -79,7 +85,8 @@ class Recipe:
         return self.state in STARTED
 
     def task(self, task_id: int) -> Task | None:
-        return next((task for task in self.tasks if task.task_id == task_id), None)
+        place = _place(self.tasks, task_id)
+        return None if place is None else self.tasks[place]
 
 
 def evolve(recipe: Recipe | None, recipe_id: int, event: Event, moment: Moment) -> Recipe:
@@ -88,6 +95,8 @@ def evolve(recipe: Recipe | None, recipe_id: int, event: Event, moment: Moment) 
         return _begin(recipe_id, event, moment)
     assert recipe is not None, f"recipe {recipe_id} has events before it was new"
     state = getattr(event, "STATE", None)
+    if isinstance(event, happened.TaskResult):
+        return changed(recipe, version=moment.version, results=recipe.results.after(event))
     if state is None:
         recipe = changed(recipe, version=moment.version, tasks=_with_task(recipe.tasks, event))
         deadlines = watchdog.after_report(recipe, event, moment)
@@ -97,8 +106,11 @@ def evolve(recipe: Recipe | None, recipe_id: int, event: Event, moment: Moment) 
     deadlines = watchdog.after_state(recipe, event, moment)
     system, lab_controller = place_after((recipe.system, recipe.lab_controller), event)
     tasks = recipe.tasks
-    if state in GIVEN_UP:
-        tasks = tuple(_given_up(task, state) for task in tasks)
+    ended = happened.state_of_open_tasks(event)
+    if ended is not None:
+        tasks = tuple(_given_up(task, ended) for task in tasks)
+    if isinstance(event, happened.RecipeReserved):
+        recipe = changed(recipe, abort_reason=event.reason)
     return _moved(recipe, moment.version, state, system, lab_controller, tasks, *deadlines)
 
 
@@ -127,6 +139,7 @@ def _begin(recipe_id: int, event: happened.RecipeNew, moment: Moment) -> Recipe:
         reservesys=event.reservesys,
         autopick_random=event.autopick_random,
         autopick_pools=tuple(event.autopick_pools),
+        distro_requires=event.distro_requires if event.distro_tree_id is None else "",
     )
 
 
@@ -134,7 +147,7 @@ def _given_up(task: Task, state: str) -> Task:
     return changed(task, state=state) if task.state in OPEN_TASK else task
 
 
-_TASK_STATES = {
+_TASK_STATES: dict[type[Event], str] = {
     happened.TaskStarted: "running",
     happened.TaskCompleted: "completed",
     happened.TaskAborted: "aborted",
@@ -142,17 +155,15 @@ _TASK_STATES = {
 
 
 def _with_task(tasks: tuple[Task, ...], event: Event) -> tuple[Task, ...]:
-    task_id = getattr(event, "task_id", None)
-    return tuple(_task_after(task, event) if task.task_id == task_id else task for task in tasks)
+    if not isinstance(event, happened.TaskStarted | happened.TaskCompleted | happened.TaskAborted):
+        return tasks
+    place = _place(tasks, event.task_id)
+    if place is None:
+        return tasks
+    return (*tasks[:place], changed(tasks[place], state=_TASK_STATES[type(event)]), *tasks[place + 1 :])
 
 
-def _task_after(task: Task, event: Event) -> Task:
-    if isinstance(event, happened.TaskResult):
-        return changed(task, results=(*task.results, content_of(event)))
-    state = _TASK_STATES.get(type(event))
-    return changed(task, state=state) if state else task
-
-
-def content_of(event: happened.TaskResult) -> tuple[str, str, float | None, tuple[str, ...]]:
-    """A result by its content, which is how a repeated message is known."""
-    return event.result, event.message, event.score, tuple(event.log_urls)
+def _place(tasks: tuple[Task, ...], task_id: int) -> int | None:
+    """Return the index of a task; tasks are in the order of their ids."""
+    place = bisect_left(tasks, task_id, key=attrgetter("task_id"))
+    return place if place < len(tasks) and tasks[place].task_id == task_id else None

@@ -18,14 +18,26 @@ class ReportTaskRunning:
 
 
 @dataclass(frozen=True)
+class ResultLog:
+    """A log file of a result, kept by the lab."""
+
+    name: str
+    url: str
+    size_bytes: int | None = None
+    sha256: str | None = None
+
+
+@dataclass(frozen=True)
 class ReportTaskResult:
-    """A task has one more result."""
+    """A task has one more result. Only a result with an equal path and equal content is a repetition."""
 
     task_id: int
     result: str
     message: str = ""
     score: float | None = None
     log_urls: tuple[str, ...] = ()
+    path: str = ""
+    logs: tuple[ResultLog, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -23,11 +23,17 @@ parse = DISTRO.parse
 from_text = DISTRO.from_text
 
 
-def newest_first(node: Node, trees: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    """The trees that fit, by when they were added, latest first; added together: the higher id first."""
-    ordered = sorted(trees, key=lambda tree: (tree["added_at"], tree["id"]))
-    columns = Columns(DISTRO_TREE)
-    for number, tree in enumerate(ordered):
-        columns.put(number, tree)
-    fitting = matching(node, columns)
-    return [tree for number, tree in reversed([*enumerate(ordered)]) if fitting >> number & 1]
+class NewestFirst:
+    """All distro trees, by the time they were added, latest first; of those added together the higher id."""
+
+    def __init__(self, trees: Iterable[Mapping[str, Any]]) -> None:
+        ordered = sorted(trees, key=lambda tree: (tree["added_at"], tree["id"]), reverse=True)
+        self.columns = Columns(DISTRO_TREE)
+        for number, tree in enumerate(ordered):
+            self.columns.put(number, tree)
+        self._ids = [tree["id"] for tree in ordered]
+
+    def fitting(self, node: Node) -> tuple[int, ...]:
+        """Return the ids of the trees that satisfy a requirement."""
+        digits = f"{matching(node, self.columns):b}"[::-1]
+        return tuple(tree_id for tree_id, digit in zip(self._ids, digits, strict=False) if digit == "1")

@@ -7,9 +7,9 @@ neither a question nor its negation is true.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from functools import lru_cache
-from typing import NamedTuple, TypeAlias
+from collections.abc import Iterable, Iterator, Sequence
+from functools import reduce
+from typing import Final, NamedTuple, TypeAlias
 
 from domain.requirements.columns import Column, Columns
 from domain.requirements.nodes import (
@@ -26,14 +26,15 @@ from domain.requirements.nodes import (
 )
 from domain.requirements.operands import Value
 from domain.requirements.operators import fold
-from domain.requirements.property import Record
-from domain.requirements.records import compatible, device, held_in, key_value
+from domain.requirements.records import compatible, device, holders_of_each, key_value
 from domain.requirements.vocabulary import DISK, SYSTEM
 
 Question: TypeAlias = Leaf | KeyValue | Device | Disk | Compatible
 
 # Answers about one property.
 MOST_KEPT = 1_024
+# The key of the columns of disks among the answers about disks.
+DISKS: Final = "distinct disks"
 
 
 class Ternary(NamedTuple):
@@ -70,11 +71,12 @@ def _question(node: Question, columns: Columns) -> Ternary:
         return _answer(node, columns)
     (about,) = properties(node)
     kept = columns.kept[about]
-    if node not in kept:
+    # Another thread may empty it meanwhile.
+    answer: Ternary | None = kept.get(node)
+    if answer is None:
         if len(kept) >= MOST_KEPT:
             kept.clear()
-        kept[node] = _answer(node, columns)
-    answer: Ternary = kept[node]
+        answer = kept[node] = _answer(node, columns)
     return answer
 
 
@@ -138,23 +140,29 @@ def _scalar(column: Column, op: str, operand: Value) -> int:
 
 
 def _disk(inner: Node, columns: Columns) -> Ternary:
-    """The disks of a system are asked as if each were a system of its own."""
-    true, unknown = 0, columns.everyone & ~columns["disks"].known
-    for disks, bits in held_in(columns, "disks"):
-        held = evaluate(inner, _each_disk(disks))
-        if held.true:
-            true |= bits
-        elif held.unknown:
-            unknown |= bits
-    return Ternary(true, unknown)
+    """Ask each distinct disk once, as if it were a system of its own."""
+    disks, systems = distinct_disks(columns)
+    held = evaluate(inner, disks)
+    true = reduce(int.__or__, (systems[number] for number in _numbers_in(held.true)), 0)
+    unknown = reduce(int.__or__, (systems[number] for number in _numbers_in(held.unknown)), 0)
+    return Ternary(true, (unknown | columns.everyone & ~columns["disks"].known) & ~true)
 
 
-@lru_cache(4096)
-def _each_disk(disks: tuple[Record, ...]) -> Columns:
-    columns = Columns(DISK)
-    for number, disk in enumerate(disks):
-        columns.put(number, dict(disk))
-    return columns
+def distinct_disks(columns: Columns) -> tuple[Columns, Sequence[int]]:
+    """Return the distinct disks as columns of their own, and by disk number the systems that have it."""
+    holders = holders_of_each(columns, "disks")
+    kept = columns.kept["disks"]
+    disks: Columns | None = kept.get(DISKS)
+    if disks is None:
+        disks = Columns(DISK)
+        for number, disk in enumerate(holders):
+            disks.put(number, dict(disk))
+        kept[DISKS] = disks
+    return disks, list(holders.values())
+
+
+def _numbers_in(bitmap: int) -> Iterator[int]:
+    return (number for number, digit in enumerate(f"{bitmap:b}"[::-1]) if digit == "1")
 
 
 def properties(node: Node) -> frozenset[str]:

@@ -60,6 +60,10 @@ class Language:
             raise ValueError(reading.findings[0].message)
         return reading.node
 
+    def mentions(self, text: str) -> tuple[Mention, ...]:
+        """Return the names that a canonical text uses."""
+        return self._cached(text).mentions
+
     def _examine(self, text: str) -> Reading:
         notes = Notes()
         node = self._read(json.loads(text), notes)

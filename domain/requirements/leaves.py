@@ -13,14 +13,20 @@ from domain.requirements.operators import EQUALITY, SPELLINGS
 from domain.requirements.vocabulary import Element
 
 _DEFAULT_OP: Final = "=="
+# Nobody reads more of one requirement.
+MAX_FINDINGS: Final = 1_000
 
 
 class Mention(NamedTuple):
-    """A name the requirement uses; others say whether it is known. `kind` is a field of `KnownNames`."""
+    """A name the requirement uses; others say whether it is known. `kind` is a field of `KnownNames`.
+
+    `excludes`: the part holds for whatever does not have the name.
+    """
 
     path: Path
     kind: str
     name: str
+    excludes: bool = False
 
 
 @dataclass
@@ -32,6 +38,8 @@ class Notes:
     elements: list[str] = field(default_factory=list)
 
     def report(self, path: Path, message: str) -> None:
+        if len(self.findings) >= MAX_FINDINGS:
+            return
         self.findings.append(Finding(path, message))
 
 
@@ -110,7 +118,8 @@ def _mention(element: Element, kind: str, leaf: Node, path: Path, notes: Notes) 
     """A pattern is no name, nor is what names are only ordered by."""
     name = _NAMED[type(leaf)](leaf) if type(leaf) in _NAMED else None
     if name:
-        notes.mentions.append(Mention((*path, element.required[0]), kind, name))
+        excludes = getattr(leaf, "op", "==") == "!="
+        notes.mentions.append(Mention((*path, element.required[0]), kind, name, excludes))
 
 
 def _word(form: Mapping[str, Any]) -> str:

@@ -47,11 +47,15 @@ def as_text(number: Any) -> str:
     return str(int(number) if isinstance(number, float) and number.is_integer() else number)
 
 
-def compare_keyed(op: str, value: str, operand: str) -> bool:
-    """Values of a key are text, but two whole numbers compare as numbers."""
-    if op != "like" and _WHOLE.fullmatch(value) and _WHOLE.fullmatch(operand):
-        return test(op, int(operand))(int(value))
-    return test(op, operand)(value)
+def keyed_test(op: str, operand: str | None) -> Test:
+    """Return the question about a value of a key: None passes all; two whole numbers compare as numbers."""
+    if operand is None:
+        return lambda value: True
+    passes = test(op, operand)
+    if op == "like" or not _WHOLE.fullmatch(operand):
+        return passes
+    passes_number = test(op, int(operand))
+    return lambda value: passes_number(int(value)) if _WHOLE.fullmatch(value) else passes(value)
 
 
 _WHOLE: Final = re.compile(r"-?[0-9]{1,18}")

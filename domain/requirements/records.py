@@ -6,23 +6,26 @@ with a bitmap of the systems, to be cut down to those there are.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from functools import reduce
-from typing import Any
+from typing import Any, Final
 
 from domain.requirements.columns import Columns
 from domain.requirements.nodes import Compatible, Device, KeyValue
-from domain.requirements.operators import compare_keyed, fold, test
+from domain.requirements.operators import fold, keyed_test, test
+from domain.requirements.property import Record
+
+# The key of this index among the answers about a property.
+EACH: Final = "holders of each"
 
 
 def key_value(node: KeyValue, columns: Columns) -> int:
     """Who has the key with such a value; with `!=`, who has none such."""
     key, value = fold(node.key), fold(node.value)
     op = "==" if node.op == "!=" else node.op
+    passes = keyed_test(op, value)
     true = _union(
-        bits
-        for (held_key, held), bits in held_in(columns, "key_values")
-        if held_key == key and (value is None or compare_keyed(op, held, value))
+        bits for (held_key, held), bits in held_in(columns, "key_values") if held_key == key and passes(held)
     )
     return ~true if node.op == "!=" else true
 
@@ -32,9 +35,7 @@ def device(node: Device, columns: Columns) -> int:
     op = "like" if node.op == "like" else "=="
     wanted = [(name, test("==" if name == "type" else op, fold(value))) for name, value in node.attributes]
     true = _union(
-        bits
-        for devices, bits in held_in(columns, "devices")
-        if any(_is_such(dict(device), wanted) for device in devices)
+        bits for device, bits in holders_of_each(columns, "devices").items() if _is_such(dict(device), wanted)
     )
     return ~true if node.op == "!=" else true
 
@@ -61,6 +62,19 @@ def compatible(node: Compatible, columns: Columns) -> int:
 def held_in(columns: Columns, name: str) -> Iterable[tuple[Any, int]]:
     """Each value of a property that lists something, and who has it."""
     return columns[name].holders.items()
+
+
+def holders_of_each(columns: Columns, name: str) -> Mapping[Record, int]:
+    """Return, for each distinct record in the lists of a property, the systems that have it."""
+    kept = columns.kept[name]
+    found: dict[Record, int] | None = kept.get(EACH)
+    if found is None:
+        found = {}
+        for records, bits in held_in(columns, name):
+            for record in records:
+                found[record] = found.get(record, 0) | bits
+        kept[EACH] = found
+    return found
 
 
 def _union(bitmaps: Iterable[int]) -> int:

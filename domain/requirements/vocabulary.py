@@ -20,7 +20,7 @@ _BYTES: Final = ("value", "units")
 class Element:
     """One question. The first of the spellings is kept; without `operators` it takes none.
 
-    `names`: what is written must be a known name of these.
+    `names`: the value is a name of these. `empty_counts`: an empty text is a value like any other.
     """
 
     spellings: tuple[str, ...]
@@ -30,6 +30,7 @@ class Element:
     attributes: tuple[str, ...] = _VALUE
     required: tuple[str, ...] = _VALUE
     empty_means_none: bool = False
+    empty_counts: bool = False
     names: str | None = None
     ignored: bool = False
 
@@ -78,7 +79,7 @@ SYSTEM: Final = Vocabulary(
         Element(("auto_prov",), "auto_prov", operands.anything_but_no, ("==",)),
         Element(("memory", "system/memory"), "memory_mb", operands.whole),
         # None at all, which is what bare metal has: = "".
-        Element(("hypervisor", "system/hypervisor"), "hypervisor"),
+        Element(("hypervisor", "system/hypervisor"), "hypervisor", empty_counts=True),
         Element(("arch", "system/arch"), "arches", operators=MATCHING, names="arches"),
         Element(
             ("system/compatible_with_distro",),

@@ -20,6 +20,8 @@ from domain.scheduling.one_lab import in_one_lab
 
 # Longer questions are rare, and hardly asked twice.
 KEPT_TEXT_LENGTH = 8_192
+# Some milliseconds of work.
+QUICK_RECIPES, QUICK_COMPARISONS = 20, 10_000
 
 
 SystemsFor: TypeAlias = Callable[[str], int]
@@ -50,6 +52,25 @@ class DistroTrees:
     def catch_up(self, most: int | None = None) -> bool:
         """Do now what the next choice would have to do first, for so many systems; whether that is all."""
         return self._installable.catch_up(most)
+
+    @property
+    def systems(self) -> int:
+        """The number of systems that a requirement is compared with."""
+        return self._installable.everyone.bit_count()
+
+    def is_quick(self, recipe_sets: Sequence[RecipeSetSpec]) -> bool:
+        """Whether the trees of all of the sets are chosen within a few milliseconds."""
+        self.catch_up()
+        wants = [_want(recipe) for recipe_set in recipe_sets for recipe in recipe_set.recipes]
+        if len(wants) > QUICK_RECIPES or sum(map(_length, wants)) > KEPT_TEXT_LENGTH:
+            return False
+        return sum(map(self._installable.comparisons_at_most, wants)) <= QUICK_COMPARISONS
+
+    def comparisons(self, recipe_sets: Sequence[RecipeSetSpec]) -> int:
+        """Return how many comparisons with values of systems and trees the requirements of a job take."""
+        self.catch_up()
+        wants = [_want(recipe) for recipe_set in recipe_sets for recipe in recipe_set.recipes]
+        return self._installable.comparisons(wants)
 
     def choose(self, recipe_set: RecipeSetSpec, owner: str, group: str | None) -> Chosen:
         """For a job of this owner, on behalf of this group or of nobody."""

@@ -8,6 +8,8 @@ from __future__ import annotations
 from datetime import datetime
 
 from domain.recipe.state import Recipe
+from domain.requirements.distro import DISTRO
+from domain.requirements.host import HOST
 from domain.scheduling.matching import match
 from domain.scheduling.partition import Partition
 from domain.scheduling.reasons import (
@@ -17,11 +19,13 @@ from domain.scheduling.reasons import (
     NO_DISTRO_TREE,
     NO_LAB_FOR_ALL,
     NO_LAB_HAS_ALL_TREES,
+    NO_SYSTEM_MATCHES,
     SIBLING_IMPOSSIBLE,
     SIBLING_TREE_AWAY,
     TREE_AWAY,
 )
 from domain.scheduling.rules import why_none
+from domain.scheduling.unknown_names import unknown_names
 from domain.scheduling.whereabouts import called, where, where_of_each, which_fits_where
 
 
@@ -91,9 +95,22 @@ def _labs_of(partition: Partition, host: Recipe) -> tuple[str, ...]:
 def _why_none(partition: Partition, host: Recipe) -> str:
     key = partition.sets.key(host)
     if None in key.tree_ids:
-        return NO_DISTRO_TREE
+        return _with(NO_DISTRO_TREE, _unknown_of_trees(partition, host))
     if partition.filters.viable(key):
         return NO_ACCESS
     reason = why_none(partition.labs, key)
-    told = where(partition, key.tree_ids) if reason in ABOUT_TREES else ""
-    return f"{reason}: {told}" if told else reason
+    if reason == NO_SYSTEM_MATCHES:
+        return _with(reason, unknown_names(partition, HOST, host.host_requires))
+    return _with(reason, where(partition, key.tree_ids) if reason in ABOUT_TREES else "")
+
+
+def _unknown_of_trees(partition: Partition, host: Recipe) -> str:
+    """Return the names unknown in the distro requirements of the recipe and of its guests."""
+    members = partition.sets.members(host.recipe_set_id)
+    own = [each for each in members if host.recipe_id in (each.recipe_id, each.host_recipe_id)]
+    told = (unknown_names(partition, DISTRO, each.distro_requires) for each in own if each.distro_requires)
+    return "; ".join(dict.fromkeys(filter(None, told)))
+
+
+def _with(reason: str, details: str) -> str:
+    return f"{reason}: {details}" if details else reason

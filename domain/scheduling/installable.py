@@ -15,8 +15,9 @@ from domain.directory.events import PoolSystemAdded, PoolSystemRemoved
 from domain.directory.state import Directory
 from domain.events import Event, Moment, Recorded, split_subject
 from domain.requirements import Forced, from_text, matching
+from domain.requirements.comparisons import comparisons, comparisons_uncached
+from domain.requirements.distro import NewestFirst
 from domain.requirements.distro import from_text as distro_from_text
-from domain.requirements.distro import newest_first
 from domain.scheduling.admitting import Admitting
 from domain.scheduling.availability import Availability
 from domain.scheduling.filter_key import FilterKey
@@ -84,6 +85,8 @@ class Installable:
         # Systems of which something is new, and whether that is more than who may submit there.
         self._stale: dict[str, bool] = {}
         self._trees: dict[str, tuple[int, ...]] = {}
+        self._ordered: NewestFirst | None = None
+        self._costs: dict[tuple[str, str], int] = {}
         self._could: dict[Distro | Tree, int] = {}
         self._having: dict[int, int] = {}
         self._offered: dict[tuple[str | Distro, int], tuple[Offered, ...]] = {}
@@ -123,6 +126,7 @@ class Installable:
 
     def _describe_tree(self, name: str) -> None:
         self._trees.clear()
+        self._ordered = None
         entry = self._directory.get("distro-tree", name)
         if entry is None:
             self._labs.remove_tree(int(name))
@@ -132,7 +136,7 @@ class Installable:
 
     def _forget(self) -> None:
         """What was answered."""
-        for kept in (self._could, self._having, self._offered, self._asked):
+        for kept in (self._could, self._having, self._offered, self._asked, self._costs):
             kept.clear()
 
     def catch_up(self, most: int | None = None) -> bool:
@@ -151,6 +155,24 @@ class Installable:
 
     # Questions
 
+    def comparisons(self, wants: Sequence[Want]) -> int:
+        """Return how many comparisons with values of systems and trees the requirements take together."""
+        every = [member for want in wants for member in (want, *want.guests)]
+        hosts = {want.host_requires: None for want in wants}
+        distros = {member.distro_requires: None for member in every if member.own is None}
+        trees = self._all_trees().columns
+        read = map(distro_from_text, distros)
+        return comparisons(map(from_text, hosts), self._labs.columns) + comparisons_uncached(read, trees)
+
+    def comparisons_at_most(self, want: Want) -> int:
+        """Return the comparisons of one recipe; the sum over recipes may exceed that of all together."""
+        question = want.host_requires, want.distro_requires
+        kept = self._costs.get(question)
+        if kept is None:
+            _make_room(self._costs)
+            kept = self._costs[question] = self.comparisons((want,))
+        return kept
+
     def trees_of(self, want: Want) -> Sequence[Tree]:
         """Those that it means, newest first."""
         return (None,) if want.own else self._newest_first(want.distro_requires)
@@ -159,10 +181,16 @@ class Installable:
         kept = self._trees.get(distro_requires)
         if kept is None:
             _make_room(self._trees)
-            trees = [{**document, "id": tree_id} for tree_id, document in self._directory.trees()]
-            found = newest_first(distro_from_text(distro_requires), trees)
-            kept = self._trees[distro_requires] = tuple(tree["id"] for tree in found)
+            found = self._all_trees().fitting(distro_from_text(distro_requires))
+            kept = self._trees[distro_requires] = found
         return kept
+
+    def _all_trees(self) -> NewestFirst:
+        if self._ordered is None:
+            self._ordered = NewestFirst(
+                {**document, "id": tree_id} for tree_id, document in self._directory.trees()
+            )
+        return self._ordered
 
     def could_install(self, distro: Distro | Tree) -> int:
         """The systems that could install a distro tree, or a distro of one's own."""

@@ -8,38 +8,55 @@ from domain.scheduling.bitmaps import lowest, numbers_in
 
 
 def match(wants: Sequence[int]) -> list[int] | None:
-    """A different system number for each bitmap of candidates, or None where there is no such choice.
+    """Return a different system number for each bitmap of candidates, or None where there is no such choice.
 
-    Augmenting paths: who finds nothing free asks the takers of its candidates to move on.
+    The recipes with the fewest candidates choose first; a recipe without a free candidate makes others move
+    along the shortest augmenting path.
     """
-    owner: dict[int, int] = {}
-    taken = 0
-    for index in range(len(wants)):
-        if not wants[index]:
-            return None
-        free = wants[index] & ~taken
-        if free:
-            number = lowest(free)
-            owner[number] = index
-            taken |= 1 << number
-        elif _augment(wants, index, owner, set()):
-            taken = sum(1 << number for number in owner)
-        else:
-            return None
-    return _by_index(owner)
+    if not all(wants):
+        return None
+    matching = _Matching(wants)
+    order = sorted(range(len(wants)), key=lambda index: wants[index].bit_count())
+    if all(matching.add(index) for index in order):
+        return matching.numbers
+    return None
 
 
-def _augment(wants: Sequence[int], index: int, owner: dict[int, int], seen: set[int]) -> bool:
-    """Find a system for `index`, moving others where they can go elsewhere."""
-    for number in numbers_in(wants[index]):
-        if number in seen:
-            continue
-        seen.add(number)
-        if number not in owner or _augment(wants, owner[number], owner, seen):
-            owner[number] = index
-            return True
-    return False
+class _Matching:
+    """Mutable: `add` the recipes one after another."""
 
+    def __init__(self, wants: Sequence[int]) -> None:
+        self.numbers = [-1] * len(wants)
+        self._wants = wants
+        self._owner: dict[int, int] = {}
+        self._taken = 0
 
-def _by_index(owner: dict[int, int]) -> list[int]:
-    return [number for number, _ in sorted(owner.items(), key=lambda pair: pair[1])]
+    def add(self, index: int) -> bool:
+        """Give the recipe a system; False where that is impossible beside the recipes already added.
+
+        The search is breadth first, so it looks at each recipe once: several recipes with the same candidates
+        cost hardly more than one.
+        """
+        seen, asked_by, queue = 0, dict[int, int](), [index]
+        for asking in queue:
+            fresh = self._wants[asking] & ~seen
+            free = fresh & ~self._taken
+            if free:
+                self._move(index, asking, lowest(free), asked_by)
+                return True
+            seen |= fresh
+            for number in numbers_in(fresh) if fresh else ():
+                asked_by[number] = asking
+                queue.append(self._owner[number])
+        return False
+
+    def _move(self, index: int, asking: int, number: int, asked_by: dict[int, int]) -> None:
+        """Each recipe on the path takes the next system and leaves its own to the recipe that asks for it."""
+        self._taken |= 1 << number
+        while True:
+            before = self.numbers[asking]
+            self.numbers[asking] = number
+            self._owner[number] = asking
+            if asking == index:
+                return
+            number, asking = before, asked_by[before]

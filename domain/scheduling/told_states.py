@@ -16,8 +16,10 @@ from typing import Any, Final, TypeAlias
 from domain.access.policy import Form, Policy, policy_of
 from domain.access.policy import told as told_policy
 from domain.priority import Priority
+from domain.recipe.results import NO_RESULTS, Results
 from domain.recipe.state import Recipe, Task
 from domain.recipe_set.state import RecipeSet
+from domain.system.failures import NO_FAILURES, Failures
 from domain.system.state import Loan, Reservation, System
 from domain.values import maker
 
@@ -65,9 +67,17 @@ def told_recipes(recipes: Sequence[Recipe], texts: Texts) -> dict[str, Told]:
     columns = told(Recipe, recipes)
     tasks = told(Task, list(chain.from_iterable(columns["tasks"])))
     columns["tasks"] = list(map(len, columns["tasks"]))
+    columns["results"] = [_told_results(results) for results in columns["results"]]
     texts.replace(columns, RECIPE_TEXTS)
     texts.replace(tasks, TASK_TEXTS)
     return {"recipes": columns, "tasks": tasks}
+
+
+def _told_results(results: Results) -> Sequence[Any] | None:
+    """Return columns of results, None for a recipe without any."""
+    if not results.result_count:
+        return None
+    return results.result_count, results.log_count, results.kinds, list(map(sorted, results.digests))
 
 
 def told_systems(systems: Sequence[System], texts: Texts) -> dict[str, Told]:
@@ -87,7 +97,6 @@ def with_texts(columns: Told, texts: Sequence[str], names: Iterable[str]) -> dic
 
 def recipes(columns: Told, tasks: Told, texts: Sequence[str]) -> Iterator[Recipe]:
     read = with_texts(tasks, texts, TASK_TEXTS)
-    read["results"] = (_results(told) if told else () for told in tasks["results"])
     made = _made(Task, read)
     read = with_texts(columns, texts, RECIPE_TEXTS)
     # Most have one.
@@ -97,6 +106,7 @@ def recipes(columns: Told, tasks: Told, texts: Sequence[str]) -> Iterator[Recipe
     read["autopick_pools"] = map(tuple, columns["autopick_pools"])
     for name in ("deadline", "recorded_deadline"):
         read[name] = map(_moment, columns[name])
+    read["results"] = map(_results, columns["results"])
     return _made(Recipe, read)
 
 
@@ -112,6 +122,7 @@ def systems(columns: Told, texts: Sequence[str]) -> Iterator[System]:
     read = with_texts(columns, texts, SYSTEM_TEXTS)
     read["reservation"] = map(_reservation, columns["reservation"])
     read["loan"] = map(_loan, columns["loan"])
+    read["failures"] = map(_failures, columns["failures"])
     read["access_policy"] = map(_policy, columns["access_policy"])
     return _made(System, read)
 
@@ -125,8 +136,11 @@ def _names(cls: type[Any]) -> Iterator[str]:
     return (field.name for field in fields(cls))
 
 
-def _results(told: Sequence[Sequence[Any]]) -> tuple[tuple[Any, ...], ...]:
-    return tuple((*result[:3], tuple(result[3])) for result in told)
+def _results(columns: Sequence[Any] | None) -> Results:
+    if columns is None:
+        return NO_RESULTS
+    result_count, log_count, kinds, digests = columns
+    return Results(result_count, log_count, tuple(kinds), tuple(map(frozenset, digests)))
 
 
 def _reservation(held: Mapping[str, Any] | None) -> Reservation | None:
@@ -135,6 +149,10 @@ def _reservation(held: Mapping[str, Any] | None) -> Reservation | None:
 
 def _loan(held: Mapping[str, Any] | None) -> Loan | None:
     return None if held is None else Loan(**{**held, "until": _moment(held["until"])})
+
+
+def _failures(held: Mapping[str, Any]) -> Failures:
+    return Failures(tuple(held["jobs"]), tuple(held["distros"])) if held["jobs"] else NO_FAILURES
 
 
 def _policy(entries: Sequence[Form] | None) -> Policy | None:

@@ -63,18 +63,29 @@ def job_document(**fields: Any) -> dict[str, Any]:
 
 
 def read_xml(body: bytes, submitter: str = "alice", *, is_admin: bool = False) -> JobSpec:
-    return read_job(body, "application/xml", KNOWN, submitter, is_admin)
+    return read_job(body, "application/xml", KNOWN, submitter, is_admin).spec
 
 
 def read_json(document: Any, submitter: str = "alice", *, is_admin: bool = False) -> JobSpec:
     body = document if isinstance(document, bytes) else json.dumps(document).encode()
-    return read_job(body, "application/json; charset=utf-8", KNOWN, submitter, is_admin)
+    return read_job(body, "application/json; charset=utf-8", KNOWN, submitter, is_admin).spec
+
+
+def warnings_of(body: Any, submitter: str = "alice", **how: Any) -> list[tuple[str, str]]:
+    """Bytes that begin like XML are read as XML, anything else as JSON."""
+    if isinstance(body, bytes) and body.startswith(b"<"):
+        read = read_job(body, "application/xml", KNOWN, submitter, False, **how)
+    else:
+        read = read_job(json.dumps(body).encode(), "application/json", KNOWN, submitter, False, **how)
+    return [(warning.where, warning.message) for warning in read.warnings]
 
 
 def faults_of(body: Any, submitter: str = "alice", *, is_admin: bool = False) -> list[tuple[str, str]]:
-    """Bytes that begin like XML are read as XML, anything else as JSON."""
-    read = read_xml if isinstance(body, bytes) and body.startswith(b"<") else read_json
+    """Return what is wrong, warnings included. Bytes that begin like XML are XML, anything else JSON."""
+    is_xml = isinstance(body, bytes) and body.startswith(b"<")
+    content = body if isinstance(body, bytes) else json.dumps(body).encode()
+    kind = "application/xml" if is_xml else "application/json"
     with pytest.raises(FaultyInput) as refused:
-        read(body, submitter, is_admin=is_admin)
+        read_job(content, kind, KNOWN, submitter, is_admin, strict=True)
     assert type(refused.value) is FaultyInput
     return [(fault.where, fault.message) for fault in refused.value.faults]

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import pytest
 
+from api.intake import read_job
+from domain.errors import FaultyInput
+from domain.job.retention import RetentionTag, RetentionTags
+from domain.job.spec import JobSpec
 from domain.requirements import KeyValue, from_text
 from tests.intake.elements import SHORT
-from tests.intake.jobs import job_document, job_xml, read_json, read_xml
+from tests.intake.jobs import KNOWN, job_document, job_xml, read_json, read_xml
 from tests.intake.schema import is_valid
 
 EMPTY = 'user="" group="" retention_tag="" product=""'
@@ -22,6 +26,20 @@ def test_fields_of_json__empty__mean_absent() -> None:
     task = {"name": "/t", "role": ""}
     empty = dict.fromkeys(("user", "group", "retention_tag", "product"), "")
     assert read_json(job_document(recipe={"role": "", "tasks": [task]}, **empty)) == read_json(job_document())
+
+
+def test_retention_tags__of_the_service__are_those_that_jobs_may_have() -> None:
+    tags = RetentionTags([RetentionTag("week", 7), RetentionTag("kept", 0, needs_product=True)])
+
+    def read(attributes: str) -> JobSpec:
+        return read_job(job_xml(job=attributes), "text/xml", KNOWN, "alice", False, tags=tags).spec
+
+    assert (read("").retention_tag, read('retention_tag=""').retention_tag) == ("week", "week")
+    assert read('retention_tag="KEPT" product="p"').retention_tag == "kept"
+    with pytest.raises(FaultyInput, match="must be one of week, kept"):
+        read('retention_tag="scratch"')
+    with pytest.raises(FaultyInput, match="needs a product"):
+        read('retention_tag="kept"')
 
 
 def test_minor_version__empty__is_zero() -> None:

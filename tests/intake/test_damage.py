@@ -9,9 +9,10 @@ from functools import partial
 import pytest
 from lxml import etree
 
+from api.intake import read_job
 from domain.errors import FaultyInput
 from tests.intake.elements import ELEMENTS
-from tests.intake.jobs import SAMPLES, read_xml
+from tests.intake.jobs import KNOWN, SAMPLES
 from tests.intake.rich import RICH
 from tests.intake.schema import is_valid
 
@@ -30,6 +31,7 @@ VALUES = (
     "retention_tag",
     "must be a mail address",
     "must not be empty",
+    "decides nothing",
 )
 
 
@@ -87,7 +89,7 @@ CHANGES = {
 
 def faults(body: bytes) -> list[str]:
     try:
-        read_xml(body)
+        read_job(body, "application/xml", KNOWN, "alice", False, strict=True)
     except FaultyInput as wrong:
         return [fault.message for fault in wrong.faults]
     return []

@@ -64,9 +64,9 @@ RECIPE = "recipe_sets[0].recipes[0]"
             "must be a whole number",
         ),
         (
-            job_document(recipe={"host_requires": {"force": "x.example.com"}}),
+            job_document(recipe={"host_requires": {"force": "nowhere.invalid"}}),
             f"{RECIPE}.host_requires.force",
-            'there is no system "x.example.com"',
+            'there is no system "nowhere.invalid"',
         ),
     ],
 )

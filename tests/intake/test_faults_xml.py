@@ -72,7 +72,7 @@ def test_xml__one_fault_of_its_form__is_told_once_at_its_line(body: bytes, where
             "line 1, <job>",
             "retention_tag: must be one of scratch, 60days, 120days, active, audit",
         ),
-        (job_xml(job='retention_tag="Audit"'), "line 1, <job>", 'retention tag "Audit" needs a product'),
+        (job_xml(job='retention_tag="Audit"'), "line 1, <job>", 'retention tag "audit" needs a product'),
         (job_xml(job='product="x"'), "line 1, <job>", 'product: retention tag "scratch" takes no product'),
         (job_xml(in_job="<notify><cc>nobody</cc></notify>"), "line 1, <cc>", "must be a mail address"),
         (

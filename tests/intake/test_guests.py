@@ -87,17 +87,6 @@ def test_guest__called_nothing__has_no_name() -> None:
             "line 6, <guestrecipe>",
             "unknown element <guestrecipe> in <guestrecipe>",
         ),
-        # It decides nothing, but who wrote it meant something.
-        (
-            guest_xml(inside=f'{DISTRO}<hostRequires><memroy value="1"/></hostRequires>{TASK}'),
-            "line 5, <memroy>",
-            "unknown element <memroy>",
-        ),
-        (
-            guest_xml(inside=f'{DISTRO}<hostRequires force="x.example.com"/>{TASK}'),
-            "line 5, <hostRequires>",
-            'force: there is no system "x.example.com"',
-        ),
         (
             guest_xml(inside=f"{DISTRO}{HOST}{TASK}<autopick><pool>huge</pool></autopick>"),
             "line 5, <pool>",
@@ -124,11 +113,6 @@ GUESTS = "recipe_sets[0].recipes[0].guests"
             guest_document(distro_requires=None),
             f"{GUESTS}[0]",
             'has neither "distro_requires" nor "distro"',
-        ),
-        (
-            guest_document(host_requires={"element": "arch", "value": "vax"}),
-            f"{GUESTS}[0].host_requires.value",
-            'there is no architecture "vax"',
         ),
         (
             guest_document(distro_requires_xml=DISTRO),

@@ -137,7 +137,6 @@ FAULTY = [
         "line 5, <auto_prov>",
         "value: must be true: it cannot be asked for the opposite",
     ),
-    ('<system><added value=""/></system>', "line 5, <added>", "value: must be a day, YYYY-MM-DD"),
     (
         '<system><compatible_with_distro arch="x86_64"/></system>',
         "line 5, <compatible_with_distro>",

@@ -3,54 +3,118 @@
 from __future__ import annotations
 
 import asyncio
-from threading import Barrier
+from collections import Counter
+from threading import Barrier, Event
+from typing import Any
 
 import pytest
 from argon2 import PasswordHasher
 
-from api.passwords import AT_ONCE, ATTEMPTS, ATTEMPTS_OF_ADDRESS, WAITING, Attempts, Hashing
+from api.attempts import ATTEMPTS, ATTEMPTS_OF_ADDRESS, MAX_WAITING, Attempts
+from api.passwords import AT_ONCE, DOUBTFUL_AT_ONCE, DOUBTFUL_WAITING, WAITING, Hashing
 from domain.errors import TooOften
 
 
-def test_attempts__more_than_a_few_within_a_minute__refused_and_told_when_to_come_again() -> None:
-    attempts = Attempts()
-    for _ in range(ATTEMPTS):
-        attempts.begin("ada")
-    with pytest.raises(TooOften) as refused:
-        attempts.begin("ada")
-    assert 1 <= refused.value.retry_after_seconds <= 60
-    attempts.begin("bob")
+async def tried(attempts: Attempts, user: str, address: str | None = None, *, is_right: bool = False) -> None:
+    async with attempts.attempt(user, address) as attempt:
+        await asyncio.sleep(0)
+        attempt.has_failed = not is_right
 
 
-def test_attempts__successful_ones__do_not_count() -> None:
-    attempts = Attempts()
-    for _ in range(3 * ATTEMPTS):
-        attempts.begin("ada")
-        attempts.succeeded("ada")
+def test_attempts__more_failures_than_a_few_within_a_minute__refused_and_told_when_to_come_again() -> None:
+    async def asked() -> None:
+        attempts = Attempts()
+        for _ in range(ATTEMPTS):
+            await tried(attempts, "ada")
+        with pytest.raises(TooOften) as refused:
+            await tried(attempts, "ada", is_right=True)
+        assert 1 <= refused.value.retry_after_seconds <= 60
+        assert (attempts.failed_count("ada"), attempts.failed_count("bob")) == (ATTEMPTS, 0)
+        await tried(attempts, "bob")
+
+    asyncio.run(asked())
+
+
+def test_attempts__successful_ones_at_once__wait_for_each_other_and_do_not_count() -> None:
+    async def asked() -> None:
+        attempts = Attempts()
+        await tried(attempts, "ada")
+        many = (tried(attempts, "ada", "10.0.0.1", is_right=True) for _ in range(MAX_WAITING))
+        await asyncio.gather(*many)
+        assert attempts.failed_count("ada") == 1
+
+    asyncio.run(asked())
+
+
+def test_attempts__wrong_ones_at_once__no_more_than_there_are_places() -> None:
+    async def asked() -> list[BaseException | None]:
+        attempts = Attempts()
+        guesses = (tried(attempts, "ada") for _ in range(3 * ATTEMPTS))
+        return await asyncio.gather(*guesses, return_exceptions=True)
+
+    answers = asyncio.run(asked())
+    assert Counter(map(type, answers)) == {type(None): ATTEMPTS, TooOften: 2 * ATTEMPTS}
+
+
+def test_attempts__more_than_may_wait__refused_for_a_while() -> None:
+    async def asked() -> list[BaseException | None]:
+        attempts = Attempts()
+        many = (tried(attempts, "ada", is_right=True) for _ in range(ATTEMPTS + MAX_WAITING + 1))
+        return await asyncio.gather(*many, return_exceptions=True)
+
+    assert Counter(map(type, asyncio.run(asked()))) == {type(None): ATTEMPTS + MAX_WAITING, TooOften: 1}
 
 
 def test_attempts__many_names_from_one_address__refused_there_and_nowhere_else() -> None:
-    attempts = Attempts()
-    for number in range(ATTEMPTS_OF_ADDRESS):
-        attempts.begin(f"user-{number}", "10.0.0.1")
-    for _ in range(ATTEMPTS + 1):
-        with pytest.raises(TooOften, match=f"^{ATTEMPTS_OF_ADDRESS} attempts"):
-            attempts.begin("ada", "10.0.0.1")
-    # Who was refused for the address has not used up what the name has.
-    for _ in range(ATTEMPTS):
-        attempts.begin("ada", "10.0.0.2")
+    async def asked() -> None:
+        attempts = Attempts()
+        for number in range(ATTEMPTS_OF_ADDRESS):
+            await tried(attempts, f"user-{number}", "10.0.0.1")
+        for _ in range(ATTEMPTS + 1):
+            with pytest.raises(TooOften, match=f"^{ATTEMPTS_OF_ADDRESS} attempts"):
+                await tried(attempts, "ada", "10.0.0.1")
+        # An attempt that is refused for its address uses up no place of the name.
+        assert attempts.failed_count("ada") == 0
+        await tried(attempts, "ada", "10.0.0.2")
+
+    asyncio.run(asked())
 
 
 def test_attempts__one_that_succeeds__leaves_those_of_other_names_counted() -> None:
-    attempts = Attempts()
-    for number in range(ATTEMPTS_OF_ADDRESS - 1):
-        attempts.begin(f"user-{number}", "10.0.0.1")
-    for _ in range(3):
-        attempts.begin("mallory", "10.0.0.1")
-        attempts.succeeded("mallory", "10.0.0.1")
-    attempts.begin("ada", "10.0.0.1")
-    with pytest.raises(TooOften):
-        attempts.begin("bob", "10.0.0.1")
+    async def asked() -> None:
+        attempts = Attempts()
+        for number in range(ATTEMPTS_OF_ADDRESS - 1):
+            await tried(attempts, f"user-{number}", "10.0.0.1")
+        for _ in range(3):
+            await tried(attempts, "mallory", "10.0.0.1", is_right=True)
+        await tried(attempts, "ada", "10.0.0.1")
+        with pytest.raises(TooOften):
+            await tried(attempts, "bob", "10.0.0.1")
+
+    asyncio.run(asked())
+
+
+def test_hashing__flood_of_doubtful_ones__leaves_places_for_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    released = Event()
+
+    def slowly(_: object, hashed: str, __: bytes) -> bool:
+        return hashed == "right" or released.wait(20)
+
+    monkeypatch.setattr(PasswordHasher, "verify", slowly)
+
+    async def asked() -> list[Any]:
+        hashing = Hashing()
+        flood = [
+            asyncio.ensure_future(hashing.is_right("x", "wrong", is_doubtful=True))
+            for _ in range(3 * WAITING)
+        ]
+        await asyncio.sleep(0)
+        assert [await hashing.is_right("x", "right") for _ in range(5)] == [True] * 5
+        released.set()
+        return await asyncio.gather(*flood, return_exceptions=True)
+
+    places = DOUBTFUL_AT_ONCE + DOUBTFUL_WAITING
+    assert Counter(map(type, asyncio.run(asked()))) == {bool: places, TooOften: 3 * WAITING - places}
 
 
 def test_hashing__right_and_wrong__told_apart_and_nobodys_is_never_right() -> None:

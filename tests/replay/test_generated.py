@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from domain.requirements.columns import Columns
-from domain.requirements.distro import DISTRO, newest_first
+from domain.requirements.distro import DISTRO, NewestFirst
 from domain.requirements.evaluate import matching
 from domain.requirements.host import HOST
 from domain.requirements.vocabulary import DISK, SYSTEM
@@ -145,8 +145,9 @@ def could_start(recipes: list[Any], lab: dict[str, Any], lab_controller: str) ->
     systems = [system for system in lab["systems"] if system["lab_controller"] == lab_controller]
     trees = [tree for tree in lab["distro_trees"] if lab_controller in tree["urls"]]
     installed = [guest for recipe in recipes for guest in recipe.get("guests", ())]
+    ordered = NewestFirst(trees)
     for each in (*recipes, *installed):
-        if not newest_first(checked(DISTRO, each["distro_requires"]), trees):
+        if not ordered.fitting(checked(DISTRO, each["distro_requires"])):
             return False
     return matched([fitting(recipe, systems) for recipe in recipes])
 

@@ -9,6 +9,7 @@ import pytest
 
 from api.settings import BadSettings, Settings, default_data
 from domain.errors import Fault
+from domain.job.retention import RetentionTag
 
 
 def test_read__nothing_given__has_defaults() -> None:
@@ -88,6 +89,14 @@ def test_environment__read_by_another_process__gives_the_same_settings(tmp_path:
     assert settings.access_log is False
     assert settings.cors_origins == ("https://a.example.com", "https://b.example.com")
     assert Settings.read(settings.environment()) == settings
+
+
+def test_retention_tags__as_a_text__have_days_and_products() -> None:
+    tags = Settings.read({"LABLEDGER_RETENTION_TAGS": "week:7, kept:0:product"}).retention_tags
+    assert tags == (RetentionTag("week", 7), RetentionTag("kept", 0, needs_product=True))
+    for wrong in ("week", "week:x", "week:7,week:8", "week:7:products"):
+        with pytest.raises(BadSettings, match="retention tag"):
+            Settings.read({"LABLEDGER_RETENTION_TAGS": wrong})
 
 
 def test_settings__every_field__says_what_it_is_for_and_who_reads_it() -> None:

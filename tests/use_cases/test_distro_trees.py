@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
@@ -12,12 +13,16 @@ import pytest
 
 from api.intake import read_job
 from api.store.requests import Append
+from api.use_cases import choose_trees
+from api.use_cases.choose_trees import distro_trees, require_bounded
 from api.use_cases.submit_job import submit_job
 from domain.directory import events as directory
+from domain.errors import FaultyInput
 from domain.events import Change, Decided, Stamp
 from domain.job.spec import JobSpec, RecipeSetSpec
 from domain.priority import Priority
 from domain.recipe.events import RecipeNew
+from domain.scheduling.distro_trees import DistroTrees
 from domain.system.events import SystemAccessPolicyChanged
 from domain.upkeep.registration import register
 from tests.histories.jobs import job, recipe
@@ -73,7 +78,7 @@ def test_sample__newer_tree_in_a_lab_of_one_machine__has_those_of_the_other_labs
 ) -> None:
     with bench.scene() as scene:
         scene.put(_lab())
-        spec = read_job(sample(name), "application/xml", KNOWN, "bob", is_admin=True)
+        spec = read_job(sample(name), "application/xml", KNOWN, "bob", is_admin=True).spec
         assert trees(Town(scene), spec) == tree_ids
 
 
@@ -118,3 +123,47 @@ def test_submission__newest_tree_in_a_lab_for_some__is_judged_for_the_owner_and_
     assert trees(town, spec) == [1], "bob"
     assert trees(town, replace(spec, group="qa")) == [2], "bob, for qa"
     assert trees(town, replace(spec, owner="ada")) == [2], "for ada"
+
+
+def _with_patterns(count: int) -> JobSpec:
+    patterns = {"or": [{"element": "hostname", "op": "like", "value": f"%x{n}%"} for n in range(count)]}
+    return job([RecipeSetSpec(Priority.Normal, (recipe(patterns),))])
+
+
+def test_submission__more_comparisons_than_allowed__is_refused_and_says_so(
+    town: Town, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(choose_trees, "MAX_COMPARISONS", 1_000)
+    end = town.log.end()
+    for ask in (submit_job, require_bounded):
+        with pytest.raises(FaultyInput, match=r"20\d\d comparisons.* 2 systems .* 1000 are allowed"):
+            # Two systems, and each has a name of its own.
+            if ask is submit_job:
+                town.ask(submit_job, by("bob"), _with_patterns(999))
+            else:
+                town.scene.door.ask(lambda services, _: require_bounded(services, _with_patterns(999)))
+    assert town.log.end() == end
+
+
+def test_submission__long_choice__leaves_the_event_loop_while_nothing_is_folded(
+    town: Town, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    threads: list[str] = []
+    choose = DistroTrees.choose
+
+    def noted(self: DistroTrees, *args: Any) -> Any:
+        threads.append(threading.current_thread().name)
+        assert town.services().feed._folding.locked()
+        return choose(self, *args)
+
+    monkeypatch.setattr(DistroTrees, "choose", noted)
+    town.ask(submit_job, by("bob"), _with_patterns(999))
+    assert threads and all(name.startswith("long-questions") for name in threads)
+
+
+def test_submission__beyond_the_budget_of_cpu_time__is_refused(
+    town: Town, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(choose_trees, "MAX_CPU_SECONDS", -1.0)
+    with pytest.raises(FaultyInput, match="of CPU time"):
+        town.scene.door.ask(lambda services, _: distro_trees(services, _with_patterns(999), "bob"))

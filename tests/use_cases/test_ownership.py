@@ -7,16 +7,18 @@ from typing import Any
 
 import pytest
 
+from api.services import Request
 from api.use_cases.change_policy import change_pool_policy, change_system_policy
 from api.use_cases.change_system import SystemChange
 from api.use_cases.import_systems import import_systems
 from api.use_cases.importing import Item, Place
+from api.use_cases.lab_updates import change_own_system
 from api.use_cases.move_system import move_system
 from api.use_cases.put_document import put_document
 from api.use_cases.reserve_system import return_system
 from domain.errors import NotPermitted, Refused, Unknown
 from domain.system.events import SystemReservationBegun, SystemRunning
-from tests.use_cases.asking import Town, as_admin, by
+from tests.use_cases.asking import LAB, Town, as_admin, by
 
 QA = {"owners": ["ada"], "members": ["bob"]}
 
@@ -148,3 +150,20 @@ def test_user__last_admin_loses_the_role__refused(town: Town) -> None:
     # Repeating the name without roles takes none away.
     assert town.ask(put_document, as_admin(), "user", "root", {"email": "root@example.com"}) is not None
     assert town.known("user", "root") == {"roles": ["admin"], "email": "root@example.com"}
+
+
+@pytest.mark.parametrize(
+    ("who", "owner", "allowed"), [("bob", "root", True), ("bob", "bob", False), ("root", "bob", True)]
+)
+def test_system__given_away_by_a_lab_controller__only_by_its_owner(
+    town: Town, who: str, owner: str, allowed: bool
+) -> None:
+    """What a lab controller says of the owner counts where it is no news, or the owner is its bearer."""
+    request = Request(who, "test", role="lab-controller")
+    change = SystemChange(owner=owner, condition="Broken", reason="told")
+    if not allowed:
+        with pytest.raises(NotPermitted, match="only they give it to somebody else"):
+            town.ask(change_own_system, request, LAB, "b", change)
+    else:
+        assert town.ask(change_own_system, request, LAB, "b", change)
+    assert town.state("system/b").owner == (owner if allowed else "root")

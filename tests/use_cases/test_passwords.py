@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections import Counter
 from datetime import timedelta
+from typing import Any
 
 import pytest
 
-from api.passwords import ATTEMPTS, Hashing
+from api.attempts import ATTEMPTS
+from api.passwords import Hashing
+from api.services import Request, Services
 from api.store.passwords import keep_hash
 from api.use_cases.log_in import LASTING, LoggedIn, log_in
 from api.use_cases.passwords import set_password
 from api.use_cases.put_document import put_document
 from api.use_cases.remove_document import remove_document
-from api.use_cases.tokens import digest_of
+from api.use_cases.tokens import create_token, digest_of
+from domain.directory.events import TokenCreated
 from domain.errors import (
     FaultyInput,
     NotPermitted,
@@ -28,7 +34,14 @@ LEFT_OVER = b"""
 INSERT INTO secret.passwords (password_id, user_name, hash, made_at)
 VALUES ('left-over', 'bob', 'old', now() - interval '2 hours') RETURNING 1
 """
+BOB = by("bob", token_id="bob")
 FIRST, SECOND = "correct horse", "battery staple"
+
+
+@pytest.fixture(autouse=True)
+def bobs_token(town: Town) -> None:
+    """Bob has a token of his widest role that has no end."""
+    town.happens("token/bob", TokenCreated("bob", "submitter", None, "d-bob"))
 
 
 def logs_in(town: Town, user: str, password: str, role: str | None = None, door: int = 0) -> LoggedIn:
@@ -41,7 +54,7 @@ def hashes(town: Town, user: str) -> list[str]:
 
 
 def test_password__first_set__lets_its_user_in_for_a_while(town: Town) -> None:
-    town.ask(set_password, by("bob"), "bob", FIRST)
+    town.ask(set_password, BOB, "bob", FIRST)
     found = logs_in(town, "bob", FIRST, door=1)
     services = town.services(1)
     assert found.role == "submitter"
@@ -55,7 +68,7 @@ def test_password__first_set__lets_its_user_in_for_a_while(town: Town) -> None:
 
 def test_password__hash__is_in_no_event(town: Town) -> None:
     before = town.log.end()
-    town.ask(set_password, by("bob"), "bob", FIRST)
+    town.ask(set_password, BOB, "bob", FIRST)
     assert town.since(before) == [("user/bob", "user.password-set")]
     (hashed,) = hashes(town, "bob")
     assert hashed.startswith("$argon2id$")
@@ -64,13 +77,13 @@ def test_password__hash__is_in_no_event(town: Town) -> None:
 
 
 def test_password__set_again__needs_the_first_which_counts_no_more(town: Town) -> None:
-    town.ask(set_password, by("bob"), "bob", FIRST)
+    town.ask(set_password, BOB, "bob", FIRST)
     with pytest.raises(FaultyInput) as refused:
-        town.ask(set_password, by("bob"), "bob", "short")
+        town.ask(set_password, BOB, "bob", "short")
     assert [fault.where for fault in refused.value.faults] == ["password", "current_password"]
     with pytest.raises(NotPermitted):
-        town.ask(set_password, by("bob"), "bob", SECOND, SECOND)
-    town.ask(set_password, by("bob"), "bob", SECOND, FIRST)
+        town.ask(set_password, BOB, "bob", SECOND, SECOND)
+    town.ask(set_password, BOB, "bob", SECOND, FIRST)
     assert len(hashes(town, "bob")) == 1
     with pytest.raises(NotRecognised):
         logs_in(town, "bob", FIRST)
@@ -91,12 +104,27 @@ def test_password__first_of_who_may_be_admin__is_set_by_no_lesser_token(town: To
     town.ask(put_document, as_admin(), "user", "bob", {"roles": ["submitter", "admin"]})
     before = town.log.end()
     with pytest.raises(NotPermitted, match="only an admin"):
-        town.ask(set_password, by("bob"), "bob", FIRST)
+        town.ask(set_password, BOB, "bob", FIRST)
     assert town.log.end() == before
     town.ask(set_password, as_admin(), "bob", FIRST)
     # Who knows the password has the roles anyway.
-    town.ask(set_password, by("bob"), "bob", SECOND, FIRST)
+    town.ask(set_password, BOB, "bob", SECOND, FIRST)
     assert logs_in(town, "bob", SECOND, "admin")
+
+
+def test_password__first_by_a_token_that_opens_less__is_refused(town: Town) -> None:
+    """A password lasts for ever, and opens every role: a token of four seconds would live on by it."""
+    end = town.services().clock() + timedelta(seconds=600)
+    _, short, _ = town.ask(create_token, BOB, "bob", "submitter", None, end)
+    _, narrow, _ = town.ask(create_token, as_admin(), "bob", "auditor", None)
+    before = town.log.end()
+    for token_id in (short, narrow, "no-such-token", None):
+        with pytest.raises(NotPermitted, match="a token that has no end and the widest role"):
+            town.ask(set_password, by("bob", token_id=token_id), "bob", FIRST)
+    assert (town.log.end(), hashes(town, "bob")) == (before, [])
+    # A second one takes the first, whatever the token.
+    town.ask(set_password, BOB, "bob", FIRST)
+    town.ask(set_password, by("bob", token_id=short), "bob", SECOND, FIRST)
 
 
 def test_password__user_made_admin_in_the_same_moment__is_set_by_no_lesser_token(town: Town) -> None:
@@ -104,7 +132,7 @@ def test_password__user_made_admin_in_the_same_moment__is_set_by_no_lesser_token
         town.ask(put_document, as_admin(), "user", "bob", {"roles": ["submitter", "admin"]})
 
     with town.scene.doors[1].appended.preceded(rises), pytest.raises(NotPermitted, match="only an admin"):
-        town.ask(set_password, by("bob"), "bob", FIRST, door=1)
+        town.ask(set_password, BOB, "bob", FIRST, door=1)
 
 
 def test_password__stale_if_match__the_one_before_counts(town: Town) -> None:
@@ -115,18 +143,18 @@ def test_password__stale_if_match__the_one_before_counts(town: Town) -> None:
 
 
 def test_password__set_twice_in_the_same_moment__who_knew_the_older_one_is_refused(town: Town) -> None:
-    town.ask(set_password, by("bob"), "bob", FIRST)
+    town.ask(set_password, BOB, "bob", FIRST)
 
     def by_admin() -> None:
         town.ask(set_password, as_admin(), "bob", "from the admin")
 
     with town.scene.doors[1].appended.preceded(by_admin), pytest.raises(Refused, match="set meanwhile"):
-        town.ask(set_password, by("bob"), "bob", SECOND, FIRST, door=1)
+        town.ask(set_password, BOB, "bob", SECOND, FIRST, door=1)
     assert logs_in(town, "bob", "from the admin")
 
 
 def test_log_in__nobody_of_that_name_or_no_password_or_a_wrong_one__are_the_same(town: Town) -> None:
-    town.ask(set_password, by("bob"), "bob", FIRST)
+    town.ask(set_password, BOB, "bob", FIRST)
     said = set()
     for user, password in (("mallory", FIRST), ("eve", FIRST), ("bob", SECOND), ("bob", "")):
         with pytest.raises(NotRecognised) as refused:
@@ -143,15 +171,64 @@ def test_log_in__wrong_too_often__even_the_right_one_waits(town: Town) -> None:
     with pytest.raises(TooOften):
         logs_in(town, "bob", FIRST)
     with pytest.raises(TooOften):
-        town.ask(set_password, by("bob"), "bob", SECOND, FIRST)
+        town.ask(set_password, BOB, "bob", SECOND, FIRST)
     # Admins are not kept from helping.
     assert town.ask(set_password, as_admin(), "bob", SECOND)
+
+
+def test_log_in__twelve_at_once_with_the_right_password__all_get_in_and_guesses_stay_bounded(
+    town: Town,
+) -> None:
+    for user in ("ada", "bob"):
+        town.ask(set_password, as_admin(), user, FIRST)
+
+    def together(user: str, *passwords: str) -> Counter[str]:
+        """What becomes of attempts that come at once, from one address."""
+
+        async def attempts(services: Services, _: Request) -> list[Any]:
+            asked = (log_in(services, "test", user, one, address="10.0.0.7") for one in passwords)
+            return await asyncio.gather(*asked, return_exceptions=True)
+
+        return Counter(type(one).__name__ for one in town.scene.door.ask(attempts))
+
+    wrong = tuple(f"guess {number}" for number in range(ATTEMPTS - 1))
+    assert together("bob", *wrong) == {"NotRecognised": ATTEMPTS - 1}
+    before = town.log.end()
+    assert together("bob", *[FIRST] * 12) == {"LoggedIn": 12}
+    assert {topic for _, topic in town.since(before)} == {"token.created"}
+    assert len(town.since(before)) == 12
+    # One guess is left in this minute, as it was before they came.
+    assert together("bob", *wrong) == {"NotRecognised": 1, "TooOften": ATTEMPTS - 2}
+    assert together("bob", FIRST) == {"TooOften": 1}
+    # Together with guesses: the right ones get in while a place is left.
+    assert together("ada", FIRST, SECOND, FIRST, SECOND, FIRST) == {"LoggedIn": 3, "NotRecognised": 2}
+
+
+def test_log_in__flood_of_guesses_from_many_addresses__leaves_a_place_for_names_without_failures(
+    town: Town,
+) -> None:
+    town.ask(set_password, as_admin(), "bob", FIRST)
+
+    async def flooded(services: Services, _: Request) -> list[Any]:
+        guesses = [
+            asyncio.ensure_future(log_in(services, "test", f"nobody-{n}", FIRST, address=f"10.0.{n}.1"))
+            for n in range(60)
+        ]
+        await asyncio.sleep(0.05)
+        right = [log_in(services, "test", "bob", FIRST, address="10.1.0.1") for _ in range(5)]
+        answers = await asyncio.gather(*right, return_exceptions=True)
+        for guess in guesses:
+            guess.cancel()
+        await asyncio.gather(*guesses, return_exceptions=True)
+        return answers
+
+    assert [type(answer) for answer in town.scene.door.ask(flooded)] == [LoggedIn] * 5
 
 
 def test_log_in__not_looked_at__is_no_attempt(town: Town, monkeypatch: pytest.MonkeyPatch) -> None:
     town.ask(set_password, as_admin(), "bob", FIRST)
 
-    async def busy(*_: object) -> bool:
+    async def busy(*_: object, **__: object) -> bool:
         raise TooOften("too many", 1)
 
     with monkeypatch.context() as patched:

@@ -59,6 +59,27 @@ def test_watcher__not_allowed_any_more__its_stream_ends() -> None:
     assert audience.broadcast.watchers == 0 and not audience.lines[0].is_aborted
 
 
+@pytest.mark.parametrize("is_missed", [False, True])
+def test_watcher__not_allowed_when_something_came__is_not_sent_it(is_missed: bool) -> None:
+    """What its watcher may see is asked when a piece is sent, not only from time to time."""
+
+    async def ended() -> list[bytes]:
+        audience, allowed = Audience(0, FakeLog(happened(1))), [True]
+        one = audience.watch(EVERYTHING, 0, lambda: allowed[0])
+        if is_missed:
+            audience.append(happened(1))
+            allowed[0] = False
+        task, told = await reading(one)
+        if not is_missed:
+            audience.append(happened(1))
+            allowed[0] = False
+        await settled()
+        assert task.done()
+        return told
+
+    assert ids(asyncio.run(ended())) == []
+
+
 def test_watcher__write_that_does_not_end__is_cut() -> None:
     async def cut() -> Audience:
         audience = Audience()

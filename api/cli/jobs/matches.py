@@ -11,7 +11,7 @@ from typing import IO, TYPE_CHECKING, Any
 import click
 
 from api.cli.arguments.params import Whole
-from api.cli.jobs.submit import JSON, STDIN, content_type
+from api.cli.jobs.submit import JSON, STDIN, content_type, show_warnings
 from api.cli.remote import remote, wide
 from api.cli.terminal.output import Output
 from api.cli.terminal.tables import Column, Row
@@ -37,16 +37,17 @@ EVERY = (
 @click.argument("file", metavar="FILE", type=click.File("rb", lazy=False))
 @click.option("--every", is_flag=True, help="Every system, each with all that keeps it out.")
 @click.option("--limit", type=Whole(), default=MOST, show_default=True, help="So many systems at most.")
+@click.option("--strict", is_flag=True, help="Refuse what is otherwise accepted with a warning.")
 @wide
 @remote
-def matches(client: Client, output: Output, file: IO[bytes], every: bool, limit: int) -> None:
+def matches(client: Client, output: Output, file: IO[bytes], every: bool, limit: int, strict: bool) -> None:
     """Show which systems could run the job in FILE, busy or not, before it is submitted; - for standard
     input, as in `labledger workflow … | labledger matches -`.
 
     Of a <hostRequires> alone, which systems it fits, whoever asks. Nothing is stored. Exit status 1 when
     there is a recipe that no system could run.
     """
-    told = _asked(client, output, getattr(file, "name", STDIN), file.read())
+    told = _asked(client, output, getattr(file, "name", STDIN), file.read(), strict=strict)
     if output.as_json:
         output.document(told)
     else:
@@ -58,7 +59,7 @@ def matches(client: Client, output: Output, file: IO[bytes], every: bool, limit:
         raise click.exceptions.Exit(1)
 
 
-def _asked(client: Client, output: Output, name: str, content: bytes) -> dict[str, Any]:
+def _asked(client: Client, output: Output, name: str, content: bytes, *, strict: bool) -> dict[str, Any]:
     from api.cli.failures import tell
     from api.client import Problem
 
@@ -67,10 +68,11 @@ def _asked(client: Client, output: Output, name: str, content: bytes) -> dict[st
         alone = {"host_requires_xml": content.decode(errors="replace")}
         kind, content = JSON, json.dumps(alone).encode()
     try:
-        told: dict[str, Any] = client.post_text("/matches", content, kind)
+        told: dict[str, Any] = client.post_text("/matches", content, kind, strict=strict or None)
     except Problem as problem:
         tell(problem, name, as_json=output.as_json)
         raise click.exceptions.Exit(1) from None
+    show_warnings(told, name, as_json=output.as_json)
     return told
 
 

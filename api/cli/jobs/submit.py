@@ -25,14 +25,18 @@ BY_SUFFIX = {".xml": XML, ".json": JSON}
 @click.command
 @click.argument("files", metavar="FILE…", nargs=-1, required=True, type=click.File("rb", lazy=False))
 @click.option("--wait", is_flag=True, help="Then follow every job until it is finished.")
+@click.option("--strict", is_flag=True, help="Refuse jobs that are otherwise accepted with a warning.")
 @remote
-def submit(client: Client, output: Output, files: tuple[IO[bytes], ...], wait: bool) -> None:
+def submit(client: Client, output: Output, files: tuple[IO[bytes], ...], wait: bool, strict: bool) -> None:
     """Submit job FILEs, XML or JSON, - for standard input; with --json one line for each.
 
+    Parts that decide nothing, or that name what the lab does not have, are told in warnings.
     A file that is refused does not keep those behind it back. Exit status 1 when any was; with --wait also
     unless every recipe completed, and none with result Warn, Fail or Panic.
     """
-    accepted = [job for job in (_submit(client, output, file) for file in files) if job is not None]
+    accepted = [
+        job for job in (_submit(client, output, file, strict=strict) for file in files) if job is not None
+    ]
     done = len(accepted) == len(files)
     if wait:
         from api.cli.jobs.watch import follow
@@ -43,21 +47,32 @@ def submit(client: Client, output: Output, files: tuple[IO[bytes], ...], wait: b
         raise click.exceptions.Exit(1)
 
 
-def _submit(client: Client, output: Output, file: IO[bytes]) -> dict[str, Any] | None:
+def _submit(client: Client, output: Output, file: IO[bytes], *, strict: bool) -> dict[str, Any] | None:
     from api.cli.failures import tell
     from api.client import Problem
 
     content = file.read()
     name = getattr(file, "name", STDIN)
     try:
-        job: dict[str, Any] = client.post_text("/jobs", content, content_type(name, content))
+        job: dict[str, Any] = client.post_text(
+            "/jobs", content, content_type(name, content), strict=strict or None
+        )
     except Problem as problem:
         tell(problem, name, as_json=output.as_json)
         return None
+    show_warnings(job, name, as_json=output.as_json)
     made = f"{_numbered('recipe set', job['recipe_set_ids'])}, {_numbered('recipe', job['recipe_ids'])}"
     number = job["job_id"]
     output.line({"file": name, **job}, f"job {number} submitted: {made} (labledger watch {number})")
     return job
+
+
+def show_warnings(answer: dict[str, Any], place: str, *, as_json: bool) -> None:
+    """Print the warnings of an answer to standard error; in JSON the answer itself has them."""
+    warnings = answer.get("warnings")
+    if warnings and not as_json:
+        lines = (f"  {warning['where']}: {warning['message']}" for warning in warnings)
+        click.echo("\n".join((f"{place}: warnings:", *lines)), err=True)
 
 
 def _numbered(what: str, ids: list[int]) -> str:

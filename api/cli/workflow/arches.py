@@ -16,14 +16,15 @@ def arches_of(connect: Callable[[], Client], distro: Document) -> Sequence[str]:
 
     Raises `Wrong` if no tree matches, and LabledgerError if the server does not answer.
     """
-    from domain.requirements.distro import DISTRO, newest_first
+    from domain.requirements.distro import DISTRO, NewestFirst
 
     with connect() as client:
         trees = client.pages("/distro-trees", "distro_trees")["distro_trees"]
     examined = DISTRO.examine(distro)
     if examined.findings:
         raise Wrong("; ".join(finding.message for finding in examined.findings))
-    arches = sorted({tree["arch"] for tree in newest_first(examined.node, trees)})
+    fitting = NewestFirst(trees).fitting(examined.node)
+    arches = sorted({tree["arch"] for tree in trees if tree["id"] in fitting})
     if not arches:
         raise Wrong("no distro tree of the server matches: name the architectures by --arch")
     return arches

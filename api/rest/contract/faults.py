@@ -8,7 +8,14 @@ from pydantic_core import ErrorDetails
 from api.intake.limits import FAULT_LIMIT, WORDS_LENGTH
 from api.intake.model_words import words_of
 from api.intake.near_names import fields_at, meant
-from api.rest.contract.values import FQDN_PATTERN, MAIL_PATTERN, NAME_PATTERN, NUMBER_PATTERN
+from api.rest.contract.values import (
+    FQDN_PATTERN,
+    LINK_PATTERN,
+    MAIL_PATTERN,
+    NAME_PATTERN,
+    NUMBER_PATTERN,
+    SHA256_PATTERN,
+)
 from domain.errors import Fault
 
 _PATTERNS = {
@@ -16,6 +23,8 @@ _PATTERNS = {
     FQDN_PATTERN: "must be a host name",
     NUMBER_PATTERN: "must be a number",
     MAIL_PATTERN: "must be a mail address",
+    LINK_PATTERN: "must be a link that begins with http:// or https://",
+    SHA256_PATTERN: "must be a SHA-256: 64 hexadecimal digits in lower case",
 }
 
 

@@ -29,6 +29,12 @@ class Query(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
+class Strict(Query):
+    strict: Annotated[
+        Truth, Field(description="refuse what is otherwise accepted with a warning, such as unknown names")
+    ] = False
+
+
 class Caught(Query):
     min_position: Annotated[Position, Field(description="wait until this position is reflected")] = 0
 

@@ -76,10 +76,15 @@ FQDN_PATTERN = (
 # No space, and no control characters: read models take no NUL.
 MAIL_PATTERN = r"^[^@\s\x00-\x1f\x7f]+@[^@\s\x00-\x1f\x7f]+$"
 NUMBER_PATTERN = r"^[1-9][0-9]{0,9}$"
+# A scheme, a host, and then no space and no control characters.
+LINK_PATTERN = r"^[Hh][Tt][Tt][Pp][Ss]?://[^\s/?#\x00-\x1f\x7f][^\s\x00-\x1f\x7f]*$"
+SHA256_PATTERN = r"^[0-9a-f]{64}$"
 
 Name = Annotated[str, StringConstraints(min_length=1, max_length=255, pattern=NAME_PATTERN)]
 Fqdn = Annotated[str, StringConstraints(max_length=253, pattern=FQDN_PATTERN)]
 Text = Annotated[str, StringConstraints(max_length=4_096), AfterValidator(printable)]
+Link = Annotated[str, StringConstraints(max_length=4_096, pattern=LINK_PATTERN)]
+Sha256 = Annotated[str, StringConstraints(pattern=SHA256_PATTERN)]
 Moment = Annotated[AwareDatetime, BeforeValidator(_dated), AfterValidator(_utc)]
 # Of answers: written by this service, so nobody checks it again.
 Time = Annotated[datetime, WithJsonSchema({"type": "string", "format": "date-time"})]
@@ -90,6 +95,7 @@ Real = Annotated[float, Field(allow_inf_nan=False), IS_NUMBER]
 Count = Annotated[int, Field(ge=0, le=2**31 - 1), IS_NUMBER]
 # An id in a path: the one way to write a number from 1 to 2^31 - 1.
 Number = Annotated[str, StringConstraints(pattern=NUMBER_PATTERN), AfterValidator(_below_2_31)]
+SizeBytes = Annotated[int, Field(ge=0, le=2**63 - 1), IS_NUMBER]
 Id = Annotated[int, Field(ge=1, le=2**31 - 1), IS_NUMBER]
 # Of a command: the position of what it follows from.
 CommandId = Annotated[int, Field(ge=1, le=2**63 - 1), IS_NUMBER]

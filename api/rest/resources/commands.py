@@ -6,6 +6,7 @@ import time
 from collections import Counter
 from typing import Any
 
+import falcon
 from falcon.asgi import Request, Response
 
 from api.rest import reading
@@ -15,11 +16,13 @@ from api.rest.contract import queries
 from api.rest.contract.answers import labs as answers
 from api.rest.contract.inputs.labs import CommandReport
 from api.rest.contract.operation import operation
-from api.rest.middleware.principal import request_of
+from api.rest.middleware.principal import Principal, principal_of, request_of
 from api.rest.resources.shapes import Row, lab_command
 from api.services import Services
+from api.use_cases.drafts import CommandItem
 from api.use_cases.known import known
 from api.use_cases.report_command import report_command
+from api.use_cases.tokens import token_counts
 from domain.errors import TooOften, Unknown
 from domain.names import called
 from projections.reader import At
@@ -59,7 +62,16 @@ class Commands:
         if not rows and query.wait_seconds and query.as_of is None:
             position, rows = await self._wait(asked, at.position, query.wait_seconds)
             at = At(position)
+            self._require_token(principal_of(req))
         reading.answer_read(resp, at, {"commands": [lab_command(row, name) for row in rows]})
+
+    def _require_token(self, principal: Principal) -> None:
+        """Raise HTTPUnauthorized when the token was revoked, or expired, while its bearer waited."""
+        if not token_counts(self._services, principal.token_id):
+            raise falcon.HTTPUnauthorized(
+                description="this token was revoked or has expired",
+                challenges=('Bearer error="invalid_token"',),
+            )
 
     async def _require_then(self, name: str, at: At) -> None:
         asked = {"kind": KIND, "name": name, "at": at.position}
@@ -91,8 +103,7 @@ class Commands:
     @operation("Report how far a command is", answers.CommandReported, body=CommandReport)
     async def on_patch_one(self, req: Request, resp: Response, name: str, command_id: int) -> None:
         report: CommandReport = await read_model(req)
-        done = await report_command(
-            self._services, request_of(req), name, command_id, report.state, report.reason
-        )
+        item = CommandItem(command_id, report.state, report.reason, report.power_failed)
+        done = await report_command(self._services, request_of(req), name, item)
         body = {"id": command_id, "state": report.state}
         await reading.answer_write(resp, self._services, done, body)

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Iterable
+from dataclasses import asdict
+from functools import partial
 
 import falcon
 from falcon.asgi import Request
 
 from api import intake
-from api.intake import DOORS
+from api.intake import DOORS, ReadJob
+from api.rest import seeing
 from api.rest.body import media_type
 from api.rest.middleware.principal import Principal
 from api.services import Services
-from domain.errors import FaultyInput
-from domain.job.spec import JobSpec
+from domain.errors import Fault, FaultyInput
 
 # What takes longer than a millisecond or two to read must not hold up everybody else.
 LONG_BODY_BYTES = 16_384
@@ -27,21 +30,38 @@ def door_of(req: Request) -> str:
     return kind
 
 
-async def read_job(services: Services, principal: Principal, body: bytes, kind: str) -> JobSpec:
-    """The job, if nothing is wrong with it. Names are judged against the end of the log."""
+async def read_job(
+    services: Services, principal: Principal, body: bytes, kind: str, *, strict: bool = False
+) -> ReadJob:
+    """Return the job, if nothing is wrong with it. Names are judged against the end of the log."""
     before = services.feed.position
     try:
-        return await _check(services, principal, body, kind)
+        read = await _check(services, principal, body, kind, strict=strict)
+        if not read.warnings:
+            return read
     except FaultyInput:
         await services.feed.catch_up()
         if services.feed.position == before:
             raise
-    return await _check(services, principal, body, kind)
+    else:
+        await services.feed.catch_up()
+        if services.feed.position == before:
+            return read
+    return await _check(services, principal, body, kind, strict=strict)
 
 
-async def _check(services: Services, principal: Principal, body: bytes, kind: str) -> JobSpec:
+async def _check(
+    services: Services, principal: Principal, body: bytes, kind: str, *, strict: bool
+) -> ReadJob:
     known = services.feed.directory.known_names()
+    hidden = seeing.hidden_now(principal, services)
+    read = partial(intake.read_job, strict=strict, hidden=hidden, tags=services.retention_tags)
     asked = (body, kind, known, principal.user, principal.is_admin)
     if len(body) < LONG_BODY_BYTES:
-        return intake.read_job(*asked)
-    return await asyncio.to_thread(intake.read_job, *asked)
+        return read(*asked)
+    return await asyncio.to_thread(read, *asked)
+
+
+def shown(warnings: Iterable[Fault]) -> list[dict[str, str]]:
+    """Return warnings as an answer has them."""
+    return [asdict(warning) for warning in warnings]

@@ -22,7 +22,7 @@ from api.rest.contract.operation import JSON, operation
 from api.rest.idempotency import once
 from api.rest.middleware.principal import principal_of, request_of
 from api.rest.resources.by_number import cancel, find
-from api.rest.resources.job_bodies import door_of, read_job
+from api.rest.resources.job_bodies import door_of, read_job, shown
 from api.rest.resources.shapes import job_document, listed_job
 from api.services import Request as Requested
 from api.services import Services
@@ -43,6 +43,7 @@ class Jobs:
     @operation(
         "Submit a job",
         answers.Submitted,
+        queries.Strict,
         body=Job,
         takes=(JSON, *(door for door in DOORS if door != JSON)),
         created=True,
@@ -52,10 +53,12 @@ class Jobs:
         kind = door_of(req)
         body = await read_body(req)
 
-        read = partial(read_job, self._services, principal_of(req))
+        strict = query_of(req, queries.Strict).strict
+        read = partial(read_job, self._services, principal_of(req), strict=strict)
 
         async def write(request: Requested) -> Committed:
-            return await submit_job(self._services, request, await read(body, kind))
+            job = await read(body, kind)
+            return await submit_job(self._services, request, job.spec, shown(job.warnings))
 
         done = await once(self._services, req, body, write)
         assert done is not None, "a submission is always something new"

@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
 import orjson
 from falcon.asgi import Request, Response
 
+from api.intake import ReadJob
 from api.rest import reading, seeing
 from api.rest.body import read_body
+from api.rest.context import query_of
+from api.rest.contract import queries
 from api.rest.contract.answers import explanations as answers
 from api.rest.contract.inputs.matches import Matchable
 from api.rest.contract.operation import JSON, operation
 from api.rest.middleware.principal import Principal, principal_of
-from api.rest.resources.job_bodies import door_of, read_job
+from api.rest.resources.job_bodies import door_of, read_job, shown
 from api.services import Services
-from api.use_cases.submit_job import distro_trees
+from api.use_cases.choose_trees import distro_trees, require_bounded
 from domain.errors import Fault, FaultyInput
 from domain.job.spec import JobSpec, RecipeSpec
 
@@ -40,12 +43,14 @@ class Matches:
     @operation(
         "Find the systems that could run a job, or that a host requirement fits",
         answers.Matches,
+        queries.Strict,
         body=Matchable,
         takes=(JSON, "application/xml", "text/xml"),
     )
     async def on_post(self, req: Request, resp: Response) -> None:
         kind, body = door_of(req), await read_body(req)
-        named = await self._asked(principal_of(req), body, kind)
+        strict = query_of(req, queries.Strict).strict
+        named, warnings = await self._asked(principal_of(req), body, kind, strict=strict)
         require_few(len(named), sum(1 for _ in self._services.feed.directory.items("system")))
         hidden = seeing.hidden_now(principal_of(req), self._services)
         asked = [asked for _, asked in named]
@@ -56,20 +61,25 @@ class Matches:
         ]
         # What takes longer than a millisecond or two must not hold up everybody else.
         systems = await asyncio.to_thread(_together, recipes)
-        reading.answer(resp, told["position"], {"systems": systems, "recipes": recipes})
+        answer = {"systems": systems, "recipes": recipes, "warnings": shown(warnings)}
+        reading.answer(resp, told["position"], answer)
 
-    async def _asked(self, principal: Principal, body: bytes, kind: str) -> list[Named]:
+    async def _asked(
+        self, principal: Principal, body: bytes, kind: str, *, strict: bool
+    ) -> tuple[list[Named], Iterable[Fault]]:
         if (alone := _filter_alone(body, kind)) is not None:
-            spec = await self._of_filter(principal, alone)
-            return [("", {"host_requires": spec.recipe_sets[0].recipes[0].host_requires})]
-        spec = await read_job(self._services, principal, body, kind)
+            job = await self._of_filter(principal, alone, strict=strict)
+            await require_bounded(self._services, job.spec)
+            asked = {"host_requires": job.spec.recipe_sets[0].recipes[0].host_requires}
+            return [("", asked)], map(_as_alone, job.warnings)
+        spec, warnings = await read_job(self._services, principal, body, kind, strict=strict)
         trees = iter(await distro_trees(self._services, spec, principal.user))
-        return list(_recipes(spec, spec.owner or principal.user, trees))
+        return list(_recipes(spec, spec.owner or principal.user, trees)), warnings
 
-    async def _of_filter(self, principal: Principal, alone: dict[str, Any]) -> JobSpec:
+    async def _of_filter(self, principal: Principal, alone: dict[str, Any], *, strict: bool) -> ReadJob:
         job = orjson.dumps({"recipe_sets": [{"recipes": [{**alone, **BESIDE}]}]})
         try:
-            return await read_job(self._services, principal, job, JSON)
+            return await read_job(self._services, principal, job, JSON, strict=strict)
         except FaultyInput as faulty:
             faults = [_as_alone(fault) for fault in faulty.faults]
             raise type(faulty)(faults) from None

@@ -15,14 +15,22 @@ from domain.recipe_set.messages import (
     ReportTaskResult,
     ReportTaskRunning,
     ReportWatchdog,
+    ResultLog,
 )
 
 Form = tuple[frozenset[str], frozenset[str], Callable[[ProgressItem], Report | None]]
 
 
 def _result(item: ProgressItem) -> Report | None:
-    urls = tuple(item.log_urls or ())
-    return ReportTaskResult(item.task_id or 0, item.result or "", item.message or "", item.score, urls)
+    return ReportTaskResult(
+        task_id=item.task_id or 0,
+        result=item.result or "",
+        message=item.message or "",
+        score=item.score,
+        log_urls=tuple(item.log_urls or ()),
+        path=item.path or "",
+        logs=tuple(ResultLog(**log.model_dump()) for log in item.logs or ()),
+    )
 
 
 def _task(item: ProgressItem) -> Report | None:
@@ -49,7 +57,7 @@ def _watchdog(item: ProgressItem) -> Report | None:
 
 # The fields that must be given, those that may be as well, and the report they make.
 FORMS: tuple[Form, ...] = (
-    (frozenset({"task_id", "result"}), frozenset({"message", "score", "log_urls"}), _result),
+    (frozenset({"task_id", "result"}), frozenset({"message", "score", "path", "logs", "log_urls"}), _result),
     (frozenset({"task_id", "state"}), frozenset(), _task),
     (frozenset({"state", "reason"}), frozenset(), _given_up),
     (frozenset({"state"}), frozenset(), _state),

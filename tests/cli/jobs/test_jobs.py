@@ -81,6 +81,17 @@ def test_submit__one_file_refused__others_are_submitted_and_status_is_1(
     assert result.stderr.splitlines() == [f"{file}:", "Error: Wrong", "  line 1: no job"]
 
 
+def test_submit__accepted_with_warnings__prints_them_and_strict_is_passed_on(
+    server: Server, run: Run, file: str
+) -> None:
+    warning = {"where": "line 5", "message": "there is no pool"}
+    server.on("POST", "/jobs", Answer({**SUBMITTED, "warnings": [warning]}, 201))
+    result = run("submit", "--strict", file)
+    assert (result.exit_code, "job 7 submitted" in result.stdout) == (0, True)
+    assert result.stderr.splitlines() == [f"{file}: warnings:", "  line 5: there is no pool"]
+    assert server.asked[0].query == {"strict": ["true"]}
+
+
 def test_submit__refused_with_wait__nothing_is_waited_for(server: Server, run: Run, file: str) -> None:
     server.on("POST", "/jobs", Answer({"title": "Wrong"}, 422))
     assert run("submit", file, "--wait").exit_code == 1

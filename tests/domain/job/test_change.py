@@ -10,6 +10,7 @@ from domain.errors import FaultyInput
 from domain.events import Event, Recorded, Stamp
 from domain.job.change import change_job
 from domain.job.events import JobChanged, JobSubmitted
+from domain.job.retention import RetentionTag, RetentionTags
 from domain.job.state import Job, folded
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
@@ -37,6 +38,14 @@ def test_job__submitted_and_changed__is_as_the_last_event_says() -> None:
     assert folded(1, []) is None
 
 
+def test_change__tag_of_the_service__is_taken_and_others_are_not() -> None:
+    tags = RetentionTags([RetentionTag("short", 7)])
+    changes = {"retention_tag": "short", "product": None}
+    assert change_job(job_of(SUBMITTED), changes, tags) == [("job/1", JobChanged("smoke", "short", None))]
+    with pytest.raises(FaultyInput, match="must be one of short"):
+        change_job(job_of(SUBMITTED), {"retention_tag": "scratch"}, tags)
+
+
 def test_job__submitted_without_a_tag__has_the_one_for_those() -> None:
     job = job_of(JobSubmitted("ada", "ada", None, "", (1,), {}))
     assert (job.retention_tag, job.product) == ("scratch", None)
@@ -56,7 +65,7 @@ CHANGES: list[tuple[dict[str, str | None], JobChanged | None]] = [
 @pytest.mark.parametrize(("changes", "event"), CHANGES)
 def test_change__what_is_not_given__stays(changes: dict[str, str | None], event: JobChanged | None) -> None:
     expected = [] if event is None else [("job/1", event)]
-    assert change_job(job_of(SUBMITTED), changes) == expected
+    assert change_job(job_of(SUBMITTED), changes, RetentionTags()) == expected
 
 
 WRONG: list[tuple[dict[str, str | None], str]] = [
@@ -71,5 +80,5 @@ def test_change__tag_and_product_that_do_not_go_together__refused(
     changes: dict[str, str | None], place: str
 ) -> None:
     with pytest.raises(FaultyInput) as refused:
-        change_job(job_of(SUBMITTED), changes)
+        change_job(job_of(SUBMITTED), changes, RetentionTags())
     assert [fault.where for fault in refused.value.faults] == [place]

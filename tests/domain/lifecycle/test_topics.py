@@ -60,6 +60,12 @@ def test_recipe_new__first_version_stored__neither_guest_nor_kept_nor_of_its_own
     assert from_data("recipe.new", 1, stored) == recipe_new(1)
 
 
+def test_task_result__first_version_stored__has_no_path_and_no_facts_about_logs() -> None:
+    result = recipe_events.TaskResult(1, "Pass", "", None, ["ftp://log/"])
+    stored = {name: value for name, value in data_of(result).items() if name not in ("path", "logs")}
+    assert from_data("recipe.task-result", 1, stored) == result
+
+
 EVENTS = [
     # Without fields, with scalars, and with documents inside.
     system_events.SystemPending(),

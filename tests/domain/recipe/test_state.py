@@ -71,12 +71,6 @@ def test_task_event__of_one_task__moves_only_that_one(event: Event, state: str) 
     assert recipe.state == "running"
 
 
-def test_task_result__log_urls_as_a_stored_list__is_known_by_its_content() -> None:
-    stored = happened.TaskResult(task_id=1, result="Pass", message="", score=None, log_urls=["http://log/"])
-    recipe = after(recipe_in("running", "running"), stored)
-    assert recipe.tasks[0].results == (("Pass", "", None, ("http://log/",)),)
-
-
 def test_evolve__events_before_the_first__is_a_fault_of_the_log() -> None:
     with pytest.raises(AssertionError, match="before it was new"):
         evolve(None, 1, happened.RecipeCompleted(), moment())

@@ -10,6 +10,7 @@ import pytest
 from domain.errors import Refused
 from domain.recipe.events import RecipeCompleted, RecipeReserved
 from domain.recipe.lifecycle import FINISHED, UNFINISHED
+from domain.recipe.results import Results
 from domain.recipe.state import Recipe, Task
 from domain.recipe_set.keeping import give_back
 from domain.recipe_set.messages import ReportCompleted
@@ -40,9 +41,10 @@ WHEN = ("always", "onwarn", "onfail", "onabort")
 
 
 def done(when: str | None, results: Sequence[str] = (), state: str = "completed") -> Recipe:
-    task = Task(1, "/check", state, tuple((result, "", None, ()) for result in results))
+    task = Task(1, "/check", state)
     kept = None if when is None else {"duration_seconds": 7_200, "when": when}
-    return replace(recipe_in("running"), tasks=(task,), reservesys=kept)
+    reported = Results(len(results), kinds=tuple(dict.fromkeys(results)))
+    return replace(recipe_in("running"), tasks=(task,), reservesys=kept, results=reported)
 
 
 @pytest.mark.parametrize("when", WHEN)

@@ -62,7 +62,7 @@ def test_reports__all_goes_well__recipe_completed_and_system_pending() -> None:
     recipe, system = after_all(WELL)
     assert (recipe.state, system.usage, system.recipe_id) == ("completed", "pending", None)
     assert [task.state for task in recipe.tasks] == ["completed", "completed"]
-    assert recipe.task(1).results == (("Pass", "all good", 1.0, ("http://log/1",)),)  # type: ignore[union-attr]
+    assert (recipe.results.kinds, recipe.results.log_count) == (("Pass", "Warn"), 1)
 
 
 def test_reports__installing_is_lost_and_comes_late__all_others_are_taken() -> None:
@@ -84,7 +84,13 @@ def test_report__whole_history_comes_again_after_the_end__changes_nothing(messag
 
 def test_task_result__same_result_said_in_other_words__counts_twice() -> None:
     recipe, _ = after_all([*WELL[:3], ReportTaskResult(1, "Pass", "still good")])
-    assert len(recipe.task(1).results) == 2  # type: ignore[union-attr]
+    assert recipe.results.result_count == 2
+
+
+def test_task_result__same_result_under_another_path__counts_twice() -> None:
+    one, same, other = (ReportTaskResult(1, "Pass", path=path) for path in ("/a", "/a", "/b"))
+    recipe, _ = after_all([*WELL[:2], one, same, other])
+    assert recipe.results.result_count == 2
 
 
 STEP = {

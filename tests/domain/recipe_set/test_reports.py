@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from dataclasses import replace
 from itertools import product
 
 import pytest
@@ -11,6 +12,7 @@ from domain.errors import Refused
 from domain.events import Decided, Event
 from domain.recipe import events as happened
 from domain.recipe.lifecycle import FINISHED, RECIPE
+from domain.recipe.results import Results
 from domain.recipe.state import Recipe
 from domain.recipe_set.messages import (
     Report,
@@ -21,6 +23,7 @@ from domain.recipe_set.messages import (
     ReportTaskResult,
     ReportTaskRunning,
     ReportWatchdog,
+    ResultLog,
 )
 from domain.recipe_set.reports import report
 from domain.system import events as system_happened
@@ -36,6 +39,11 @@ TO_RUNNING = [
 ]
 TO_COMPLETED = [happened.RecipeCompleted(), system_happened.SystemPending()]
 TO_ABORTED = [happened.RecipeAborted(reason="no power"), system_happened.SystemPending()]
+# Before its first task the system was not provisioned.
+TO_NOT_PROVISIONED = [
+    *TO_ABORTED,
+    system_happened.SystemProvisioningFailed(recipe_id=1, reason="no power", jobs=(1,), distros=("tree 1",)),
+]
 TO_SIX_HUNDRED: list[Event] = [happened.WatchdogSet(seconds=600)]
 NOTHING: list[Event] = []
 
@@ -109,8 +117,8 @@ ANSWERS: dict[tuple[str, str, str], list[Event]] = {
     ("completed", "completed", "completed"): NOTHING,
     # The lab controller may give up at any time.
     ("scheduled", "new", "aborted"): TO_ABORTED,
-    ("waiting", "new", "aborted"): TO_ABORTED,
-    ("installing", "new", "aborted"): TO_ABORTED,
+    ("waiting", "new", "aborted"): TO_NOT_PROVISIONED,
+    ("installing", "new", "aborted"): TO_NOT_PROVISIONED,
     ("running", "new", "aborted"): TO_ABORTED,
     ("running", "running", "aborted"): TO_ABORTED,
     ("running", "completed", "aborted"): TO_ABORTED,
@@ -200,6 +208,24 @@ def test_task_running__another_task_runs__starts_too() -> None:
 def test_report__task_of_another_recipe__is_refused(message: Report) -> None:
     with pytest.raises(Refused, match="recipe/1 has no task 7"):
         answer(recipe_in("running", "running"), "running", message)
+
+
+@pytest.mark.parametrize(
+    ("full", "message"),
+    [
+        (Results(result_count=7_500), ReportTaskResult(1, "Pass")),
+        (Results(log_count=7_500), ReportTaskResult(1, "Pass", log_urls=("http://log/",))),
+        (Results(log_count=7_499), ReportTaskResult(1, "Pass", logs=(ResultLog("a", "http://a/"),) * 2)),
+    ],
+    ids=["results", "log-urls", "logs"],
+)
+def test_task_result__recipe_has_all_it_takes__is_refused_with_the_limit(
+    full: Results, message: ReportTaskResult
+) -> None:
+    recipe = replace(recipe_in("running", "running"), results=full)
+    with pytest.raises(Refused, match="7500"):
+        answer(recipe, "running", message)
+    assert answer(replace(recipe, results=Results(7_499, 7_498)), "running", message)
 
 
 def test_report__system_out_of_step__is_refused_by_its_name() -> None:

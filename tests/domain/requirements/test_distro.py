@@ -16,8 +16,8 @@ TREES = json.loads(Path(replay.__path__[0], "samples", "lab.json").read_text())[
 
 
 def fitting(form: dict[str, Any], trees: Any = TREES) -> list[int]:
-    found = distro.newest_first(distro.from_text(to_text(distro.parse(form, refuse))), trees)
-    return [tree["id"] for tree in found]
+    node = distro.from_text(to_text(distro.parse(form, refuse)))
+    return list(distro.NewestFirst(trees).fitting(node))
 
 
 @pytest.mark.parametrize(

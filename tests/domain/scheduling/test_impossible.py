@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
+from domain.requirements.host import HOST
 from domain.scheduling.reasons import (
     ALL_MATCHES_EXCLUDE,
     NO_DISTRO_TREE,
@@ -19,6 +20,23 @@ from tests.domain.scheduling.given_reasons import reasons_to_abort
 from tests.domain.scheduling.tree_wants import OWN
 from tests.domain.scheduling.wants import ANYTHING, HUGE, forces, named
 from tests.domain.scheduling.world import World
+
+HUGE_FORM = {"element": "memory", "op": ">=", "value": 1_000_000}
+
+
+def _unknown_names(world: World) -> int:
+    world.add_system("a")
+    world.settle()
+    pool = {"element": "pool", "op": "==", "value": "smal"}
+    form = {"and": [{"or": [pool, {"not": [pool]}]}, {"element": "key_value", "key": "HVN"}]}
+    return world.submit(HOST.examine(form).text)
+
+
+def _unknown_name_excluded(world: World) -> int:
+    world.add_system("a")
+    world.settle()
+    form = {"and": [{"element": "pool", "op": "!=", "value": "smal"}, HUGE_FORM]}
+    return world.submit(HOST.examine(form).text)
 
 
 def _only_removed(world: World) -> int:
@@ -144,7 +162,7 @@ HOPELESS = [
     # The lab's last system was taken away for good.
     (_only_removed, "registered", ""),
     # The one that is forced was: whatever else is asked, a removed system serves nobody.
-    (_forced_is_removed, "requirement", ""),
+    (_forced_is_removed, "requirement", 'there is no system "a"'),
     # The tree is imported in one lab, the machines stand in another.
     (_other_lab, "distro", ONE),
     # Each tree is in a lab with machines, but the guests' in another than the host's.
@@ -158,6 +176,10 @@ HOPELESS = [
     (_excluded_own_distro, "exclusion", ""),
     # The submitter asks for more than anybody has.
     (_too_small, "requirement", ""),
+    # The job was written for another lab.
+    (_unknown_names, "requirement", 'there is no key "HVN"; there is no pool "smal"'),
+    # Each system is outside a pool that does not exist: the name is not the reason.
+    (_unknown_name_excluded, "requirement", ""),
 ]
 
 

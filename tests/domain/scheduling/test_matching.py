@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from itertools import permutations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from domain.scheduling import matching
 from domain.scheduling.bitmaps import numbers_in
 from domain.scheduling.matching import match
 
@@ -39,3 +41,32 @@ def test_match__enough_systems_but_all_for_the_same_two__finds_none() -> None:
 
 def test_match__nobody_wants_anything__is_an_empty_matching() -> None:
     assert match([]) == []
+
+
+FLEXIBLE, TIGHT = (1 << 10_000) - 1, (1 << 100) - 1
+
+
+@pytest.mark.parametrize(
+    "wants",
+    [
+        [FLEXIBLE] * 100 + [TIGHT] * 100,
+        [FLEXIBLE] * 100 + [1 << number for number in range(100)],
+        # One system too few.
+        [FLEXIBLE] * 100 + [TIGHT >> 1] * 100,
+        # Every recipe must move up for the last one.
+        [0b11 << number for number in range(199)] + [1],
+    ],
+)
+def test_match__flexible_recipes_before_tight_ones__looks_at_each_a_few_times(
+    wants: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looked = 0
+
+    def counted(bitmap: int) -> object:
+        nonlocal looked
+        looked += 1
+        return numbers_in(bitmap)
+
+    monkeypatch.setattr(matching, "numbers_in", counted)
+    match(wants)
+    assert looked <= 2 * len(wants)

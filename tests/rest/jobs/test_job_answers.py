@@ -8,7 +8,7 @@ import httpx
 import pytest
 
 from tests.harness.running import Running
-from tests.intake.jobs import read_xml, sample
+from tests.intake.jobs import job_xml, read_xml, sample
 
 XML = {"Content-Type": "application/xml"}
 SUBMITTED = sample("guests.xml")
@@ -33,6 +33,25 @@ def test_job__asked_for_as_xml__is_the_job_that_was_submitted(
     assert answer.headers["vary"].split(", ")[0] == "Accept"
     assert int(answer.headers["labledger-position"]) > 0
     assert read_xml(answer.content) == read_xml(SUBMITTED)
+
+
+UNKNOWN_POOL = job_xml(host='<hostRequires><pool value="no-such-pool"/></hostRequires>')
+
+
+def test_job__names_what_the_lab_does_not_have__is_accepted_with_warnings_and_aborted(
+    client: httpx.Client,
+) -> None:
+    keyed = {**XML, "Idempotency-Key": "unknown-pool"}
+    answers = [client.post("/jobs", content=UNKNOWN_POOL, headers=keyed) for _ in range(2)]
+    assert [answer.status_code for answer in answers] == [201, 201]
+    assert answers[0].json() == answers[1].json()
+    (warning,) = answers[0].json()["warnings"]
+    assert warning["where"].startswith("line 5") and "no-such-pool" in warning["message"]
+    refused = client.post("/jobs?strict=true", content=UNKNOWN_POOL, headers=XML)
+    assert (refused.status_code, len(refused.json()["errors"])) == (422, 1)
+    asked = client.post("/matches", content=UNKNOWN_POOL, headers=XML).json()
+    assert asked["warnings"] == answers[0].json()["warnings"]
+    assert client.post("/matches?strict=true", content=UNKNOWN_POOL, headers=XML).status_code == 422
 
 
 # Nothing said, anything welcome, JSON welcome too, or something nobody has.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 
 import httpx
@@ -148,6 +149,7 @@ def test_command__host_cannot_be_provisioned__guests_end_with_it_in_one_commit(
         (f"recipe/{host}", "recipe.aborted"),
         (f"recipe/{guest}", "recipe.aborted"),
         (f"system/{machine}", "system.pending"),
+        (f"system/{machine}", "system.provisioning-failed"),
     ]
 
 
@@ -174,3 +176,18 @@ def test_commands__of_a_lab_controller_removed_since__are_told_as_of_then(client
     assert (told.status_code, told.json()["commands"]) == (200, [])
     before = client.get(f"/lab-controllers/{name}/commands", params={"as_of": then - 1})
     assert before.status_code == 404
+
+
+def test_commands__token_revoked_while_it_waits__gives_out_none(client: httpx.Client, line: Running) -> None:
+    fqdn = "lab.poll.example.com"
+    client.put(f"/lab-controllers/{fqdn}", json={"enabled": True})
+    body = {"user": "lab-ops", "role": "lab-controller", "lab_controller": fqdn}
+    made = client.post("/tokens", json=body).json()
+    with line.client(made["token"]) as lab, ThreadPoolExecutor(1) as thread:
+        waiting = thread.submit(lab.get, f"/lab-controllers/{fqdn}/commands", params={"wait_seconds": 3})
+        # Its token counted when it came.
+        until(lambda: client.get(f"/lab-controllers/{fqdn}").json()["last_heard_at"] is not None)
+        assert client.delete(f"/tokens/{made['token_id']}").status_code == 200
+        answer = waiting.result()
+    assert client.delete(f"/lab-controllers/{fqdn}").status_code == 200
+    assert (answer.status_code, answer.json()["detail"]) == (401, "this token was revoked or has expired")

@@ -79,10 +79,46 @@ def test_progress__contradicts_the_state__409_and_nothing_stored(
         {"task_id": 1, "result": "Splendid"},
         {"state": "installing", "result": "Pass"},
         {"colour": "red"},
+        {"task_id": 1, "result": "Pass", "log_urls": ["file:///etc/passwd"]},
+        {"task_id": 1, "result": "Pass", "log_urls": ["javascript:alert(1)"]},
+        {"task_id": 1, "result": "Pass", "logs": [{"name": "a", "url": "ftp://lab/a"}]},
+        {"task_id": 1, "result": "Pass", "logs": [{"name": "a", "url": "http://"}]},
+        {"task_id": 1, "result": "Pass", "logs": [{"name": "a", "url": "http://lab/a b"}]},
+        {"task_id": 1, "result": "Pass", "logs": [{"url": "http://lab/a"}]},
+        {"task_id": 1, "result": "Pass", "logs": [{"name": "a", "url": "http://lab/a", "size_bytes": -1}]},
+        {"task_id": 1, "result": "Pass", "logs": [{"name": "a", "url": "http://lab/a", "sha256": "12"}]},
+        {"state": "installing", "path": "/a"},
     ],
 )
 def test_progress__of_no_known_form__422(client: httpx.Client, message: dict[str, Any]) -> None:
     assert _report(client, 1, message).status_code == 422
+
+
+def test_progress__results_with_logs__are_shown_and_only_an_equal_path_and_content_is_a_repetition(
+    client: httpx.Client, placed: dict[str, Any]
+) -> None:
+    recipe_id, task_id = placed["recipe_id"], placed["tasks"][0]
+    log = {"name": "a.log", "url": "https://lab/a.log", "size_bytes": 2**40, "sha256": "0" * 64}
+    short = {"name": "b.log", "url": "HTTP://lab/b.log?x=1", "size_bytes": None, "sha256": None}
+    one = {"task_id": task_id, "result": "Pass", "path": "/memory", "logs": [log, short]}
+    _report(client, recipe_id, {"state": "running", "task_id": task_id})
+    for message in (one, one, {**one, "path": "/memory/2"}, {**one, "logs": [log]}):
+        answer = _report(client, recipe_id, message)
+        assert answer.status_code == 200, answer.text
+    shown = client.get(f"/recipes/{recipe_id}", params={"min_position": _position(answer)}).json()["results"]
+    assert [(result["path"], result["logs"], result["log_urls"]) for result in shown] == [
+        *(("/memory", [log, short], []), ("/memory/2", [log, short], []), ("/memory", [log], [])),
+    ]
+
+
+def test_progress__link_of_another_scheme__is_refused_by_its_place(client: httpx.Client) -> None:
+    logs = [{"name": "a", "url": "http://lab/a"}, {"name": "b", "url": "data:text/html,x"}]
+    answer = _report(client, 1, {"task_id": 1, "result": "Pass", "logs": logs, "log_urls": ["x"]})
+    must = "must be a link that begins with http:// or https://"
+    assert answer.json()["errors"] == [
+        {"where": "logs[1].url", "message": must},
+        {"where": "log_urls[0]", "message": must},
+    ]
 
 
 def test_updates__many_items__each_has_its_own_answer(client: httpx.Client, placed: dict[str, Any]) -> None:

@@ -54,7 +54,7 @@ class Submitter:
 
         async def submit(services: Services, request: Request) -> Any:
             known = services.feed.directory.known_names()
-            spec = read_job(body, JSON, known, request.actor, is_admin=True)
+            spec = read_job(body, JSON, known, request.actor, is_admin=True).spec
             return await written_once(services, request, lambda again: submit_job(services, again, spec))
 
         self._ledger.asked.append(marker)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from api.rest.contract.answers.common import Answer, ReadAnswer, Shape
+from api.rest.contract.answers.common import Answer, FaultShape, ReadAnswer, Shape
 from api.rest.contract.values import Id, PriorityName, RecipeState, Time, UsageState
 
 
@@ -142,3 +142,4 @@ class Matches(Answer):
 
     systems: list[Match]
     recipes: list[RecipeMatches]
+    warnings: list[FaultShape]

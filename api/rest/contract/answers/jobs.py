@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
-from api.rest.contract.answers.common import Answer, ListAnswer, ReadAnswer, Shape
+from api.rest.contract.answers.common import Answer, FaultShape, ListAnswer, ReadAnswer, Shape
 from api.rest.contract.answers.recipes import RecipeSummary, Seconds
 from api.rest.contract.values import Id, PriorityName, RecipeState, Result, Time
 
 
 class Submitted(Answer):
+    """`warnings` tell of parts that decide nothing, or fit nothing that the lab has."""
+
     job_id: Id
     recipe_set_ids: list[Id]
     recipe_ids: list[Id]
+    warnings: list[FaultShape]
 
 
 class JobCancelled(Answer):

@@ -51,11 +51,22 @@ class RecipeInterval(Shape):
     until_position: int | None
 
 
+class ResultLog(Shape):
+    """A log file of a result. The lab keeps the file."""
+
+    name: str
+    url: str
+    size_bytes: int | None
+    sha256: str | None
+
+
 class TaskResult(Shape):
     task_id: Id
+    path: str
     result: Result
     message: str
     score: float | None
+    logs: list[ResultLog]
     log_urls: list[str]
     at: Time
     position: int

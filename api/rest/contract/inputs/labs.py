@@ -4,11 +4,25 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, model_validator
+from pydantic import AfterValidator, Field, StringConstraints, model_validator
 
+from api.intake.words import one_line
 from api.rest.contract.inputs.common import Input
 from api.rest.contract.inputs.systems import SystemItem
-from api.rest.contract.values import CommandId, Count, Fqdn, Id, OneOf, Real, Text
+from api.rest.contract.values import (
+    CommandId,
+    Count,
+    Flag,
+    Fqdn,
+    Id,
+    Link,
+    OneOf,
+    Real,
+    Sha256,
+    SizeBytes,
+    Text,
+)
+from domain.recipe_set.reports import MAX_LOGS
 from domain.roll_up import RESULT_ORDER
 
 # `New` is that of a task nobody has reported on.
@@ -16,14 +30,26 @@ REPORTED = tuple(result for result in RESULT_ORDER if result != "New")
 
 
 class CommandReport(Input):
+    """`power_failed` says that the command failed because the system did not obey its power control."""
+
     state: Literal["running", "completed", "failed"]
     reason: Text = ""
+    power_failed: Flag = False
 
 
 class CommandTold(CommandReport):
     """One of many: it says which command it is about."""
 
     id: CommandId
+
+
+class LogItem(Input):
+    """A log file of a result."""
+
+    name: Annotated[str, StringConstraints(min_length=1, max_length=4_096), AfterValidator(one_line)]
+    url: Link
+    size_bytes: SizeBytes | None = None
+    sha256: Sha256 | None = None
 
 
 class ProgressItem(Input):
@@ -34,7 +60,9 @@ class ProgressItem(Input):
     result: Annotated[str, OneOf(REPORTED)] | None = None
     message: Text | None = None
     score: Real | None = None
-    log_urls: list[Text] | None = None
+    path: Text | None = None
+    logs: Annotated[list[LogItem], Field(max_length=MAX_LOGS)] | None = None
+    log_urls: Annotated[list[Link], Field(max_length=MAX_LOGS)] | None = None
     reason: Text | None = None
     watchdog_seconds: Count | None = None
 

@@ -1,0 +1,69 @@
+"""The choice of distro trees for a job, within bounds of work."""
+
+from __future__ import annotations
+
+import time
+from functools import partial
+from typing import Final, NoReturn
+
+from api.services import Services
+from domain.errors import Fault, FaultyInput
+from domain.job.spec import JobSpec
+from domain.scheduling.distro_trees import Chosen, DistroTrees
+
+# The scheduler makes the same comparisons, some 0.3 s of work, before it decides for anybody else.
+MAX_COMPARISONS: Final = 1_000_000
+# Each set is also bounded by the number of its recipes.
+MAX_CPU_SECONDS: Final = 2.0
+
+
+async def distro_trees(services: Services, spec: JobSpec, submitter: str) -> list[int | None]:
+    """Return the tree of each recipe, in document order. Raises FaultyInput where that takes too much work.
+
+    A set that no lab could run is judged again against the end of the log.
+    """
+    chosen = await _chosen(services, spec, submitter)
+    if any(each.hopeless for each in chosen):
+        await services.feed.catch_up()
+        chosen = await _chosen(services, spec, submitter)
+    return [tree_id for each in chosen for tree_id in each.tree_ids]
+
+
+async def require_bounded(services: Services, spec: JobSpec) -> None:
+    """Raise FaultyInput for requirements that take too many comparisons."""
+    trees = services.feed.distro_trees
+    if not trees.is_quick(spec.recipe_sets):
+        await services.feed.undisturbed(partial(_require_bounded, trees, spec))
+
+
+async def _chosen(services: Services, spec: JobSpec, submitter: str) -> list[Chosen]:
+    trees, owner = services.feed.distro_trees, spec.owner or submitter
+    if trees.is_quick(spec.recipe_sets):
+        return [trees.choose(recipe_set, owner, spec.group) for recipe_set in spec.recipe_sets]
+    return await services.feed.undisturbed(partial(_choose_all, trees, spec, owner))
+
+
+def _choose_all(trees: DistroTrees, spec: JobSpec, owner: str) -> list[Chosen]:
+    """Run in a thread."""
+    began_seconds = time.thread_time()
+    _require_bounded(trees, spec)
+    chosen: list[Chosen] = []
+    for recipe_set in spec.recipe_sets:
+        if time.thread_time() - began_seconds > MAX_CPU_SECONDS:
+            _refuse(f"choosing its distro trees takes more than {MAX_CPU_SECONDS:g} s of CPU time")
+        chosen.append(trees.choose(recipe_set, owner, spec.group))
+    return chosen
+
+
+def _require_bounded(trees: DistroTrees, spec: JobSpec) -> None:
+    count = trees.comparisons(spec.recipe_sets)
+    if count > MAX_COMPARISONS:
+        _refuse(
+            f"its requirements take {count} comparisons, patterns (like) and other questions times the values"
+            f" that {trees.systems} systems have; {MAX_COMPARISONS} are allowed: ask with fewer patterns, or"
+            " with ="
+        )
+
+
+def _refuse(message: str) -> NoReturn:
+    raise FaultyInput([Fault("body", message)])

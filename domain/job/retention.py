@@ -1,0 +1,47 @@
+"""Retention tags: how long the results of a job are to be kept, and whether for a product."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Final
+
+
+@dataclass(frozen=True)
+class RetentionTag:
+    """`days` of 0 mean for ever. A job with a tag that needs a product names one, and no other job does."""
+
+    name: str
+    days: int
+    needs_product: bool = False
+
+    def __str__(self) -> str:
+        return f"{self.name}:{self.days}" + (":product" if self.needs_product else "")
+
+
+DEFAULT_TAGS: Final = (
+    RetentionTag("scratch", 30),
+    RetentionTag("60days", 60),
+    RetentionTag("120days", 120),
+    RetentionTag("active", 0, needs_product=True),
+    RetentionTag("audit", 0, needs_product=True),
+)
+
+
+class RetentionTags:
+    """The tags of a service. The first is that of jobs without one."""
+
+    def __init__(self, tags: Iterable[RetentionTag] = DEFAULT_TAGS) -> None:
+        self._tags = {tag.name: tag for tag in tags}
+        self.default = next(iter(self._tags))
+
+    def fault(self, name: str, product: str | None) -> tuple[str, str] | None:
+        """Return the field that is wrong, and why; None if the tag exists and goes with the product."""
+        tag = self._tags.get(name)
+        if tag is None:
+            return "retention_tag", f"must be one of {', '.join(self._tags)}"
+        if tag.needs_product and product is None:
+            return "product", f'retention tag "{name}" needs a product'
+        if not tag.needs_product and product is not None:
+            return "product", f'retention tag "{name}" takes no product'
+        return None

@@ -1,0 +1,67 @@
+"""The results of a recipe, as far as later reports depend on them."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass
+from typing import Final
+
+from domain.recipe.events import TaskResult
+
+_DIGEST_BYTES: Final = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Results:
+    """The number of results and of their logs, and the kinds of results in the order of their first report.
+
+    `digests` are sets, each at least twice as large as the next. An added result merges the small sets:
+    n results cost n log n copies, and a search looks into log n sets.
+    """
+
+    result_count: int = 0
+    log_count: int = 0
+    kinds: tuple[str, ...] = ()
+    digests: tuple[frozenset[str], ...] = ()
+
+    def has(self, result: TaskResult) -> bool:
+        """Return whether a result with this task, path and content was reported."""
+        digest = _digest(result)
+        return any(digest in level for level in self.digests)
+
+    def after(self, result: TaskResult) -> Results:
+        """Return the results with one more."""
+        kinds = self.kinds if result.result in self.kinds else (*self.kinds, result.result)
+        digests = _with(self.digests, _digest(result))
+        return Results(self.result_count + 1, self.log_count + log_count(result), kinds, digests)
+
+
+NO_RESULTS: Final = Results()
+
+
+def log_count(result: TaskResult) -> int:
+    return len(result.logs) + len(result.log_urls)
+
+
+def _with(digests: tuple[frozenset[str], ...], digest: str) -> tuple[frozenset[str], ...]:
+    level = frozenset((digest,))
+    while digests and len(digests[-1]) < 2 * len(level):
+        level |= digests[-1]
+        digests = digests[:-1]
+    return (*digests, level)
+
+
+def _digest(result: TaskResult) -> str:
+    score = None if result.score is None else float(result.score)
+    logs = [(log["name"], log["url"], log["size_bytes"], log["sha256"]) for log in result.logs]
+    content = (
+        result.task_id,
+        result.path,
+        result.result,
+        result.message,
+        score,
+        tuple(result.log_urls),
+        logs,
+    )
+    return hashlib.blake2b(json.dumps(content).encode(), digest_size=_DIGEST_BYTES).hexdigest()

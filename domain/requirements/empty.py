@@ -1,0 +1,74 @@
+"""Empty values in requirements: clients of Beaker write them, and Beaker drops what has one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
+
+from domain.requirements.findings import Path, Report
+from domain.requirements.inventory import DEVICE_ATTRIBUTES
+from domain.requirements.operators import EQUALITY, SPELLINGS
+from domain.requirements.vocabulary import Element, Vocabulary
+
+_ASKS_NOTHING: Final = "is empty, so this part asks for nothing"
+# Elements with several attributes: an empty one is dropped, and the others still count.
+_OPTIONAL: Final[Mapping[str, tuple[str, ...]]] = {
+    "device": DEVICE_ATTRIBUTES,
+    "system/compatible_with_distro": ("osminor",),
+}
+
+
+def without_empty(form: Any, vocabulary: Vocabulary, path: Path, report: Report) -> Any:
+    """Return the form without the parts whose value is empty and has no meaning; report each of them.
+
+    Forms that were stored keep such parts: their meaning does not change afterwards.
+    """
+    if not isinstance(form, Mapping):
+        return form
+    if "element" in form:
+        return _leaf(form, vocabulary, path, report)
+    if len(form) != 1:
+        return form
+    ((word, inner),) = form.items()
+    if not isinstance(inner, list):
+        return form
+    nested = vocabulary.nested.get(word, vocabulary)
+    return {
+        word: [
+            without_empty(child, nested, (*path, word, index), report) for index, child in enumerate(inner)
+        ]
+    }
+
+
+def _leaf(form: Mapping[str, Any], vocabulary: Vocabulary, path: Path, report: Report) -> Mapping[str, Any]:
+    spelling = form["element"]
+    element = vocabulary.elements.get(spelling) if isinstance(spelling, str) else None
+    if element is None or not form.keys() <= {"element", "op", *element.attributes}:
+        return form
+    name = element.spellings[0]
+    if name in _OPTIONAL:
+        return _without(form, _OPTIONAL[name], path, report)
+    for attribute in _meaningless(element, form):
+        if form.get(attribute) == "":
+            report((*path, attribute), _ASKS_NOTHING)
+            return {}
+    return form
+
+
+def _without(
+    form: Mapping[str, Any], optional: Iterable[str], path: Path, report: Report
+) -> Mapping[str, Any]:
+    empty = [attribute for attribute in optional if form.get(attribute) == ""]
+    for attribute in empty:
+        report((*path, attribute), _ASKS_NOTHING)
+    return {name: value for name, value in form.items() if name not in empty}
+
+
+def _meaningless(element: Element, form: Mapping[str, Any]) -> tuple[str, ...]:
+    """The attributes of which an empty text says nothing."""
+    if element.empty_counts or element.empty_means_none:
+        return ()
+    if element.spellings[0] == "key_value" and SPELLINGS.get(form.get("op", "==")) in EQUALITY:
+        # A key may have an empty text for its value.
+        return ("key",)
+    return ("key", "value")

@@ -1,0 +1,90 @@
+"""How much work a requirement is, before it is done."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import pytest
+
+from domain.requirements import Columns, evaluate
+from domain.requirements.comparisons import DEVICE_COST, comparisons
+from domain.requirements.host import HOST
+from tests.domain.requirements.asking import lab, refuse
+
+SYSTEMS = [
+    {
+        "fqdn": f"m{number}",
+        "type": "Machine",
+        "memory_mb": 4096 * (number % 2),
+        "devices": [{"driver": "e1000"}, {"driver": f"d{number % 3}"}],
+        "disks": [{"size_bytes": 1}, {"size_bytes": number % 4}],
+        "key_values": {"A": [str(number % 5)]},
+    }
+    for number in range(100)
+]
+# The implicit question for a machine: a look-up.
+MACHINE = 1
+
+
+def cost(*forms: dict[str, Any], columns: Columns | None = None) -> int:
+    nodes = [HOST.parse(form, refuse) for form in forms]
+    return comparisons(nodes, columns or lab(SYSTEMS)) - MACHINE
+
+
+def like(pattern: str) -> dict[str, Any]:
+    return {"element": "hostname", "op": "like", "value": pattern}
+
+
+@pytest.mark.parametrize(
+    ("form", "expected"),
+    [
+        # A value that must be equal is looked up, however many there are.
+        ({"element": "hostname", "op": "=", "value": "m1"}, 1),
+        ({"element": "hostname", "op": "!=", "value": "m1"}, 1),
+        (like("m%"), 100),
+        (like("%m%"), 100),
+        # Each further piece is looked for as well.
+        (like("%m%1%_%"), 400),
+        ({"element": "hostname", "op": ">", "value": "m1"}, 100),
+        # Values are compared, not systems.
+        ({"element": "memory", "op": ">", "value": 1}, 2),
+        ({"element": "device", "op": "=", "driver": "e1000"}, 4 * DEVICE_COST),
+        ({"element": "key_value", "key": "A", "op": "=", "value": "1"}, 5),
+        ({"disk": [{"element": "size", "op": ">", "value": 2}]}, 8),
+    ],
+)
+def test_comparisons__of_a_question__go_by_the_values_there_are(form: dict[str, Any], expected: int) -> None:
+    assert cost(form) == expected
+
+
+def test_comparisons__same_question_in_many_requirements__counts_once() -> None:
+    other = {"and": [like("m%"), {"element": "memory", "op": "=", "value": 1}]}
+    assert cost(like("m%"), other, other) == 100 + 1
+
+
+def test_comparisons__more_questions_than_answers_are_kept__count_each_time(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("domain.requirements.comparisons.MOST_KEPT", 2)
+    three = {"or": [like("a%"), like("b%"), like("c%")]}
+    assert cost(three, {"and": [three, like("a%")]}) == 700
+
+
+def test_disk__many_systems_with_the_same_disks__is_asked_once_per_disk(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    columns, asked = lab(SYSTEMS), 0
+    evaluating = sys.modules["domain.requirements.evaluate"]
+    scalar = evaluating._scalar
+
+    def counted(*args: Any) -> int:
+        nonlocal asked
+        asked += 1
+        return scalar(*args)
+
+    monkeypatch.setattr(evaluating, "_scalar", counted)
+    form = {"disk": [{"element": "size", "op": ">", "value": 2}]}
+    evaluate(HOST.parse(form, refuse), columns)
+    # Once for the type of the systems, once for all disks.
+    assert asked == 2

@@ -1,0 +1,58 @@
+"""The work of a faulty document is bounded: only the faults that are shown are worded and placed."""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import Any
+
+import pytest
+
+from api.intake import checks, read_job
+from api.intake.limits import FAULT_LIMIT
+from domain.errors import FaultyInput
+from tests.intake.jobs import KNOWN
+
+MANY = 5_000
+SOUND: dict[str, Any] = {
+    "host_requires": {"and": []},
+    "distro_requires_xml": "<distroRequires/>",
+    "tasks": [{"name": "/a"}],
+}
+UNKNOWN_KEYS = {f"key{number}": 0 for number in range(MANY)}
+
+
+def _job(recipe: dict[str, Any], **beside: Any) -> bytes:
+    return json.dumps({"recipe_sets": [{"recipes": [{**SOUND, **recipe}]}], **beside}).encode()
+
+
+@pytest.mark.parametrize(
+    ("body", "more"),
+    [
+        (_job({}, **UNKNOWN_KEYS), MANY - FAULT_LIMIT),
+        (_job(UNKNOWN_KEYS), MANY - FAULT_LIMIT),
+        # A requirement stops to report after a thousand.
+        (_job({"host_requires": {"and": [1] * MANY}}), 1_000 - FAULT_LIMIT),
+    ],
+)
+def test_document__thousands_of_faults__words_and_places_those_that_are_shown(
+    body: bytes, more: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    calls = {"words_in_a_job": 0, "_place": 0}
+
+    def count(module: Any, name: str) -> None:
+        counted = getattr(module, name)
+
+        def called(*args: Any) -> Any:
+            calls[name] += 1
+            return counted(*args)
+
+        monkeypatch.setattr(module, name, called)
+
+    count(checks, "words_in_a_job")
+    count(sys.modules["api.intake.read"], "_place")
+    with pytest.raises(FaultyInput) as refused:
+        read_job(body, "application/json", KNOWN, "bob", is_admin=True)
+    assert max(calls.values()) <= FAULT_LIMIT
+    assert len(refused.value.faults) == FAULT_LIMIT + 1
+    assert refused.value.faults[-1].message == f"and {more} more faults"

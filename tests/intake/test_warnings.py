@@ -1,0 +1,184 @@
+"""Parts of a job that decide nothing, or name what the lab does not have: accepted, with a warning."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from api.intake import read_job
+from domain.errors import FaultyInput
+from domain.requirements import Columns, Device, KeyValue, from_text, matching
+from tests.intake.jobs import KNOWN, job_document, job_xml, read_json, read_xml, warnings_of
+
+EMPTY = "value: is empty, so this part asks for nothing"
+GUEST = "decides nothing: a guest runs on the system of its host"
+
+
+def host(*inside: str) -> bytes:
+    return job_xml(host=f"<hostRequires>{''.join(inside)}</hostRequires>")
+
+
+def distro(inside: str) -> bytes:
+    return job_xml(distro=f"<distroRequires>{inside}</distroRequires>")
+
+
+def required(body: bytes) -> str:
+    return read_xml(body).recipe_sets[0].recipes[0].host_requires
+
+
+def test_distro_requirement__empty__asks_for_nothing() -> None:
+    written = distro('<name value="F"/>\n<and><distro_variant value=""/></and>')
+    assert read_xml(written) == read_xml(distro('<name value="F"/>'))
+    ((_, message),) = warnings_of(written)
+    assert message == EMPTY
+
+
+@pytest.mark.parametrize(
+    "inner",
+    [
+        '<memory op="&gt;=" value=""/>',
+        '<system><vendor value=""/></system>',
+        '<not><cpu><hyper value=""/></cpu></not>',
+        '<disk><model value=""/></disk>',
+        '<system><added value=""/></system>',
+        '<labcontroller op="!=" value=""/>',
+        '<key_value key="HVM" op="&gt;" value=""/>',
+    ],
+)
+def test_host_requirement__empty__asks_for_nothing(inner: str) -> None:
+    without = host("<disk/>") if "<disk>" in inner else host()
+    assert required(host(inner)) == required(without)
+    assert [message for _, message in warnings_of(host(inner))] == [EMPTY]
+
+
+@pytest.mark.parametrize(
+    "inner",
+    [
+        '<hypervisor value=""/>',
+        '<pool value=""/>',
+        '<group op="!=" value=""/>',
+        '<system><last_inventoried value=""/></system>',
+        '<key_value key="HVM" value=""/>',
+    ],
+)
+def test_host_requirement__empty_with_a_meaning__is_kept(inner: str) -> None:
+    assert required(host(inner)) != required(host())
+    assert warnings_of(host(inner)) == []
+
+
+def test_device__one_attribute_empty__asks_by_the_others() -> None:
+    written = host('<device bus="" vendor_id="8086"/>')
+    assert Device("==", (("vendor_id", "8086"),)) in from_text(required(written)).children  # type: ignore[union-attr]
+    assert [message for _, message in warnings_of(written)] == [EMPTY.replace("value", "bus")]
+
+
+def test_stored_requirement__empty__means_what_it_meant() -> None:
+    stored = '{"element":"system/vendor","op":"==","value":""}'
+    systems = Columns()
+    systems.put(0, {"vendor": "Acme"})
+    assert matching(from_text(stored), systems) == 0
+
+
+UNKNOWN = [
+    (
+        '<pool value="smal"/>',
+        'value: there is no pool "smal"; did you mean small? This part matches no system',
+    ),
+    ('<pool op="!=" value="xx"/>', 'value: there is no pool "xx". This part excludes no system'),
+    ('<arch value="x86-64"/>', "x86_64? This part matches no system"),
+    ('<key_value key="HVN" value="1"/>', 'key: there is no key "HVN"; did you mean HVM?'),
+    ('<hostlabcontroller value="lab.eas.example.com"/>', "did you mean lab.east.example.com?"),
+    ('<group value="storag"/>', "did you mean storage?"),
+    ('<system><owner value="alise"/></system>', 'there is no user "alise"; did you mean alice?'),
+    ('<system><powertype value="ipmj"/></system>', "did you mean ipmi?"),
+]
+
+
+@pytest.mark.parametrize(("inner", "said"), UNKNOWN)
+def test_requirement__with_an_unknown_name__is_accepted_with_a_warning(inner: str, said: str) -> None:
+    ((where, message),) = warnings_of(host("\n", inner))
+    assert where.startswith("line 6")
+    assert said in message
+    assert '"' in required(host(inner))
+
+
+def test_forced_system__unknown__is_accepted_with_a_warning() -> None:
+    written = job_xml(host='<hostRequires force="arm-40.east.example.com"/>')
+    ((_, message),) = warnings_of(written)
+    assert message == (
+        'force: there is no system "arm-40.east.example.com"; did you mean arm-04.east.example.com? '
+        "This part matches no system"
+    )
+    ((_, message),) = warnings_of(written, hidden=frozenset({"arm-04.east.example.com"}))
+    assert "arm-04" not in message
+
+
+def test_lab_controller_of_a_distro_tree__unknown__is_accepted_with_a_warning() -> None:
+    ((_, message),) = warnings_of(distro('<distrolabcontroller value="lab.x"/>'))
+    assert message == 'value: there is no lab controller "lab.x". This part matches no distro tree'
+
+
+def test_preferred_pool__unknown__is_accepted_with_a_warning() -> None:
+    ((_, message),) = warnings_of(job_document(recipe={"autopick": {"pools": ["bigg"]}}))
+    assert message == 'there is no pool "bigg"; did you mean big? It prefers no system'
+
+
+def test_strict__any_warning__is_a_fault() -> None:
+    body = host('<pool value="smal"/>', '<memory value=""/>')
+    with pytest.raises(FaultyInput) as refused:
+        warnings_of(body, strict=True)
+    assert {fault.message for fault in refused.value.faults} == {
+        'value: there is no pool "smal"; did you mean small?',
+        EMPTY,
+    }
+
+
+def test_names__more_than_are_compared__the_near_one_is_found() -> None:
+    many = frozenset(f"pool-{number:05}" for number in range(20_000))
+    known = replace(KNOWN, pools=many)
+    read = read_job(host('<pool value="pool-12345x"/>'), "text/xml", known, "alice", False)
+    assert "did you mean pool-12345?" in read.warnings[0].message
+
+
+def test_warnings__beyond_bound__are_cut() -> None:
+    body = host(*(f'<pool value="p{number}"/>' for number in range(300)))
+    assert len(warnings_of(body)) == 101
+
+
+def with_guest(requires: Any) -> dict[str, Any]:
+    guest = {
+        "guestargs": "--ram=1",
+        "distro_requires": {"element": "name", "value": "G"},
+        "host_requires": requires,
+        "tasks": [{"name": "/g"}],
+    }
+    return job_document(recipe={"guests": [guest]})
+
+
+@pytest.mark.parametrize(
+    ("requires", "more"),
+    [
+        ({"element": "system_type", "value": "Virtual"}, 1),
+        ({"element": "memroy", "value": 1}, 1),
+        ({"element": "pool", "value": "nowhere"}, 0),
+        ({"force": "x.example.com"}, 0),
+    ],
+)
+def test_host_requirement_of_a_guest__of_any_kind__is_accepted_with_a_warning(
+    requires: Any, more: int
+) -> None:
+    messages = [message for _, message in warnings_of(with_guest(requires))]
+    assert len(messages) == 1 + more
+    assert GUEST in messages
+    ((recipe,),) = (each.recipes for each in read_json(with_guest(requires)).recipe_sets)
+    assert recipe.guests[0].guestargs == "--ram=1"
+
+
+def test_host_requirement_of_a_guest__empty__has_no_warning() -> None:
+    assert warnings_of(with_guest({})) == []
+
+
+def test_key_value__that_is_kept__is_still_one() -> None:
+    assert KeyValue("HVM", "==", "") in from_text(required(host('<key_value key="HVM" value=""/>'))).children  # type: ignore[union-attr]
