@@ -26,7 +26,6 @@ XML = {"Content-Type": "application/xml"}
 def line(database: TestDatabase) -> Iterator[Running]:
     with running(database) as started:
         started.do("lab", "load", str(SAMPLES / "lab.json"))
-        started.make_contact()
         with started.client() as client:
             # What answers are held against is asked for once; later there is nobody to ask.
             client.get("/healthz")
