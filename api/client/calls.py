@@ -47,6 +47,10 @@ class Client:
         """The same server and user, for another thread, or asked in another manner."""
         return Client(self.url, self._token, **self._how | how)
 
+    def with_token(self, token: str | None) -> Client:
+        """Return a client of the same server for another user, or for nobody."""
+        return Client(self.url, token, **self._how)
+
     @staticmethod
     def path(*parts: object) -> str:
         """`("systems", fqdn)` -> `/systems/…`, whatever letters a name has."""

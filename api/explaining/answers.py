@@ -8,6 +8,7 @@ from itertools import islice
 from typing import Any, Final
 
 from api.explaining.follower import Follower
+from api.explaining.priorities import add_changes
 from domain.errors import Unknown
 from domain.events import Moment, Recorded
 from domain.names import called
@@ -81,8 +82,10 @@ def _waiting(follower: Follower, partition: Partition, recipe_id: int, asked: As
     for holder in holders:
         holder["since_position"] = holder["since"]
         holder["since"] = moments[holder["since"]]
-    priority = partition.sets.sets[host.recipe_set_id].priority
-    return {"priority": priority.name, "summary": told.pop("summary"), "waiting": told}
+    own = {"recipe_id": recipe_id, "priority": partition.sets.sets[host.recipe_set_id].priority.name}
+    ahead = (other for one in told["systems"] for other in one["ahead"])
+    add_changes(follower, partition, [own, *ahead], partition.position)
+    return {**own, "summary": told.pop("summary"), "waiting": told}
 
 
 def _ended(follower: Follower, told: Recipe, last: Recorded, asked: Asked) -> dict[str, Any]:
@@ -104,8 +107,10 @@ def _placed(follower: Follower, told: Recipe, granted: Recorded, hidden: Collect
     if found is None or found.cause != granted.stamp.cause:
         return {"summary": NOT_AGAIN}
     shown = {"position": granted.position, **asdict(found)}
+    own: dict[str, Any] = {"recipe_id": told.recipe_id}
+    add_changes(follower, partition, [own, *shown["passed_over"], *shown["behind"]], made.basis.position)
     shown["choices"] = [choice for choice in shown["choices"] if choice["fqdn"] not in hidden]
-    return {"summary": found.summary, "granted": shown}
+    return {**own, "summary": found.summary, "granted": shown}
 
 
 def order(follower: Follower, system: str, at: int | None, after: list[Any], most: int) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from api.rest.context import query_of
 from api.rest.contract.queries import Caught
 from api.rest.middleware.principal import Principal, principal_of
 from api.services import Services
+from api.under_way import share_of
 from domain.directory.roles import ADMIN, AUDITOR
 from domain.errors import Unknown
 from domain.names import called
@@ -29,11 +30,14 @@ def hidden_now(principal: Principal, services: Services) -> frozenset[str]:
 
 async def hidden_systems(req: Request, services: Services) -> frozenset[str]:
     """The same for who waits for a position. Raises NotThereYet as `reading.read_at` does."""
-    try:
-        # A policy that somebody waits for counts.
-        await services.feed.reach(query_of(req, Caught).min_position, services.bounds.position_wait_seconds)
-    except NotReady as error:
-        raise NotThereYet(str(error)) from error
+    position = query_of(req, Caught).min_position
+    # A policy that somebody waits for counts.
+    if position > services.feed.position:
+        try:
+            with share_of(req).waiting():
+                await services.feed.reach(position, services.bounds.position_wait_seconds)
+        except NotReady as error:
+            raise NotThereYet(str(error)) from error
     return hidden_now(principal_of(req), services)
 
 

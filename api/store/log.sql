@@ -149,6 +149,9 @@ UPDATE live.leases SET renewed_at = clock_timestamp() WHERE name = %s AND epoch 
 -- name: end_hung_holder
 SELECT live.end_hung_holder(%s)
 
+-- name: end_hung_writers
+SELECT live.end_hung_writers()
+
 -- name: heard
 -- A contact that was stamped before the clock was set back gives way to the next one.
 INSERT INTO live.contacts (lab_controller, last_heard_at) VALUES (%s, clock_timestamp())

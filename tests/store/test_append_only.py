@@ -23,6 +23,7 @@ INSERTS = [
     "UPDATE log.leases SET epoch = 1",
     "DELETE FROM log.leases",
 ]
+OF_LOG, OF_SECRET = "search_path=log, pg_temp", "search_path=secret, pg_temp"
 WAYS_AROUND = [
     "DROP TABLE log.events",
     "ALTER TABLE log.events DISABLE TRIGGER ALL",
@@ -70,5 +71,9 @@ def test_log__functions_that_run_as_the_owner__choose_themselves_what_names_mean
 
     assert found == [
         ("analyze_read_models", ["search_path=pg_catalog, pg_temp"]),
-        *((name, ["search_path=log, pg_temp"]) for name in ("append", "take_lease")),
+        ("append", [OF_LOG, "lock_timeout=10s"]),
+        ("append_hangs", [OF_LOG, "lock_timeout=4s"]),
+        ("forget_passwords", [OF_SECRET]),
+        ("keep_password", [OF_SECRET]),
+        ("take_lease", [OF_LOG, "lock_timeout=10s"]),
     ]

@@ -42,6 +42,8 @@ BUSY = {
         "user": None,
         "since": "2026-01-01T00:00:00Z",
         "since_position": 9,
+        "until": "2026-01-01T03:00:00Z",
+        "until_by": "watchdog",
     },
     "effective_priority": "Medium",
     "before": 1,
@@ -51,6 +53,13 @@ BUSY = {
             "priority": "High",
             "effective_priority": "High",
             "by": "priority High before Normal",
+            "priority_change": {
+                "actor": "eve",
+                "position": 31,
+                "at": "2026-01-01T00:30:00Z",
+                "was": "Low",
+                "became": "High",
+            },
         }
     ],
 }
@@ -69,7 +78,9 @@ def test_explain__waits__tells_rules_systems_and_who_comes_first(server: Server,
     said = result.stdout
     assert said.startswith("recipe 12 is queued: because\n")
     assert "not now  running with recipe 4          1  Medium          2026-01-01 00:00:00" in said
-    assert "11: priority High before Normal" in said
+    assert "2026-01-01 03:00:00, watchdog" in said
+    change = "raised from Low to High by eve at 2026-01-01 00:30:00 (event 31)"
+    assert f"11: priority High before Normal, {change}" in said
     assert "access" in said and "more (--limit)" not in said
 
 
@@ -87,8 +98,10 @@ def test_explain__something_else_than_who_has_a_system_is_the_reason__tells_both
 
 
 def test_explain__several_come_first_by_the_same__are_told_together(server: Server, run: Run) -> None:
-    ahead = [{**BUSY["ahead"][0], "recipe_id": number, "by": "submitted before"} for number in (14, 15)]
-    busy = {**BUSY, "before": 8, "ahead": [*BUSY["ahead"], *ahead]}
+    same = {"by": "submitted before", "priority_change": None}
+    ahead = [{**BUSY["ahead"][0], "recipe_id": number, **same} for number in (14, 15)]
+    first = {**BUSY["ahead"][0], "priority_change": None}
+    busy = {**BUSY, "before": 8, "ahead": [first, *ahead]}
     waiting = {"rules": [RULE], "counted": COUNTED, "systems": [busy]}
     server.on("GET", "/recipes/12/explanation", answer(state="queued", summary="because", waiting=waiting))
     said = run("explain", "12", "--wide").stdout
