@@ -177,7 +177,7 @@ def test_set__a_sibling_could_never_run__is_given_up_though_a_tree_is_away(world
     assert world.states(first, second) == ["aborted", "aborted"]
 
 
-def test_trees_away__known_to_a_scheduler_that_begins_with_a_snapshot(world: World) -> None:
+def test_trees_away__scheduler_begins_with_a_snapshot__knows_them(world: World) -> None:
     world.remove_tree(1)
     (head, *rest) = orjson.loads(orjson.dumps(list(pieces(world.partition))))
     partition = restored([head, *rest])
