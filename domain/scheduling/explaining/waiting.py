@@ -42,12 +42,16 @@ class Counted:
 
 @dataclass(frozen=True)
 class Waiting:
-    """`systems` are those that could run it, or could but for access or a loan; the first `most` of them."""
+    """`systems` are those that could run it, or could but for access or a loan; the first `most` of them.
+
+    `systems_count` is the length of the whole list.
+    """
 
     summary: str
     rules: tuple[RuleTold, ...]
     counted: Counted
     systems: tuple[Candidate, ...]
+    systems_count: int
 
 
 @dataclass(frozen=True)
@@ -81,6 +85,7 @@ def why_it_waits(partition: Partition, host: Recipe, asked: Asked) -> Waiting:
         first_in_order=candidates.first_in_order(),
     )
     told: Iterable[Candidate]
+    count = ((could | lent | not_allowed) & seen).bit_count() if asked.only is None else 1
     if asked.only is None:
         told = chain(
             map(candidates.viable, ordered),
@@ -94,7 +99,7 @@ def why_it_waits(partition: Partition, host: Recipe, asked: Asked) -> Waiting:
     tree_id = partition.trees_away.first_of(partition.sets.key(host).tree_ids)
     if tree_id is not None:
         summary = f"{TREE_AWAY}: {called(partition, tree_id)}"
-    return Waiting(summary, rules, counted, tuple(islice(told, asked.most)))
+    return Waiting(summary, rules, counted, tuple(islice(told, asked.most)), count)
 
 
 def _one(
