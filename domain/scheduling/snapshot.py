@@ -53,6 +53,7 @@ def pieces(partition: Partition) -> Iterator[Piece]:
     head = {
         "position": partition.position,
         "directory": partition.directory.plain(),
+        "trees_away": partition.trees_away.plain(),
         "triggers": [trigger._asdict() for trigger in partition.triggers.waiting()],
         "batch": asdict(partition.triggers.batch),
         "newly_assigned": list(partition.sets.newly_assigned),
@@ -98,6 +99,7 @@ def restored(made: Iterable[Piece]) -> Partition:
     for piece in rest:
         found.take(piece)
     partition.directory.restore(head["directory"])
+    partition.trees_away.restore(head["trees_away"])
     partition.restore(int(head["position"]), found.systems)
     partition.filters.restore(found.evaluated, found.signatures)
     partition.sets.restore(found.recipe_sets, found.recipes, head["newly_assigned"])

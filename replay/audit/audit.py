@@ -13,7 +13,7 @@ from replay.audit.invariant import Found, Invariant, Violation
 from replay.audit.known import Known
 from replay.audit.record import Commit, Decision, Record, Recorded, commits, record_of
 from replay.audit.rest import at_rest_in
-from replay.audit.rules import POLICIES, OnDecisions, of_the_log
+from replay.audit.rules import EVERYTHING, JUDGED, OnDecisions, of_the_log
 from replay.audit.tables import UNPLACED
 from replay.audit.touched import Touched
 from replay.audit.viable import Judge
@@ -35,10 +35,14 @@ class Audit:
         self._known = Known()
         self._judge = Judge(self._known)
         self._of_the_log = of_the_log()
-        judges = {True: self._judge, False: Judge(self._known, by_access=False)}
         self._on_decisions = {
-            policy: OnDecisions(judges[policy.by_access], in_batches=policy.in_batches)
-            for policy in POLICIES.values()
+            judged: OnDecisions(
+                self._judge
+                if judged == EVERYTHING
+                else Judge(self._known, judged.by_access, judged.by_contact),
+                in_batches=judged.in_batches,
+            )
+            for judged in dict.fromkeys(JUDGED.values())
         }
         self._looking: dict[str, tuple[Invariant, ...]] = {}
         # What the scheduler did not know yet, by the ends of commits.
@@ -111,13 +115,13 @@ class Audit:
     def _decision(self, decision: Decision) -> Found:
         """Each is judged by what its basis says and those before it have decided."""
         version = decision.policy_version
-        policy = POLICIES.get(version)
-        rules = None if policy is None else self._on_decisions[policy]
+        judged = JUDGED.get(version)
+        rules = None if judged is None else self._on_decisions[judged]
         if rules is None:
             self.other_policies[version or 0] += 1
         else:
             self.decisions += 1
-        in_batches = policy is not None and policy.in_batches
+        in_batches = judged is not None and judged.in_batches
         self._known.decides(decision, in_batches=in_batches)
         for record in decision.records:
             if rules is not None:

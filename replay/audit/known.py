@@ -37,7 +37,7 @@ class Known(World):
         self.changed: defaultdict[str, list[str]] = defaultdict(list)
         self.holding: defaultdict[str, Counter[int]] = defaultdict(Counter)
         self.held: defaultdict[str, Counter[str | None]] = defaultdict(Counter)
-        # Counts what changes the answers for whole labs: trees, and labs that are enabled or disabled.
+        # Counts what changes the answers for whole labs: trees, and labs that begin or cease to serve.
         self.furnished = 0
         # Recipes that became assigned in the present batch: they rank as queued until it is answered.
         self.newly_assigned: dict[int, None] = {}
@@ -123,7 +123,7 @@ class Known(World):
         if table is self.systems:
             systems = [system for system in (before, value) if isinstance(system, System)]
             return () if len(systems) == 2 and _is_like(*systems) else [system.lab for system in systems]
-        everywhere = table is self.trees or table is self.enabled
+        everywhere = table is self.trees or table is self.enabled or table is self.silent
         if table is self.left or table is self.gone:
             everywhere = before != value
         return list(self.systems_of) if everywhere else ()
@@ -145,7 +145,7 @@ class Known(World):
             self.new_sets.rank(cast("RecipeSet | None", value))
             for member in self.members(cast("int", key)):
                 self._stand(member)
-        elif known is self.trees or known is self.enabled:
+        elif known is self.trees or known is self.enabled or known is self.silent:
             self.furnished += 1
         elif (known is self.left or known is self.gone) and before != value:
             self._regroup()

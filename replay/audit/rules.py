@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from replay.audit.booking import InStep, OneRecipePerSystem
-from replay.audit.deadlines import WatchdogsInTime
+from replay.audit.deadlines import TreesAwayInTime, WatchdogsInTime
 from replay.audit.decisions import Decisions, NobodyFencedWrites, WholeCommits
 from replay.audit.grants import (
     AllowedGrant,
@@ -39,6 +39,7 @@ def of_the_log() -> tuple[Invariant, ...]:
         StartsTogether(),
         RightfulReservation(),
         WatchdogsInTime(),
+        TreesAwayInTime(),
         EveryUnplacedRecipeHasAReason(),
         Decisions(),
         NobodyFencedWrites(),
@@ -62,18 +63,22 @@ class OnDecisions:
         self.decided = [one for one in every if type(one).decided is not OfDecisions.decided]
 
 
-class Policy(NamedTuple):
-    """Whether a policy asks who may submit and who has borrowed; whether it answers triggers in batches."""
+class Judged(NamedTuple):
+    """`by_access`: who may submit and who has borrowed counts; `by_contact`: silent labs get no recipes;
+    `in_batches`: triggers are answered in batches, in the order known when a batch began.
+    """
 
     by_access: bool
+    by_contact: bool
     in_batches: bool
 
 
-# The policies whose grants must be as the rules written down here have it; who names none must, too.
-POLICIES = {
-    2: Policy(by_access=False, in_batches=False),
-    3: Policy(by_access=False, in_batches=False),
-    4: Policy(by_access=True, in_batches=False),
-    5: Policy(by_access=True, in_batches=True),
-    None: Policy(by_access=True, in_batches=False),
+EVERYTHING = Judged(by_access=True, by_contact=True, in_batches=True)
+# The policies whose grants must be as the rules written down here have it; decisions that name none, too.
+JUDGED: dict[int | None, Judged] = {
+    2: Judged(by_access=False, by_contact=False, in_batches=False),
+    3: Judged(by_access=False, by_contact=False, in_batches=False),
+    4: Judged(by_access=True, by_contact=False, in_batches=False),
+    5: EVERYTHING,
+    None: Judged(by_access=True, by_contact=True, in_batches=False),
 }

@@ -9,12 +9,12 @@ from unittest.mock import patch
 
 from domain.access.submitting import Submitting
 from domain.priority import Priority
-from domain.scheduling import decide, granting, new_job, question, recipe_sets, triggers, waking
+from domain.scheduling import decide, granting, new_job, question, raising, recipe_sets, triggers, waking
 from domain.scheduling.bitmaps import numbers_in, union
 from domain.scheduling.partition import Partition
 from domain.scheduling.question import tiers_of
 from domain.scheduling.triggers import LET_GO, NEW_JOB, PENDING_SYSTEM, WAKE_UP, Triggers
-from domain.scheduling.wake_ups import WAKE_UPS, Row
+from domain.scheduling.wake_ups import LET_GOES, WAKE_UPS, Row
 from tests.model_check.actions import Action
 from tests.model_check.case import Case, case
 from tests.model_check.explore import Found, explore
@@ -72,6 +72,10 @@ def _without_safety() -> Iterator[None]:
 def _without_let_go() -> AbstractContextManager[object]:
     """Stuck holders keep their systems."""
     return patch.object(decide, "stuck_lab", lambda _: None)
+
+
+def _without_let_go_of_silent_labs() -> AbstractContextManager[object]:
+    return patch.object(raising, "LET_GOES", tuple(row for row in LET_GOES if row.name != "lab silent"))
 
 
 def _queued_first(lab_controller: str) -> tuple[tuple[str, ...], ...]:
@@ -165,6 +169,14 @@ PARTS: tuple[TakenOut, ...] = (
     ),
     # A holder waits for what is broken, and others for what it holds.
     TakenOut("let-go", case("a b", "a b", "b"), Manner((*BASIC, "break")), "unsafe", _without_let_go),
+    # A holder waits in a lab that nobody hears, and others for what it holds.
+    TakenOut(
+        "let-go of silent labs",
+        case("a b", "a b", "b"),
+        Manner((*BASIC, "fall silent")),
+        "unsafe",
+        _without_let_go_of_silent_labs,
+    ),
     TakenOut(
         "effective priorities",
         case("a^Low", "Urgent: a", "Normal+: a", "a"),
@@ -246,6 +258,7 @@ PARTS: tuple[TakenOut, ...] = (
     _row("pools changed", case("a b", "a~pool", "ab"), "join, leave"),
     _row("lab of a system changed", case("a b:Broken c@2", "a b"), "move, repair"),
     _row("distro tree arrived", case("a b@2", "a", "ab"), "tree arrives, tree leaves"),
+    _row("lab heard", case("a b@2", "a", "ab"), "fall silent, be heard"),
     _row("lab enabled", case("a b@2", "a", "ab"), "disable, enable"),
     # a is closed to job 0, which waits for b, until something else lets it in.
     _row("access policy of a system changed", case("a b", "ab", "b"), "close, open"),
