@@ -43,6 +43,7 @@ def contents(partition: Partition) -> dict[str, Any]:
         "_describing",
         "_admitting",
         "trees_away",
+        "departed",
     ):
         del held[part]
     raising = vars(held.pop("_raising"))
@@ -55,6 +56,7 @@ def contents(partition: Partition) -> dict[str, Any]:
             for forced in (True, False)
         ],
         "trees_away": partition.trees_away.plain(),
+        "departed": partition.departed.plain(),
         "sets": _sets(partition),
         "filters": _filters(partition.filters),
         "labs": (list(partition.labs.names), partition.labs.registered),
