@@ -20,6 +20,7 @@ from domain.recipe_set.state import RecipeSet
 from domain.scheduling.admitting import Admitting
 from domain.scheduling.availability import Availability
 from domain.scheduling.bitmaps import union
+from domain.scheduling.departed import Departed, Name
 from domain.scheduling.describing import Describing, looks_alike
 from domain.scheduling.effort import Effort
 from domain.scheduling.filters import Filters
@@ -57,6 +58,7 @@ class Partition:
         self.sets = RecipeSets(self.filters, self.holders, self._admitting.who_of)
         self.triggers = Triggers(self._log_wants)
         self.trees_away = TreesAway()
+        self.departed = Departed()
         self.systems: dict[str, System] = {}
         self.reserved: dict[str, None] = {}
         # Called before each grant; for explanations, which look at the state of that moment.
@@ -94,8 +96,10 @@ class Partition:
             self._put(after)
             return Happened(subject, event, before, after)
         if isinstance(event, directory.DirectoryEvent):
+            people = self.directory.people_of(name) if kind == "group" else ()
             self.directory.apply(recorded)
             self._document_changed(kind, name, recorded)
+            self._note_departed(recorded, people)
         return Happened(subject, event)
 
     def _put(self, state: State, *, forget: bool = True) -> None:
@@ -122,6 +126,27 @@ class Partition:
         elif kind == "lab-controller":
             self.available.serve(name, self.directory.is_serving(name))
             self.holders.clear()
+
+    def _note_departed(self, recorded: Recorded, people: Iterable[str]) -> None:
+        """Note names that stand for nobody any more, and forget those of long ago.
+
+        `people` were in the group before, where it is one.
+        """
+        subject, at = recorded.subject, recorded.recorded_at
+        if isinstance(recorded.event, directory.REMOVED):
+            self.departed.note(Name(subject), at)
+        for user in people:
+            if self.directory.has_left(split_subject(subject)[1], user):
+                self.departed.note(Name(subject, user), at)
+        for each in self.departed.due(at, self._is_used):
+            if each.user is None:
+                self.directory.forget(each.subject)
+            else:
+                self.directory.forget_leaver(split_subject(each.subject)[1], each.user)
+
+    def _is_used(self, name: Name) -> bool:
+        kind, group = split_subject(name.subject)
+        return kind == "group" and self.sets.is_for(group, name.user)
 
     def _tree_changed(self, name: str, at: datetime) -> None:
         tree_id = int(name)
