@@ -103,13 +103,12 @@ def _placed(follower: Follower, told: Recipe, granted: Recorded, hidden: Collect
     if made.basis.policy_version != POLICY_VERSION:
         return {"summary": OTHER_RULES}
     partition = follower.before(made)
-    found = why_granted(partition, told.recipe_id, made.basis.now, len(made.decisions))
+    found = why_granted(partition, told.recipe_id, made.basis.now, len(made.decisions), frozenset(hidden))
     if found is None or found.cause != granted.stamp.cause:
         return {"summary": NOT_AGAIN}
     shown = {"position": granted.position, **asdict(found)}
     own: dict[str, Any] = {"recipe_id": told.recipe_id}
     add_changes(follower, partition, [own, *shown["passed_over"], *shown["behind"]], made.basis.position)
-    shown["choices"] = [choice for choice in shown["choices"] if choice["fqdn"] not in hidden]
     return {**own, "summary": found.summary, "granted": shown}
 
 

@@ -7,7 +7,7 @@ just that (`committed`), it is known already; otherwise all of it is undone: wha
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from datetime import datetime
 
 from domain.access.submitting import Who
@@ -56,8 +56,9 @@ class Partition:
         self.sets = RecipeSets(self.filters, self.holders, self._admitting.who_of)
         self.triggers = Triggers(self._log_wants)
         self.systems: dict[str, System] = {}
-        # Systems that a person has.
         self.reserved: dict[str, None] = {}
+        # Called before each grant; for explanations, which look at the state of that moment.
+        self.on_grant: Callable[..., None] | None = None
         self._supposed = Supposed(0, None)
         self._raising = Raising(wake_ups)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sized
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +15,7 @@ from api.cli.lists import completing
 from api.cli.remote import remote, wide
 from api.cli.terminal.output import Output
 from api.cli.terminal.tables import Column, Row
-from api.cli.terminal.wording import clock, counted, zone
+from api.cli.terminal.wording import clock, zone
 from domain.priority import Priority
 
 if TYPE_CHECKING:
@@ -146,10 +147,9 @@ def _show_waiting(output: Output, told: dict[str, Any]) -> None:
     if told["systems"]:
         click.echo()
         output.table(SYSTEMS, told["systems"])
-        counts = told["counted"]
-        rest = counts["viable"] + counts["lent"] + counts["not_allowed"] - len(told["systems"])
-        if rest > 0 and len(told["systems"]) > 1:
-            click.echo(f"and {counted(rest, 'system')} more (--limit)")
+        rest = told["systems_count"] - len(told["systems"])
+        if rest > 0:
+            click.echo(f"{_cut(told['systems'], told['systems_count'])} (--limit)")
 
 
 def _show_granted(output: Output, told: dict[str, Any]) -> None:
@@ -163,3 +163,9 @@ def _show_granted(output: Output, told: dict[str, Any]) -> None:
         if told[name]:
             click.echo()
             output.table(columns, told[name], title=title)
+            if told.get(f"{name}_count", 0) > len(told[name]):
+                click.echo(_cut(told[name], told[f"{name}_count"]))
+
+
+def _cut(shown: Sized, count: int) -> str:
+    return f"the first {len(shown)} of {count}"

@@ -79,11 +79,14 @@ class Candidate(Shape):
 
 
 class Waiting(Shape):
-    """`systems` are those that could run it, nearest first, and those that could but for a loan or access."""
+    """`systems` are those that could run it, nearest first, and those that could but for a loan or access;
+    as many as were asked for, of `systems_count`.
+    """
 
     rules: list[RuleTold]
     counted: Counted
     systems: list[Candidate]
+    systems_count: int
 
 
 class Rival(Shape):
@@ -106,7 +109,10 @@ class Choice(Shape):
 
 
 class Granted(Shape):
-    """`passed_over` stood before the recipe, `behind` next after it; `choices` in the order of preference."""
+    """`passed_over` stood before the recipe, `behind` next after it; `choices` in the order of preference.
+
+    The last two have their first entries only, of `behind_count` and `choices_count`.
+    """
 
     position: int
     summary: str
@@ -115,7 +121,9 @@ class Granted(Shape):
     effective_priority: PriorityName
     passed_over: list[Rival]
     behind: list[Rival]
+    behind_count: int
     choices: list[Choice]
+    choices_count: int
 
 
 class Explanation(ReadAnswer):
