@@ -73,6 +73,10 @@ class Client:
         """Read something in another form than JSON."""
         return self._answered("GET", path, params=given(parameters), headers={"Accept": content_type}).text
 
+    def get_bytes(self, path: str, **parameters: Any) -> bytes:
+        """Read something as it is stored."""
+        return self._answered("GET", path, params=given(parameters), headers={"Accept": "*/*"}).content
+
     def pages(
         self,
         path: str,

@@ -82,6 +82,7 @@ class EventLog(EventStore[str]):
             request.answer,
             request.actor,
             request.new_recipes,
+            request.original,
         )
 
     def load(self, after: Mapping[str, int]) -> dict[str, list[Recorded]]:

@@ -23,6 +23,12 @@ INSERTS = [
     "UPDATE log.leases SET epoch = 1",
     "DELETE FROM log.leases",
 ]
+ORIGINAL = "INSERT INTO log.originals VALUES (sha256('job'), 'job')"
+OF_ORIGINALS = [
+    "UPDATE log.originals SET content = ''",
+    "DELETE FROM log.originals",
+    "TRUNCATE log.originals",
+]
 OF_LOG, OF_SECRET = "search_path=log, pg_temp", "search_path=secret, pg_temp"
 WAYS_AROUND = [
     "DROP TABLE log.events",
@@ -55,6 +61,20 @@ def test_log__anything_but_append_by_the_service__refused(
         for part in statement.split("; "):
             service.execute(part.encode())
     assert log.end() == 1
+
+
+@pytest.mark.parametrize("statement", OF_ORIGINALS)
+def test_original__changed_by_anybody__refused(owner: Owner, database: TestDatabase, statement: str) -> None:
+    owner.execute(ORIGINAL.encode())
+    with pytest.raises(psycopg.errors.InsufficientPrivilege, match="append-only"):
+        owner.execute(statement.encode())
+    with connect(database.service_url) as service, pytest.raises(psycopg.errors.InsufficientPrivilege):
+        service.execute(statement.encode())
+
+
+def test_original__under_another_hash__refused(database: TestDatabase) -> None:
+    with connect(database.service_url) as service, pytest.raises(psycopg.errors.CheckViolation):
+        service.execute(b"INSERT INTO log.originals VALUES (sha256('job'), 'another job')")
 
 
 @pytest.mark.parametrize("function", ["log.append", "log.take_lease"])

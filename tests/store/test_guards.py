@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing, suppress
 
 import psycopg
 import pytest
@@ -25,6 +25,8 @@ from tests.harness.sessions import Owner
 from tests.harness.waiting import until
 
 NAME = "scheduler/test"
+# It takes the lock, which is kept to the end of the transaction.
+APPEND_NOTHING = "SELECT log.append(" + ", ".join(["'{}'"] * 13) + ")"
 STRANGER = "labledger_test_stranger"
 READ = "user_name, role, token_id, method, path, query, request_id"
 VALUES = "'bob', 'auditor', 't', 'GET', '/', '', 'r'"
@@ -137,26 +139,28 @@ def impatient(owner: Owner, function: str, old: str, new: str) -> None:
     owner.execute(definition.replace(old, new).encode())
 
 
-@contextmanager
-def holding(owner: Owner, statement: bytes) -> Iterator[None]:
-    with owner.transaction():
-        owner.execute(statement)
-        yield
-
-
+@pytest.mark.parametrize("mode", ["EXCLUSIVE", "ROW SHARE"])
 def test_append__somebody_holds_the_lock__fails_soon_and_readiness_says_so(
-    log: EventLog, database: TestDatabase, owner: Owner
+    log: EventLog, owner: Owner, mode: str
 ) -> None:
     owner.execute("ALTER FUNCTION log.append SET lock_timeout = '100ms'")
     owner.execute("ALTER FUNCTION log.append_hangs SET lock_timeout = '100ms'")
     assert not standing(log, SCHEDULER, 0).append_hangs
-    with holding(owner, b"LOCK TABLE log.writer IN EXCLUSIVE MODE"):
+    with owner.transaction():
+        owner.execute(f"LOCK TABLE log.writer IN {mode} MODE".encode())
         with pytest.raises(DatabaseAway, match="lock timeout"):
             log.append([append_to("a")])
         said = standing(log, SCHEDULER, 0)
         finding = CHECKS["database"](Look(said, False, 0, 0, 0, 0.0))
         assert finding.fault == "an append hangs, and holds up all others"
     log.append([append_to("a")])
+
+
+def test_append_hangs__asked_in_a_transaction__keeps_no_lock(log: EventLog, database: TestDatabase) -> None:
+    with closing(connect(database.service_url)) as asking:
+        asking.execute("BEGIN")
+        assert asking.execute("SELECT log.append_hangs()").fetchone() == (False,)
+        assert log.append([append_to("a")])
 
 
 def test_append__session_of_the_services_keeps_the_lock__is_ended(
@@ -168,7 +172,7 @@ def test_append__session_of_the_services_keeps_the_lock__is_ended(
     with closing(connect(database.service_url)) as hung:
         hung.execute("SET idle_in_transaction_session_timeout = 0")
         hung.execute("BEGIN")
-        hung.execute("SELECT log.append_hangs()")
+        hung.execute(APPEND_NOTHING)
 
         def appended() -> bool:
             with suppress(DatabaseAway):

@@ -25,14 +25,22 @@ CREATE TRIGGER known_topics AFTER INSERT ON log.events REFERENCING NEW TABLE AS 
 ALTER FUNCTION log.append SET lock_timeout = '10s';
 ALTER FUNCTION log.take_lease SET lock_timeout = '10s';
 
--- Return whether an append has held up all others for four seconds.
+-- Return whether an append could not begin within four seconds. The lock goes with the block that fails: no caller
+-- keeps it.
 CREATE FUNCTION log.append_hangs() RETURNS boolean
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = log, pg_temp SET lock_timeout = '4s' AS $$
 BEGIN
-    LOCK TABLE log.writer IN ROW SHARE MODE;
-    RETURN false;
-EXCEPTION WHEN lock_not_available THEN
-    RETURN true;
+    -- A standby takes no appends.
+    IF pg_is_in_recovery() THEN
+        RETURN false;
+    END IF;
+    LOCK TABLE log.writer IN EXCLUSIVE MODE;
+    RAISE EXCEPTION 'an append can begin';
+EXCEPTION
+    WHEN lock_not_available THEN
+        RETURN true;
+    WHEN raise_exception THEN
+        RETURN false;
 END $$;
 
 -- End the sessions of this login that have held up appends for 30 s, and return how many there were.
