@@ -42,6 +42,7 @@ def contents(partition: Partition) -> dict[str, Any]:
         "holders",
         "_describing",
         "_admitting",
+        "trees_away",
     ):
         del held[part]
     raising = vars(held.pop("_raising"))
@@ -53,6 +54,7 @@ def contents(partition: Partition) -> dict[str, Any]:
             (partition.available.usable(forced=forced), partition.available.idle(forced=forced))
             for forced in (True, False)
         ],
+        "trees_away": partition.trees_away.plain(),
         "sets": _sets(partition),
         "filters": _filters(partition.filters),
         "labs": (list(partition.labs.names), partition.labs.registered),
