@@ -70,8 +70,10 @@ class LabClient:
 
         async def update(services: Services, request: Request) -> Any:
             resource = LabUpdates(services)
-            items, faulty = resource._read_all(body["items"], self._fqdn, request)
-            assert not faulty, faulty
+            items = {
+                number: resource._read(item, self._fqdn, request, 1)
+                for number, item in enumerate(body["items"])
+            }
             answers = await take_updates(services, request, self._fqdn, items)
             end = await asyncio.to_thread(services.log.end)
             return end, [_shown(answers[number]) for number in items]
