@@ -29,6 +29,7 @@ from domain.scheduling.raising import Question, Raising
 from domain.scheduling.recipe_sets import RecipeSets
 from domain.scheduling.supposed import Supposed
 from domain.scheduling.triggers import PENDING_SYSTEM, WAKE_UP, Trigger, Triggers
+from domain.scheduling.visible import Visible
 from domain.scheduling.wake_ups import WAKE_UPS, Happened, Row
 from domain.subjects import State, evolve, evolve_known
 from domain.system.state import System
@@ -56,6 +57,7 @@ class Partition:
         self.sets = RecipeSets(self.filters, self.holders, self._admitting.who_of)
         self.triggers = Triggers(self._log_wants)
         self.systems: dict[str, System] = {}
+        self.visible = Visible(self.directory, self.labs, self.systems)
         # Systems that a person has.
         self.reserved: dict[str, None] = {}
         self._supposed = Supposed(0, None)
@@ -104,11 +106,14 @@ class Partition:
             self._put_system(state)
 
     def _document_changed(self, kind: str, name: str, event: Event) -> None:
+        if kind in ("user", "group", "pool"):
+            self.visible.invalidate()
         if isinstance(event, directory.PoolSystemAdded | directory.PoolSystemRemoved):
             self._describe(self.systems[event.system])
         elif kind == "pool":
             for fqdn in self._admitting.pool_changed(name):
                 self._admitting.admit(self.systems[fqdn])
+                self.visible.put(self.systems[fqdn])
             self._look_again()
         elif kind == "group":
             self.sets.look_again((), (name,))
@@ -125,6 +130,8 @@ class Partition:
         self.systems[system.fqdn] = system
         if before is None or not looks_alike(before, system):
             self._describe(system)
+        elif before.active_pool != system.active_pool:
+            self.visible.put(system)
         if self.available.put(system):
             self.holders.clear()
         if system.reservation is None:
@@ -134,6 +141,7 @@ class Partition:
 
     def _describe(self, system: System) -> None:
         self._describing.describe(system)
+        self.visible.put(system)
         self._look_again()
 
     def _look_again(self) -> None:
