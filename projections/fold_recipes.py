@@ -13,7 +13,7 @@ from domain.command.derive import PlacedRecipe, of_recipe
 from domain.events import Recorded
 from domain.priority import Priority
 from domain.recipe import events as recipe
-from domain.recipe.lifecycle import GIVEN_UP, OPEN_TASK, UNPLACED
+from domain.recipe.lifecycle import OPEN_TASK, UNPLACED
 from domain.recipe.place import NOWHERE, place_after
 from domain.roll_up import GIVEN_UP_RESULT, result_in, result_of
 from domain.values import maker
@@ -77,15 +77,15 @@ def recipe_state(models: ReadModels, recorded: Recorded, event: Any, now: Now) -
     models.recipes.put((recipe_id,), after, now)
     models.members.move(recipe_id, after.state, now[1])
     _index_queue(models, recipe_id, after, now)
-    is_given_up = after.state in GIVEN_UP
-    if is_given_up:
-        _end_tasks(models, recipe_id, after.state, now)
+    ended = recipe.state_of_open_tasks(event)
+    if ended is not None:
+        _end_tasks(models, recipe_id, ended, now)
     if before is not None:
         durations(models, recipe_id, before.state, after.state, now)
     placed = before and _placed(models, recipe_id, before)
     if placed is not None:
         command(models, recorded, of_recipe(placed, event), now)
-    roll_up(models, recipe_id, now, GIVEN_UP_RESULT if is_given_up else "New")
+    roll_up(models, recipe_id, now, "New" if ended is None else GIVEN_UP_RESULT)
 
 
 def _index_queue(models: ReadModels, recipe_id: int, after: RecipeRow, now: Now) -> None:

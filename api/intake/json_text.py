@@ -6,12 +6,14 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterator
+from itertools import islice
 from typing import Any, Final, NoReturn
 
 from api.intake.bodies import check_body, unreadable
-from api.intake.limits import DEPTH_LIMIT, PART_LIMIT
+from api.intake.limits import DEPTH_LIMIT, FAULT_LIMIT, PART_LIMIT
+from api.intake.words import STEERING, refusal
 from domain.errors import Fault, FaultyInput
-from domain.requirements.findings import Path
+from domain.requirements.findings import Path, dotted
 
 # No text encoding can hold halves of a surrogate pair, and XML neither them nor the other two.
 _NO_CHARACTER: Final = re.compile("[\ud800-\udfff\ufffe\uffff]")
@@ -28,8 +30,27 @@ _OPENS: Final[dict[str, str | int]] = {"{": "", "[": 0}
 _CLOSES: Final = ("}", "]")
 
 
-class _Twice(Exception):
-    """A name stands twice in one object."""
+class EqualKeys(Exception):
+    """An object has two equal keys, of which most parsers drop the first without a word."""
+
+    def __init__(self, key: str) -> None:
+        self.key = key
+        super().__init__(key)
+
+    def fault(self, text: str) -> Fault:
+        """Return the fault at the line of the second key."""
+        where = f"line {_second(text, self.key)}"
+        return Fault(where, f"{json.dumps(self.key[:100])} stands twice in one object")
+
+
+def refuse_equal_keys(text: str) -> None:
+    """Raise FaultyInput if an object of a JSON text has two equal keys. The text must parse."""
+    try:
+        json.loads(text, object_pairs_hook=_object)
+    except EqualKeys as equal:
+        raise FaultyInput([equal.fault(text)]) from None
+    except RecursionError:
+        unreadable("body", "is nested too deeply")
 
 
 def parse_json(body: bytes) -> dict[str, Any]:
@@ -39,9 +60,8 @@ def parse_json(body: bytes) -> dict[str, Any]:
         document = json.loads(text, object_pairs_hook=_object, parse_constant=_no_constant)
     except json.JSONDecodeError as wrong:
         unreadable(f"line {wrong.lineno}, column {wrong.colno}", f"is not JSON: {wrong.msg}")
-    except _Twice as twice:
-        name = str(twice)
-        unreadable(f"line {_second(text, name)}", f"{json.dumps(name[:100])} stands twice in one object")
+    except EqualKeys as equal:
+        raise FaultyInput([equal.fault(text)]) from None
     except (ValueError, RecursionError) as wrong:
         unreadable("body", "is nested too deeply" if isinstance(wrong, RecursionError) else str(wrong)[:200])
     if not isinstance(document, dict):
@@ -50,14 +70,29 @@ def parse_json(body: bytes) -> dict[str, Any]:
     unescaped = json.dumps(document, ensure_ascii=False) if "\\u" in text else text
     if strange := _NO_CHARACTER.search(unescaped):
         unreadable("body", f"holds U+{ord(strange.group()):04X}, which is no character")
+    if STEERING.search(unescaped):
+        raise FaultyInput(islice(_steering((), document), FAULT_LIMIT))
     return document
+
+
+def _steering(path: Path, value: Any) -> Iterator[Fault]:
+    """Yield the places of characters that steer a terminal. The depth of the value is bounded."""
+    if isinstance(value, str):
+        if found := STEERING.search(value):
+            yield Fault(dotted(path), refusal(found))
+        return
+    parts = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for name, part in parts:
+        if isinstance(name, str):
+            yield from _steering((*path, "a key"), name)
+        yield from _steering((*path, name), part)
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) < len(pairs):
         counts = Counter(name for name, _ in pairs)
-        raise _Twice(next(name for name, count in counts.items() if count > 1))
+        raise EqualKeys(next(name for name, count in counts.items() if count > 1))
     return found
 
 

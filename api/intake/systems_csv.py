@@ -14,13 +14,15 @@ from typing import Any, Final, NamedTuple
 
 import orjson
 
+from api.intake.json_text import refuse_equal_keys
 from api.intake.limits import WORDS_LENGTH
 from api.intake.near_names import meant
 from domain.errors import Fault, FaultyInput, Unreadable
 
 QUOTE, LIST = '"', "["
 # Spreadsheets take what begins with one of these for a formula, and would work it out.
-FORMULA: Final = ("=", "+", "-", "@", "\t", "\r")
+# Also behind a line feed, and in the full-width forms that East Asian keyboards write.
+FORMULA: Final = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
 AS_JSON: Final = (QUOTE, *FORMULA)
 # A cell may hold all devices of a system: as long as a body that is read.
 csv.field_size_limit(2**24)
@@ -42,9 +44,19 @@ def _json(value: Any) -> str:
 
 def _from_json(cell: str) -> Any:
     try:
-        return orjson.loads(cell)
+        value = orjson.loads(cell)
     except orjson.JSONDecodeError as error:
         raise ValueError(f"is not JSON: {error.msg}") from None
+    if cell.startswith((LIST, "{")):
+        _refuse_equal_keys(cell)
+    return value
+
+
+def _refuse_equal_keys(cell: str) -> None:
+    try:
+        refuse_equal_keys(cell)
+    except FaultyInput as wrong:
+        raise ValueError(wrong.faults[0].message) from None
 
 
 def _number(cell: str) -> Any:
@@ -176,12 +188,17 @@ def _faults_of(header: Sequence[str]) -> Iterable[Fault]:
         yield Fault("row 1", "has no column fqdn: the first row names the columns")
     if len(header) > MOST_COLUMNS:
         yield Fault("row 1", f"must not have more than {MOST_COLUMNS} columns")
-    for number, name in enumerate(header[:MOST_COLUMNS]):
-        where = f"row 1, column {name[:WORDS_LENGTH]}"
-        if name not in COLUMNS:
-            yield Fault(where, f"is no column here{meant(name, COLUMNS)}")
-        elif name in header[:number]:
-            yield Fault(where, "stands here twice")
+    names = header[:MOST_COLUMNS]
+    if unknown := [_unknown(name) for name in names if name not in COLUMNS]:
+        yield Fault("row 1", f"unknown columns: {', '.join(unknown)}")
+    for number, name in enumerate(names):
+        if name in COLUMNS and name in header[:number]:
+            yield Fault(f"row 1, column {name}", "stands here twice")
+
+
+def _unknown(name: str) -> str:
+    near = meant(name, COLUMNS).removeprefix("; ")
+    return f"{name[:WORDS_LENGTH]} ({near})" if near else name[:WORDS_LENGTH]
 
 
 def _add(table: Table, number: int, header: Sequence[str], cells: Sequence[str]) -> None:

@@ -1,6 +1,7 @@
-"""Which characters text from outside may hold, in jobs and everywhere else.
+"""The characters that text from outside may hold, in jobs and everywhere else.
 
-A NUL is a matter of life: the log takes it, the tables of the read models do not.
+The log would take a NUL, but the tables of the read models would not. A terminal obeys C1 controls, and after
+a bidirectional override or isolate it shows text in another order: a name can pass for another one.
 """
 
 from __future__ import annotations
@@ -9,20 +10,34 @@ import re
 from collections.abc import Callable
 from typing import Any, Final
 
-_UNPRINTABLE: Final = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
-_CONTROL: Final = re.compile(r"[\x00-\x1f\x7f]")
+# DEL, C1 controls, line and paragraph separators, bidirectional embeddings, overrides and isolates.
+_STEERING: Final = r"\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069"
+STEERING: Final = re.compile(f"[{_STEERING}]")
+_UNPRINTABLE: Final = re.compile(rf"[\x00-\x08\x0b\x0c\x0e-\x1f{_STEERING}]")
+_CONTROL: Final = re.compile(rf"[\x00-\x1f{_STEERING}]")
 
 
 def printable(text: str) -> str:
-    if _UNPRINTABLE.search(text):
-        raise ValueError("must not hold control characters")
-    return text
+    """Return the text. Raise ValueError if it holds a character that steers a terminal."""
+    return _without(_UNPRINTABLE, text)
 
 
 def one_line(text: str) -> str:
-    """Names and options end up in boot loaders and environments, where a new line begins something else."""
-    if _CONTROL.search(text):
-        raise ValueError("must not hold control characters")
+    """Return the text. Raise ValueError if it holds such a character or a line break.
+
+    Names and options end up in boot loaders and environments, where a new line begins something else.
+    """
+    return _without(_CONTROL, text)
+
+
+def refusal(found: re.Match[str]) -> str:
+    """Return the message about a character that is not allowed."""
+    return f"must not hold control characters: U+{ord(found.group()):04X}"
+
+
+def _without(characters: re.Pattern[str], text: str) -> str:
+    if found := characters.search(text):
+        raise ValueError(refusal(found))
     return text
 
 

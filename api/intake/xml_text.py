@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import Final
 
 from lxml import etree
 
 from api.intake.bodies import check_body, unreadable
-from api.intake.limits import ATTRIBUTE_LIMIT, DEPTH_LIMIT, PART_LIMIT
+from api.intake.limits import ATTRIBUTE_LIMIT, DEPTH_LIMIT, FAULT_LIMIT, PART_LIMIT
+from api.intake.words import STEERING, refusal
+from domain.errors import Fault, FaultyInput
 
 # The encoding overrules what the document declares: anything but UTF-8 was refused already.
 _PARSER: Final = etree.XMLParser(
@@ -27,7 +30,7 @@ _TOO_MANY: Final = etree.XPath(f"count(//*) > {PART_LIMIT}")
 
 def parse_xml(body: bytes) -> etree._Element:
     """The root element. Raises `Unreadable` for what is broken or hostile."""
-    check_body(body)
+    text = check_body(body)
     try:
         root = etree.fromstring(body, _PARSER)
     except etree.XMLSyntaxError as wrong:
@@ -35,7 +38,21 @@ def parse_xml(body: bytes) -> etree._Element:
     if root.getroottree().docinfo.internalDTD is not None:
         unreadable("line 1", "document types and entities are refused")
     _check_size(root, body)
+    if "&#" in text or STEERING.search(text):
+        _check_characters(root)
     return root
+
+
+def _check_characters(root: etree._Element) -> None:
+    """Raise FaultyInput with the line of each element that holds a character which steers a terminal."""
+    faults = (
+        Fault(f"line {element.sourceline}", refusal(found))
+        for element in root.iter(etree.Element)
+        for held in (element.text, element.tail, *element.attrib.values())
+        if held and (found := STEERING.search(held))
+    )
+    if first := list(dict.fromkeys(islice(faults, FAULT_LIMIT))):
+        raise FaultyInput(first)
 
 
 def _check_size(root: etree._Element, body: bytes) -> None:

@@ -9,6 +9,7 @@ import orjson
 from falcon.asgi import Request
 from pydantic import BaseModel, ValidationError
 
+from api.intake.json_text import refuse_equal_keys
 from api.rest.context import operation_asked
 from api.rest.contract.faults import faults_of
 from api.rest.contract.operation import JSON
@@ -54,11 +55,17 @@ def parse_model(req: Request, body: bytes) -> Any:
     """A body that was read, as the model of its operation. Raises Unreadable or FaultyInput."""
     operation = operation_asked(req)
     assert operation.body is not None, "an operation says what its body is"
+    return check_model(parse_json(body), operation.body)
+
+
+def parse_json(body: bytes) -> Any:
+    """Return the value of a JSON body. Raises Unreadable, or FaultyInput for two equal keys of one object."""
     try:
         document: Any = orjson.loads(body)
     except orjson.JSONDecodeError as error:
         raise Unreadable([Fault(f"line {error.lineno}, column {error.colno}", error.msg)]) from error
-    return check_model(document, operation.body)
+    refuse_equal_keys(body.decode())
+    return document
 
 
 def check_model(document: Any, model: type[M]) -> M:

@@ -11,6 +11,7 @@ from api.store.event_log import EventLog
 from api.use_cases.rights import require_own_lab
 from domain.command.lifecycle import report as report_command
 from domain.command.lifecycle import state_after
+from domain.directory.state import Directory
 from domain.errors import LabledgerError, NotPermitted, Refused, Unknown
 from domain.events import Decided
 from domain.gathered import Gathered, members_after
@@ -29,11 +30,12 @@ class Item:
 
 @dataclass(frozen=True)
 class CommandItem:
-    """How far a command is."""
+    """How far a command is. `power_failed` says that it failed because of the power control."""
 
     command_id: int
     state: str
     reason: str = ""
+    power_failed: bool = False
 
     @property
     def subject(self) -> str:
@@ -56,7 +58,9 @@ class Draft:
         return None if error is None else str(error)
 
 
-def of_recipes(aggregates: Aggregates, lab_controller: str | None, items: Mapping[int, Item]) -> list[Draft]:
+def of_recipes(
+    aggregates: Aggregates, directory: Directory, lab_controller: str | None, items: Mapping[int, Item]
+) -> list[Draft]:
     """One for each recipe set, and one for each report on nothing of the lab's. Blocking."""
     gathered = aggregates.gather(f"recipe/{item.recipe_id}" for item in items.values())
     drafts: list[Draft] = []
@@ -71,15 +75,19 @@ def of_recipes(aggregates: Aggregates, lab_controller: str | None, items: Mappin
             of_set[recipe.recipe_set_id][place] = item
         except (Unknown, NotPermitted) as error:
             drafts.append(Draft((place,), {place: error}))
-    return drafts + [_of_set(gathered, set_id, reports) for set_id, reports in of_set.items()]
+    return drafts + [_of_set(gathered, directory, set_id, reports) for set_id, reports in of_set.items()]
 
 
-def _of_set(gathered: Gathered, recipe_set_id: int, reports: Mapping[int, Item]) -> Draft:
+def _of_set(
+    gathered: Gathered, directory: Directory, recipe_set_id: int, reports: Mapping[int, Item]
+) -> Draft:
     draft = Draft(tuple(reports))
     members = gathered.members(recipe_set_id)
     for place, item in reports.items():
         try:
-            follows = report(members, members.recipe(item.recipe_id), item.report)
+            recipe = members.recipe(item.recipe_id)
+            broken_after = directory.broken_after(recipe.lab_controller)
+            follows = report(members, recipe, item.report, broken_after)
         except Refused as error:
             draft.refused[place] = error
             continue

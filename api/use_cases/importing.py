@@ -80,14 +80,19 @@ class Importing:
         self._not_permitted: dict[str, None] = {}
         self._refused: dict[str, None] = {}
         self._directory = self.services.feed.directory
+        # Field and message of an unknown name -> its place among the faults, and how many items have it.
+        self._unknown: dict[Fault, tuple[int, int]] = {}
 
     def take(self, item: Item) -> None:
         system = self._seen(item.fqdn)
         # Before it is decided: what changes from then on is noticed.
         versions = {subject: self._directory.version(subject) for subject in self._rests_on(item, system)}
-        if wrong := [*self._faults_of(item, known=system is not None)]:
-            self.faults += map(item.place.of, wrong)
-        if wrong or item.faulty:
+        wrong = [*self._faults_of(item, known=system is not None)]
+        self.faults += map(item.place.of, wrong)
+        unknown = [*unknown_names(self._directory, item.document)]
+        for fault in unknown:
+            self._add_unknown(item.place, fault)
+        if wrong or unknown or item.faulty:
             return
         try:
             decided, imported = self._added(item) if system is None else self._changed(item)
@@ -134,7 +139,16 @@ class Importing:
         if not known:
             missing = (name for name in NEEDED if name not in item.document and name not in item.faulty)
             yield from (Fault(name, "is missing, and nobody knows this system yet") for name in missing)
-        yield from unknown_names(self._directory, item.document)
+
+    def _add_unknown(self, place: Place, fault: Fault) -> None:
+        """Add the first of equal faults, and count the others: a file often lacks one owner in every row."""
+        index, count = self._unknown.get(fault, (len(self.faults), 0))
+        if count == 0:
+            self.faults.append(place.of(fault))
+        else:
+            others = "1 other system" if count == 1 else f"{count} other systems"
+            self.faults[index] = Fault(self.faults[index].where, f"{fault.message} (also of {others})")
+        self._unknown[fault] = index, count + 1
 
     def _rests_on(self, item: Item, system: System | None) -> Iterator[str]:
         """Who must not be removed in the same moment, who gives the right, and the pools that change."""

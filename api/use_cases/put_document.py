@@ -40,12 +40,13 @@ async def put_document(
         may_put(services, request, kind, before, document)
         if faults := unknown_names(kind, directory, document):
             raise FaultyInput(faults)
-        event = put(kind, before, document)
-        if event is None:
+        events = put(kind, before, document)
+        if not events:
             return None
         if before is None and services.feed.accesses.left_to(kind, name):
             raise _LeftByNamesake
-        decided = [*(left_behind(directory, kind, name) if before is None else ()), (subject, event)]
+        left = left_behind(directory, kind, name) if before is None else ()
+        decided = [*left, *((subject, event) for event in events)]
         owners = owned_by(services, request, name) if kind == "pool" else ()
         others = (*named_in(kind, document), *_rests_on(directory, kind, name, document), *owners)
         versions = {other: directory.version(other) for other in (*(one for one, _ in decided), *others)}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from api.services import Request, Services
@@ -16,8 +17,15 @@ from domain.errors import LabledgerError, Unknown
 from domain.events import Decided
 from domain.gathered import Gathered
 from domain.recipe.events import RecipeAssigned, RecipeQueued, RecipeScheduled
-from domain.recipe_set.ending import abort
-from domain.system.events import SystemReservationEnded
+from domain.recipe_set.provisioning import Failure, provisioning_failed, why_broken_by_power
+from domain.system.events import (
+    SystemConditionChanged,
+    SystemInstalling,
+    SystemReservationEnded,
+    SystemRunning,
+)
+from domain.system.lifecycle import BROKEN
+from domain.upkeep.condition import change_condition
 from domain.upkeep.reservation import provisioning
 from projections.reader import BeingBuilt
 
@@ -26,23 +34,28 @@ from projections.reader import BeingBuilt
 OVERTAKEN = tuple(
     event.TOPIC for event in (RecipeQueued, RecipeAssigned, RecipeScheduled, SystemReservationEnded)
 )
+# After these the system has been powered, or a person has looked at it, since it was to be released.
+POWERED_SINCE = tuple(event.TOPIC for event in (SystemInstalling, SystemRunning, SystemConditionChanged))
+# A release powers the system off.
+POWER_KINDS = ("release", "power")
 
 # A command has the position of what it follows from.
 LAST_POSITION = 2**63 - 1
 
 
 async def report_command(
-    services: Services, request: Request, lab_controller: str, command_id: int, state: str, reason: str
+    services: Services, request: Request, lab_controller: str, item: CommandItem
 ) -> Committed | None:
     """None when it was known. What it was for changes in the same commit: a recipe that could not be
-    provisioned is aborted, a reservation ends, and a reserved system follows its provisioning.
+    provisioned is given up, a reservation ends, a reserved system follows its provisioning, and a system that
+    does not obey its power control becomes Broken.
 
     Raises Unknown, or Refused for what contradicts an earlier report; BeingBuilt where it may be known soon.
     """
-    found = await told(services, lab_controller, [command_id])
-    if command_id not in found:
-        raise not_told(services, lab_controller, command_id)
-    return await report_on(services, request, found[command_id], CommandItem(command_id, state, reason))
+    found = await told(services, lab_controller, [item.command_id])
+    if item.command_id not in found:
+        raise not_told(services, lab_controller, item.command_id)
+    return await report_on(services, request, found[item.command_id], item)
 
 
 async def told(
@@ -65,6 +78,8 @@ def not_told(services: Services, lab_controller: str, command_id: int) -> Labled
 
 def moves_more(command: Mapping[str, Any], state: str) -> bool:
     """Whether what a command is for may change with it."""
+    if command["kind"] in POWER_KINDS:
+        return state == "failed"
     return command["kind"] == "provision" and (command["recipe_id"] is None or state == "failed")
 
 
@@ -83,40 +98,61 @@ def _decide(
         raise draft.refused[0]
     if not draft.decided:
         return None
-    follows, versions = _follows(services, command, item.state, item.reason)
+    follows, versions = _follows(services, command, item)
     return append_of(services, request, [*draft.decided, *follows], {**draft.versions, **versions})
 
 
 def _follows(
-    services: Services, command: Mapping[str, Any], state: str, reason: str
+    services: Services, command: Mapping[str, Any], item: CommandItem
 ) -> tuple[Decided, dict[str, int]]:
     """The events of what the command is for, and the versions these rest on."""
-    recipe_id = command["recipe_id"]
-    if not moves_more(command, state):
+    if not moves_more(command, item.state):
         return [], {}
-    concerned = f"system/{command['system']}" if recipe_id is None else f"recipe/{recipe_id}"
+    system, recipe = f"system/{command['system']}", f"recipe/{command['recipe_id']}"
+    is_provision = command["kind"] == "provision"
+    is_for_recipe = is_provision and command["recipe_id"] is not None
+    concerned = recipe if is_for_recipe else system
     gathered = services.aggregates.gather([concerned])
-    if _overtaken(services.log, concerned, command["command_id"]):
+    if _overtaken(services.log, concerned, item.command_id, OVERTAKEN if is_provision else POWERED_SINCE):
         return [], {}
-    if recipe_id is not None:
-        decided = _abort(gathered, recipe_id, f"command {command['command_id']} failed: {reason}")
+    broken_after = services.feed.directory.broken_after(command["lab_controller"])
+    failure = Failure(
+        f"command {item.command_id} ({command['kind']}) failed: {item.reason}",
+        is_power=item.power_failed or not is_provision,
+    )
+    if is_for_recipe:
+        decided = _give_up(gathered, command["recipe_id"], failure, broken_after)
     else:
-        system = gathered.system(command["system"])
-        assert system is not None, f"{concerned} has a command and no beginning"
-        decided = provisioning(system, state, reason)
+        decided = _of_system(gathered, command, item, failure, broken_after)
     return decided, gathered.versions if decided else {}
 
 
-def _abort(gathered: Gathered, recipe_id: int, why: str) -> Decided:
+def _give_up(gathered: Gathered, recipe_id: int, failure: Failure, broken_after: int) -> Decided:
     recipe = gathered.recipe(recipe_id)
     assert recipe is not None, f"recipe {recipe_id} has a command and no beginning"
-    return abort(gathered.members(recipe.recipe_set_id), recipe, why)
+    return provisioning_failed(gathered.members(recipe.recipe_set_id), recipe, failure, broken_after)
 
 
-def _overtaken(log: EventLog, subject: str, position: int) -> bool:
+def _of_system(
+    gathered: Gathered, command: Mapping[str, Any], item: CommandItem, failure: Failure, broken_after: int
+) -> Decided:
+    """A command of a person's reservation, or one that powers a system off."""
+    system = gathered.system(command["system"])
+    assert system is not None, f"system {command['system']} has a command and no beginning"
+    why = why_broken_by_power(system, failure, broken_after) if item.state == "failed" else None
+    broken: Decided = []
+    if why is not None:
+        broken = change_condition(system, gathered.members_on(system), BROKEN, why)
+        system = replace(system, condition=BROKEN)
+    if command["kind"] != "provision":
+        return broken
+    return broken + provisioning(system, item.state, item.reason)
+
+
+def _overtaken(log: EventLog, subject: str, position: int, topics: tuple[str, ...]) -> bool:
     """Whether what a command was for has been taken away since. Blocking.
 
     Asked after the states were gathered: what comes between is then seen here or refused by their versions.
     """
-    found, _ = log.select(position, log.end(), 1, Selection(OVERTAKEN, (subject,)))
+    found, _ = log.select(position, log.end(), 1, Selection(topics, (subject,)))
     return bool(found)

@@ -88,7 +88,8 @@ class _Message:
                 commands[place] = item
         drafts = of_commands(self.services.log, commands) if commands else []
         if recipes:
-            drafts += of_recipes(self.services.aggregates, self.lab_controller, recipes)
+            directory = self.services.feed.directory
+            drafts += of_recipes(self.services.aggregates, directory, self.lab_controller, recipes)
         return drafts
 
     async def done_before(self, waiting: Iterable[int]) -> dict[int, Answer]:

@@ -17,12 +17,12 @@ from api.use_cases.system_rights import (
     rests_on,
 )
 from domain.directory.state import Entry
-from domain.errors import Fault, FaultyInput, NotPermitted, Refused, Unknown
+from domain.errors import Fault, FaultyInput, NotPermitted, Unknown
 from domain.events import Decided
 from domain.gathered import Gathered
 from domain.names import called, unknown_name
 from domain.system.state import Reservation, System
-from domain.upkeep.reservation import end, reserve
+from domain.upkeep.reservation import end, require_lab, reserve
 
 
 @dataclass(frozen=True)
@@ -38,8 +38,8 @@ async def reserve_system(services: Services, request: Request, fqdn: str, wanted
     """None when it is reserved just so.
 
     Raises FaultyInput for names nobody knows and a time that is over, NotPermitted for who reserves for
-    others and is no admin, or may not have it, Unknown, and Refused for a system that cannot be reserved, or
-    has no such tree.
+    others and is no admin, or may not have it, Unknown, and Refused for a system that cannot be reserved, is
+    in a disabled lab, or cannot install the tree.
     """
     if wanted.user != request.actor and not request.is_admin:
         raise NotPermitted("only an admin reserves a system for others")
@@ -63,12 +63,14 @@ async def _reserve(services: Services, request: Request, fqdn: str, wanted: Want
         raise Unknown(called("system", fqdn))
     require_viewed(services, request, system)
     require_may_reserve(services, system, asked.user)
+    lab = f"lab-controller/{system.lab_controller}"
+    # A lab that is disabled in this moment must not provision for anybody.
+    named[lab] = directory.version(lab)
     named |= {other: directory.version(other) for other in rests_on(services, system, asked.user)}
     require_expected(request, subject, system.version)
     if system.reservation == asked:
         return None
-    if tree is not None and not tree.document["urls"].get(system.lab_controller):
-        raise Refused(f"distro tree {asked.distro_tree_id} is not in the lab of {system.lab_controller}")
+    require_lab(system, asked.distro_tree_id, directory)
     until = None if asked.until is None else written(asked.until)
     decided = reserve(system, asked.user, until, asked.distro_tree_id)
     return append_of(services, request, decided, {subject: system.version, **named})

@@ -11,6 +11,7 @@ from domain.directory.state import Directory, Entry, document_after
 from domain.errors import Fault
 from domain.events import Event
 from domain.names import unknown_name
+from domain.system.failures import BROKEN_AFTER
 
 Document = Mapping[str, Any]
 
@@ -23,12 +24,15 @@ _WHOLE: dict[str, tuple[type[Event], type[Event]]] = {
 }
 
 
-def put(kind: str, before: Entry | None, document: Document) -> Event | None:
-    """The event that makes `document` true, None when it is already."""
-    if before is not None and kind == "lab-controller":
-        return _enable(before, document)
+def put(kind: str, before: Entry | None, document: Document) -> list[Event]:
+    """Return the events that make `document` true, none when it is already."""
     if kind == "lab-controller":
-        return happened.LabControllerRegistered(**document)
+        return _lab_controller(before, document)
+    event = _put(kind, before, document)
+    return [] if event is None else [event]
+
+
+def _put(kind: str, before: Entry | None, document: Document) -> Event | None:
     if kind == "user":
         document = _user(before, document)
     first, later = _WHOLE[kind]
@@ -46,10 +50,19 @@ def _user(before: Entry | None, document: Document) -> Document:
     return {**said, "roles": [SUBMITTER] if before is None else before.document["roles"]}
 
 
-def _enable(before: Entry, document: Document) -> Event | None:
-    if before.document["enabled"] == document["enabled"]:
-        return None
-    return happened.LabControllerEnabled() if document["enabled"] else happened.LabControllerDisabled()
+def _lab_controller(before: Entry | None, document: Document) -> list[Event]:
+    """`broken_after` stays where it is None."""
+    broken_after = document.get("broken_after")
+    if before is None:
+        limit = BROKEN_AFTER if broken_after is None else broken_after
+        return [happened.LabControllerRegistered(enabled=document["enabled"], broken_after=limit)]
+    events: list[Event] = []
+    if broken_after not in (None, before.document.get("broken_after", BROKEN_AFTER)):
+        events.append(happened.LabControllerChanged(broken_after=broken_after))
+    if before.document["enabled"] != document["enabled"]:
+        enabled = document["enabled"]
+        events.append(happened.LabControllerEnabled() if enabled else happened.LabControllerDisabled())
+    return events
 
 
 def _roles(directory: Directory, document: Document) -> list[Fault]:

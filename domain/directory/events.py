@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 from domain.events import Event, event
+from domain.system.failures import BROKEN_AFTER
 
 
 class DirectoryEvent(Event):
@@ -92,9 +93,21 @@ class PoolRemoved(DirectoryEvent):
     """Its systems have left it before, each by an event of its own."""
 
 
-@event("lab-controller.registered")
+@event("lab-controller.registered", version=2)
 class LabControllerRegistered(DirectoryEvent):
+    """`broken_after` provisioning failures in a row make a system Broken; 0 is never."""
+
     enabled: bool
+    broken_after: int = BROKEN_AFTER
+
+    @classmethod
+    def upcast(cls, data: dict[str, Any], version: int) -> dict[str, Any]:
+        return data if version == 1 else super().upcast(data, version)
+
+
+@event("lab-controller.changed")
+class LabControllerChanged(DirectoryEvent):
+    broken_after: int
 
 
 @event("lab-controller.enabled")

@@ -19,6 +19,7 @@ from domain.directory.pools import PoolSystems
 from domain.directory.roles import ROLES, SUBMITTER
 from domain.events import TOPICS, Event, Recorded, shown_of, split_subject
 from domain.system.events import SystemInventoryChanged, SystemRegistered
+from domain.system.failures import BROKEN_AFTER
 
 Document = Mapping[str, Any]
 
@@ -190,6 +191,11 @@ class Directory:
     def is_enabled(self, lab_controller: str) -> bool:
         entry = self.get("lab-controller", lab_controller)
         return entry is not None and bool(entry.document["enabled"])
+
+    def broken_after(self, lab_controller: str | None) -> int:
+        """Return the number of provisioning failures that make a system of this lab Broken; 0 is never."""
+        entry = None if lab_controller is None else self.get("lab-controller", lab_controller)
+        return BROKEN_AFTER if entry is None else int(entry.document.get("broken_after", BROKEN_AFTER))
 
     def trees(self) -> Iterator[tuple[int, Document]]:
         """The distro trees that are there."""

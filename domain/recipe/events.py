@@ -85,13 +85,22 @@ class RecipeRunning(Event):
     system: str
 
 
-@event("recipe.reserved")
+@event("recipe.reserved", version=2)
 class RecipeReserved(Event):
-    """The recipe keeps its system for so long, or until somebody returns it."""
+    """The recipe keeps its system for `seconds`, or until a person returns the system.
+
+    `reason` is given where the recipe was given up: it is aborted with that reason afterwards.
+    """
 
     STATE: ClassVar[str] = "reserved"
     system: str
     seconds: int
+    reason: str | None = None
+
+    @classmethod
+    def upcast(cls, data: dict[str, Any], version: int) -> dict[str, Any]:
+        # Version 1 knew only recipes whose last task had ended.
+        return data if version == 1 else super().upcast(data, version)
 
 
 @event("recipe.completed")
@@ -149,3 +158,10 @@ class WatchdogSet(Event):
     """From now on it has so many seconds."""
 
     seconds: int
+
+
+def state_of_open_tasks(event: Event) -> str | None:
+    """Return the state that open tasks of a recipe get by an event of the recipe; None where they go on."""
+    if isinstance(event, RecipeReserved):
+        return None if event.reason is None else "aborted"
+    return str(event.STATE) if isinstance(event, RecipeCancelled | RecipeAborted) else None

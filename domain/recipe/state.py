@@ -12,7 +12,7 @@ from typing import Any
 from domain.events import Event, Moment
 from domain.recipe import events as happened
 from domain.recipe import watchdog
-from domain.recipe.lifecycle import FINISHED, GIVEN_UP, OPEN_TASK, STARTED
+from domain.recipe.lifecycle import FINISHED, OPEN_TASK, STARTED
 from domain.recipe.place import place_after
 from domain.recipe.results import NO_RESULTS, Results
 from domain.values import changed, changer
@@ -33,6 +33,8 @@ class Recipe:
     `recorded_deadline` is when its watchdog expires. It counts from the time at which the database recorded
     the event that set it, and is None until that event is in the log. Decisions before policy version 5 went
     by `deadline`, which counts from the time that the event itself names.
+
+    `abort_reason` is set while a recipe that was given up keeps its system: it is aborted for it afterwards.
 
     A guest recipe names its host's id; its system is its host's, and it never moves that system.
     """
@@ -59,6 +61,7 @@ class Recipe:
     distro_requires: str = ""
     deadline: datetime | None = None
     recorded_deadline: datetime | None = None
+    abort_reason: str | None = None
     results: Results = NO_RESULTS
 
     @property
@@ -103,8 +106,11 @@ def evolve(recipe: Recipe | None, recipe_id: int, event: Event, moment: Moment) 
     deadlines = watchdog.after_state(recipe, event, moment)
     system, lab_controller = place_after((recipe.system, recipe.lab_controller), event)
     tasks = recipe.tasks
-    if state in GIVEN_UP:
-        tasks = tuple(_given_up(task, state) for task in tasks)
+    ended = happened.state_of_open_tasks(event)
+    if ended is not None:
+        tasks = tuple(_given_up(task, ended) for task in tasks)
+    if isinstance(event, happened.RecipeReserved):
+        recipe = changed(recipe, abort_reason=event.reason)
     return _moved(recipe, moment.version, state, system, lab_controller, tasks, *deadlines)
 
 

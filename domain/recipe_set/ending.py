@@ -38,12 +38,16 @@ def end_one(members: Members, recipe: Recipe, event: Event) -> Decided:
     ended: Decided = [(recipe.subject, event)]
     if recipe.is_guest:
         return ended
-    ended += [
+    return ended + guests_end(members, recipe) + members.freeing([recipe])
+
+
+def guests_end(members: Members, host: Recipe) -> Decided:
+    """Return the events that abort the unfinished guests of a host; a guest has none."""
+    return [
         (guest.subject, RecipeAborted(reason=HOST_ENDED))
-        for guest in members.guests_of(recipe)
+        for guest in members.guests_of(host)
         if not guest.finished
     ]
-    return ended + members.freeing([recipe])
 
 
 def _end_set(members: Members, event: Event) -> Decided:

@@ -1,4 +1,8 @@
-"""A recipe keeps its system after its last task, or returns it (`reservesys`; notes on Beaker, section 2)."""
+"""Recipes that keep their system after their last task, or after they were given up (`reservesys`).
+
+A recipe that was given up meets every condition: it is aborted, its result is Warn at least, and it has said
+less than any result.
+"""
 
 from __future__ import annotations
 
@@ -7,13 +11,18 @@ from typing import Final
 
 from domain.errors import Refused
 from domain.events import Decided
-from domain.recipe.events import RecipeCompleted
+from domain.recipe.events import RecipeAborted, RecipeCompleted, RecipeReserved
 from domain.recipe.state import Recipe
-from domain.recipe_set.ending import end_one
+from domain.recipe_set.ending import abort, end_one, guests_end
 from domain.recipe_set.members import Members
 from domain.roll_up import RESULT_ORDER, result_of
+from domain.system.events import SystemRunning
+from domain.system.lifecycle import WITHOUT_RECIPES
 
 DEFAULT_SECONDS: Final = 86_400
+
+# Before the lab controller has begun with it there is nothing to look at.
+KEPT_FROM: Final = ("installing", "running")
 
 
 def _at_least(recipe: Recipe, result: str) -> bool:
@@ -42,10 +51,41 @@ def kept_seconds(recipe: Recipe) -> int | None:
     return int(asked["duration_seconds"])
 
 
+def give_up(members: Members, recipe: Recipe, reason: str) -> Decided:
+    """Return the events of a recipe that its lab controller or the service gives up.
+
+    It keeps its system first, if its job asked for that; `end_kept` aborts it then. Empty if it has finished.
+    """
+    if not _is_kept_when_given_up(members, recipe):
+        return abort(members, recipe, reason)
+    assert recipe.system is not None and recipe.reservesys is not None, "it is kept"
+    seconds = int(recipe.reservesys["duration_seconds"])
+    kept: Decided = [
+        (recipe.subject, RecipeReserved(system=recipe.system, seconds=seconds, reason=reason)),
+        *guests_end(members, recipe),
+    ]
+    if recipe.state == "installing" and not recipe.is_guest:
+        kept.append((f"system/{recipe.system}", SystemRunning(recipe_id=recipe.recipe_id)))
+    return kept
+
+
+def _is_kept_when_given_up(members: Members, recipe: Recipe) -> bool:
+    if recipe.reservesys is None or recipe.state not in KEPT_FROM or recipe.system is None:
+        return False
+    return members.systems[recipe.system].condition not in WITHOUT_RECIPES
+
+
+def end_kept(members: Members, recipe: Recipe) -> Decided:
+    """Return the events of a recipe that kept its system, whose time is over or whose system is returned."""
+    if recipe.abort_reason is not None:
+        return end_one(members, recipe, RecipeAborted(reason=recipe.abort_reason))
+    return end_one(members, recipe, RecipeCompleted())
+
+
 def give_back(members: Members, recipe: Recipe) -> Decided:
     """A recipe that keeps its system returns it; nothing if it has ended. Raises Refused for any other."""
     if recipe.finished:
         return []
     if recipe.state != "reserved":
         raise Refused(f"{recipe.subject} is {recipe.state}: it is not keeping its system")
-    return end_one(members, recipe, RecipeCompleted())
+    return end_kept(members, recipe)

@@ -16,8 +16,8 @@ from domain.recipe import events as happened
 from domain.recipe.lifecycle import OPEN_TASK, RECIPE, TASK
 from domain.recipe.results import log_count
 from domain.recipe.state import Recipe, Task
-from domain.recipe_set.ending import abort, end_one
-from domain.recipe_set.keeping import kept_seconds
+from domain.recipe_set.ending import end_one
+from domain.recipe_set.keeping import give_up, kept_seconds
 from domain.recipe_set.members import Members
 from domain.recipe_set.messages import (
     Report,
@@ -29,24 +29,33 @@ from domain.recipe_set.messages import (
     ReportTaskRunning,
     ReportWatchdog,
 )
+from domain.recipe_set.provisioning import BEFORE_FIRST_TASK, Failure, provisioning_failed
 from domain.system import events as system_happened
+from domain.system.failures import BROKEN_AFTER
 from domain.system.lifecycle import USAGE
 
 # Each of them follows `installing`: a report of it is repeated or late.
 AFTER_INSTALLING = ("running", "reserved", "completed")
+PANIC = "panic during installation"
 
 # Of one recipe, as in Beaker.
 MAX_RESULTS: Final = 7_500
 MAX_LOGS: Final = 7_500
 
 
-def report(members: Members, recipe: Recipe, message: Report) -> Decided:
+def report(members: Members, recipe: Recipe, message: Report, broken_after: int = BROKEN_AFTER) -> Decided:
     """The events that follow from a report; none when it says what is known already.
 
-    Raises Refused when the report contradicts the state.
+    `broken_after` is the limit of the recipe's lab controller. Raises Refused when the report contradicts the
+    state.
     """
     if recipe.system is None:
         raise Refused(f"{recipe.subject} is {recipe.state}: it has no system")
+    if recipe.state in BEFORE_FIRST_TASK:
+        if isinstance(message, ReportAborted):
+            return provisioning_failed(members, recipe, Failure(message.reason), broken_after)
+        if isinstance(message, ReportTaskResult) and message.result == "Panic":
+            return _panic(members, recipe, message, broken_after)
     return _HANDLERS[type(message)](members, recipe, message)
 
 
@@ -67,7 +76,25 @@ def _task_running(members: Members, recipe: Recipe, message: ReportTaskRunning) 
 
 def _task_result(_: Members, recipe: Recipe, message: ReportTaskResult) -> Decided:
     task = _task(recipe, message.task_id)
-    result = happened.TaskResult(
+    event = _result_event(message)
+    if recipe.results.has(event):
+        return []
+    if task.state != "running":
+        raise Refused(f"task {task.task_id} of {recipe.subject} is {task.state}: it takes no result now")
+    _require_room(recipe, event)
+    return [(recipe.subject, event)]
+
+
+def _panic(members: Members, recipe: Recipe, message: ReportTaskResult, broken_after: int) -> Decided:
+    """Before the first task a panic is that of the installation: nothing comes after it."""
+    _task(recipe, message.task_id)
+    reason = f"{PANIC}: {message.message}" if message.message else PANIC
+    failed = provisioning_failed(members, recipe, Failure(reason), broken_after)
+    return [(recipe.subject, _result_event(message)), *failed]
+
+
+def _result_event(message: ReportTaskResult) -> happened.TaskResult:
+    return happened.TaskResult(
         task_id=message.task_id,
         result=message.result,
         message=message.message,
@@ -76,12 +103,6 @@ def _task_result(_: Members, recipe: Recipe, message: ReportTaskResult) -> Decid
         path=message.path,
         logs=tuple(asdict(log) for log in message.logs),
     )
-    if recipe.results.has(result):
-        return []
-    if task.state != "running":
-        raise Refused(f"task {task.task_id} of {recipe.subject} is {task.state}: it takes no result now")
-    _require_room(recipe, result)
-    return [(recipe.subject, result)]
 
 
 def _require_room(recipe: Recipe, result: happened.TaskResult) -> None:
@@ -115,10 +136,10 @@ def _completed(members: Members, recipe: Recipe, _: ReportCompleted) -> Decided:
 
 
 def _aborted(members: Members, recipe: Recipe, message: ReportAborted) -> Decided:
-    if recipe.state == "aborted":
+    if recipe.state == "aborted" or recipe.abort_reason is not None:
         return []
     RECIPE.require(recipe.subject, recipe.state, "aborted")
-    return abort(members, recipe, message.reason)
+    return give_up(members, recipe, message.reason)
 
 
 def _watchdog(_: Members, recipe: Recipe, message: ReportWatchdog) -> Decided:

@@ -12,10 +12,13 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from domain.directory.events import LabControllerHeard, LabControllerSilent
-from domain.events import Event
-from domain.recipe.events import RecipeCompleted
+from domain.events import Decided, Event
 from domain.recipe.lifecycle import UNPLACED
-from domain.recipe_set.ending import abort, abort_set, end_one
+from domain.recipe.state import Recipe
+from domain.recipe_set.ending import abort_set
+from domain.recipe_set.keeping import end_kept, give_up
+from domain.recipe_set.members import Members
+from domain.recipe_set.provisioning import Failure, provisioning_failed
 from domain.scheduling.draft import Decision, Draft
 from domain.scheduling.out_of_step import out_of_step
 from domain.scheduling.partition import Partition
@@ -89,11 +92,21 @@ def _watchdogs(partition: Partition, clock: Clock, findings: Findings) -> Iterat
         findings.watchdogs_expired += 1
         draft = _draft(partition, f"watchdog/{recipe_id}")
         members = partition.members(recipe.recipe_set_id)
-        if recipe.state == "reserved":
-            draft.happen(end_one(members, recipe, RecipeCompleted()))
-        else:
-            draft.happen(abort(members, recipe, WATCHDOG_EXPIRED))
+        draft.happen(_after_watchdog(partition, members, recipe))
         yield draft.decision()
+
+
+def _after_watchdog(partition: Partition, members: Members, recipe: Recipe) -> Decided:
+    """Return the events of a recipe whose time is over.
+
+    A system that was never begun with has not failed: its lab controller has.
+    """
+    if recipe.state == "reserved":
+        return end_kept(members, recipe)
+    if recipe.state == "installing":
+        broken_after = partition.directory.broken_after(recipe.lab_controller)
+        return provisioning_failed(members, recipe, Failure(WATCHDOG_EXPIRED), broken_after)
+    return give_up(members, recipe, WATCHDOG_EXPIRED)
 
 
 def _reservations(partition: Partition, clock: Clock, findings: Findings) -> Iterator[Decision]:

@@ -19,6 +19,7 @@ from domain.priority import Priority
 from domain.recipe.results import NO_RESULTS, Results
 from domain.recipe.state import Recipe, Task
 from domain.recipe_set.state import RecipeSet
+from domain.system.failures import NO_FAILURES, Failures
 from domain.system.state import Loan, Reservation, System
 from domain.values import maker
 
@@ -120,6 +121,7 @@ def systems(columns: Told, texts: Sequence[str]) -> Iterator[System]:
     read = with_texts(columns, texts, SYSTEM_TEXTS)
     read["reservation"] = map(_reservation, columns["reservation"])
     read["loan"] = map(_loan, columns["loan"])
+    read["failures"] = map(_failures, columns["failures"])
     read["access_policy"] = map(_policy, columns["access_policy"])
     return _made(System, read)
 
@@ -146,6 +148,10 @@ def _reservation(held: Mapping[str, Any] | None) -> Reservation | None:
 
 def _loan(held: Mapping[str, Any] | None) -> Loan | None:
     return None if held is None else Loan(**{**held, "until": _moment(held["until"])})
+
+
+def _failures(held: Mapping[str, Any]) -> Failures:
+    return Failures(tuple(held["jobs"]), tuple(held["distros"])) if held["jobs"] else NO_FAILURES
 
 
 def _policy(entries: Sequence[Form] | None) -> Policy | None:

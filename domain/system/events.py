@@ -61,6 +61,19 @@ class SystemConditionChanged(Event):
     reason: str
 
 
+@event("system.provisioning-failed")
+class SystemProvisioningFailed(Event):
+    """The system was not installed for a recipe.
+
+    `jobs` and `distros` are those of all failures in a row, this one included (`domain.system.failures`).
+    """
+
+    recipe_id: int
+    reason: str
+    jobs: Sequence[int]
+    distros: Sequence[str]
+
+
 @event("system.inventory-changed")
 class SystemInventoryChanged(Event):
     """`inventory` is the whole of it, as it is from now on."""

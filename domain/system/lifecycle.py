@@ -5,6 +5,9 @@ from __future__ import annotations
 from domain.lifecycle import Lifecycle, fan_in
 
 CONDITIONS = ("Automated", "Manual", "Broken", "Removed")
+BROKEN = "Broken"
+# A recipe loses a system of these conditions, unless it forces a Broken one.
+WITHOUT_RECIPES = (BROKEN, "Removed")
 # Of this one people reserve systems without having them on loan.
 FOR_PEOPLE = "Manual"
 WITH_RECIPE = ("scheduled", "waiting", "installing", "running")

@@ -10,6 +10,7 @@ from typing import Any
 from domain.access.policy import Policy, policy_of
 from domain.events import Event, Moment
 from domain.system import events as happened
+from domain.system.failures import NO_FAILURES, Failures
 from domain.values import changed, changer
 
 
@@ -41,7 +42,8 @@ class System:
     that from which its owner has it.
 
     `access_policy` is its own, None where it was never given one; that of `active_pool` counts in its place,
-    if there is one, for all but submitting.
+    if there is one, for all but submitting. `failures` are the provisioning failures since its last success,
+    or since its condition last changed.
     """
 
     fqdn: str
@@ -59,6 +61,7 @@ class System:
     access_policy: Policy | None = None
     active_pool: str | None = None
     loan: Loan | None = None
+    failures: Failures = NO_FAILURES
 
     @property
     def subject(self) -> str:
@@ -81,14 +84,16 @@ def evolve(system: System | None, fqdn: str, event: Event, moment: Moment) -> Sy
     assert system is not None, f"{fqdn} has events before it was registered"
     usage = getattr(event, "USAGE", None)
     if usage is not None:
-        return _used(system, moment.version, usage, getattr(event, "recipe_id", None), moment.position)
-    return changed(system, version=moment.version, **_change(event, moment))
+        failures = NO_FAILURES if usage == "running" else system.failures
+        recipe_id = getattr(event, "recipe_id", None)
+        return _used(system, moment.version, usage, recipe_id, moment.position, failures)
+    return changed(system, version=moment.version, **_change(system, event, moment))
 
 
-_used = changer(System, "version", "usage", "recipe_id", "since")
+_used = changer(System, "version", "usage", "recipe_id", "since", "failures")
 
 
-def _change(event: Event, moment: Moment) -> dict[str, Any]:
+def _change(system: System, event: Event, moment: Moment) -> dict[str, Any]:
     """What an event that leaves the usage as it is changes beside the version."""
     if isinstance(event, happened.SystemReservationBegun):
         return {"reservation": _reservation(event, moment.position)}
@@ -98,6 +103,8 @@ def _change(event: Event, moment: Moment) -> dict[str, Any]:
         return {"loan": Loan(event.user, _time(event.until), moment.position)}
     if isinstance(event, happened.SystemAccessPolicyChanged):
         return {"access_policy": policy_of(event.entries), "active_pool": event.active_pool}
+    if isinstance(event, happened.SystemProvisioningFailed):
+        return {"failures": Failures(tuple(event.jobs), tuple(event.distros))}
     change = _CHANGES.get(type(event))
     return change(event) if change else {}
 
@@ -111,7 +118,10 @@ def _time(written: str | None) -> datetime | None:
 
 
 _CHANGES: dict[type[Event], Callable[[Any], dict[str, Any]]] = {
-    happened.SystemConditionChanged: lambda event: {"condition": event.condition},
+    happened.SystemConditionChanged: lambda event: {
+        "condition": event.condition,
+        "failures": NO_FAILURES,
+    },
     happened.SystemInventoryChanged: lambda event: {"inventory": event.inventory},
     happened.SystemLabControllerChanged: lambda event: {"lab_controller": event.lab_controller},
     happened.SystemDrained: lambda _: {"draining": True},

@@ -16,6 +16,12 @@ def freed(system: System) -> tuple[str, Event]:
     return system.subject, SystemPending() if wanted else SystemIdle()
 
 
+def condition_reason(system: System, reason: str) -> str:
+    """Return the reason for everything that follows from the system's condition."""
+    said = f"{system.fqdn} is {system.condition}"
+    return f"{said}: {reason}" if reason else said
+
+
 def is_automated(condition: str) -> bool:
     """Whether recipes may have a system of this condition without forcing it."""
     return condition == "Automated"

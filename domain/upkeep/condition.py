@@ -11,8 +11,9 @@ from domain.recipe_set.members import Members
 from domain.recipe_set.withdrawal import withdraw
 from domain.requirements.host import forced_system
 from domain.system.events import SystemConditionChanged, SystemIdle, SystemLoanEnded, SystemReservationEnded
+from domain.system.lifecycle import WITHOUT_RECIPES
 from domain.system.state import System
-from domain.system.usage import freed, is_automated
+from domain.system.usage import condition_reason, freed, is_automated
 
 
 def change_condition(system: System, members: Members | None, condition: str, reason: str) -> Decided:
@@ -22,7 +23,7 @@ def change_condition(system: System, members: Members | None, condition: str, re
     changed = replace(system, condition=condition)
     decided: Decided = [(system.subject, SystemConditionChanged(condition=condition, reason=reason))]
     if condition == "Removed" and system.loan is not None:
-        decided.append((system.subject, SystemLoanEnded(reason=_why(changed, reason))))
+        decided.append((system.subject, SystemLoanEnded(reason=condition_reason(changed, reason))))
     if system.reservation is not None:
         return decided + (_reservation_ends(changed, reason) if condition == "Removed" else [])
     if members is None or system.recipe_id is None:
@@ -32,8 +33,8 @@ def change_condition(system: System, members: Members | None, condition: str, re
 
 
 def _with_recipe(system: System, members: Members, recipe: Recipe, reason: str) -> Decided:
-    why = _why(system, reason)
-    if system.condition not in ("Broken", "Removed"):
+    why = condition_reason(system, reason)
+    if system.condition not in WITHOUT_RECIPES:
         return []
     if recipe.started:
         return abort(members, recipe, why)
@@ -51,10 +52,5 @@ def _without_recipe(system: System) -> Decided:
 
 
 def _reservation_ends(system: System, reason: str) -> Decided:
-    ended = SystemReservationEnded(reason=_why(system, reason))
+    ended = SystemReservationEnded(reason=condition_reason(system, reason))
     return [(system.subject, ended), (system.subject, SystemIdle())]
-
-
-def _why(system: System, reason: str) -> str:
-    said = f"{system.fqdn} is {system.condition}"
-    return f"{said}: {reason}" if reason else said

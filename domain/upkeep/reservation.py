@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from domain.directory.state import Directory
 from domain.errors import Refused
 from domain.events import Decided, Event
 from domain.system.events import (
@@ -19,6 +20,24 @@ from domain.system.usage import freed
 
 # A person whose system could not be installed has nothing to keep.
 NOT_PROVISIONED = "it could not be provisioned"
+
+
+def require_lab(system: System, distro_tree_id: int | None, directory: Directory) -> None:
+    """Raise Refused if the lab of the system is disabled, or could not install a distro tree on the system.
+
+    A system whose architectures are unknown may have any.
+    """
+    if not directory.is_enabled(system.lab_controller):
+        raise Refused(f"{system.subject} is in a disabled lab: {system.lab_controller}")
+    entry = None if distro_tree_id is None else directory.get("distro-tree", str(distro_tree_id))
+    if entry is None:
+        return
+    tree, arches = f"distro tree {distro_tree_id}", system.inventory.get("arches")
+    if not entry.document["urls"].get(system.lab_controller):
+        raise Refused(f"{tree} is not in the lab of {system.lab_controller}")
+    if arches and entry.document["arch"] not in arches:
+        has = ", ".join(arches)
+        raise Refused(f"{tree} is for {entry.document['arch']}: {system.subject} has {has}")
 
 
 def reserve(system: System, user: str, until: str | None, distro_tree_id: int | None) -> Decided:

@@ -18,7 +18,8 @@ RECIPE_MOVES: dict[str, tuple[str, ...]] = {
     "scheduled": ("assigned", "queued", "waiting", *GIVEN_UP),
     # Back: a system of the set was withdrawn, or the set was preempted.
     "waiting": ("installing", "scheduled", "assigned", "queued", *GIVEN_UP),
-    "installing": ("running", "queued", *GIVEN_UP),
+    # Reserved: it was given up, and its job keeps the system.
+    "installing": ("running", "reserved", "queued", *GIVEN_UP),
     "running": ("reserved", "completed", "queued", *GIVEN_UP),
     "reserved": ("completed", *GIVEN_UP),
     "completed": (),

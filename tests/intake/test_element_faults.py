@@ -165,7 +165,7 @@ def with_distro(**fields: Any) -> dict[str, Any]:
         (
             job_document(recipe={"kickstart": "\x01"}),
             f"{RECIPE}.kickstart",
-            "must not hold control characters",
+            "must not hold control characters: U+0001",
         ),
         (
             job_document(recipe={"tasks": [{"fetch": {}}]}),

@@ -46,9 +46,6 @@ HOSTILE_JSON = {
     "not JSON": b"hello",
     "cut off": b'{"a": [',
     "NaN": b'{"a": NaN}',
-    "name twice": b'{\n"a": 1,\n"a": 2}',
-    "name twice among many": b"{" + b"".join(b'"%d":1,' % n for n in range(90_000)) + b'"89999":1}',
-    "half a surrogate pair twice": b'{"\\ud800": 1, "\\ud800": 1}',
     "NUL": b'{"a": "\0"}',
     "Latin-1": '{"a": "é"}'.encode("latin-1"),
     "byte order mark": b"\xef\xbb\xbf{}",
@@ -74,13 +71,28 @@ def test_json__hostile__is_unreadable(body: bytes) -> None:
     ("body", "where"),
     [
         (b'{\n "a": 1,\n oops}', "line 3, column 2"),
-        (b'{\n"a": 1,\n"b": {"a": 2},\n"a": 2}', "line 4"),
     ],
 )
 def test_json__broken__says_where(body: bytes, where: str) -> None:
     with pytest.raises(Unreadable) as refused:
         read_json(body)
     assert refused.value.faults[0].where == where
+
+
+@pytest.mark.parametrize(
+    ("body", "where"),
+    [
+        (b'{\n"a": 1,\n"b": {"a": 2},\n"a": 2}', "line 4"),
+        (b"{" + b"".join(b'"%d":1,' % n for n in range(90_000)) + b'"89999":1}', "line 1"),
+        (b'{"\\ud800": 1,\n"\\ud800": 1}', "line 2"),
+    ],
+    ids=["in two objects", "among many", "half a surrogate pair"],
+)
+def test_json__equal_keys__are_readable_but_wrong(body: bytes, where: str) -> None:
+    with pytest.raises(FaultyInput) as refused:
+        read_json(body)
+    assert not isinstance(refused.value, Unreadable)
+    assert [fault.where for fault in refused.value.faults] == [where]
 
 
 def test_xml__broken__says_where() -> None:

@@ -136,7 +136,9 @@ def test_table__longer_than_is_taken__is_refused_where_that_is_seen(monkeypatch:
 def test_table__thousands_of_columns__are_told_in_one_fault() -> None:
     with pytest.raises(FaultyInput) as refused:
         read_systems(b"fqdn" + b",x" * 100_000)
-    assert len(refused.value.faults) == MOST_COLUMNS
+    too_many, unknown = refused.value.faults
+    assert str(MOST_COLUMNS) in too_many.message
+    assert unknown.message.count("x") == MOST_COLUMNS - 1
 
 
 NO_TABLES = [
@@ -144,11 +146,32 @@ NO_TABLES = [
     (b"", ["row 1"]),
     (b"owner\nbob\n", ["row 1"]),
     # Headings that there are not, or twice.
-    (b"fqdn,colour,memory,fqdn\n", ["row 1, column colour", "row 1, column memory", "row 1, column fqdn"]),
+    (b"fqdn,colour,memory,fqdn\n", ["row 1", "row 1, column fqdn"]),
     # No table, no text.
     (b'fqdn,owner\na,"b\n', ["line 2"]),
     (b"fqdn\n\xff\n", ["body"]),
 ]
+
+
+def test_columns__that_do_not_exist__are_one_fault_with_near_names() -> None:
+    with pytest.raises(FaultyInput) as refused:
+        read_systems(b"fqdn,colour,memory_bm\n")
+    (fault,) = refused.value.faults
+    assert fault.message == "unknown columns: colour, memory_bm (did you mean memory_mb?)"
+
+
+def test_cell__of_json_with_equal_keys__is_a_fault() -> None:
+    (fault,) = read_systems(b'fqdn,key_values\na.b,"{""A"":[],""A"":[1]}"\n').faults
+    assert (fault.where, fault.message) == ("row 2, column key_values", '"A" stands twice in one object')
+
+
+# A spreadsheet evaluates each of them; a quotation mark before it makes it text.
+@pytest.mark.parametrize("begin", ["=", "\n=", "\uff1d", "\uff0b", "\uff0d", "\uff20"])
+def test_cell__that_begins_like_a_formula__is_quoted(begin: str) -> None:
+    written = write_systems([{"fqdn": "a.b", "vendor": f"{begin}1+1", "arches": [f"{begin}1"]}])
+    rows = list(csv.reader(io.StringIO(written, newline="")))
+    assert not [cell for row in rows for cell in row if cell.startswith(begin)]
+    assert read_systems(written.encode()).systems[0]["vendor"] == f"{begin}1+1"
 
 
 @pytest.mark.parametrize(("body", "places"), NO_TABLES)

@@ -12,7 +12,7 @@ def test_lab_controller__silent_and_heard__is_shown_so(told: Told) -> None:
     for event, silent in ((LabControllerSilent(), True), (LabControllerHeard(), False)):
         told.tell(("lab-controller/lab-1", event))
         document = told.row("document", kind="lab-controller", name="lab-1")["document"]
-        assert document == {"enabled": True, "silent": silent}
+        assert document == {"enabled": True, "broken_after": 2, "silent": silent}
 
 
 def test_distro_tree__removed__is_there_only_as_of_earlier(told: Told) -> None:

@@ -33,7 +33,7 @@ REMOVALS: list[tuple[str, Event, Event, dict[str, Any]]] = [
         {"owners": [], "members": ["ada"]},
     ),
     ("pool/net", directory.PoolRegistered(None), directory.PoolRemoved(), {"owner_group": None}),
-    (*lab(), directory.LabControllerRemoved(), {"enabled": True}),
+    (*lab(), directory.LabControllerRemoved(), {"enabled": True, "broken_after": 2}),
 ]
 
 

@@ -51,6 +51,7 @@ REFUSED: list[tuple[str, bytes, dict[str, str], int]] = [
     ("another root", b"<recipe/>", XML, 422),
     ("JSON that ends too soon", b'{"whiteboard": ', JSON, 400),
     ("JSON of another shape", b"[1, 2]", JSON, 422),
+    ("JSON with equal keys", b'{"whiteboard": "a", "whiteboard": "b"}', JSON, 422),
     ("JSON nested without end", b"[" * 100_000, JSON, 400),
     ("another media type", b"whiteboard: x", {"Content-Type": "text/yaml"}, 415),
     ("no media type", b"<job/>", {"Content-Type": ""}, 415),
@@ -86,7 +87,7 @@ def test_submission__five_planted_faults__exactly_five_with_lines(
     client: httpx.Client, line: Running
 ) -> None:
     before = line.end()
-    answer = client.post("/jobs", content=FIVE_FAULTS, headers=XML)
+    answer = client.post("/jobs", content=FIVE_FAULTS, headers=XML, params={"strict": "true"})
     assert answer.status_code == 422
     assert answer.headers["content-type"] == "application/problem+json"
     faults = answer.json()["errors"]
@@ -114,7 +115,7 @@ def test_submission__five_faults_in_json__exactly_five_with_lines(
         }]
       }]
     }"""
-    answer = client.post("/jobs", content=body, headers=JSON)
+    answer = client.post("/jobs", content=body, headers=JSON, params={"strict": "true"})
     assert answer.status_code == 422
     lines = [fault["where"].split(":")[0] for fault in answer.json()["errors"]]
     assert sorted(lines) == sorted(["line 2", "line 4", "line 8", "line 9", "line 10"])
@@ -241,3 +242,19 @@ def test_role__that_there_is_not__is_refused_in_the_same_words_everywhere(
     assert answer.status_code == 422
     words = 'there is no role "king": it is one of admin, submitter, lab-controller, auditor, metrics'
     assert answer.json()["errors"] == [{"where": where, "message": words}]
+
+
+@pytest.mark.parametrize("path", ["/groups/equal-keys", "/pools/equal-keys", "/users/equal-keys"])
+def test_equal_keys__of_a_document__are_422_and_nothing_is_stored(
+    client: httpx.Client, line: Running, path: str
+) -> None:
+    before = line.end()
+    answer = client.put(path, content=b'{"owner": "a",\n"owner": "b"}', headers=JSON)
+    assert answer.status_code == 422
+    assert answer.json()["errors"] == [{"where": "line 2", "message": '"owner" stands twice in one object'}]
+    assert by_people(line, before) == []
+
+
+def test_text__that_steers_a_terminal__is_422(client: httpx.Client) -> None:
+    answer = client.put("/pools/steering", json={"owning_group": "a\u202eb"})
+    assert answer.status_code == 422

@@ -9,7 +9,7 @@ import pytest
 
 from api.services import Request
 from api.store.requests import Committed
-from api.use_cases.change_document import enable_lab_controller
+from api.use_cases.change_document import change_lab_controller
 from api.use_cases.change_system import SystemChange, change_system
 from api.use_cases.move_system import move_system
 from api.use_cases.put_document import put_document
@@ -53,7 +53,7 @@ def moves_in(town: Town, request: Request, door: int) -> Committed | None:
 
 
 def disables(town: Town, request: Request, door: int) -> Committed | None:
-    return town.ask(enable_lab_controller, request, LAB, False, door=door)
+    return town.ask(change_lab_controller, request, LAB, {"enabled": False}, door=door)
 
 
 def revokes(town: Town, request: Request, door: int) -> Committed | None:

@@ -12,7 +12,7 @@ from api.cli.arguments.then import tell_moment, there_then
 from api.cli.jobs.job_view import RECIPE_COLUMNS, JobView
 from api.cli.lists import completing
 from api.cli.remote import remote, wide
-from api.cli.terminal.output import Output
+from api.cli.terminal.output import Output, xml
 from api.cli.terminal.tables import Row
 from api.cli.terminal.wording import plain
 
@@ -33,7 +33,7 @@ def job(client: Client, output: Output, job_id: int, as_xml: bool, as_of: str | 
     view = JobView(client, job_id, as_of)
     with there_then(client, as_of, "job", job_id):
         if as_xml:
-            click.echo(client.get_text(f"/jobs/{job_id}", "application/xml", as_of=as_of))
+            xml(client.get_text(f"/jobs/{job_id}", "application/xml", as_of=as_of))
             return
         view.read()
     tell_moment(client, output, as_of, view.job)

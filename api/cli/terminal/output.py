@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from api.cli.terminal.tables import UNBOUNDED, Column, Row, Rows
+from api.intake.words import STEERING
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -22,7 +24,8 @@ class Output:
     wide: bool = False
 
     def document(self, document: Any) -> None:
-        click.echo(json.dumps(document, ensure_ascii=False))
+        # Texts that are older than the rules for text may hold anything; in JSON an escape means the same.
+        click.echo(STEERING.sub(_escape, json.dumps(document, ensure_ascii=False)))
 
     def rows(self, document: Row, name: str, columns: Iterable[Column], *, empty: str) -> None:
         """A list: the whole document, or a table of what stands under `name`."""
@@ -49,6 +52,15 @@ class Output:
         else:
             click.echo(text, color=True)
         sys.stdout.flush()
+
+
+def _escape(found: re.Match[str]) -> str:
+    return f"\\u{ord(found.group()):04x}"
+
+
+def xml(text: str) -> None:
+    """Print XML, with references for the characters that would steer a terminal."""
+    click.echo(STEERING.sub(lambda found: f"&#x{ord(found.group()):X};", text))
 
 
 def note(text: str) -> None:

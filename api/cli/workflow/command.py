@@ -10,7 +10,7 @@ import click
 from api.cli.arguments.params import OneOf, Whole
 from api.cli.remote import OPTIONS as REMOTE_OPTIONS
 from api.cli.remote import connect
-from api.cli.terminal.output import Output
+from api.cli.terminal.output import Output, xml
 from api.cli.workflow.arches import arches_of
 from api.cli.workflow.not_here import DONE_ANYWAY, FLAGS, WITH_VALUE
 
@@ -122,7 +122,7 @@ def workflow(url: str | None, token: str | None, data: str | None, as_json: bool
         if as_json:
             Output(as_json).document(document)
         else:
-            click.echo(write_job(document).decode().rstrip())
+            xml(write_job(document).decode().rstrip())
     except Wrong as wrong:
         raise click.UsageError(str(wrong)) from None
     except ValidationError as wrong:

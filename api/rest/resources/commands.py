@@ -19,6 +19,7 @@ from api.rest.contract.operation import operation
 from api.rest.middleware.principal import Principal, principal_of, request_of
 from api.rest.resources.shapes import Row, lab_command
 from api.services import Services
+from api.use_cases.drafts import CommandItem
 from api.use_cases.known import known
 from api.use_cases.report_command import report_command
 from api.use_cases.tokens import token_counts
@@ -102,8 +103,7 @@ class Commands:
     @operation("Report how far a command is", answers.CommandReported, body=CommandReport)
     async def on_patch_one(self, req: Request, resp: Response, name: str, command_id: int) -> None:
         report: CommandReport = await read_model(req)
-        done = await report_command(
-            self._services, request_of(req), name, command_id, report.state, report.reason
-        )
+        item = CommandItem(command_id, report.state, report.reason, report.power_failed)
+        done = await report_command(self._services, request_of(req), name, item)
         body = {"id": command_id, "state": report.state}
         await reading.answer_write(resp, self._services, done, body)

@@ -21,10 +21,11 @@ from api.rest.contract.values import Fqdn, Number
 from api.rest.middleware.principal import request_of
 from api.rest.resources.documents import Documents, Shapes
 from api.services import Services
-from api.use_cases.change_document import enable_lab_controller
+from api.use_cases.change_document import change_lab_controller
 from api.use_cases.move_system import move_system
 from api.use_cases.passwords import set_password
 from domain.directory.roles import SUBMITTER
+from domain.system.failures import BROKEN_AFTER
 
 FQDN: TypeAdapter[Any] = TypeAdapter(Fqdn)
 NUMBER: TypeAdapter[Any] = TypeAdapter(Number)
@@ -123,20 +124,30 @@ class LabControllers(Documents):
     def __init__(self, services: Services) -> None:
         super().__init__(services, "lab-controller", LABS, "fqdn", FQDN)
 
+    def _completed(self, name: str, document: dict[str, Any]) -> dict[str, Any]:
+        """Return the document with the present limit where none is given."""
+        if document["broken_after"] is not None:
+            return document
+        return {**document, "broken_after": self._services.feed.directory.broken_after(name)}
+
     @operation(
-        "Enable or disable a lab controller",
+        "Enable or disable a lab controller, or change its limit of failures",
         answers.LabControllerChanged,
         body=inputs.LabController,
         versioned=True,
     )
     async def on_patch(self, req: Request, resp: Response, name: str) -> None:
         change: inputs.LabController = await read_model(req)
-        wanted = change.enabled if change.model_fields_set else None
-        done = await enable_lab_controller(self._services, request_of(req), name, wanted)
+        changes = change.model_dump(exclude_unset=True)
+        done = await change_lab_controller(self._services, request_of(req), name, changes)
         await reading.answer_write(resp, self._services, done, {"fqdn": name, "changed": done is not None})
 
     async def _beside(self, req: Request) -> Callable[[str], dict[str, Any]]:
         heard: dict[str, datetime] = {}
         if req.get_param("as_of") is None:
             heard = await asyncio.to_thread(self._services.contacts.last_heard)
-        return lambda name: {"silent": False, "last_heard_at": heard.get(name)}
+        return lambda name: {
+            "silent": False,
+            "broken_after": BROKEN_AFTER,
+            "last_heard_at": heard.get(name),
+        }

@@ -6,16 +6,15 @@ from collections.abc import Iterable
 from contextlib import suppress
 from typing import Any, NamedTuple
 
-import orjson
 from pydantic import ValidationError
 
 from api.intake.systems_csv import read_systems
-from api.rest.body import check_model
+from api.rest.body import check_model, parse_json
 from api.rest.contract.faults import faults_of
 from api.rest.contract.inputs.systems import MOST_IMPORTED, ManySystems, NamedSystem
 from api.rest.resources.changes import change_of
 from api.use_cases.importing import Item, Place
-from domain.errors import Fault, Unreadable
+from domain.errors import Fault
 
 NOTHING: frozenset[str] = frozenset()
 
@@ -29,11 +28,7 @@ class Told(NamedTuple):
 
 def read_json(body: bytes, moment: str) -> Told:
     """`moment` is when systems were added that do not say so. Raises Unreadable and FaultyInput."""
-    try:
-        document = orjson.loads(body)
-    except orjson.JSONDecodeError as error:
-        raise Unreadable([Fault(f"line {error.lineno}, column {error.colno}", error.msg)]) from error
-    systems = check_model(document, ManySystems).systems
+    systems = check_model(parse_json(body), ManySystems).systems
     return _told(((Place(f"systems[{number}]"), one) for number, one in enumerate(systems)), moment)
 
 

@@ -11,7 +11,7 @@ from falcon.asgi import Request, Response
 
 from api.intake import ReadJob
 from api.rest import reading, seeing
-from api.rest.body import read_body
+from api.rest.body import parse_json, read_body
 from api.rest.context import query_of
 from api.rest.contract import queries
 from api.rest.contract.answers import explanations as answers
@@ -21,7 +21,7 @@ from api.rest.middleware.principal import Principal, principal_of
 from api.rest.resources.job_bodies import door_of, read_job, shown
 from api.services import Services
 from api.use_cases.choose_trees import distro_trees, require_bounded
-from domain.errors import Fault, FaultyInput
+from domain.errors import Fault, FaultyInput, Unreadable
 from domain.job.spec import JobSpec, RecipeSpec
 
 ALONE: Final = ({"host_requires"}, {"host_requires_xml"})
@@ -99,8 +99,8 @@ def _filter_alone(body: bytes, kind: str) -> dict[str, Any] | None:
     if kind != JSON:
         return None
     try:
-        document = orjson.loads(body)
-    except orjson.JSONDecodeError:
+        document = parse_json(body)
+    except Unreadable:
         return None
     return document if isinstance(document, dict) and document.keys() in ALONE else None
 

@@ -79,7 +79,7 @@ class LabUpdates:
             return Item(update.progress.recipe_id, read_report(update.progress))
         if update.command is not None:
             told = update.command
-            return Reported(name, CommandItem(told.id, told.state, told.reason))
+            return Reported(name, CommandItem(told.id, told.state, told.reason, told.power_failed))
         if update.release is not None:
             recipe_id, reason = update.release.recipe_id, update.release.reason
             own = None if request.is_admin else name

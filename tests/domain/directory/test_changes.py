@@ -42,17 +42,24 @@ PUTS: list[tuple[str, dict[str, Any], dict[str, Any], type[Event], type[Event]]]
     # Switching a lab off and on are events of their own.
     (
         "lab-controller/lab-1",
-        {"enabled": True},
-        {"enabled": False},
+        {"enabled": True, "broken_after": 2},
+        {"enabled": False, "broken_after": 2},
         happened.LabControllerRegistered,
         happened.LabControllerDisabled,
     ),
     (
         "lab-controller/lab-1",
-        {"enabled": False},
-        {"enabled": True},
+        {"enabled": False, "broken_after": 2},
+        {"enabled": True, "broken_after": 2},
         happened.LabControllerRegistered,
         happened.LabControllerEnabled,
+    ),
+    (
+        "lab-controller/lab-1",
+        {"enabled": True, "broken_after": 2},
+        {"enabled": True, "broken_after": 0},
+        happened.LabControllerRegistered,
+        happened.LabControllerChanged,
     ),
 ]
 IDS = [f"{row[0]}-{number}" for number, row in enumerate(PUTS)]

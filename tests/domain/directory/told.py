@@ -38,13 +38,13 @@ def hear(
 
 
 def tell(directory: Directory, subject: str, document: Mapping[str, Any]) -> Event | None:
-    """The event of a PUT, which the directory has taken in; None where nothing changed."""
+    """The last event of a PUT, which the directory has taken in; None where nothing changed."""
     kind, name = split_subject(subject)
     before = directory.get(kind, name)
-    event = put(kind, before, document)
-    if event is not None:
+    events = put(kind, before, document)
+    for event in events:
         hear(directory, subject, event, directory.version(subject) + 1)
-    return event
+    return events[-1] if events else None
 
 
 def told(*documents: tuple[str, Mapping[str, Any]]) -> Directory:

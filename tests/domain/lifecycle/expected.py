@@ -29,6 +29,8 @@ RECIPE = (
     ("waiting, installing, running", "queued"),
     # The last task ended.
     ("running", "reserved, completed"),
+    # Given up, and the job keeps the system.
+    ("installing, running", "reserved"),
     # Returned or expired.
     ("reserved", "completed"),
     # A person stopped it, or the system gave up.

@@ -39,6 +39,11 @@ TO_RUNNING = [
 ]
 TO_COMPLETED = [happened.RecipeCompleted(), system_happened.SystemPending()]
 TO_ABORTED = [happened.RecipeAborted(reason="no power"), system_happened.SystemPending()]
+# Before its first task the system was not provisioned.
+TO_NOT_PROVISIONED = [
+    *TO_ABORTED,
+    system_happened.SystemProvisioningFailed(recipe_id=1, reason="no power", jobs=(1,), distros=("tree 1",)),
+]
 TO_SIX_HUNDRED: list[Event] = [happened.WatchdogSet(seconds=600)]
 NOTHING: list[Event] = []
 
@@ -112,8 +117,8 @@ ANSWERS: dict[tuple[str, str, str], list[Event]] = {
     ("completed", "completed", "completed"): NOTHING,
     # The lab controller may give up at any time.
     ("scheduled", "new", "aborted"): TO_ABORTED,
-    ("waiting", "new", "aborted"): TO_ABORTED,
-    ("installing", "new", "aborted"): TO_ABORTED,
+    ("waiting", "new", "aborted"): TO_NOT_PROVISIONED,
+    ("installing", "new", "aborted"): TO_NOT_PROVISIONED,
     ("running", "new", "aborted"): TO_ABORTED,
     ("running", "running", "aborted"): TO_ABORTED,
     ("running", "completed", "aborted"): TO_ABORTED,

@@ -134,7 +134,9 @@ class World(FoldedLog):
         return Members(recipes, {r.system: self.systems[r.system] for r in recipes if r.system})
 
     def report(self, recipe_id: int, message: Report) -> None:
-        self.change(report(self.members(recipe_id), self.recipes[recipe_id], message))
+        recipe = self.recipes[recipe_id]
+        broken_after = self.directory.broken_after(recipe.lab_controller)
+        self.change(report(self.members(recipe_id), recipe, message, broken_after))
 
     def complete(self, recipe_id: int) -> None:
         """Everything that a lab controller reports of a recipe that goes well."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from dataclasses import replace
 from datetime import UTC, datetime
 
@@ -20,8 +21,9 @@ from domain.system.events import (
 )
 from domain.system.lifecycle import WITH_RECIPE
 from domain.system.state import System
-from domain.upkeep.reservation import end, provisioning, reserve
+from domain.upkeep.reservation import end, provisioning, require_lab, reserve
 from tests.domain.recipe.made import system_in
+from tests.domain.scheduling.world import World
 from tests.domain.upkeep.moving import after
 
 UNTIL = "2024-01-02T00:00:00Z"
@@ -48,6 +50,31 @@ def test_reserve__free_manual_system__runs_for_that_person() -> None:
 
 def test_reserve__with_a_distro_tree__waits_to_be_provisioned() -> None:
     assert reserve(system_in("idle", "Manual"), "ada", None, 4)[1] == ("system/a", WAITING)
+
+
+LAB_REFUSES = [
+    # The lab, the architecture of the tree and of the system; with a tree or without.
+    (False, "x86_64", ["x86_64"], None, "system/a is in a disabled lab: lab-1"),
+    (False, "x86_64", ["x86_64"], 1, "system/a is in a disabled lab: lab-1"),
+    (True, "aarch64", ["x86_64", "i386"], 1, "distro tree 1 is for aarch64: system/a has x86_64, i386"),
+    (True, "aarch64", ["x86_64"], None, None),
+    (True, "x86_64", ["x86_64"], 1, None),
+    (True, "x86_64", None, 1, None),
+    (True, "x86_64", ["x86_64"], 2, "distro tree 2 is not in the lab of lab-1"),
+]
+
+
+@pytest.mark.parametrize(("enabled", "arch", "arches", "tree", "why"), LAB_REFUSES)
+def test_require_lab__disabled_or_without_such_a_tree__is_refused_with_the_reason(
+    enabled: bool, arch: str, arches: list[str] | None, tree: int | None, why: str | None
+) -> None:
+    world = World()
+    world.add_lab("lab-1", enabled)
+    world.put_tree(1, arch, ["lab-1"])
+    world.put_tree(2, arch, [])
+    system = replace(system_in("idle", "Manual"), inventory={"arches": arches})
+    with pytest.raises(Refused, match=why) if why else nullcontext():
+        require_lab(system, tree, world.directory)
 
 
 REFUSED = [

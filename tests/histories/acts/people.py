@@ -7,7 +7,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from api.use_cases.change_document import enable_lab_controller
+from api.use_cases.change_document import change_lab_controller
 from api.use_cases.change_system import SystemChange
 from api.use_cases.commit import commit_gathered
 from api.use_cases.put_document import put_document
@@ -56,7 +56,7 @@ def return_reserved(scene: Scene, draw: Draw) -> None:
 
 def enable_or_disable(scene: Scene, draw: Draw) -> None:
     name, enabled = draw(st.sampled_from(labs.LABS)), draw(st.sampled_from((True, True, False)))
-    ask(scene, lambda services, request: enable_lab_controller(services, request, name, enabled))
+    ask(scene, lambda services, request: change_lab_controller(services, request, name, {"enabled": enabled}))
 
 
 def put_tree(scene: Scene, draw: Draw) -> None:

@@ -148,6 +148,7 @@ def test_command__host_cannot_be_provisioned__guests_end_with_it_in_one_commit(
         (f"recipe/{host}", "recipe.aborted"),
         (f"recipe/{guest}", "recipe.aborted"),
         (f"system/{machine}", "system.pending"),
+        (f"system/{machine}", "system.provisioning-failed"),
     ]
 
 

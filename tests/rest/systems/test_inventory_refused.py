@@ -13,7 +13,7 @@ from tests.rest.systems.inventories import CSV, counts, export, take, take_table
 FAULTY_ROWS = [
     # A good one, which is not stored either.
     {"fqdn": "good.east.example.com", "lab_controller": EAST, "owner": "alice"},
-    # Values, names nobody knows, and what a new system needs.
+    # Values, names nobody knows (an equal owner is told of once), and what a new system needs.
     {"fqdn": "bad.east.example.com", "memory_mb": -1, "lab_controller": "no host!", "owner": "nobody"},
     {"fqdn": "no.east.example.com", "lab_controller": "no.such", "owner": "nobody", "pools": ["nowhere"]},
     {"fqdn": "new.east.example.com"},
@@ -26,7 +26,6 @@ PLACES = [
         (1, "lab_controller"),
         (1, "owner"),
         (2, "lab_controller"),
-        (2, "owner"),
         (2, "pools[0]"),
     ),
     *((3, "lab_controller"), (3, "owner"), (4, "fqdn")),
@@ -105,3 +104,14 @@ def test_import__by_permission__changes_what_it_opens_and_no_more(
         refused = take(people["carol"], hidden)
         assert refused.status_code == 403 and refused.json()["detail"] == "only an admin adds systems"
     assert by_people(line, before) == []
+
+
+def test_import__equal_unknown_names__are_one_fault_that_counts(client: httpx.Client) -> None:
+    alike = {"lab_controller": EAST, "owner": "nobody", "pools": ["no"]}
+    answer = take(client, *({"fqdn": f"equal-{number}.east.example.com", **alike} for number in range(4)))
+    assert answer.status_code == 422
+    faults = [(fault["where"], fault["message"].partition(" (")[2]) for fault in answer.json()["errors"]]
+    assert faults == [
+        ("systems[0].owner", "also of 3 other systems)"),
+        ("systems[0].pools[0]", "also of 3 other systems)"),
+    ]

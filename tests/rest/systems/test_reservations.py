@@ -107,6 +107,23 @@ def test_reserve__tree_of_another_lab__409(client: httpx.Client, manual: str) ->
     assert (gone.status_code, gone.json()["errors"][0]["where"]) == (422, "distro_tree")
 
 
+def test_reserve__tree_of_another_architecture__409(client: httpx.Client, manual: str) -> None:
+    tree = {"name": "Big", "family": "F", "arch": "s390x", "urls": {EAST: ["http://e"]}}
+    assert client.put("/distro-trees/78", json=tree).status_code == 200
+    answer = client.put(f"/systems/{manual}/reservation", json={"distro_tree": 78})
+    client.delete("/distro-trees/78")
+    assert (answer.status_code, "is for s390x" in answer.json()["detail"]) == (409, True)
+
+
+def test_reserve__lab_is_disabled__409(client: httpx.Client, manual: str) -> None:
+    client.patch(f"/lab-controllers/{EAST}", json={"enabled": False})
+    try:
+        answer = client.put(f"/systems/{manual}/reservation", json={})
+    finally:
+        client.patch(f"/lab-controllers/{EAST}", json={"enabled": True})
+    assert (answer.status_code, "is in a disabled lab" in answer.json()["detail"]) == (409, True)
+
+
 def test_reserve__with_a_tree__follows_what_the_lab_reports(
     client: httpx.Client, people: People, manual: str, line: Running
 ) -> None:

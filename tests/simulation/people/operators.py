@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any
 
 from api.services import Request, Services
-from api.use_cases.change_document import enable_lab_controller
+from api.use_cases.change_document import change_lab_controller
 from api.use_cases.change_system import SystemChange, change_system
 from api.use_cases.move_system import move_system
 from api.use_cases.put_document import put_document
@@ -28,7 +28,7 @@ class Operator(Acting):
 
     def tidy_up(self) -> None:
         for name in self._labs:
-            self.ask(f"enables {name}", partial(enable_lab_controller, name=name, enabled=True))
+            self.ask(f"enables {name}", partial(change_lab_controller, name=name, changes={"enabled": True}))
         for fqdn in self.systems:
             self.ask(f"undrains {fqdn}", _changing(fqdn, SystemChange(draining=False)))
 
@@ -71,8 +71,11 @@ class Operator(Acting):
 
     def _lab(self) -> Iterator[tuple[float, Act]]:
         name = self.dice.choice(self._labs)
-        yield 0.0, (f"disables {name}", partial(enable_lab_controller, name=name, enabled=False))
-        yield self.later(), (f"enables {name}", partial(enable_lab_controller, name=name, enabled=True))
+        yield 0.0, (f"disables {name}", partial(change_lab_controller, name=name, changes={"enabled": False}))
+        yield (
+            self.later(),
+            (f"enables {name}", partial(change_lab_controller, name=name, changes={"enabled": True})),
+        )
 
     def _tree(self) -> Iterator[tuple[float, Act]]:
         tree = self.dice.choice(self.lab["distro_trees"])

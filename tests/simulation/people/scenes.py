@@ -86,8 +86,7 @@ def begin_log(lab: dict[str, Any], with_policies: bool) -> None:
     for kind, section, key in NAMED:
         for each in lab[section]:
             document = {name: each[name] for name in each if name not in (key, "access_policy")}
-            event = put(kind, None, document)
-            assert event is not None
+            (event,) = put(kind, None, document)
             decided.append((f"{kind}/{each[key]}", event))
             if with_policies and "access_policy" in each:
                 changed = PoolAccessPolicyChanged(entries=each["access_policy"])

@@ -80,6 +80,7 @@ class ListedLabController(LabController):
     """`silent` and `last_heard_at`: whether it reports, and when it last did, which is known of now alone."""
 
     fqdn: str
+    broken_after: int
     silent: bool
     last_heard_at: Time | None
 

@@ -7,7 +7,8 @@ from typing import Annotated
 from pydantic import Field
 
 from api.rest.contract.inputs.common import Input
-from api.rest.contract.values import Flag, Fqdn, Mail, Moment, Name, Role, Text
+from api.rest.contract.values import IS_NUMBER, Flag, Fqdn, Mail, Moment, Name, Role, Text
+from domain.system.failures import MAX_BROKEN_AFTER
 
 
 class User(Input):
@@ -27,7 +28,13 @@ class Pool(Input):
 
 
 class LabController(Input):
+    """`broken_after` provisioning failures in a row, of different jobs and distros, make a system Broken.
+
+    0 turns that off, also for failed power commands. A limit that is left out stays as it is, at first 2.
+    """
+
     enabled: Flag = True
+    broken_after: Annotated[int, Field(ge=0, le=MAX_BROKEN_AFTER), IS_NUMBER] | None = None
 
 
 class DistroTree(Input):

@@ -9,7 +9,19 @@ from pydantic import AfterValidator, Field, StringConstraints, model_validator
 from api.intake.words import one_line
 from api.rest.contract.inputs.common import Input
 from api.rest.contract.inputs.systems import SystemItem
-from api.rest.contract.values import CommandId, Count, Fqdn, Id, Link, OneOf, Real, Sha256, SizeBytes, Text
+from api.rest.contract.values import (
+    CommandId,
+    Count,
+    Flag,
+    Fqdn,
+    Id,
+    Link,
+    OneOf,
+    Real,
+    Sha256,
+    SizeBytes,
+    Text,
+)
 from domain.recipe_set.reports import MAX_LOGS
 from domain.roll_up import RESULT_ORDER
 
@@ -18,8 +30,11 @@ REPORTED = tuple(result for result in RESULT_ORDER if result != "New")
 
 
 class CommandReport(Input):
+    """`power_failed` says that the command failed because the system did not obey its power control."""
+
     state: Literal["running", "completed", "failed"]
     reason: Text = ""
+    power_failed: Flag = False
 
 
 class CommandTold(CommandReport):
