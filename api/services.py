@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 
 from api.attempts import Attempts
 from api.explaining.explainer import Explainer
+from api.faulty_logins import FaultyLogins
 from api.feed import Feed
 from api.metrics.requests import RequestCounters
 from api.passwords import Hashing
@@ -19,6 +20,7 @@ from api.store.event_log import EventLog
 from api.store.group_commit import GroupCommit
 from api.store.numbers import Numbers
 from api.store.requests import Append, Outcome
+from api.under_way import UnderWay
 from domain.events import Stamp
 from domain.job.retention import RetentionTags
 from projections.reader import Reader
@@ -68,6 +70,8 @@ class Services:
     trying_again: asyncio.Lock = field(default_factory=asyncio.Lock)
     retention_tags: RetentionTags = field(default_factory=RetentionTags)
     quotas: Quotas = field(default_factory=Quotas)
+    under_way: UnderWay = field(default_factory=UnderWay)
+    faulty_logins: FaultyLogins = field(default_factory=FaultyLogins)
     bounds: Bounds = Bounds()
     clock: Callable[[], datetime] = lambda: datetime.now(UTC)
 

@@ -37,12 +37,12 @@ ORDER BY d.name LIMIT %(limit)s
 -- name: commands
 -- What a lab controller was told after a command it has seen, with what it needs to do it; `unfinished`: only what
 -- it has not done yet. One to provision has the `guests` that start with the recipe, each {"recipe_id",
--- "guestname", "guestargs", "distro_tree_id", "tree", "distro", "kernel_options", "ks_meta", "tasks"}; `recipe_id`
+-- "guestname", "guestargs", "distro_tree_id", "tree", "distro", "tasks"}, and the `members` of its recipe set; `recipe_id`
 -- and what comes from the recipe are null where a person has the system.
 -- Trees and guests are as of the command itself: asked again, the answer is the same, whatever left meanwhile.
 -- `then`: `at` is of the past, so that what is unfinished now is not what was.
 SELECT c.command_id, c.kind, c.system, c.recipe_id, so.state, c.distro_tree_id, t.document AS tree, d.distro,
-       d.kernel_options, d.ks_meta, d.tasks, coalesce(g.guests, '[]') AS guests
+       d.job_id, d.recipe_set_id, d.tasks, coalesce(g.guests, '[]') AS guests, coalesce(s.members, '[]') AS members
 FROM read.commands c
 JOIN read.commands so
   ON so.command_id = c.command_id AND so.since_position <= %(at)s AND so.until_position > %(at)s
@@ -52,14 +52,23 @@ LEFT JOIN read.documents t ON t.kind = 'distro-tree' AND t.name = c.distro_tree_
 LEFT JOIN LATERAL (
     SELECT jsonb_agg(jsonb_build_object(
         'recipe_id', gd.recipe_id, 'guestname', gd.guestname, 'guestargs', gd.guestargs,
-        'distro_tree_id', gd.distro_tree_id, 'tree', gt.document, 'distro', gd.distro,
-        'kernel_options', gd.kernel_options, 'ks_meta', gd.ks_meta, 'tasks', gd.tasks) ORDER BY gd.recipe_id) AS guests
+        'distro_tree_id', gd.distro_tree_id, 'tree', gt.document, 'distro', gd.distro, 'tasks', gd.tasks) ORDER BY gd.recipe_id) AS guests
     FROM read.recipe_details gd
     JOIN read.recipes gr ON gr.recipe_id = gd.recipe_id AND gr.state NOT IN ('completed', 'cancelled', 'aborted')
      AND gr.since_position <= c.command_id AND gr.until_position > c.command_id
     LEFT JOIN read.documents gt ON gt.kind = 'distro-tree' AND gt.name = gd.distro_tree_id::text
      AND gt.since_position <= c.command_id AND gt.until_position > c.command_id
     WHERE gd.host_recipe_id = c.recipe_id AND c.kind = 'provision') AS g ON true
+LEFT JOIN LATERAL (
+    SELECT jsonb_agg(jsonb_build_object(
+        'recipe_id', m.recipe_id, 'host_recipe_id', m.host_recipe_id, 'guestname', m.guestname, 'role', m.role,
+        'system', mr.system, 'tasks', ARRAY (
+            SELECT jsonb_build_object('id', task -> 'task_id', 'role', task -> 'role')
+            FROM jsonb_array_elements(m.tasks) AS task WHERE task ->> 'role' IS NOT NULL)) ORDER BY m.recipe_id) AS members
+    FROM read.recipe_details m
+    JOIN read.recipes mr ON mr.recipe_id = m.recipe_id
+     AND mr.since_position <= c.command_id AND mr.until_position > c.command_id
+    WHERE m.recipe_set_id = d.recipe_set_id AND c.kind = 'provision') AS s ON true
 WHERE c.lab_controller = %(lab_controller)s AND c.command_id > %(after)s
   AND (%(then)s OR NOT %(unfinished)s OR c.state IN ('queued', 'running'))
   AND (NOT %(unfinished)s OR so.state IN ('queued', 'running')) AND c.until_position = 9223372036854775807
@@ -68,3 +77,21 @@ ORDER BY c.command_id LIMIT %(limit)s
 -- name: commands_by_id
 SELECT command_id, lab_controller, kind, system, recipe_id FROM read.commands
 WHERE command_id = ANY (%(command_ids)s::bigint[]) AND until_position = 9223372036854775807
+
+-- name: recipes_in_documents
+-- What the documents of their jobs say of these host recipes, each with its `guests` and with the ids of these in the
+-- same order. Recipes are numbered in the order of the document. A document is read once, however many of its recipes.
+SELECT h.recipe_id, said.recipe, octet_length(said.recipe::text) AS size_bytes,
+       ARRAY (SELECT g.recipe_id FROM read.recipe_details g
+              WHERE g.host_recipe_id = h.recipe_id ORDER BY g.recipe_id) AS guest_ids
+FROM (
+    SELECT recipe_id, job_id, row_number() OVER (PARTITION BY job_id ORDER BY recipe_id) AS place
+    FROM read.recipe_details WHERE job_id = ANY (%(job_ids)s::integer[]) AND host_recipe_id IS NULL) AS h
+JOIN (
+    SELECT d.job_id, r.recipe - 'host_requires' - 'distro_requires' AS recipe,
+           row_number() OVER (PARTITION BY d.job_id ORDER BY s.place, r.place) AS place
+    FROM read.job_documents d
+    CROSS JOIN LATERAL jsonb_array_elements(d.document -> 'recipe_sets') WITH ORDINALITY AS s (recipe_set, place)
+    CROSS JOIN LATERAL jsonb_array_elements(s.recipe_set -> 'recipes') WITH ORDINALITY AS r (recipe, place)
+    WHERE d.job_id = ANY (%(job_ids)s::integer[])) AS said USING (job_id, place)
+WHERE h.recipe_id = ANY (%(recipe_ids)s::integer[])

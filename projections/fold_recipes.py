@@ -48,8 +48,6 @@ def recipe_details(models: ReadModels, recorded: Recorded, event: recipe.RecipeN
         role=event.role,
         distro_tree_id=event.distro_tree_id,
         distro=event.distro,
-        kernel_options=event.kernel_options,
-        ks_meta=event.ks_meta,
         tasks=list(event.tasks),
         host_recipe_id=event.host_recipe_id,
         guestname=event.guestname,

@@ -35,8 +35,6 @@ class RecipeDetailsRow(NamedTuple):
     role: str | None
     distro_tree_id: int | None
     distro: Mapping[str, Any] | None
-    kernel_options: str
-    ks_meta: str
     tasks: Sequence[Mapping[str, Any]]
     host_recipe_id: int | None
     guestname: str | None

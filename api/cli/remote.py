@@ -85,7 +85,7 @@ def connect(url: str | None, token: str | None, data: str | None, **how: Any) ->
 
     connection = connection_told(url, token, data)
     click.get_current_context().meta[CONNECTION] = connection
-    return Client(connection.url, connection.token, **how)
+    return Client(connection.url, connection.token, server_uid=connection.server_uid, **how)
 
 
 def connection_told(url: str | None, token: str | None, data: str | None) -> Connection:

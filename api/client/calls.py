@@ -47,6 +47,10 @@ class Client:
         """The same server and user, for another thread, or asked in another manner."""
         return Client(self.url, self._token, **self._how | how)
 
+    def with_token(self, token: str | None) -> Client:
+        """Return a client of the same server for another user, or for nobody."""
+        return Client(self.url, token, **self._how)
+
     @staticmethod
     def path(*parts: object) -> str:
         """`("systems", fqdn)` -> `/systems/…`, whatever letters a name has."""
@@ -68,6 +72,10 @@ class Client:
     def get_text(self, path: str, content_type: str, **parameters: Any) -> str:
         """Read something in another form than JSON."""
         return self._answered("GET", path, params=given(parameters), headers={"Accept": content_type}).text
+
+    def get_bytes(self, path: str, **parameters: Any) -> bytes:
+        """Read something as it is stored."""
+        return self._answered("GET", path, params=given(parameters), headers={"Accept": "*/*"}).content
 
     def pages(
         self,

@@ -1,12 +1,13 @@
 """Which server is asked, and as whom: by flags, variables, the login file, and the connection file.
 
-`up` leaves URL and token in the connection file of its data folder.
+`up` leaves URL, token and its user in the connection file of its data folder.
 """
 
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
+import os
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from api.client.login_file import Logins
@@ -21,13 +22,15 @@ NO_LOGINS = Logins()
 class Connection:
     """How to reach an API; without a token as nobody in particular.
 
-    `token_from` is for people; `login_ends` is only known of a login.
+    `token_from` is for people; `login_ends` is only known of a login; `server_uid` is the user of the server,
+    where the connection file names this URL.
     """
 
     url: str
     token: str | None
     token_from: str = field(default="", compare=False)
     login_ends: str | None = field(default=None, compare=False)
+    server_uid: int | None = field(default=None, compare=False)
 
     @classmethod
     def load(
@@ -50,27 +53,32 @@ class Connection:
         folder = kept.url if kept else None
         found = (folder or last_login) if named else (last_login or folder)
         url = (settings.url or found or f"http://127.0.0.1:{settings.port}").rstrip("/")
+        is_of_folder = kept is not None and kept.url == url
+        uid = kept.server_uid if kept and is_of_folder and not (settings.url and settings.token) else None
         if settings.token:
-            return cls(url, settings.token, "--token or LABLEDGER_TOKEN")
-        of_folder = cls(url, kept.token, str(file)) if kept and kept.token and kept.url == url else None
+            return cls(url, settings.token, "--token or LABLEDGER_TOKEN", server_uid=uid)
+        of_folder = replace(kept, token_from=str(file)) if kept and kept.token and is_of_folder else None
         login = logins.at(url)
         if login and not (named and of_folder):
-            return cls(url, login.token, f"the login of {login.user}", login.expires_at)
-        return of_folder or cls(url, None)
+            return cls(url, login.token, f"the login of {login.user}", login.expires_at, uid)
+        return of_folder or cls(url, None, server_uid=uid)
 
     def save(self, data: Path) -> None:
-        """Readable by the owner of the data only. A token already there stays if this brings none."""
+        """Write the file for the owner of the data only, with the user of this process as the server's.
+
+        A token already there stays if this brings none.
+        """
         file = connection_file(data)
         kept = self._kept(file)
         token = self.token or (kept.token if kept else None)
         make_folder(data)
-        write_private(file, json.dumps({"url": self.url, "token": token}) + "\n")
+        write_private(file, json.dumps({"url": self.url, "token": token, "server_uid": os.geteuid()}) + "\n")
 
     @classmethod
     def _kept(cls, file: Path) -> Connection | None:
         try:
             content = json.loads(file.read_text(encoding="utf-8"))
-            return cls(str(content["url"]), content["token"])
+            return cls(str(content["url"]), content["token"], server_uid=content.get("server_uid"))
         except FileNotFoundError:
             return None
         except PermissionError:

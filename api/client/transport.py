@@ -9,6 +9,7 @@ from typing import Any
 
 import httpx
 
+from api.client.listener import require_listener
 from api.client.patience import PASSING, PERSISTENT, Patience
 from api.client.problems import Problem, Unreachable, problem_of
 from api.client.stream import ServerEvent, messages
@@ -18,6 +19,8 @@ ANSWER_SECONDS = 30.0
 SILENCE_SECONDS = 60.0
 # Between a stream that its server ended in good order and the next.
 RESUME_SECONDS = 1.0
+# The listener of a URL of this machine is looked up again after so long, and after every failure.
+LISTENER_SECONDS = 1.0
 # Who waits longer than that is told why, once.
 WORTH_SAYING_SECONDS = 1.0
 LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
@@ -37,12 +40,15 @@ class Manner:
     answer_seconds: float = ANSWER_SECONDS
     say: Callable[[str], None] | None = None
     headers: Mapping[str, str] = field(default_factory=dict)
+    # The user whose process must listen at a URL of this machine; None: not known.
+    server_uid: int | None = None
 
 
 class Transport:
     def __init__(self, url: str, token: str | None, manner: Manner) -> None:
         self.url = url.rstrip("/")
         self.manner = manner
+        self._listener_known_until = 0.0
         self._http = httpx.Client(
             base_url=self.url,
             headers={**manner.headers, **({"Authorization": f"Bearer {token}"} if token else {})},
@@ -68,6 +74,7 @@ class Transport:
         failed, waited, patience = 0, 0.0, self.manner.patience
         while True:
             failed += 1
+            self._require_server()
             try:
                 answer = self._http.request(method, path, **request)
             except httpx.TransportError as error:
@@ -101,6 +108,7 @@ class Transport:
         if last_id:
             headers["Last-Event-ID"] = last_id
             parameters = {**parameters, "after": None}
+        self._require_server()
         timeout = httpx.Timeout(self.manner.answer_seconds, read=SILENCE_SECONDS)
         asked = {"params": given(parameters), "headers": headers, "timeout": timeout}
         with self._http.stream("GET", path, **asked) as answer:  # type: ignore[arg-type]
@@ -112,7 +120,16 @@ class Transport:
             yield None
             yield from messages(answer.iter_lines())
 
+    def _require_server(self) -> None:
+        """Raises NotTheServer before a token goes to a process of another user that has taken the port."""
+        url, uid = httpx.URL(self.url), self.manner.server_uid
+        if uid is None or url.host not in LOOPBACK or time.monotonic() < self._listener_known_until:
+            return
+        require_listener(self.url, url.port or 80, uid)
+        self._listener_known_until = time.monotonic() + LISTENER_SECONDS
+
     def _lost(self, error: Exception) -> Unreachable:
+        self._listener_known_until = 0.0
         return Unreachable(self.url, str(error) or type(error).__name__)
 
     def _wait(

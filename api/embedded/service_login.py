@@ -28,9 +28,11 @@ def create_login(owner_url: str, login: str, password: str) -> None:
     """NOINHERIT: without `SET ROLE labledger_service` a session of it can do nothing."""
     name, role = sql.Identifier(login), sql.Identifier(SERVICE_ROLE)
     with psycopg.connect(owner_url, autocommit=True) as connection:
+        database = sql.Identifier(connection.info.dbname)
         if connection.execute("SELECT FROM pg_roles WHERE rolname = %s", (login,)).fetchone() is None:
             connection.execute(sql.SQL("CREATE ROLE {} LOGIN NOINHERIT").format(name))
         verifier = connection.pgconn.encrypt_password(password.encode(), login.encode(), b"scram-sha-256")
         statement = sql.SQL("ALTER ROLE {} PASSWORD {}").format(name, sql.Literal(verifier.decode()))
         connection.execute(statement)
         connection.execute(sql.SQL("GRANT {} TO {}").format(role, name))
+        connection.execute(sql.SQL("GRANT CONNECT ON DATABASE {} TO {}").format(database, name))

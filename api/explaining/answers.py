@@ -8,6 +8,7 @@ from itertools import islice
 from typing import Any, Final
 
 from api.explaining.follower import Follower
+from api.explaining.priorities import add_changes
 from domain.errors import Unknown
 from domain.events import Moment, Recorded
 from domain.names import called
@@ -87,8 +88,10 @@ def _waiting(follower: Follower, partition: Partition, recipe_id: int, asked: As
     for holder in holders:
         holder["since_position"] = holder["since"]
         holder["since"] = moments[holder["since"]]
-    priority = partition.sets.sets[host.recipe_set_id].priority
-    return {"priority": priority.name, "summary": told.pop("summary"), "waiting": told}
+    own = {"recipe_id": recipe_id, "priority": partition.sets.sets[host.recipe_set_id].priority.name}
+    ahead = (other for one in told["systems"] for other in one["ahead"])
+    add_changes(follower, partition, [own, *ahead], partition.position)
+    return {**own, "summary": told.pop("summary"), "waiting": told}
 
 
 def _ended(follower: Follower, told: Recipe, last: Recorded, asked: Asked) -> dict[str, Any]:
@@ -106,12 +109,13 @@ def _placed(follower: Follower, told: Recipe, granted: Recorded, hidden: Collect
     if made.basis.policy_version != POLICY_VERSION:
         return {"summary": OTHER_RULES}
     partition = follower.before(made)
-    found = why_granted(partition, told.recipe_id, made.basis.now, len(made.decisions))
+    found = why_granted(partition, told.recipe_id, made.basis.now, len(made.decisions), frozenset(hidden))
     if found is None or found.cause != granted.stamp.cause:
         return {"summary": NOT_AGAIN}
     shown = {"position": granted.position, **asdict(found)}
-    shown["choices"] = [choice for choice in shown["choices"] if choice["fqdn"] not in hidden]
-    return {"summary": found.summary, "granted": shown}
+    own: dict[str, Any] = {"recipe_id": told.recipe_id}
+    add_changes(follower, partition, [own, *shown["passed_over"], *shown["behind"]], made.basis.position)
+    return {**own, "summary": found.summary, "granted": shown}
 
 
 def order(follower: Follower, system: str, at: int | None, after: list[Any], most: int) -> dict[str, Any]:

@@ -88,8 +88,15 @@ class Follower:
 
     def past(self, subject: str, upto: int) -> list[Recorded]:
         """What happened to a subject up to a position."""
-        happened = self._log.load({subject: 0})[subject]
-        return [recorded for recorded in happened if recorded.position <= upto]
+        return self.pasts([subject], upto)[subject]
+
+    def pasts(self, subjects: Iterable[str], upto: int) -> dict[str, list[Recorded]]:
+        """Return the events of each subject up to a position. One query."""
+        found = self._log.load(dict.fromkeys(subjects, 0))
+        return {
+            subject: [recorded for recorded in happened if recorded.position <= upto]
+            for subject, happened in found.items()
+        }
 
     def moments(self, positions: Iterable[int]) -> dict[int, datetime]:
         """When these events were recorded."""

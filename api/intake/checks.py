@@ -119,7 +119,7 @@ def _requirements(recipes: Iterable[Required]) -> Iterator[Finding]:
     for path, _, readings in recipes:
         for field, reading in readings.items():
             for finding in _judged(reading, LANGUAGES[field]):
-                yield Finding((*path, field, *finding.path), finding.message)
+                yield finding._replace(path=(*path, field, *finding.path))
 
 
 def _judged(reading: Reading, language: Language) -> Iterable[Finding]:

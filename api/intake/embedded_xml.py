@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from api.intake.limits import FAULT_LIMIT
 from api.intake.places import Places
 from api.intake.xml_job import read_xml
 from api.intake.xml_text import parse_xml
@@ -43,9 +44,13 @@ class Embedded:
             self.findings.append(Finding(written_at, "must be text"))
             return
         try:
-            recipe[target], walk = read_xml(parse_xml(text.encode()), root)
+            body = text.encode()
+            recipe[target], walk = read_xml(parse_xml(body), root, body)
         except FaultyInput as wrong:
             self.findings += [Finding(written_at, f"{f.where}: {f.message}") for f in wrong.faults]
             return
         self.grafts[*path, target] = (written_at, walk.places)
-        self.findings += [Finding(written_at, f"{where}: {message}") for _, where, message in walk.faults]
+        # More than anybody reads are counted with those of the job, and cut.
+        for fault in walk.faults[: FAULT_LIMIT + 1]:
+            message = f"{walk.places.of(fault.element).where}: {fault.words()}"
+            self.findings.append(Finding(written_at, message))

@@ -120,36 +120,37 @@ def _check_size(document: dict[str, Any]) -> None:
         unreadable("body", f"is nested deeper than {_LEVEL_LIMIT} levels")
 
 
-def lines_of(text: str) -> dict[Path, int]:
-    """The line where each part of a JSON text begins; of a member, that of its name. The text must parse."""
-    return {path: line for path, line, _ in _parts(text)}
+def positions_of(text: str) -> dict[Path, tuple[int, int]]:
+    """Return line and column of each part, of a member those of its name. The text must parse."""
+    return {path: (line, column) for path, line, column, _ in _parts(text)}
 
 
 def _second(text: str, name: str) -> int:
     """The line where a name comes up the second time in one object."""
     seen: set[Path] = set()
-    for path, line, is_member in _parts(text):
+    for path, line, _, is_member in _parts(text):
         if is_member and path in seen and path[-1] == name:
             return line
         seen.add(path)
     return 1
 
 
-def _parts(text: str) -> Iterator[tuple[Path, int, bool]]:
-    """Each part with its path and line, and whether it is a member of an object, in the order of the text."""
-    line = 1
+def _parts(text: str) -> Iterator[tuple[Path, int, int, bool]]:
+    """Yield path, line and column of each part in the order of the text, and whether it is a member."""
+    line, line_begins = 1, 0
     path: list[str | int] = []
     # What the next token begins: a name, a member of a list, or nothing that has a path of its own.
     awaited = ""
-    for token in (match.group() for match in _TOKEN.finditer(text)):
+    for match in _TOKEN.finditer(text):
+        token, column = match.group(), match.start() - line_begins + 1
         if token == "\n":
-            line += 1
+            line, line_begins = line + 1, match.end()
             continue
         if awaited == "name" and token != "}":
             path[-1] = json.loads(token)
-            yield tuple(path), line, True
+            yield tuple(path), line, column, True
         elif awaited == "item" and token != "]":
-            yield tuple(path), line, False
+            yield tuple(path), line, column, False
         awaited = ""
         if token in _OPENS:
             path.append(_OPENS[token])

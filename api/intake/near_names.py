@@ -13,17 +13,26 @@ from domain.directory.known_names import KnownNames
 from domain.job.names import UnknownName
 
 LONGEST_NAME = 100
+# A system has more fields than that: a list of them would hide the message.
+MAX_NAMES_IN_MESSAGE = 12
 
 # How alike two names must be, from 0 to 1. Hosts of one domain are alike by that alone.
 ALIKE = 0.6
 HOSTS_ALIKE = 0.85
 
 
-def meant(name: str, known: Iterable[str], alike: float = ALIKE) -> str:
+def meant(name: str, known: Iterable[str], alike: float = ALIKE, shown: str = "{}") -> str:
     """`; did you mean memory_mb?`, or nothing."""
     # Nobody slips for longer, and to compare takes the square of the length.
     close = get_close_matches(name, list(known), n=1, cutoff=alike) if len(name) <= LONGEST_NAME else []
-    return f"; did you mean {close[0]}?" if close else ""
+    return f"; did you mean {shown.format(close[0])}?" if close else ""
+
+
+def known(names: Iterable[str]) -> str:
+    """Return `; the fields are a, b`. Return nothing if there are more than a person reads in a message."""
+    sorted_names = sorted(names)
+    is_short = 0 < len(sorted_names) <= MAX_NAMES_IN_MESSAGE
+    return f"; the fields are {', '.join(sorted_names)}" if is_short else ""
 
 
 def unknown(name: UnknownName, known: KnownNames, hidden: frozenset[str]) -> str:

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from functools import cached_property
-from typing import Any, NamedTuple, Protocol, cast
+from typing import Any, Final, NamedTuple, Protocol
 
 from lxml import etree
 
-from api.intake.json_text import lines_of
-from domain.requirements.findings import Path, dotted
+from api.intake.json_text import positions_of as positions_of_json
+from api.intake.near_names import meant
+from api.intake.xml_positions import Position, positions_of
+from domain.requirements.findings import Finding, Path, dotted
 
 
 class Place(NamedTuple):
     """`rest` is the end of the path that `where` does not show, for the message to name."""
 
     line: int
+    column: int
     where: str
     rest: str = ""
 
@@ -27,6 +31,9 @@ class Places(Protocol):
     def word(self, field: str) -> str:
         """What a field that is missing is called by those who write such documents."""
 
+    def message(self, finding: Finding) -> str:
+        """Return the message of a finding in the words of those who write such documents."""
+
 
 class XmlPlaces:
     """Which element each part of a document was read from.
@@ -35,11 +42,13 @@ class XmlPlaces:
     entry for each element, and no paths.
     """
 
-    def __init__(self, words: Mapping[str, str]) -> None:
+    def __init__(self, words: Mapping[str, str], body: bytes) -> None:
         self._words = words
+        self._body = body
         self._root: etree._Element | None = None
         self._document: Any = None
         self._elements: dict[tuple[int, str | int], etree._Element] = {}
+        self._steps_below: dict[etree._Element, dict[etree._Element, str]] = {}
 
     def whole(self, document: Any, root: etree._Element) -> None:
         self._document, self._root = document, root
@@ -48,6 +57,37 @@ class XmlPlaces:
         self._elements[id(container), key] = element
 
     def find(self, path: Path) -> Place:
+        element, shown = self._nearest(path)
+        rest = path[shown:]
+        first = SHOWN.get(rest[0], rest[0]) if rest else ""
+        return self.of(element)._replace(rest=dotted((first, *rest[1:])) if rest else "")
+
+    def of(self, element: etree._Element) -> Place:
+        line, column = self._positions[element]
+        return Place(line, column, f"line {line}, column {column}: {self._path(element)}")
+
+    def _path(self, element: etree._Element) -> str:
+        """Return `recipeSet[2]/recipe[1]/task[3]`, the path below the root; of the root its name."""
+        steps: list[str] = []
+        parent = element.getparent()
+        while parent is not None:
+            if parent not in self._steps_below:
+                self._steps_below[parent] = _steps(parent)
+            steps.append(self._steps_below[parent][element])
+            element, parent = parent, parent.getparent()
+        return "/".join(reversed(steps)) or local_name(element)
+
+    def word(self, field: str) -> str:
+        return self._words.get(field, field)
+
+    def message(self, finding: Finding) -> str:
+        if finding.unknown is None:
+            return finding.message
+        element, _ = self._nearest(finding.path)
+        return unknown_element(element, _names_beside(element, finding.known))
+
+    def _nearest(self, path: Path) -> tuple[etree._Element, int]:
+        """Return the element that a path leads to, and how much of the path it stands for."""
         element, shown, part = self._root, 0, self._document
         for depth, step in enumerate(path, 1):
             found = self._elements.get((id(part), step))
@@ -58,19 +98,59 @@ class XmlPlaces:
             except (KeyError, IndexError, TypeError):
                 break
         assert element is not None, "places are asked for once the document is read"
-        return Place(*place_of(element), dotted(path[shown:]))
+        return element, shown
 
-    def word(self, field: str) -> str:
-        return self._words.get(field, field)
-
-
-def place_of(element: etree._Element) -> tuple[int, str]:
-    line = line_of(element)
-    return line, f"line {line}, <{local_name(element)}>"
+    @cached_property
+    def _positions(self) -> Mapping[etree._Element, Position]:
+        assert self._root is not None, "places are asked for once the document is read"
+        return dict(zip(self._root.iter("*"), positions_of(self._body), strict=True))
 
 
-def line_of(element: etree._Element) -> int:
-    return cast(int, element.sourceline)
+_LOGIC: Final = ("and", "or", "not")
+_GROUPS: Final = ("system", "cpu")
+
+# Always numbered in paths; others only where there are several of them.
+_NUMBERED: Final = ("recipeSet", "recipe", "guestrecipe", "task")
+# Fields with another name in XML.
+SHOWN: Final[Mapping[str | int, str]] = {
+    "size_gb": "size",
+    "duration_seconds": "duration",
+    "recipe_sets": "<recipeSet>",
+    "recipes": "<recipe>",
+    "guests": "<guestrecipe>",
+    "tasks": "<task>",
+    "pools": "<pool>",
+}
+
+
+def _steps(parent: etree._Element) -> dict[etree._Element, str]:
+    """Return the step to each child in a path, numbered where there are several of the name."""
+    counts = Counter(child.tag for child in parent)
+    seen: Counter[str] = Counter()
+    steps = {}
+    for child in parent:
+        seen[child.tag] += 1
+        name = local_name(child)
+        numbered = counts[child.tag] > 1 or name in _NUMBERED
+        steps[child] = f"{name}[{seen[child.tag]}]" if numbered else name
+    return steps
+
+
+def unknown_element(element: etree._Element, known: Iterable[str]) -> str:
+    """Return what is wrong with an element that does not belong in its parent."""
+    name, parent = local_name(element), element.getparent()
+    inside = "" if parent is None else f" in <{local_name(parent)}>"
+    return f"unknown element <{name}>{inside}{meant(name, known, shown='<{}>')}"
+
+
+def _names_beside(element: etree._Element, spellings: Iterable[str]) -> list[str]:
+    """Return the elements of a requirement that may stand at the place of one."""
+    parent = element.getparent()
+    while parent is not None and parent.tag in _LOGIC:
+        parent = parent.getparent()
+    group = str(parent.tag) if parent is not None and parent.tag in _GROUPS else ""
+    split = (spelling.rpartition("/") for spelling in spellings)
+    return [*_LOGIC, *(() if group else _GROUPS), *(name for around, _, name in split if around == group)]
 
 
 def local_name(element: etree._Element) -> str:
@@ -84,16 +164,23 @@ class JsonPlaces:
         self._body = body
 
     @cached_property
-    def _lines(self) -> Mapping[Path, int]:
-        return lines_of(self._body.decode("utf-8"))
+    def _positions(self) -> Mapping[Path, tuple[int, int]]:
+        return positions_of_json(self._body.decode("utf-8"))
 
     def find(self, path: Path) -> Place:
         ends = range(len(path), 0, -1)
-        line = next((self._lines[path[:end]] for end in ends if path[:end] in self._lines), 1)
-        return Place(line, f"line {line}: {dotted(path)}" if path else f"line {line}")
+        found = (self._positions[path[:end]] for end in ends if path[:end] in self._positions)
+        line, column = next(found, (1, 1))
+        where = f"line {line}, column {column}"
+        return Place(line, column, f"{where}: {dotted(path)}" if path else where)
 
     def word(self, field: str) -> str:
         return f'"{field}"'
+
+    def message(self, finding: Finding) -> str:
+        if finding.unknown is None:
+            return finding.message.replace("unknown attribute", "unknown field", 1)
+        return f'unknown element "{finding.unknown}"{meant(finding.unknown, finding.known)}'
 
 
 class Grafted:
@@ -109,8 +196,15 @@ class Grafted:
             if graft is not None:
                 written_at, places = graft
                 outer, inner = self._trunk.find(written_at), places.find(path[end:])
-                return Place(outer.line, f"{outer.where}, {inner.where}", inner.rest)
+                return Place(outer.line, outer.column, f"{outer.where}, {inner.where}", inner.rest)
         return self._trunk.find(path)
 
     def word(self, field: str) -> str:
         return self._trunk.word(field)
+
+    def message(self, finding: Finding) -> str:
+        for end in range(len(finding.path), 0, -1):
+            graft = self._grafts.get(finding.path[:end])
+            if graft is not None:
+                return graft[1].message(finding._replace(path=finding.path[end:]))
+        return self._trunk.message(finding)

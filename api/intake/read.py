@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 from typing import Any, Final, NamedTuple
 
@@ -12,11 +12,12 @@ from api.intake.embedded_xml import Embedded
 from api.intake.json_text import parse_json
 from api.intake.limits import FAULT_LIMIT, WORDS_LENGTH
 from api.intake.near_names import unknown
-from api.intake.places import Grafted, JsonPlaces, Places
+from api.intake.places import Grafted, JsonPlaces, Places, XmlPlaces
 from api.intake.requirements import Requirements, read_requirements
 from api.intake.spec import spec_of
 from api.intake.xml_job import read_xml
 from api.intake.xml_text import parse_xml
+from api.intake.xml_walk import Strange
 from domain.directory.known_names import KnownNames
 from domain.errors import Fault, FaultyInput
 from domain.job.names import unknown_names
@@ -26,21 +27,21 @@ from domain.requirements.findings import Finding
 
 DEFAULT_TAGS: Final = RetentionTags()
 
-Placed = tuple[int, str, str]
-"""Line, where, message."""
+Placed = tuple[int, int, str, str]
+"""Line, column, where, message."""
 
 
 class Opened(NamedTuple):
-    """A document, the places of its parts, and what was found wrong on the way to it."""
+    """A document, the places of its parts, and the faults found on the way to it."""
 
     document: dict[str, Any]
     places: Places
-    placed: list[Placed]
+    faults: list[Strange]
     findings: list[Finding]
 
 
 def _open_xml(body: bytes) -> Opened:
-    document, walk = read_xml(parse_xml(body), "job")
+    document, walk = read_xml(parse_xml(body), "job", body)
     return Opened(document, walk.places, walk.faults, [])
 
 
@@ -94,12 +95,9 @@ def read_job(
     warnings = [*islice(_warnings(required, known, hidden, strict=strict), FAULT_LIMIT + 1)]
     if strict:
         findings, warnings = [*findings, *warnings], []
-    if job is None or findings or opened.findings or opened.placed:
-        found = [*opened.findings, *findings]
-        # To place one takes as long as to word it: only those that are shown.
-        placed = [_place(finding, opened.places) for finding in found[:FAULT_LIMIT]]
-        raise FaultyInput(_bounded([*opened.placed, *placed], "faults", more=len(found) - len(placed)))
-    noted = _bounded([_place(finding, opened.places) for finding in warnings], "warnings")
+    if job is None or findings or opened.findings or opened.faults:
+        raise FaultyInput(_worded(opened.places, opened.faults, [*opened.findings, *findings], "faults"))
+    noted = _worded(opened.places, [], warnings, "warnings")
     return ReadJob(spec_of(job, [each.readings for each in recipes]), tuple(noted))
 
 
@@ -114,22 +112,29 @@ def _warnings(
         yield Finding(name.path, message)
 
 
-def _place(finding: Finding, places: Places) -> Placed:
-    line, where, rest = places.find(finding.path)
-    message = f"{rest}: {finding.message}" if rest else finding.message
-    return line, where, message
+def _worded(
+    places: Places, faults: Sequence[Strange], findings: Sequence[Finding], called: str
+) -> list[Fault]:
+    """Return them in the order of the text, each once, and no more than a person reads.
 
-
-def _bounded(placed: Iterable[Placed], called: str, more: int = 0) -> list[Fault]:
-    """Return them in the order of the lines, each once, and no more than a person reads.
-
-    `more` is the number of those that were left out before.
+    To find the place and the words of one takes time: only those that are shown get them.
     """
-    faults = [
-        Fault(where[:WORDS_LENGTH], message[:WORDS_LENGTH])
-        for _, where, message in sorted(dict.fromkeys(placed), key=lambda it: it[0])
-    ]
-    more += max(0, len(faults) - FAULT_LIMIT)
-    if more <= 0:
-        return faults
-    return [*faults[:FAULT_LIMIT], Fault("document", f"and {more} more {called}")]
+    placed = [_strange(fault, places) for fault in faults[:FAULT_LIMIT]]
+    placed += [_place(finding, places) for finding in findings[:FAULT_LIMIT]]
+    found = sorted(dict.fromkeys(placed), key=lambda it: it[:2])
+    unplaced = max(0, len(faults) - FAULT_LIMIT) + max(0, len(findings) - FAULT_LIMIT)
+    more = len(found) + unplaced - FAULT_LIMIT
+    told = [Fault(where[:WORDS_LENGTH], message[:WORDS_LENGTH]) for *_, where, message in found[:FAULT_LIMIT]]
+    return told if more <= 0 else [*told, Fault("document", f"and {more} more {called}")]
+
+
+def _strange(fault: Strange, places: Places) -> Placed:
+    assert isinstance(places, XmlPlaces), "only XML has faults of elements"
+    place = places.of(fault.element)
+    return place.line, place.column, place.where, fault.words()
+
+
+def _place(finding: Finding, places: Places) -> Placed:
+    line, column, where, rest = places.find(finding.path)
+    message = places.message(finding)
+    return line, column, where, f"{rest}: {message}" if rest else message

@@ -68,5 +68,5 @@ def _of_guest(form: dict[str, Any], place: Path, warnings: list[Finding]) -> Rea
     reading = HOST.examine(form)
     if reading.findings or reading.node != _NO_HOST_REQUIRED.node:
         warnings.append(Finding(place, _OF_A_GUEST))
-    warnings += [Finding((*place, *path), message) for path, message in reading.findings]
+    warnings += [finding._replace(path=(*place, *finding.path)) for finding in reading.findings]
     return Reading(reading.node, (), ())

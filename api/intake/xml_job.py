@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from lxml import etree
 
-from api.intake.places import line_of, local_name
+from api.intake.places import local_name
 from api.intake.xml_record import Child, Record, Spread
 from api.intake.xml_requirement import DISTRO_REQUIRES, HOST_REQUIRES
 from api.intake.xml_shapes import Attribute, Listing, Pairs, Shape, Text
@@ -111,12 +111,22 @@ _WORDS: Final = {
 }
 
 
-def read_xml(root: etree._Element, expected: str) -> tuple[dict[str, Any], Walk]:
-    """The document that a tree stands for, with the places of its parts and the faults of its structure."""
+# Attributes of a job that ran, as exports of results have them.
+_OF_RESULTS: Final = ("id", "result", "status")
+_IS_RESULTS: Final = "this is the XML of results, not of a job to run: submit the job's own XML"
+
+
+def read_xml(root: etree._Element, expected: str, body: bytes) -> tuple[dict[str, Any], Walk]:
+    """Return the document of a tree, with the places of its parts and the faults of its structure.
+
+    `body` is the text that the tree was read from.
+    """
     if root.tag != expected:
         message = f"the root is <{local_name(root)}>, not <{expected}>"
-        raise FaultyInput([Fault(f"line {line_of(root)}", message)])
-    walk = Walk(_WORDS)
+        raise FaultyInput([Fault("line 1", message)])
+    if expected == "job" and any(name in root.attrib for name in _OF_RESULTS):
+        raise FaultyInput([Fault("line 1", _IS_RESULTS)])
+    walk = Walk(_WORDS, body)
     document = _ROOTS[expected].read(root, walk)
     walk.places.whole(document, root)
     return document, walk

@@ -56,7 +56,7 @@ class Spread:
                 walk.places.put(found, self.attributes[name], child)
                 found[self.attributes[name]] = value
             else:
-                walk.fault(child, f'unknown attribute "{name}"')
+                walk.unknown_attribute(child, name, self.attributes)
         no_text(child, walk)
         no_children(child, walk)
 
@@ -86,7 +86,7 @@ class Record:
         for name, written in attributes_of(element):
             filled = self.attributes.get(name)
             if filled is None:
-                walk.fault(element, f'unknown attribute "{name}"')
+                walk.unknown_attribute(element, name, self.attributes)
             else:
                 found[filled] = self._meaning(filled, written)
         no_text(element, walk)
@@ -98,7 +98,7 @@ class Record:
                 walk.places.put(found, self.foreign, child)
                 found.setdefault(self.foreign, []).append(foreign_text(child))
             else:
-                no_stranger(child, element, walk)
+                no_stranger(child, element, walk, self.children)
         return found
 
     def write(self, part: Any, element: etree._Element) -> None:

@@ -31,7 +31,7 @@ class Requirement:
             if name in self.attributes:
                 form[name] = value
             else:
-                walk.fault(element, f'unknown attribute "{name}"')
+                walk.unknown_attribute(element, name, self.attributes)
         if len(element) or not form:
             form["and"] = _forms(element, "", self.vocabulary, walk)
         else:
@@ -84,7 +84,7 @@ def _leaf(element: etree._Element, name: str, vocabulary: Vocabulary, walk: Walk
         for child in element:
             walk.fault(child, f"<{local_name(child)}> does not belong in <{local_name(element)}>")
     if element.get("element") is not None:
-        walk.fault(element, 'unknown attribute "element"')
+        walk.unknown_attribute(element, "element")
     return {**dict(attributes_of(element)), "element": name}
 
 

@@ -107,7 +107,7 @@ def _values(element: etree._Element, names: tuple[str, ...], walk: Walk) -> tupl
     """Of an element that may only have these attributes, and must; None, and told, when one is missing."""
     found = dict(attributes_of(element))
     for name in found.keys() - set(names):
-        walk.fault(element, f'unknown attribute "{name}"')
+        walk.unknown_attribute(element, name, names)
     no_text(element, walk)
     no_children(element, walk)
     missing = [name for name in names if name not in found]
@@ -125,4 +125,4 @@ def _children(element: etree._Element, tag: str, walk: Walk) -> Iterator[etree._
         if child.tag == tag:
             yield child
         else:
-            no_stranger(child, element, walk)
+            no_stranger(child, element, walk, (tag,))

@@ -1,4 +1,7 @@
-"""From bytes to an element tree, with nothing fetched, expanded or guessed on the way."""
+"""From bytes to an element tree, with nothing fetched, expanded or guessed on the way.
+
+Comments are dropped, but for those in elements of foreign namespaces, which are kept as they are written.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +13,7 @@ from lxml import etree
 from api.intake.bodies import check_body, unreadable
 from api.intake.limits import ATTRIBUTE_LIMIT, DEPTH_LIMIT, FAULT_LIMIT, PART_LIMIT
 from api.intake.words import STEERING, refusal
+from api.intake.xml_walk import is_foreign
 from domain.errors import Fault, FaultyInput
 
 # The encoding overrules what the document declares: anything but UTF-8 was refused already.
@@ -19,7 +23,6 @@ _PARSER: Final = etree.XMLParser(
     no_network=True,
     load_dtd=False,
     huge_tree=False,
-    remove_comments=True,
     remove_pis=True,
 )
 _TOO_DEEP: Final = etree.XPath("boolean(" + "/*" * (DEPTH_LIMIT + 1) + ")")
@@ -38,16 +41,38 @@ def parse_xml(body: bytes) -> etree._Element:
     if root.getroottree().docinfo.internalDTD is not None:
         unreadable("line 1", "document types and entities are refused")
     _check_size(root, body)
+    if b"<!--" in body:
+        _drop_comments(root)
     if "&#" in text or STEERING.search(text):
         _check_characters(root)
     return root
+
+
+def _drop_comments(root: etree._Element) -> None:
+    if is_foreign(root):
+        return
+    for child in list(root):
+        if isinstance(child, etree._Comment):
+            _drop(child, root)
+        elif not is_foreign(child):
+            etree.strip_tags(child, etree.Comment)
+
+
+def _drop(comment: etree._Element, root: etree._Element) -> None:
+    """Remove a comment, but not the text behind it."""
+    before, text = comment.getprevious(), comment.tail or ""
+    if before is None:
+        root.text = (root.text or "") + text or None
+    else:
+        before.tail = (before.tail or "") + text or None
+    root.remove(comment)
 
 
 def _check_characters(root: etree._Element) -> None:
     """Raise FaultyInput with the line of each element that holds a character which steers a terminal."""
     faults = (
         Fault(f"line {element.sourceline}", refusal(found))
-        for element in root.iter(etree.Element)
+        for element in root.iter()
         for held in (element.text, element.tail, *element.attrib.values())
         if held and (found := STEERING.search(held))
     )

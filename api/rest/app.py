@@ -44,6 +44,7 @@ from api.rest.resources.usage import Usage
 from api.rest.routes import ROUTES, responder_of
 from api.services import Services
 from api.setting_values import Network
+from api.under_way import counting
 from domain.errors import LabledgerError
 
 
@@ -131,7 +132,7 @@ def application(services: Services, lifespan: Lifespan, allowed: Allowed = Allow
     app.add_error_handler(Exception, problems.on_surprise)
     app.add_error_handler(falcon.HTTPError, problems.on_http_error)
     app.add_error_handler(LabledgerError, problems.on_labledger_error)
-    return app
+    return counting(app, services.under_way)
 
 
 def _cors(origins: tuple[str, ...]) -> list[Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, TypeVar
 
 import falcon
@@ -10,9 +11,11 @@ from falcon.asgi import Request
 from pydantic import BaseModel, ValidationError
 
 from api.intake.json_text import refuse_equal_keys
-from api.rest.context import operation_asked
+from api.intake.limits import FAULT_LIMIT
+from api.rest.context import came_from, operation_asked
 from api.rest.contract.faults import faults_of
 from api.rest.contract.operation import JSON
+from api.under_way import share_of
 from domain.errors import Fault, FaultyInput, Unreadable
 
 M = TypeVar("M", bound=BaseModel)
@@ -26,11 +29,12 @@ async def read_body(req: Request) -> bytes:
     if (req.content_length or 0) > limit_bytes:
         raise falcon.HTTPContentTooLarge(description=f"a body may have {limit_bytes} bytes at most")
     chunks: list[bytes] = []
-    size = 0
+    size, share, address = 0, share_of(req), came_from(req)
     async for chunk in req.stream:
         size += len(chunk)
         if size > limit_bytes:
             raise falcon.HTTPContentTooLarge(description=f"a body may have {limit_bytes} bytes at most")
+        share.hold(len(chunk), address)
         chunks.append(chunk)
     return b"".join(chunks)
 
@@ -44,18 +48,22 @@ async def read_json_bytes(req: Request) -> bytes:
 
 async def read_model(req: Request) -> Any:
     """The JSON body as the model of its operation. Raises 413, 415, Unreadable or FaultyInput."""
-    return parse_model(req, await read_json_bytes(req))
+    return await parse_model(req, await read_json_bytes(req))
 
 
 def media_type(req: Request) -> str:
     return (req.content_type or "").partition(";")[0].strip().lower()
 
 
-def parse_model(req: Request, body: bytes) -> Any:
+async def parse_model(req: Request, body: bytes) -> Any:
     """A body that was read, as the model of its operation. Raises Unreadable or FaultyInput."""
-    operation = operation_asked(req)
-    assert operation.body is not None, "an operation says what its body is"
-    return check_model(parse_json(body), operation.body)
+    model = operation_asked(req).body
+    assert model is not None, "an operation says what its body is"
+    return await share_of(req).parse(came_from(req), len(body), partial(_parse, body, model))
+
+
+def _parse(body: bytes, model: type[M]) -> M:
+    return check_model(parse_json(body), model)
 
 
 def parse_json(body: bytes) -> Any:
@@ -68,8 +76,9 @@ def parse_json(body: bytes) -> Any:
     return document
 
 
-def check_model(document: Any, model: type[M]) -> M:
+def check_model(document: Any, model: type[M], most: int = FAULT_LIMIT) -> M:
+    """Raises FaultyInput, which words so many faults at most."""
     try:
         return model.model_validate(document)
     except ValidationError as error:
-        raise FaultyInput(faults_of(error, model)) from error
+        raise FaultyInput(faults_of(error, model, most)) from error

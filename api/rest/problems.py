@@ -16,6 +16,7 @@ from api.feed import NotReady
 from api.headers import PROBLEM
 from api.rest.context import request_id_of
 from api.store.requests import Conflict
+from api.under_way import Overloaded
 from domain.errors import (
     Fault,
     FaultyInput,
@@ -45,6 +46,7 @@ STATUS: tuple[tuple[type[BaseException], int], ...] = (
     (TooOften, 429),
     (NotThereYet, 504),
     (NotReady, 503),
+    (Overloaded, 503),
     (BeingBuilt, 503),
     (ExplanationFailed, 503),
     (DatabaseAway, 503),

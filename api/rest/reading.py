@@ -19,6 +19,7 @@ from api.rest.contract.operation import JSON
 from api.rest.contract.queries import Page, Read
 from api.services import Services
 from api.store.requests import Committed
+from api.under_way import share_of
 from domain.errors import Fault, FaultyInput
 from projections.reader import At
 
@@ -43,7 +44,9 @@ async def read_at(req: Request, services: Services) -> At:
     """
     query = query_of(req, Read)
     reader, patience_seconds = services.reader, services.bounds.position_wait_seconds
-    await reader.reach(query.min_position, patience_seconds)
+    if query.min_position > reader.position:
+        with share_of(req).waiting():
+            await reader.reach(query.min_position, patience_seconds)
     at = await reader.as_of(query.as_of)
     await reader.reach(at.position, patience_seconds)
     return at

@@ -47,6 +47,7 @@ RECIPE = f"/recipes/{{recipe_id:{_ID}}}"
 ROUTES: dict[str, Route] = {
     "/jobs": Route("jobs", {"GET": READERS, "POST": SUBMITTERS}),
     JOB: Route("jobs", {"GET": READERS, "PATCH": SUBMITTERS}, "one"),
+    JOB + "/original": Route("jobs", {"GET": READERS}, "original"),
     JOB + "/cancel": Route("jobs", {"POST": SUBMITTERS}, "cancel"),
     RECIPE_SET: Route("recipe_sets", {"GET": READERS, "PATCH": SUBMITTERS}),
     RECIPE_SET + "/cancel": Route("recipe_sets", {"POST": SUBMITTERS}, "cancel"),

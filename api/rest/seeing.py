@@ -12,6 +12,7 @@ from api.rest.context import query_of
 from api.rest.contract.queries import Caught
 from api.rest.middleware.principal import Principal, principal_of
 from api.services import Services
+from api.under_way import share_of
 from domain.directory.known_names import KnownNames
 from domain.directory.roles import SEES_ALL
 from domain.errors import Unknown
@@ -42,11 +43,14 @@ def known_names(principal: Principal, services: Services) -> KnownNames:
 
 async def hidden_systems(req: Request, services: Services) -> frozenset[str]:
     """The same for who waits for a position. Raises NotThereYet as `reading.read_at` does."""
-    try:
-        # A policy that somebody waits for counts.
-        await services.feed.reach(query_of(req, Caught).min_position, services.bounds.position_wait_seconds)
-    except NotReady as error:
-        raise NotThereYet(str(error)) from error
+    position = query_of(req, Caught).min_position
+    # A policy that somebody waits for counts.
+    if position > services.feed.position:
+        try:
+            with share_of(req).waiting():
+                await services.feed.reach(position, services.bounds.position_wait_seconds)
+        except NotReady as error:
+            raise NotThereYet(str(error)) from error
     return hidden_now(principal_of(req), services)
 
 

@@ -53,6 +53,8 @@ def set_up(connection: Connection[Any]) -> None:
     connection.execute(b"SET timezone = 'UTC'")
     # Whoever hangs within a transaction must not keep its locks from the others.
     connection.execute(b"SET idle_in_transaction_session_timeout = '10s'")
+    # Nobody waits for ever for a lock that somebody else keeps all the same.
+    connection.execute(b"SET lock_timeout = '10s'")
 
 
 class Datastore(PostgresDatastore):

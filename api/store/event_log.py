@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any
 
 from eventsourcing.persistence import EventStore, InterfaceError, OperationalError
+from psycopg.errors import LockNotAvailable
 from psycopg.rows import tuple_row
 from psycopg_pool import PoolTimeout
 
@@ -22,6 +24,8 @@ from domain.events import Recorded
 from domain.job.submission import Counts, Ids
 from domain.scheduling.installable import FOLLOWED
 from projections.database import DatabaseFull, away
+
+logger = logging.getLogger(__name__)
 
 FOLDED_TOPICS = frozenset((*DIRECTORY_TOPICS, *(followed.TOPIC for followed in (*FOLLOWED, *OF_ACCESS))))
 """Of what a process that serves folds."""
@@ -45,11 +49,18 @@ class EventLog(EventStore[str]):
         try:
             outcomes = self.recorder.append(stored)
         except (OperationalError, InterfaceError) as error:
+            if isinstance(error.__cause__, LockNotAvailable):
+                self._end_hung_writers()
             told = away(error)
             self._was_full = self._was_full or isinstance(told, DatabaseFull)
             raise told from error
         self._was_full = False
         return outcomes
+
+    def _end_hung_writers(self) -> None:
+        ((ended,),) = self.rows(SQL["end_hung_writers"], ())
+        if ended:
+            logger.warning("log: sessions that held up appends were ended", extra={"sessions": ended})
 
     def is_full(self) -> bool:
         """Whether an append was refused for want of room, none was taken since, and there still is none."""
@@ -71,6 +82,7 @@ class EventLog(EventStore[str]):
             request.answer,
             request.actor,
             request.new_recipes,
+            request.original,
         )
 
     def load(self, after: Mapping[str, int]) -> dict[str, list[Recorded]]:

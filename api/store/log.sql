@@ -32,11 +32,20 @@ WITH done AS MATERIALIZED (
     WHERE c.owner IS NOT NULL GROUP BY c.owner
     ON CONFLICT (owner) DO UPDATE SET recipes = u.recipes + excluded.recipes
     RETURNING u.owner, u.recipes
+), originals AS (
+    INSERT INTO log.originals (sha256, content)
+    SELECT o.sha256, o.content
+    FROM unnest(%b::integer[], %b::bytea[], %b::bytea[]) AS o (request, sha256, content)
+    JOIN done d USING (request) WHERE d.outcome = 'done'
+    ON CONFLICT DO NOTHING
 )
 SELECT d.outcome, d.first_position, d.last_position, d.recorded_at, d.digest, d.answer,
        (SELECT w.bytes FROM written w JOIN author a USING (actor) WHERE a.request = d.request),
        (SELECT max(u.recipes) FROM unfinished u JOIN new n USING (owner) WHERE n.request = d.request)
 FROM done d ORDER BY d.request
+
+-- name: original
+SELECT content FROM log.originals WHERE sha256 = %s
 
 -- name: written
 SELECT day, actor, events, bytes FROM live.written
@@ -148,6 +157,9 @@ UPDATE live.leases SET renewed_at = clock_timestamp() WHERE name = %s AND epoch 
 
 -- name: end_hung_holder
 SELECT live.end_hung_holder(%s)
+
+-- name: end_hung_writers
+SELECT live.end_hung_writers()
 
 -- name: heard
 -- A contact that was stamped before the clock was set back gives way to the next one.

@@ -8,8 +8,12 @@ from pathlib import Path
 
 import psycopg
 
+import domain.all_events  # noqa: F401  (so that every topic is registered)
 from domain.errors import LabledgerError
+from domain.events import TOPICS
+from projections.named_sql import named_queries
 
+SQL = named_queries(Path(__file__).with_name("migrate.sql"))
 FOLDER = Path(__file__).with_name("migrations")
 LOCK = 0x4C4C_4D49
 """Held by whoever changes the schema, or must have it stay as it is."""
@@ -32,7 +36,9 @@ def migrations(folder: Path = FOLDER) -> list[Migration]:
 def migrate(owner_url: str, wanted: list[Migration] | None = None) -> list[str]:
     """Apply what is missing, all in one transaction; the names of what was applied.
 
-    Runs as the owner of the schemas. Raises ChangedMigration when a file differs from what was applied.
+    It also registers the topics of the code, without which no event of them can be appended, and closes the
+    database to other roles. Runs as the owner of the schemas. Raises ChangedMigration when a file differs
+    from what was applied.
     """
     todo = migrations() if wanted is None else wanted
     with psycopg.connect(owner_url) as connection, connection.cursor() as cursor:
@@ -50,6 +56,8 @@ def migrate(owner_url: str, wanted: list[Migration] | None = None) -> list[str]:
                 "INSERT INTO public.labledger_migrations (name, digest) VALUES (%s, %s)",
                 (migration.name, migration.digest),
             )
+        cursor.execute(SQL["register_topics"], (sorted(TOPICS),))
+        cursor.execute(SQL["close_database"])
     return [migration.name for migration in fresh]
 
 

@@ -19,12 +19,12 @@ def keep_hash(log: EventLog, password_id: str, user: str, hashed: str) -> None:
     log.rows(SQL["keep"], (password_id, user, hashed))
 
 
-def hash_of(log: EventLog, password_id: str) -> str | None:
+def hash_of(log: EventLog, password_id: str, user: str) -> str | None:
     """None once it does not count any more."""
-    rows = log.rows(SQL["hash_of"], (password_id,))
+    rows = log.rows(SQL["hash_of"], (password_id, user))
     return str(rows[0][0]) if rows else None
 
 
-def forget_hashes(log: EventLog, user: str, before: str | None, counts: str | None) -> None:
-    """Delete what counted before, and what was kept long ago and never counted."""
-    log.rows(SQL["forget"], {"user": user, "before": before, "counts": counts})
+def forget_hashes(log: EventLog, user: str) -> None:
+    """Delete the hashes that count no more by the log, and old ones that never counted."""
+    log.rows(SQL["forget"], (user,))

@@ -26,11 +26,14 @@ class Holder:
 
 @dataclass(frozen=True)
 class Standing:
-    """`behind_seconds`: how long the event after the position asked about has been there; 0 without one."""
+    """`behind_seconds`: how long the event after the position asked about has been there; 0 without one.
+    `append_hangs`: one append has held up all others for four seconds.
+    """
 
     writable: bool
     log_end: int
     behind_seconds: float
+    append_hangs: bool
     holder: Holder | None
 
     @property
@@ -40,5 +43,7 @@ class Standing:
 
 def standing(log: EventLog, lease: str, position: int) -> Standing:
     """Blocking; raises DatabaseAway."""
-    ((writable, end, behind_seconds, *held),) = log.rows(QUERY, {"lease": lease, "position": position})
-    return Standing(writable, end, max(0.0, behind_seconds), Holder(*held) if held[0] is not None else None)
+    (found,) = log.rows(QUERY, {"lease": lease, "position": position})
+    writable, end, behind_seconds, append_hangs, *held = found
+    holder = Holder(*held) if held[0] is not None else None
+    return Standing(writable, end, max(0.0, behind_seconds), append_hangs, holder)

@@ -5,7 +5,7 @@ SELECT NOT pg_is_in_recovery() AND current_setting('default_transaction_read_onl
        coalesce((SELECT extract(epoch FROM clock_timestamp() - e.recorded_at) FROM log.events e
                  WHERE e.notification_id > %(position)s ORDER BY e.notification_id LIMIT 1),
                 0)::double precision AS behind_seconds,
-       l.holder, extract(epoch FROM clock_timestamp() - l.renewed_at)::double precision AS renewed_seconds_ago,
+       log.append_hangs(), l.holder, extract(epoch FROM clock_timestamp() - l.renewed_at)::double precision AS renewed_seconds_ago,
        l.lease_seconds
 FROM (VALUES (%(lease)s)) AS asked (lease)
 LEFT JOIN live.leases l ON l.name = asked.lease AND l.pid = live.lease_session(asked.lease)

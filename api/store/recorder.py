@@ -28,6 +28,7 @@ from api.store.datastore import Datastore
 from api.store.requests import Committed, Conflict, Fence, Fenced, Outcome
 from api.store.sql import SQL
 from api.store.subscription import TailedSubscription
+from domain.job.submission import Original
 from domain.recipe.lifecycle import FINISHED
 
 FINISHED_TOPICS = frozenset(f"recipe.{state}" for state in FINISHED)
@@ -51,6 +52,14 @@ class StoredAppend:
     answer: bytes | None = None
     actor: str | None = None
     new_recipes: Mapping[str, int] = field(default_factory=dict)
+    original: Original | None = None
+
+    @property
+    def byte_count(self) -> int:
+        """What its author writes, for the quota."""
+        return sum(len(state) for *_, state in self.rows) + (
+            len(self.original.content) if self.original else 0
+        )
 
 
 class Recorder(PostgresApplicationRecorder):
@@ -125,6 +134,16 @@ def _arrays(requests: Sequence[StoredAppend]) -> list[list[Any]]:
         numbers,
         *map(list, columns),
         *_counted(requests),
+        *_originals(requests),
+    ]
+
+
+def _originals(requests: Sequence[StoredAppend]) -> list[list[Any]]:
+    kept = [(number, each.original) for number, each in enumerate(requests, start=1) if each.original]
+    return [
+        [number for number, _ in kept],
+        [original.sha256 for _, original in kept],
+        [original.content for _, original in kept],
     ]
 
 
@@ -144,7 +163,7 @@ def _counted(requests: Sequence[StoredAppend]) -> list[list[Any]]:
     return [
         [request.actor for request in requests],
         [len(request.rows) for request in requests],
-        [sum(len(state) for *_, state in request.rows) for request in requests],
+        [request.byte_count for request in requests],
         [number for number, _, _ in new],
         [owner for _, owner, _ in new],
         [count for _, _, count in new],

@@ -10,6 +10,7 @@ from typing import TypeAlias
 
 from domain.errors import LabledgerError
 from domain.events import Change
+from domain.job.submission import Original
 from domain.recipe.events import RecipeNew
 
 
@@ -29,7 +30,7 @@ class Append:
     first answer, which is how a commit whose answer was lost is found. `expected` are the versions of the
     aggregates it rests on, 0 for one that does not exist yet; each changed subject must be among them.
     `digest` and `answer` are kept with the commit for the one who asks again. `new_recipes` is the number of
-    recipes that it begins, by owner.
+    recipes that it begins, by owner. `original` are the submitted bytes, which are stored beside the log.
     """
 
     command_id: str
@@ -38,6 +39,7 @@ class Append:
     fence: Fence | None = None
     digest: bytes | None = None
     answer: bytes | None = None
+    original: Original | None = None
     subjects: frozenset[str] = field(init=False)
     new_recipes: dict[str, int] = field(init=False, compare=False)
 

@@ -151,4 +151,12 @@ def is_of_many(page: Sequence[Row]) -> bool:
 def _furthest_told(connection: psycopg.Connection[Any], timeout_seconds: float) -> int:
     """The last position that a notification has named by then; 0: none came. One without any asks to look."""
     told = connection.notifies(timeout=timeout_seconds, stop_after=1)
-    return max((int(each.payload or sys.maxsize) for each in told), default=0)
+    return max((_position(each.payload) for each in told), default=0)
+
+
+def _position(payload: str) -> int:
+    """Return the position that a notification names. Any role may send other payloads: they ask to look."""
+    try:
+        return int(payload)
+    except ValueError:
+        return sys.maxsize

@@ -11,6 +11,7 @@ from api.store.requests import Append, Committed, Conflict, Outcome, committed, 
 from domain.errors import FaultyInput, Refused, Stale
 from domain.events import Change, Decided
 from domain.gathered import Gathered
+from domain.job.submission import Original
 
 PATIENCE_SECONDS = 10.0
 
@@ -21,6 +22,7 @@ def append_of(
     decided: Decided,
     versions: Mapping[str, int],
     answer: bytes | None = None,
+    original: Original | None = None,
 ) -> Append:
     """What was decided as one append; `versions` are those of the aggregates it rests on, changed or only
     looked at. One that is changed and not among them is new.
@@ -37,6 +39,7 @@ def append_of(
         expected={**dict.fromkeys((subject for subject, _ in decided), 0), **versions},
         digest=request.digest,
         answer=answer,
+        original=original,
     )
 
 

@@ -47,20 +47,18 @@ async def set_password(
     password_id = secrets.token_hex(8)
     hashed = await services.hashing.hashed(new)
     await asyncio.to_thread(keep_hash, services.log, password_id, user, hashed)
-    done, replaced = await _count(services, request, user, before, password_id)
-    await asyncio.to_thread(forget_hashes, services.log, user, replaced, password_id)
+    done = await _count(services, request, user, before, password_id)
+    await asyncio.to_thread(forget_hashes, services.log, user)
     return done
 
 
 async def _count(
     services: Services, request: Request, user: str, known: str | None, password_id: str
-) -> tuple[Committed, str | None]:
-    """Let it count in place of the one that is known; and the one that it has replaced."""
+) -> Committed:
+    """Let it count in place of the one that is known."""
     directory, subject = services.feed.directory, f"user/{user}"
-    replaced: str | None = None
 
     def decide() -> Append:
-        nonlocal replaced
         entry, replaced = directory.get("user", user), directory.credentials.password_of(user)
         if entry is None:
             raise Unknown(called("user", user))
@@ -73,7 +71,7 @@ async def _count(
 
     done = await commit_named(services, request, subject, decide)
     assert done is not None, "a password that is set is always something new"
-    return done, replaced
+    return done
 
 
 def _require_no_rise(services: Services, request: Request, user: str) -> None:
@@ -100,7 +98,7 @@ async def is_password(
     async with services.attempts.attempt(user, address) as attempt:
         is_doubtful = password_id is None or services.attempts.failed_count(user) > 0
         try:
-            hashed = await asyncio.to_thread(hash_of, services.log, password_id or "")
+            hashed = await asyncio.to_thread(hash_of, services.log, password_id or "", user)
             is_right = await services.hashing.is_right(password, hashed, is_doubtful=is_doubtful)
         except (TooOften, DatabaseAway):
             attempt.has_failed = False

@@ -34,7 +34,6 @@ async def remove_document(services: Services, request: Request, kind: str, name:
     require_admin(request, f"removes {called(kind, name)}")
     await services.feed.catch_up()
     directory, subject = services.feed.directory, f"{kind}/{name}"
-    password_id = directory.credentials.password_of(name) if kind == "user" else None
 
     async def decide() -> Append | None:
         if directory.version(subject) == 0:
@@ -50,7 +49,7 @@ async def remove_document(services: Services, request: Request, kind: str, name:
     if done is not None:
         await services.feed.reach(done.position)
         if kind == "user":
-            await asyncio.to_thread(forget_hashes, services.log, name, password_id, None)
+            await asyncio.to_thread(forget_hashes, services.log, name)
     return done
 
 

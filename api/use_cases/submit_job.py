@@ -14,20 +14,24 @@ from api.store.written import unfinished_count
 from api.use_cases.choose_trees import distro_trees
 from api.use_cases.commit import append_of
 from domain.job.spec import JobSpec
-from domain.job.submission import counts, submit
+from domain.job.submission import Original, counts, submit
 
 
 async def submit_job(
-    services: Services, request: Request, spec: JobSpec, warnings: Sequence[Mapping[str, str]] = ()
+    services: Services,
+    request: Request,
+    spec: JobSpec,
+    warnings: Sequence[Mapping[str, str]] = (),
+    original: Original | None = None,
 ) -> Committed:
-    """Put an accepted job into the log.
+    """Put an accepted job into the log, and the bytes it was read from beside the log.
 
     The commit's answer is {"job_id", "recipe_set_ids", "recipe_ids", "warnings"}.
     """
     if request.has_quota:
         await _require_recipes(services, spec.owner or request.actor, counts(spec)[1])
     ids = await services.numbers.take(counts(spec))
-    decided = submit(spec, ids, request.actor, await distro_trees(services, spec, request.actor))
+    decided = submit(spec, ids, request.actor, await distro_trees(services, spec, request.actor), original)
     answer: dict[str, Any] = {
         "job_id": ids.job,
         "recipe_set_ids": ids.recipe_sets,
@@ -35,7 +39,7 @@ async def submit_job(
         "warnings": warnings,
     }
     return committed(
-        await services.append(append_of(services, request, decided, {}, answer=orjson.dumps(answer)))
+        await services.append(append_of(services, request, decided, {}, orjson.dumps(answer), original))
     )
 
 

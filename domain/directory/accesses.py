@@ -130,7 +130,7 @@ class Accesses:
         unknown = self._unknown.get(asked)
         if unknown is None:
             person = Person(user, Groups(self._directory, user))
-            found = frozenset(fqdn for fqdn in hidden if not self._may_submit(person, fqdn))
+            found = frozenset(fqdn for fqdn in sorted(hidden) if not self._may_submit(person, fqdn))
             unknown = self._unknown[asked] = self._each_once.setdefault(found, found)
         return unknown
 

@@ -61,12 +61,17 @@ class GroupRemoved(DirectoryEvent):
     pass
 
 
-@event("pool.registered")
+@event("pool.registered", version=2)
 class PoolRegistered(DirectoryEvent):
     owner_group: str | None
+    description: str = ""
+
+    @classmethod
+    def upcast(cls, data: dict[str, Any], version: int) -> dict[str, Any]:
+        return data if version == 1 else super().upcast(data, version)
 
 
-@event("pool.changed")
+@event("pool.changed", version=2)
 class PoolChanged(PoolRegistered):
     pass
 

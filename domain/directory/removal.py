@@ -54,7 +54,10 @@ def left_behind(directory: Directory, kind: str, name: str) -> Decided:
         return [*groups, *_named_no_more(directory, kind, name)]
     if kind == "group":
         pools = [
-            (f"pool/{pool}", happened.PoolChanged(owner_group=None))
+            (
+                f"pool/{pool}",
+                happened.PoolChanged(owner_group=None, description=entry.document.get("description", "")),
+            )
             for pool, entry in directory.items("pool")
             if entry.document["owner_group"] == name
         ]

@@ -8,9 +8,12 @@ from typing import Any
 from domain.events import Event, event
 
 
-@event("job.submitted")
+@event("job.submitted", version=2)
 class JobSubmitted(Event):
-    """`document` is the job in its JSON form as it was accepted; nothing of it is left out."""
+    """`document` is the job in its normalised JSON form; nothing of it is left out.
+
+    `original_sha256` (hexadecimal) and `original_type`, a media type, are those of the submitted bytes.
+    """
 
     owner: str
     submitter: str
@@ -18,6 +21,13 @@ class JobSubmitted(Event):
     whiteboard: str
     recipe_set_ids: Sequence[int]
     document: Mapping[str, Any]
+    original_sha256: str | None = None
+    original_type: str | None = None
+
+    @classmethod
+    def upcast(cls, data: dict[str, Any], version: int) -> dict[str, Any]:
+        # The bytes of jobs were not kept with version 1.
+        return data if version == 1 else super().upcast(data, version)
 
 
 @event("job.changed")

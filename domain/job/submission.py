@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from hashlib import sha256
 from typing import Any
 
 from domain.events import Decided
@@ -34,7 +35,25 @@ def counts(spec: JobSpec) -> Counts:
     return len(spec.recipe_sets), len(recipes), sum(len(recipe.tasks) for recipe in recipes)
 
 
-def submit(spec: JobSpec, ids: Ids, submitter: str, tree_ids: Iterable[int | None]) -> Decided:
+@dataclass(frozen=True)
+class Original:
+    """A job byte for byte as it was submitted."""
+
+    content: bytes
+    media_type: str
+
+    @property
+    def sha256(self) -> bytes:
+        return sha256(self.content).digest()
+
+
+def submit(
+    spec: JobSpec,
+    ids: Ids,
+    submitter: str,
+    tree_ids: Iterable[int | None],
+    original: Original | None = None,
+) -> Decided:
     """The events of a submission, in log order: the job, then each set followed by its recipes.
 
     `tree_ids` are the distro trees that the recipes install, one for each in document order; None for one
@@ -47,6 +66,8 @@ def submit(spec: JobSpec, ids: Ids, submitter: str, tree_ids: Iterable[int | Non
         whiteboard=spec.whiteboard,
         recipe_set_ids=ids.recipe_sets,
         document=spec.document,
+        original_sha256=original.sha256.hex() if original else None,
+        original_type=original.media_type if original else None,
     )
     decided: Decided = [(f"job/{ids.job}", job)]
     recipe_ids, task_ids, trees = iter(ids.recipes), iter(ids.tasks), iter(tree_ids)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from dataclasses import dataclass
 from typing import Final
 
 from domain.recipe.events import TaskResult
+from domain.values import maker
 
 _DIGEST_BYTES: Final = 16
 
@@ -34,9 +34,10 @@ class Results:
         """Return the results with one more."""
         kinds = self.kinds if result.result in self.kinds else (*self.kinds, result.result)
         digests = _with(self.digests, _digest(result))
-        return Results(self.result_count + 1, self.log_count + log_count(result), kinds, digests)
+        return _results(self.result_count + 1, self.log_count + log_count(result), kinds, digests)
 
 
+_results = maker(Results)
 NO_RESULTS: Final = Results()
 
 
@@ -64,4 +65,4 @@ def _digest(result: TaskResult) -> str:
         tuple(result.log_urls),
         logs,
     )
-    return hashlib.blake2b(json.dumps(content).encode(), digest_size=_DIGEST_BYTES).hexdigest()
+    return hashlib.blake2b(repr(content).encode(), digest_size=_DIGEST_BYTES).hexdigest()

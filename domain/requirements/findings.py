@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import NamedTuple, TypeAlias
 
 Path: TypeAlias = tuple[str | int, ...]
@@ -10,8 +10,12 @@ Report: TypeAlias = Callable[[Path, str], None]
 
 
 class Finding(NamedTuple):
+    """`unknown` is an unknown element as it was spelled, `known` all spellings there are."""
+
     path: Path
     message: str
+    unknown: str | None = None
+    known: Collection[str] = ()
 
 
 def dotted(path: Path) -> str:

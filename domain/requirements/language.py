@@ -50,7 +50,7 @@ class Language:
     def parse(self, form: Any, report: Report) -> Node:
         reading = self.examine(form)
         for finding in reading.findings:
-            report(*finding)
+            report(finding.path, finding.message)
         return reading.node
 
     def from_text(self, text: str) -> Node:

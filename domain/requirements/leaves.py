@@ -58,7 +58,7 @@ def read_leaf(element: Element, form: Mapping[str, Any], path: Path, notes: Note
         notes.report((*path, "op"), f"must be one of = {' '.join(element.operators)}")
         return None
     if any(form.get(required) is None for required in element.required):
-        notes.report(path, f"<{_word(form)}> needs {' and '.join(element.required)}")
+        notes.report(path, f"needs {' and '.join(element.required)}")
         return None
     try:
         leaf = _BUILD.get(name, _leaf)(element, form, op)
@@ -120,10 +120,6 @@ def _mention(element: Element, kind: str, leaf: Node, path: Path, notes: Notes) 
     if name:
         excludes = getattr(leaf, "op", "==") == "!="
         notes.mentions.append(Mention((*path, element.required[0]), kind, name, excludes))
-
-
-def _word(form: Mapping[str, Any]) -> str:
-    return str(form["element"]).rsplit("/", 1)[-1]
 
 
 class _Unreadable(Exception):

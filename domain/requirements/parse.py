@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
-from domain.requirements.findings import Path
+from domain.requirements.findings import Finding, Path
 from domain.requirements.leaves import Notes, read_leaf
 from domain.requirements.nodes import All, Disk, Either, Node, Not
 from domain.requirements.vocabulary import Vocabulary
@@ -100,6 +100,7 @@ def _element(form: Mapping[str, Any], vocabulary: Vocabulary, path: Path, notes:
     if element is not None:
         return read_leaf(element, form, path, notes)
     notes.elements.append("")
-    last = str(spelling)[:100].rsplit("/", 1)[-1]
-    notes.report(path, f"unknown element <{last}>")
+    unknown = str(spelling)[:100]
+    message = f"unknown element <{unknown.rsplit('/', 1)[-1]}>"
+    notes.findings.append(Finding(path, message, unknown, vocabulary.elements.keys()))
     return None

@@ -81,8 +81,13 @@ def _wants(partition: Partition, hosts: Iterable[Recipe], lab_controller: str) -
     return tuple(partition.usable(host) & of_lab for host in hosts)
 
 
-def grant(draft: Draft, host: Recipe, system: System) -> None:
-    """Recipe and system scheduled, siblings assigned; with the last of its recipes the set starts."""
+def grant(draft: Draft, host: Recipe, system: System, instead: Iterable[int] = ()) -> None:
+    """Recipe and system scheduled, siblings assigned; with the last of its recipes the set starts.
+
+    `instead` are the systems that the recipe could have had as well, for an observer.
+    """
+    if draft.partition.on_grant is not None:
+        draft.partition.on_grant(draft.trigger, host, system, instead)
     draft.rest_on(_named_by_access(draft.partition, host, system))
     members = draft.partition.members(host.recipe_set_id)
     scheduled = RecipeScheduled(system=system.fqdn, lab_controller=system.lab_controller)

@@ -65,11 +65,16 @@ def _place_one(draft: Draft, recipe_id: int, free: int, reach: int) -> str | Non
     fits = candidates & reach or _of_sufficient_labs(partition, host, candidates)
     if not fits:
         return SET_INCOMPLETE
-    for number in choices(partition, host, fits, draft.trigger.cause):
-        if _rest_can_start(partition, host, number, free) if reach else is_safe(partition, host, number):
-            grant(draft, host, partition.system(number))
-            return None
-    return UNSAFE
+    eligible = (
+        number
+        for number in choices(partition, host, fits, draft.trigger.cause)
+        if (_rest_can_start(partition, host, number, free) if reach else is_safe(partition, host, number))
+    )
+    number = next(eligible, None)
+    if number is None:
+        return UNSAFE
+    grant(draft, host, partition.system(number), instead=eligible)
+    return None
 
 
 def _where_all_start(partition: Partition, hosts: Sequence[Recipe], free: int) -> int:

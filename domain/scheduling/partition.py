@@ -7,7 +7,7 @@ just that (`committed`), it is known already; otherwise all of it is undone: wha
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from datetime import datetime
 
 from domain.access.submitting import Who
@@ -51,15 +51,16 @@ class Partition:
         self.labs = Labs()
         self.available = Availability(self.labs)
         self.filters = Filters(self.labs, self.effort)
-        self._admitting = Admitting(self.directory, self.labs)
+        self.visible = Visible(self.directory, self.labs)
+        self._admitting = Admitting(self.directory, self.labs, self.visible)
         self._describing = Describing(self.directory, self.labs, self.filters, self._admitting)
         self.holders = Holders()
         self.sets = RecipeSets(self.filters, self.holders, self._admitting.who_of)
         self.triggers = Triggers(self._log_wants)
         self.systems: dict[str, System] = {}
-        self.visible = Visible(self.directory, self.labs, self.systems)
-        # Systems that a person has.
         self.reserved: dict[str, None] = {}
+        # Called before each grant; for explanations, which look at the state of that moment.
+        self.on_grant: Callable[..., None] | None = None
         self._supposed = Supposed(0, None)
         self._raising = Raising(wake_ups)
 
@@ -113,7 +114,6 @@ class Partition:
         elif kind == "pool":
             for fqdn in self._admitting.pool_changed(name):
                 self._admitting.admit(self.systems[fqdn])
-                self.visible.put(self.systems[fqdn])
             self._look_again()
         elif kind == "group":
             self.sets.look_again((), (name,))
@@ -141,7 +141,6 @@ class Partition:
 
     def _describe(self, system: System) -> None:
         self._describing.describe(system)
-        self.visible.put(system)
         self._look_again()
 
     def _look_again(self) -> None:

@@ -5,7 +5,6 @@ A reason counts and names no other system: it would tell of a system that is hid
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Final
 
 from domain.access.people import Person, is_open_to_all, may, may_submit
@@ -27,12 +26,11 @@ _COLUMNS: Final = {"systems": "fqdn", "arches": "arches", "power_types": "power_
 class Visible:
     """Mutable: `put` each system of which something is new, and `invalidate` when people or pools changed."""
 
-    def __init__(self, directory: Directory, labs: Labs, systems: Mapping[str, System]) -> None:
+    def __init__(self, directory: Directory, labs: Labs) -> None:
         self._directory = directory
         self._labs = labs
-        self._systems = systems
-        # The policy that counts on each system that not everybody may view: mostly there are none.
-        self._restricted: dict[str, Policy] = {}
+        # Each system that not everybody may view, with the policy that counts: mostly there are none.
+        self._restricted: dict[str, tuple[System, Policy]] = {}
         self._hidden: dict[str, int] = {}
 
     def put(self, system: System) -> None:
@@ -41,7 +39,7 @@ class Visible:
             if self._restricted.pop(system.fqdn, None) is None:
                 return
         else:
-            self._restricted[system.fqdn] = policy
+            self._restricted[system.fqdn] = system, policy
         self.invalidate()
 
     def invalidate(self) -> None:
@@ -64,8 +62,8 @@ class Visible:
         person = Person(owner, Groups(self._directory, owner))
         return union(
             1 << self._labs.number(fqdn)
-            for fqdn, policy in self._restricted.items()
-            if not self._is_known(person, self._systems[fqdn], policy)
+            for fqdn, (system, policy) in self._restricted.items()
+            if not self._is_known(person, system, policy)
         )
 
     def _is_known(self, person: Person, system: System, policy: Policy) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import socket
 from collections.abc import Iterator
 from itertools import islice
@@ -11,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from api.client import Client, Patience, Problem, Unreachable
+from api.client.listener import NotTheServer
 from api.client.patience import PERSISTENT
 from api.client.stream import messages
 from domain.errors import Fault
@@ -40,6 +42,38 @@ def test_post__connection_lost__same_key_and_body_again(server: Server, client: 
     assert len(server.asked) == 3
     assert len({asked.headers["Idempotency-Key"] for asked in server.asked}) == 1
     assert len({asked.body for asked in server.asked}) == 1
+
+
+def test_call__process_of_another_user_holds_the_port__is_sent_nothing(server: Server) -> None:
+    server.on("GET", "/queue", Answer({}))
+    with Client(server.url, "ll_secret", server_uid=os.geteuid() + 1) as robbed:
+        with pytest.raises(NotTheServer, match="nothing was sent"):
+            robbed.get("/queue")
+        with pytest.raises(NotTheServer), robbed.with_token(None) as nobody:
+            nobody.post("/login", {"user": "bob", "password": "secret"})
+        with pytest.raises(NotTheServer):
+            next(robbed.events())
+    assert server.asked == []
+
+
+def test_call__port_taken_while_the_server_was_away__is_sent_nothing_again(
+    server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server.on("GET", "/queue", Answer(status=HANG_UP), Answer({}))
+
+    def taken(_: float) -> None:
+        monkeypatch.setattr("api.client.listener._listeners", lambda port: {os.geteuid() + 1})
+
+    first = Client(server.url, "ll_secret", sleep=taken, server_uid=os.geteuid())
+    with first as client, pytest.raises(NotTheServer):
+        client.get("/queue")
+    assert len(server.asked) == 1
+
+
+def test_call__own_process_listens__is_asked(server: Server) -> None:
+    server.on("GET", "/queue", Answer({"recipes": []}))
+    with Client(server.url, "ll_secret", server_uid=os.geteuid()) as client:
+        assert client.get("/queue") == {"recipes": []}
 
 
 def test_post__two_calls__two_keys(server: Server, client: Client) -> None:

@@ -17,6 +17,8 @@ from api.settings import Settings
 from api.store.event_log import EventLog
 from api.store.lease import Lease
 from api.store.requests import Committed, Fence
+from api.store.tailer import Tailer
+from domain.events import UnknownTopic
 from tests.harness.databases import TestDatabase
 from tests.harness.making import append_to
 from tests.harness.sessions import owner_session
@@ -27,7 +29,7 @@ PASSWORD = "only-for-tests"
 
 def statements() -> list[str]:
     """Of the page, with names that no other database of the server has."""
-    (block,) = re.findall(r"```sql\n(.*?)```", PAGE.read_text(), re.DOTALL)
+    block, _ = re.findall(r"```sql\n(.*?)```", PAGE.read_text(), re.DOTALL)
     # The role of the services has its name in the migrations; this server has it already.
     text = (
         block.replace("…", PASSWORD)
@@ -87,3 +89,37 @@ def test_schedulers__one_hangs__another_replaces_it_without_any_further_grant(se
     finally:
         hung.release()
         following.release()
+
+
+UNREADABLE = b"""
+INSERT INTO log.events
+    (originator_id, originator_version, topic, state, notification_id, commit_end, recorded_at)
+SELECT 'x/1', version, 'test.of-no-version', '{"version":1,"data":{}}', 1 + version, 3, now()
+FROM generate_series(1, 2) AS version
+"""
+
+
+def test_log_that_no_version_can_read__repaired_as_the_page_says__is_read_and_appended_to(
+    store_database: TestDatabase,
+) -> None:
+    _, way_back = re.findall(r"```sql\n(.*?)```", PAGE.read_text(), re.DOTALL)
+    with closing(EventLog(store_database.service_url)) as log:
+        log.append([append_to("a")])
+        with owner_session(store_database.owner_url) as owner:
+            owner.execute("SET session_replication_role = replica")
+            owner.execute(UNREADABLE)
+            owner.execute("RESET session_replication_role")
+        log.append([append_to("b")])
+        with closing(Tailer(store_database.service_url)) as tailer, pytest.raises(UnknownTopic):
+            [log.mapper.recorded(row) for row in tailer.next_page(1)]
+
+        with owner_session(store_database.owner_url) as owner:
+            owner.execute(way_back.replace(":position", "2").encode())
+            (kept,) = owner.execute("SELECT count(*) FROM log.removed_events").fetchone() or (0,)
+            with pytest.raises(psycopg.errors.InsufficientPrivilege):
+                owner.execute("DELETE FROM log.events")
+        assert kept == 2
+        log.append([append_to("c")])
+        with closing(Tailer(store_database.service_url)) as tailer:
+            read = [log.mapper.recorded(row) for row in tailer.next_page(1)]
+        assert [(one.position, one.subject) for one in read] == [(1, "a"), (4, "b"), (5, "c")]

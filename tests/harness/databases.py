@@ -19,6 +19,7 @@ from api.settings import Settings
 # Unlike any of a real installation: a server given by URL may have one.
 LOGIN = "labledger_test"
 LOGIN_PASSWORD = "only-for-tests"
+TOPICS_OF_TESTS = ("test.happened", "test.renamed")
 
 
 @dataclass(frozen=True)
@@ -49,6 +50,7 @@ class Databases:
         self._template = f"labledger_test_{os.getpid()}_template"
         self._execute("CREATE DATABASE {}", self._template)
         root.migrate(Settings.read({}, database_url=_with_database(server_url, self._template)))
+        _register_topics_of_tests(_with_database(server_url, self._template))
         create_login(server_url, LOGIN, LOGIN_PASSWORD)
 
     @contextmanager
@@ -69,6 +71,12 @@ class Databases:
 
     def _execute(self, statement: str, *names: str) -> None:
         self._session.execute(sql.SQL(statement).format(*map(sql.Identifier, names)))  # type: ignore[arg-type]
+
+
+def _register_topics_of_tests(url: str) -> None:
+    with psycopg.connect(url, autocommit=True) as connection:
+        for topic in TOPICS_OF_TESTS:
+            connection.execute("INSERT INTO log.topics VALUES (%s) ON CONFLICT DO NOTHING", (topic,))
 
 
 def _with_database(url: str, name: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -88,4 +89,15 @@ def faults_of(body: Any, submitter: str = "alice", *, is_admin: bool = False) ->
     with pytest.raises(FaultyInput) as refused:
         read_job(content, kind, KNOWN, submitter, is_admin, strict=True)
     assert type(refused.value) is FaultyInput
-    return [(fault.where, fault.message) for fault in refused.value.faults]
+    return [(short(fault.where, is_xml=is_xml), fault.message) for fault in refused.value.faults]
+
+
+def short(where: str, *, is_xml: bool) -> str:
+    """Return a place by line and element alone: `line 5, column 3: a/b[2]` as `line 5, <b>`."""
+    where = re.sub(r", column \d+", "", where)
+    path = (
+        r"^(line \d+): (?:\S*/)?([^/\[]+)(?:\[\d+\])?$"
+        if is_xml
+        else r"(, line \d+): (?:\S*/)?([^/\[]+)(?:\[\d+\])?$"
+    )
+    return re.sub(path, r"\1, <\2>", where)

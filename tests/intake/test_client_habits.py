@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from api.intake import read_job
+from api.intake.xml_writer import write_job
 from domain.errors import FaultyInput
 from domain.job.retention import RetentionTag, RetentionTags
 from domain.job.spec import JobSpec
@@ -67,3 +68,16 @@ def test_task_parameter__given_twice__counts_as_given_last() -> None:
     (task,) = read_xml(written).recipe_sets[0].recipes[0].tasks
     assert dict(task.params) == {"A": "3", "B": "2"}
     assert is_valid(written)
+
+
+def test_comments__in_a_foreign_element__are_kept_and_others_are_not() -> None:
+    kept = '<x:note xmlns:x="urn:x">a<!-- b --><x:c><!--d--></x:c></x:note>'
+    written = job_xml(in_job=f"<!-- e --><whiteboard>f<!-- g -->h</whiteboard><!-- i -->{kept}")
+    document = read_xml(written).document
+    assert document["foreign"] == [kept]
+    assert document["whiteboard"] == "fh"
+    again = write_job(document)
+    assert kept.encode() in again
+    assert read_xml(again).document == document
+    with pytest.raises(FaultyInput, match="unexpected text"):
+        read_xml(job_xml(in_job="<!-- a -->text<!-- b -->"))

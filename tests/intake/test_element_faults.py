@@ -42,7 +42,7 @@ def reservesys(attributes: str) -> bytes:
         (
             distro_xml('major="M"', 'major="M" micro="3"'),
             "line 5, <osversion>",
-            'unknown attribute "micro"',
+            'unknown attribute "micro"; did you mean minor?',
         ),
         (
             distro_xml('<osversion major="M"/>', '<osversion major="M"/><image/>'),
@@ -67,15 +67,15 @@ def reservesys(attributes: str) -> bytes:
         ),
         (distro_xml("<distro>", '<distro b="c">'), "line 4, <distro>", 'unknown attribute "b"'),
         # reservesys
-        (reservesys('duration="0"'), "line 3, <reservesys>", "duration_seconds: must not be less than 1"),
+        (reservesys('duration="0"'), "line 3, <reservesys>", "duration: must not be less than 1"),
         (
             reservesys('duration="356401"'),
             "line 3, <reservesys>",
-            "duration_seconds: must not be more than 356400",
+            "duration: must not be more than 356400",
         ),
-        (reservesys('duration="1h"'), "line 3, <reservesys>", "duration_seconds: must be a whole number"),
-        (reservesys('duration="10.0"'), "line 3, <reservesys>", "duration_seconds: must be a whole number"),
-        (reservesys('duration="1_0"'), "line 3, <reservesys>", "duration_seconds: must be a whole number"),
+        (reservesys('duration="1h"'), "line 3, <reservesys>", "duration: must be a whole number"),
+        (reservesys('duration="10.0"'), "line 3, <reservesys>", "duration: must be a whole number"),
+        (reservesys('duration="1_0"'), "line 3, <reservesys>", "duration: must be a whole number"),
         (
             reservesys('when="onpass"'),
             "line 3, <reservesys>",

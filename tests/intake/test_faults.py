@@ -28,7 +28,7 @@ def test_five_faults__in_xml__are_told_with_their_lines() -> None:
         ("line 1, <job>", 'unknown attribute "colour"'),
         ("line 3, <recipeSet>", "priority: must be 'Low', 'Medium', 'Normal', 'High' or 'Urgent'"),
         ("line 6, <watchdog>", "<watchdog> may stand here only once"),
-        ("line 10, <memroy>", "unknown element <memroy>"),
+        ("line 10, <memroy>", "unknown element <memroy> in <and>; did you mean <memory>?"),
         ("line 11, <sockets>", "value: must be a whole number"),
     ]
 
@@ -60,7 +60,7 @@ def test_five_faults__in_json__are_told_with_their_lines() -> None:
             "line 4: recipe_sets[0].priority",
             "must be 'Low', 'Medium', 'Normal', 'High' or 'Urgent'",
         ),
-        (f"line 9: {recipe}.host_requires.and[0]", "unknown element <memroy>"),
+        (f"line 9: {recipe}.host_requires.and[0]", 'unknown element "memroy"; did you mean memory?'),
         (f"line 11: {recipe}.host_requires.and[1].value", "must be a whole number"),
         (f"line 13: {recipe}.tasks[1].name", "must not be empty"),
     ]

@@ -42,12 +42,12 @@ POOL = '<hostRequires><or><pool value="huge"/></or></hostRequires>'
         (
             job_xml(host='<hostRequires><annd><memory value="1"/></annd></hostRequires>'),
             "line 5, <annd>",
-            "unknown element <annd>",
+            "unknown element <annd> in <hostRequires>; did you mean <and>?",
         ),
         (
             job_xml(host="<hostRequires><disk><disk/></disk></hostRequires>"),
             "line 5, <disk>",
-            "unknown element <disk>",
+            "unknown element <disk> in <disk>",
         ),
         (
             job_xml(host='<hostRequires><system><owner value="x"/></system></hostRequires>'),
@@ -57,7 +57,7 @@ POOL = '<hostRequires><or><pool value="huge"/></or></hostRequires>'
         (
             job_xml(distro="<distroRequires><nam value='F'/></distroRequires>"),
             "line 4, <nam>",
-            "unknown element <nam>",
+            "unknown element <nam> in <distroRequires>; did you mean <name>?",
         ),
     ],
 )

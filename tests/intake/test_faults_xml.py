@@ -22,7 +22,11 @@ from tests.intake.jobs import faults_of, job_xml
             "line 6, <fetch>",
             "<fetch> may stand here only once",
         ),
-        (job_xml(in_recipe="<guest/>"), "line 3, <guest>", "unknown element <guest> in <recipe>"),
+        (
+            job_xml(in_recipe="<guest/>"),
+            "line 3, <guest>",
+            "unknown element <guest> in <recipe>; did you mean <guestrecipe>?",
+        ),
         (job_xml(in_recipe="words"), "line 3, <recipe>", "unexpected text"),
         (
             job_xml(in_job="<whiteboard><b/></whiteboard>"),
@@ -99,12 +103,12 @@ def test_xml__one_fault_of_its_form__is_told_once_at_its_line(body: bytes, where
         (
             job_xml(in_recipe="<autopick><pool>big</pool><pool>big</pool></autopick>"),
             "line 3, <autopick>",
-            "pools: names one of them twice",
+            "<pool>: names one of them twice",
         ),
         (
             job_xml(in_recipe='<partitions><partition name="/" size="99999999999"/></partitions>'),
             "line 3, <partition>",
-            "size_gb: must be less than 2147483648",
+            "size: must be less than 2147483648",
         ),
     ],
 )

@@ -28,9 +28,9 @@ def test_xml_in_json__sound__is_the_same_job() -> None:
         (
             '<hostRequires>\n<and>\n<memroy value="1"/></and></hostRequires>',
             ", line 3, <memroy>",
-            "unknown element <memroy>",
+            "unknown element <memroy> in <and>; did you mean <memory>?",
         ),
-        ("<hostRequires>\nwords</hostRequires>", "", "line 1, <hostRequires>: unexpected text"),
+        ("<hostRequires>\nwords</hostRequires>", "", "line 1, column 1: hostRequires: unexpected text"),
         ("<job/>", "", "line 1: the root is <job>, not <hostRequires>"),
         ("<!DOCTYPE x><hostRequires/>", "", "line 1: document types and entities are refused"),
         (3, "", "must be text"),

@@ -56,7 +56,7 @@ def of(*children: etree._Element) -> etree._Element:
 
 
 def understood(root: etree._Element) -> Node:
-    form, walk = read_xml(root, "hostRequires")
+    form, walk = read_xml(root, "hostRequires", etree.tostring(root))
     assert not walk.faults
     return parse(form, refuse)
 
@@ -140,9 +140,9 @@ FAULTY = [
     (
         '<system><compatible_with_distro arch="x86_64"/></system>',
         "line 5, <compatible_with_distro>",
-        "<compatible_with_distro> needs arch and osmajor",
+        "needs arch and osmajor",
     ),
-    ('<system><lab value="x"/></system>', "line 5, <lab>", "unknown element <lab>"),
+    ('<system><lab value="x"/></system>', "line 5, <lab>", "unknown element <lab> in <system>"),
 ]
 
 

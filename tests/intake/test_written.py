@@ -115,7 +115,7 @@ def test_foreign_element__written__is_as_it_was(element: str) -> None:
 
 def test_foreign_element__as_json_in_another_spelling__is_kept_as_xml_has_it() -> None:
     document = job_document(foreign=["<x:a xmlns:x='urn:x'><!-- b --><![CDATA[<]]></x:a>\n"])
-    assert read_json(document).document["foreign"] == ['<x:a xmlns:x="urn:x">&lt;</x:a>']
+    assert read_json(document).document["foreign"] == ['<x:a xmlns:x="urn:x"><!-- b -->&lt;</x:a>']
 
 
 def test_foreign_element__that_declares_nothing_it_uses__keeps_what_the_job_declared() -> None:

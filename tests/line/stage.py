@@ -112,8 +112,9 @@ class Stage(Watcher):
                 self.write("PATCH", f"{path}/{command['id']}", {"state": state}, by=lab)
 
     def end_started(self, recipe_id: int, by: str = "east") -> None:
-        """The lab gives up a recipe that it was told of: of no interest but that its system is free."""
-        self.report(recipe_id, {"state": "aborted", "reason": "seen enough"}, by=by)
+        """Release a recipe that its lab was told of: of no interest but that its system is free."""
+        item = {"release": {"recipe_id": recipe_id, "reason": "seen enough"}}
+        self.write("POST", f"/lab-controllers/{LABS[by]}/updates", {"items": [item]}, by=by)
 
     def leave(self) -> None:
         """Nobody has a machine of this test any more, and nobody will."""

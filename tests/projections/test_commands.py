@@ -27,7 +27,7 @@ from tests.projections.telling import Told
 def started(told: Told) -> Told:
     """Recipe 1 with its guest 2 on `a`, to be provisioned with tree 1; `b` is Manual."""
     told.tell(lab(), tree(1, **{LAB: ["http://one/"]}), registered("a"), registered("b", "Manual"))
-    told.tell(*submitted(host(1, kernel_options="quiet"), guest(2, host_id=1)), *scheduled("a", 1, 2))
+    told.tell(*submitted(host(1), guest(2, host_id=1)), *scheduled("a", 1, 2))
     told.tell(*waiting("a", 1, 2))
     return told
 
@@ -40,7 +40,8 @@ def kinds(told: Told, *, unfinished: bool = False) -> list[tuple[str, str, int |
 def test_provision__host_with_a_guest__is_one_command_with_all_of_both(started: Told) -> None:
     (command,) = started.commands(LAB)
     (riding,) = command["guests"]
-    assert (command["kind"], command["recipe_id"], command["kernel_options"]) == ("provision", 1, "quiet")
+    assert (command["kind"], command["recipe_id"]) == ("provision", 1)
+    assert [member["recipe_id"] for member in command["members"]] == [1, 2]
     assert [task["task_id"] for task in command["tasks"]] == [11]
     assert command["tree"]["urls"] == riding["tree"]["urls"] == {LAB: ["http://one/"]}
     assert (riding["recipe_id"], riding["guestname"], riding["guestargs"]) == (2, "g2", "--ram=1024")

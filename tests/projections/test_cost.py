@@ -58,6 +58,7 @@ def questions(at: int, moment: datetime) -> Questions:
         "seconds of a job": ("seconds_in_states", {**job, "moment": moment}),
         "recipe set": ("recipe_set", {"recipe_set_id": 60}),
         "job": ("job", job),
+        "recipe in the document of its job": ("recipes_in_documents", {"recipe_ids": [60], "job_ids": [60]}),
     }
     for title, filters in {
         "jobs that wait": {"state": "queued"},
@@ -155,8 +156,8 @@ def put_in_queue(owner: Owner, first: int, last: int) -> None:
         "queue": "(recipe_id, state, assigned, priority, submission, since_position, since)"
         " SELECT n, 'queued', false, 1 + mod(n, 5), n, n, now()",
         "recipes": "(recipe_id, state, since_position, since) SELECT n, 'queued', n, now()",
-        "recipe_details": "(recipe_id, recipe_set_id, job_id, owner, whiteboard, kernel_options, ks_meta,"
-        " tasks, since_position, since) SELECT n, n, n, 'eve', '', '', '', '[]', n, now()",
+        "recipe_details": "(recipe_id, recipe_set_id, job_id, owner, whiteboard,"
+        " tasks, since_position, since) SELECT n, n, n, 'eve', '', '[]', n, now()",
     }
     numbers = "generate_series(%s::integer, %s::integer) AS n"
     for table, made in rows.items():

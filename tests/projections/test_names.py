@@ -32,7 +32,12 @@ REMOVALS: list[tuple[str, Event, Event, dict[str, Any]]] = [
         directory.GroupRemoved(),
         {"owners": [], "members": ["ada"]},
     ),
-    ("pool/net", directory.PoolRegistered(None), directory.PoolRemoved(), {"owner_group": None}),
+    (
+        "pool/net",
+        directory.PoolRegistered(None, "NICs"),
+        directory.PoolRemoved(),
+        {"owner_group": None, "description": "NICs"},
+    ),
     (*lab(), directory.LabControllerRemoved(), {"enabled": True, "broken_after": 2}),
 ]
 

@@ -15,6 +15,19 @@ TASK = {"name": "/t"}
 @pytest.mark.parametrize(
     ("method", "path", "body", "said"),
     [
+        ("PUT", "/pools/x", {"colour": 1}, "is not known here; the fields are description, owner_group"),
+        (
+            "PUT",
+            "/lab-controllers/lab.x",
+            {"state": 1},
+            "is not known here; the fields are broken_after, enabled",
+        ),
+        (
+            "PUT",
+            "/distro-trees/1",
+            {"name": "a", "family": "b", "arch": "c", "colour": 1},
+            "is not known here; the fields are added_at, arch, family, name, tags, urls, variant, version",
+        ),
         ("PATCH", ARM, {"memroy_mb": 1}, "is not known here; did you mean memory_mb?"),
         ("PATCH", ARM, {"cpu": {"core": 1}}, "is not known here; did you mean cores?"),
         ("PATCH", ARM, {"disks": [{"modle": "x"}]}, "is not known here; did you mean model?"),

@@ -96,6 +96,16 @@ def test_document__put_twice__second_changes_nothing(client: httpx.Client, line:
     assert topics == ["pool.registered", "pool.changed"]
 
 
+def test_pool__put_without_a_description__keeps_it(client: httpx.Client) -> None:
+    client.put("/pools/described", json={"description": "Machines with two NICs"})
+    put = client.put("/pools/described", json={"owner_group": "net-qe"})
+    assert put.json()["description"] == "Machines with two NICs"
+    position = put.headers["labledger-position"]
+    read = client.get("/pools/described", params={"min_position": position}).json()
+    assert (read["owner_group"], read["description"]) == ("net-qe", "Machines with two NICs")
+    assert client.put("/pools/described", json={"description": ""}).json()["description"] == ""
+
+
 def test_system__registered_twice__second_is_409(client: httpx.Client) -> None:
     system = {
         "fqdn": "spare.east.example.com",

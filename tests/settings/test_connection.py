@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -54,6 +55,18 @@ def test_load__broken_file__says_which(tmp_path: Path) -> None:
 def test_save__file__is_for_its_owner_alone(tmp_path: Path) -> None:
     Connection(URL, "ll_kept").save(tmp_path / "new" / "data")
     assert connection_file(tmp_path / "new" / "data").stat().st_mode & 0o777 == 0o600
+
+
+def test_load__url_of_the_file__knows_the_user_of_its_server(tmp_path: Path) -> None:
+    Connection(URL, "ll_kept").save(tmp_path)
+    assert Connection.load(settings(tmp_path)).server_uid == os.geteuid()
+    assert Connection.load(settings(tmp_path, token="ll_given")).server_uid == os.geteuid()
+    assert Connection.load(settings(tmp_path, url="http://elsewhere.example.com")).server_uid is None
+
+
+def test_load__file_of_an_older_version__names_no_user(tmp_path: Path) -> None:
+    connection_file(tmp_path).write_text('{"url": "http://127.0.0.1:8080", "token": "ll_kept"}')
+    assert Connection.load(settings(tmp_path)).server_uid is None
 
 
 def test_save__no_token_this_time__keeps_the_one_there(tmp_path: Path) -> None:

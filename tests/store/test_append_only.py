@@ -23,6 +23,13 @@ INSERTS = [
     "UPDATE log.leases SET epoch = 1",
     "DELETE FROM log.leases",
 ]
+ORIGINAL = "INSERT INTO log.originals VALUES (sha256('job'), 'job')"
+OF_ORIGINALS = [
+    "UPDATE log.originals SET content = ''",
+    "DELETE FROM log.originals",
+    "TRUNCATE log.originals",
+]
+OF_LOG, OF_SECRET = "search_path=log, pg_temp", "search_path=secret, pg_temp"
 WAYS_AROUND = [
     "DROP TABLE log.events",
     "ALTER TABLE log.events DISABLE TRIGGER ALL",
@@ -56,6 +63,20 @@ def test_log__anything_but_append_by_the_service__refused(
     assert log.end() == 1
 
 
+@pytest.mark.parametrize("statement", OF_ORIGINALS)
+def test_original__changed_by_anybody__refused(owner: Owner, database: TestDatabase, statement: str) -> None:
+    owner.execute(ORIGINAL.encode())
+    with pytest.raises(psycopg.errors.InsufficientPrivilege, match="append-only"):
+        owner.execute(statement.encode())
+    with connect(database.service_url) as service, pytest.raises(psycopg.errors.InsufficientPrivilege):
+        service.execute(statement.encode())
+
+
+def test_original__under_another_hash__refused(database: TestDatabase) -> None:
+    with connect(database.service_url) as service, pytest.raises(psycopg.errors.CheckViolation):
+        service.execute(b"INSERT INTO log.originals VALUES (sha256('job'), 'another job')")
+
+
 @pytest.mark.parametrize("function", ["log.append", "log.take_lease"])
 def test_log__function_called_by_another_role__refused(owner: Owner, function: str) -> None:
     may = "SELECT has_function_privilege('public', oid, 'execute') FROM pg_proc WHERE oid = %s::regproc"
@@ -70,5 +91,9 @@ def test_log__functions_that_run_as_the_owner__choose_themselves_what_names_mean
 
     assert found == [
         ("analyze_read_models", ["search_path=pg_catalog, pg_temp"]),
-        *((name, ["search_path=log, pg_temp"]) for name in ("append", "take_lease")),
+        ("append", [OF_LOG, "lock_timeout=10s"]),
+        ("append_hangs", [OF_LOG, "lock_timeout=4s"]),
+        ("forget_passwords", [OF_SECRET]),
+        ("keep_password", [OF_SECRET]),
+        ("take_lease", [OF_LOG, "lock_timeout=10s"]),
     ]

@@ -183,6 +183,17 @@ def test_read_at__looks_that_find_nothing_and_looks_that_fail__tells_when_one_la
         assert reader.read_at > last
 
 
+def test_next_page__notified_of_no_number__looks(database: TestDatabase, owner: Owner) -> None:
+    """Any role that may connect can notify."""
+    with tailer(database) as reader, ThreadPoolExecutor(1) as pool:
+        assert reader.next_page(0.0) == []
+        for payload in ("rubbish", "9" * 5000, "-1", ""):
+            waiting = pool.submit(reader.next_page, 0.5)
+            owner.execute("SELECT pg_notify('labledger_log', %s)", (payload,))
+            assert waiting.result(60) == []
+        assert reader.counters.reconnects == 0
+
+
 def test_iteration__closed__ends(database: TestDatabase) -> None:
     with tailer(database) as reader:
         pages = iter(reader)

@@ -12,7 +12,6 @@ import pytest
 from api.attempts import ATTEMPTS
 from api.passwords import Hashing
 from api.services import Request, Services
-from api.store.passwords import keep_hash
 from api.use_cases.log_in import LASTING, LoggedIn, log_in
 from api.use_cases.passwords import set_password
 from api.use_cases.put_document import put_document
@@ -30,10 +29,6 @@ from domain.errors import (
 )
 from tests.use_cases.asking import Town, as_admin, by
 
-LEFT_OVER = b"""
-INSERT INTO secret.passwords (password_id, user_name, hash, made_at)
-VALUES ('left-over', 'bob', 'old', now() - interval '2 hours') RETURNING 1
-"""
 BOB = by("bob", token_id="bob")
 FIRST, SECOND = "correct horse", "battery staple"
 
@@ -272,12 +267,3 @@ def test_user__removed_and_registered_again__has_no_password(town: Town) -> None
     town.ask(put_document, as_admin(), "user", "eve", {})
     with pytest.raises(NotRecognised):
         logs_in(town, "eve", FIRST)
-
-
-def test_hash__kept_and_never_counting__goes_with_a_later_one_once_it_is_old(town: Town) -> None:
-    """A process ended between keeping a hash and saying that it counts."""
-    town.log.rows(LEFT_OVER, ())
-    keep_hash(town.log, "under-way", "bob", "young")
-    town.ask(set_password, as_admin(), "bob", FIRST)
-    assert "old" not in hashes(town, "bob")
-    assert "young" in hashes(town, "bob")

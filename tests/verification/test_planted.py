@@ -21,27 +21,13 @@ from tests.replay.audit.entitled import into_pool, lent, own_policy, pool_policy
 from tests.replay.audit.moves import Pair, assigned, grant, place, start
 from tests.replay.verify.queue_of_three import busy, with_queue_jump
 from tests.verification.command import different, found
+from tests.verification.labs import lab
 from tests.verification.stored import store
 
 Plant = Callable[[World], None]
 
 # The first policy that asks who may submit.
 BY_ACCESS = 4
-
-
-def lab() -> World:
-    """In lab-1 recipe 1 waits on a, b is idle and recipe 2 in the queue for a; in lab-2 c is idle."""
-    world = World()
-    for name in ("lab-1", "lab-2"):
-        world.add_lab(name)
-    world.put_tree(1, "x86_64", ["lab-1", "lab-2"])
-    world.add_idle("a", "b")
-    world.add_system("c", "lab-2")
-    world.settle()
-    for _ in range(2):
-        world.submit(named("a"))
-        world.settle()
-    return world
 
 
 def happen(world: World, pairs: Sequence[Pair], stamp: Stamp) -> None:

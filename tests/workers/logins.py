@@ -27,7 +27,8 @@ def other_login(owner_url: str) -> Iterator[str]:
         yield parts._replace(netloc=f"{OTHER_LOGIN}:{LOGIN_PASSWORD}@{place}").geturl()
     finally:
         with psycopg.connect(owner_url, autocommit=True) as session:
-            session.execute(sql.SQL("DROP ROLE {}").format(sql.Identifier(OTHER_LOGIN)))
+            for statement in ("DROP OWNED BY {}", "DROP ROLE {}"):
+                session.execute(sql.SQL(statement).format(sql.Identifier(OTHER_LOGIN)))
 
 
 def cut_off(owner: Owner) -> None:

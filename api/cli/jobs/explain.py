@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sized
 from itertools import groupby
-from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -15,7 +15,8 @@ from api.cli.lists import completing
 from api.cli.remote import remote, wide
 from api.cli.terminal.output import Output
 from api.cli.terminal.tables import Column, Row
-from api.cli.terminal.wording import clock, counted, zone
+from api.cli.terminal.wording import clock, zone
+from domain.priority import Priority
 
 if TYPE_CHECKING:
     from api.client import Client
@@ -38,9 +39,32 @@ def _since(system: Row) -> str:
     return clock(system["holder"]["since"]) if system["holder"] is not None else ""
 
 
+def _until(system: Row) -> str:
+    """The end of the possession and its kind, where there is one."""
+    holder = system["holder"]
+    return f"{clock(holder['until'])}, {holder['until_by']}" if holder and holder.get("until") else ""
+
+
+def _change(told: Row) -> str:
+    """Who raised or lowered a priority last, with the event."""
+    change = told.get("priority_change")
+    if change is None:
+        return ""
+    way = "raised" if Priority[change["became"]] > Priority[change["was"]] else "lowered"
+    who = f"{way} from {change['was']} to {change['became']} by {change['actor']}"
+    return f"{who} at {clock(change['at'])} (event {change['position']})"
+
+
+def _reason(told: Row) -> str:
+    """The reason for a recipe's place, and the change of its priority."""
+    changed = _change(told)
+    reason = told.get("by") or told["why"]
+    return f"{reason}, {changed}" if changed else str(reason)
+
+
 def _ahead(system: Row) -> str:
     """The first of them, those together that the same puts there, and how many more there are."""
-    groups = groupby(system["ahead"], key=itemgetter("by"))
+    groups = groupby(system["ahead"], key=_reason)
     told = [f"{', '.join(str(one['recipe_id']) for one in ahead)}: {by}" for by, ahead in groups]
     more = (system["before"] or 0) - len(system["ahead"])
     return "; ".join([*told, *([f"{more} more"] if more > 0 else [])])
@@ -59,6 +83,7 @@ SYSTEMS = (
     Column("before it", "before", "number", 0),
     Column("priority there", "effective_priority", "name", 2),
     Column(f"since ({zone()})", _since, rank=3),
+    Column("until", _until, rank=3),
     Column("who comes first", _ahead, "text", 1),
     Column("lab", "lab_controller", "name", 4),
 )
@@ -66,7 +91,7 @@ RIVALS = (
     Column("recipe", "recipe_id", "number", 0),
     Column("priority there", "effective_priority", "name", 1),
     Column("priority", "priority", "name", 2),
-    Column("why", "why", "text", 0),
+    Column("why", _reason, "text", 0),
 )
 CHOICES = (
     Column("system", "fqdn", "name", 0),
@@ -108,6 +133,8 @@ def explain(
         click.echo(f"recipe {recipe_id} is {told['state']}: {told['summary']}")
     if told["host_recipe_id"]:
         click.echo(f"it is a guest: its host, recipe {told['host_recipe_id']}, is what needs a system")
+    if changed := _change(told):
+        click.echo(f"its priority was {changed}")
     if told["waiting"]:
         _show_waiting(output, told["waiting"])
     elif told["granted"]:
@@ -120,10 +147,9 @@ def _show_waiting(output: Output, told: dict[str, Any]) -> None:
     if told["systems"]:
         click.echo()
         output.table(SYSTEMS, told["systems"])
-        counts = told["counted"]
-        rest = counts["viable"] + counts["lent"] + counts["not_allowed"] - len(told["systems"])
-        if rest > 0 and len(told["systems"]) > 1:
-            click.echo(f"and {counted(rest, 'system')} more (--limit)")
+        rest = told["systems_count"] - len(told["systems"])
+        if rest > 0:
+            click.echo(f"{_cut(told['systems'], told['systems_count'])} (--limit)")
 
 
 def _show_granted(output: Output, told: dict[str, Any]) -> None:
@@ -137,3 +163,9 @@ def _show_granted(output: Output, told: dict[str, Any]) -> None:
         if told[name]:
             click.echo()
             output.table(columns, told[name], title=title)
+            if told.get(f"{name}_count", 0) > len(told[name]):
+                click.echo(_cut(told[name], told[f"{name}_count"]))
+
+
+def _cut(shown: Sized, count: int) -> str:
+    return f"the first {len(shown)} of {count}"

@@ -12,7 +12,7 @@ from api.cli.arguments.then import tell_moment, there_then
 from api.cli.jobs.job_view import RECIPE_COLUMNS, JobView
 from api.cli.lists import completing
 from api.cli.remote import remote, wide
-from api.cli.terminal.output import Output, xml
+from api.cli.terminal.output import Output, content, xml
 from api.cli.terminal.tables import Row
 from api.cli.terminal.wording import plain
 
@@ -24,16 +24,20 @@ FACTS = ("owner", "submitter", "group", "whiteboard", "state", "result")
 
 @click.command
 @click.argument("job_id", metavar="JOB", type=ID, shell_complete=completing.jobs)
-@click.option("--xml", "as_xml", is_flag=True, help="The job itself, as XML to submit again.")
+@click.option("--xml", "as_xml", is_flag=True, help="Print the normalised form, as XML to submit again.")
+@click.option("--original", is_flag=True, help="Print the bytes that were submitted.")
 @as_of
 @wide
 @remote
-def job(client: Client, output: Output, job_id: int, as_xml: bool, as_of: str | None) -> None:
+def job(client: Client, output: Output, job_id: int, as_xml: bool, original: bool, as_of: str | None) -> None:
     """Show a job and where its recipes stand."""
     view = JobView(client, job_id, as_of)
     with there_then(client, as_of, "job", job_id):
         if as_xml:
             xml(client.get_text(f"/jobs/{job_id}", "application/xml", as_of=as_of))
+            return
+        if original:
+            content(client.get_bytes(f"/jobs/{job_id}/original", as_of=as_of))
             return
         view.read()
     tell_moment(client, output, as_of, view.job)

@@ -45,7 +45,11 @@ GROUPS = Listing(
 POOLS = Listing(
     "/pools",
     "pools",
-    (Column("pool", "name", rank=0), Column("owner group", "owner_group")),
+    (
+        Column("pool", "name", rank=0),
+        Column("owner group", "owner_group"),
+        Column("description", "description", rank=2),
+    ),
     f"No pools yet: {LOADED}, `labledger pool put NAME` one.",
 )
 DISTRO_TREES = Listing(

@@ -7,19 +7,21 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from api.cli.overview.facts import STARTING, labs_of, queue_of, sets_of
+from api.cli.overview.facts import STARTING, doing, labs_of, queue_of, sets_of
 
 if TYPE_CHECKING:
     from api.cli.terminal.tables import Row
     from api.client import Client
 
+BECAME = "system.condition-changed"
 # Events worth a look; of changed conditions only those to Broken.
-TOPICS = ("recipe.aborted", "system.condition-changed", "lab-controller.silent", "lab-controller.disabled")
+TOPICS = ("recipe.aborted", BECAME, "lab-controller.silent", "lab-controller.disabled")
 LATELY = 6
 # How far back they are looked for: what lies behind is not what happened lately.
 WINDOWS = (2_000, 20_000, 200_000)
 # Recipes that are asked about one by one, to know their sets. More than that fit no screen anyway.
 LOOKED_AT = 20
+MAX_BROKEN = 6
 
 
 class Reading:
@@ -32,6 +34,7 @@ class Reading:
         # Whether the service is ready is not to be waited for.
         self._at_once = client.another(patience=AT_ONCE)
         self._recipes: dict[int, dict[str, Any]] = {}
+        self._user: str | None = None
         self._lately: deque[Row] = deque(maxlen=LATELY)
         self._seen: int | None = None
 
@@ -69,6 +72,7 @@ class Reading:
             "labs": labs_of(labs, systems["systems"]),
             "queue": queue_of(queue, now),
             "placed": self._placed(client, systems["systems"]),
+            "own_broken": self._own_broken(client, systems["systems"]),
             "lately": self._happened(client, systems["position"]),
         }
 
@@ -83,6 +87,24 @@ class Reading:
             "recipe_sets": sets_of(looked_at),
             "not_looked_at": len(found) - len(looked_at),
         }
+
+    def _own_broken(self, client: Client, systems: Iterable[Row]) -> dict[str, Any]:
+        """Return the caller's Broken systems, the first ones with the time and the reason."""
+        if self._user is None:
+            self._user = client.get("/whoami")["user"]
+        found = sorted(
+            row["fqdn"] for row in systems if row.get("owner") == self._user and doing(row) == "broken"
+        )
+        return {
+            "count": len(found),
+            "systems": [self._why_broken(client, fqdn) for fqdn in found[:MAX_BROKEN]],
+        }
+
+    def _why_broken(self, client: Client, fqdn: str) -> dict[str, Any]:
+        """A system that was registered as Broken has no event that says why."""
+        became = deque(client.log(0, subject=f"system/{fqdn}", types=[BECAME]), maxlen=1)
+        latest: Row = became[0] if became else {}
+        return {"fqdn": fqdn, "at": latest.get("at"), "reason": latest.get("data", {}).get("reason", "")}
 
     def _recipe(self, client: Client, system: Row) -> dict[str, Any]:
         number = system["recipe_id"]
@@ -114,4 +136,4 @@ def _is_busy(system: Row) -> bool:
 
 
 def _is_bad(event: Row) -> bool:
-    return event["topic"] != "system.condition-changed" or bool(event["data"].get("condition") == "Broken")
+    return event["topic"] != BECAME or bool(event["data"].get("condition") == "Broken")

@@ -70,6 +70,11 @@ SET_COLUMNS = (
     Column("systems", _systems, "name", 1),
     Column("whiteboard", "whiteboard", "text", 4),
 )
+BROKEN_COLUMNS = (
+    Column("for", lambda row: elapsed(row["at"]) if row["at"] else "", "number", 0),
+    Column("system", "fqdn", "name", 0),
+    Column("reason", "reason", "text", 0),
+)
 EVENT_COLUMNS = (
     Column("ago", lambda row: elapsed(row.get("at")), "number", 0),
     Column("what", "subject", rank=0),
@@ -94,6 +99,7 @@ class Screen:
             for part in (self._labs(options), self._queue(), self._placed(options), self._lately(options)):
                 yield Text()
                 yield from part
+            yield from self._own_broken(options)
 
     def _heading(self) -> Text:
         from rich.text import Text
@@ -169,6 +175,19 @@ class Screen:
         yield Text("lately" if events else "lately: nothing was aborted, no system broke, no lab fell silent")
         if events:
             yield from self._table("events", EVENT_COLUMNS, events, options)
+
+    def _own_broken(self, options: ConsoleOptions) -> Iterator[RenderableType]:
+        """Nothing where no system of the caller is Broken."""
+        from rich.text import Text
+
+        broken = self._document["own_broken"]
+        if not broken["count"]:
+            return
+        yield Text()
+        yield Text(f"broken: {counted(broken['count'], 'system')} of yours", style="red")
+        yield from self._table("broken", BROKEN_COLUMNS, broken["systems"], options)
+        if broken["count"] > len(broken["systems"]):
+            yield Text("and more: `labledger systems --condition Broken` lists them", style="dim")
 
     def _table(
         self, name: str, columns: Sequence[Column], rows: list[Row], options: ConsoleOptions

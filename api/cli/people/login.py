@@ -33,13 +33,12 @@ stdin_option = click.option(
 @remote
 def login(client: Client, output: Output, user: str | None, role: str | None, from_stdin: bool) -> None:
     """Log in as USER [your name here]. The token is kept for this server, until it expires or you log out."""
-    from api.client import Client as NewClient
     from api.client.login_file import Login, Logins
 
     name = user or getpass.getuser()
     password = _ask(f"Password of {name} at {client.url}", from_stdin)
     # A token that has expired must not stand in the way of getting another.
-    with NewClient(client.url) as nobody:
+    with client.with_token(None) as nobody:
         asked = {"user": name, "password": password} | ({"role": role} if role else {})
         answer = nobody.post("/login", asked)
     ends = answer["expires_at"]
@@ -66,7 +65,6 @@ def _warn_of_what_wins(name: str, token: str) -> None:
 @remote
 def logout(client: Client, output: Output) -> None:
     """Forget the login at this server, and revoke its token."""
-    from api.client import Client as NewClient
     from api.client import Problem
     from api.client.login_file import Logins
 
@@ -75,7 +73,7 @@ def logout(client: Client, output: Output) -> None:
     if found is None:
         raise click.ClickException(f"there is no login at {client.url}")
     try:
-        with NewClient(client.url, found.token) as owner:
+        with client.with_token(found.token) as owner:
             owner.delete(owner.path("tokens", found.token_id))
     except Problem as problem:
         # Whatever became of it, it is to be forgotten here.

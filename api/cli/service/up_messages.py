@@ -55,8 +55,11 @@ def demo_without_token(settings: Settings) -> str:
 
 def ready(settings: Settings, connection: Connection, new_token: str | None) -> str:
     lines = [f"Labledger is ready at {connection.url}"]
-    if new_token is not None:
+    if new_token is not None and sys.stdout.isatty():
         lines += [f"admin token: {new_token}", f"(also kept in {connection_file(settings.data)})"]
+    elif new_token is not None:
+        # A file or a journal may be readable by others.
+        lines += [f"the admin token is kept in {connection_file(settings.data)}"]
     elif connection.token is None:
         lines += [f"no token is kept in {settings.data}: give yours to the commands below by LABLEDGER_TOKEN"]
     name = _name()

@@ -63,6 +63,14 @@ def xml(text: str) -> None:
     click.echo(STEERING.sub(lambda found: f"&#x{ord(found.group()):X};", text))
 
 
+def content(written: bytes) -> None:
+    """Print bytes as they are; on a terminal with references for the characters that would steer it."""
+    if sys.stdout.isatty():
+        xml(written.decode(errors="replace"))
+    else:
+        click.echo(written, nl=False)
+
+
 def note(text: str) -> None:
     """What is said beside the answer, so that what reads the answer does not get it."""
     click.secho(text, err=True, dim=True)

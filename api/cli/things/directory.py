@@ -99,11 +99,14 @@ def _group(found: dict[str, Any]) -> dict[str, Any]:
 
 @pool.command("put")
 @POOL.argument
-@click.option("--owner-group", metavar="GROUP", help="Whose pool it is.")
+@click.option("--owner-group", metavar="GROUP", help="Group that owns the pool [default: none].")
+@click.option("--description", metavar="TEXT", help="What the pool is for [default: as it is].")
 @remote
-def put_pool(client: Client, output: Output, name: str, owner_group: str | None) -> None:
-    """Add the pool NAME, or change whose it is. Its systems stay."""
-    POOL.put(client, output, name, {"owner_group": owner_group})
+def put_pool(
+    client: Client, output: Output, name: str, owner_group: str | None, description: str | None
+) -> None:
+    """Add the pool NAME, or change its owner group and description. Its systems stay."""
+    POOL.put(client, output, name, {"owner_group": owner_group, "description": description})
 
 
 @pool.command("add-system")

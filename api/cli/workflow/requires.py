@@ -115,12 +115,13 @@ def _of_xml(given: str) -> Form:
     from api.intake.xml_text import parse_xml
     from domain.errors import FaultyInput
 
+    body = f"<hostRequires>{given}</hostRequires>".encode()
     try:
-        form, walk = read_xml(parse_xml(f"<hostRequires>{given}</hostRequires>".encode()), "hostRequires")
+        form, walk = read_xml(parse_xml(body), "hostRequires", body)
     except FaultyInput as wrong:
         raise ValueError("; ".join(fault.message for fault in wrong.faults)) from None
     if walk.faults:
-        raise ValueError("; ".join(message for _, _, message in walk.faults))
+        raise ValueError("; ".join(fault.words() for fault in walk.faults))
     return form
 
 

@@ -7,7 +7,7 @@ from pydantic_core import ErrorDetails
 
 from api.intake.limits import FAULT_LIMIT, WORDS_LENGTH
 from api.intake.model_words import words_of
-from api.intake.near_names import fields_at, meant
+from api.intake.near_names import fields_at, known, meant
 from api.rest.contract.values import (
     FQDN_PATTERN,
     LINK_PATTERN,
@@ -28,19 +28,22 @@ _PATTERNS = {
 }
 
 
-def faults_of(error: ValidationError, model: type[BaseModel] | None = None) -> list[Fault]:
-    """As many as a person reads; with the model that was broken also what may have been meant."""
+def faults_of(
+    error: ValidationError, model: type[BaseModel] | None = None, most: int = FAULT_LIMIT
+) -> list[Fault]:
+    """Return `most` of them in words; with the model that was broken also what may have been meant."""
     found = error.errors(include_url=False, include_input=False)
-    faults = [Fault(_where(one["loc"])[:WORDS_LENGTH], _words(one, model)) for one in found[:FAULT_LIMIT]]
-    if len(found) > FAULT_LIMIT:
-        faults.append(Fault("body", f"and {len(found) - FAULT_LIMIT} more faults"))
+    faults = [Fault(_where(one["loc"])[:WORDS_LENGTH], _words(one, model)) for one in found[:most]]
+    if len(found) > most:
+        faults.append(Fault("body", f"and {len(found) - most} more faults"))
     return faults
 
 
 def _words(error: ErrorDetails, model: type[BaseModel] | None) -> str:
     if model is not None and error["type"] == "extra_forbidden":
         *path, name = error["loc"]
-        return f"{words_of(error)}{meant(str(name), fields_at(model, tuple(path)))}"
+        fields = fields_at(model, tuple(path))
+        return f"{words_of(error)}{meant(str(name), fields) or known(fields)}"
     if error["type"] == "string_pattern_mismatch":
         return _PATTERNS.get(error["ctx"]["pattern"], error["msg"])
     return words_of(error)[:WORDS_LENGTH]

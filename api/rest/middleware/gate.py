@@ -26,6 +26,7 @@ from api.rest.routes import ROUTES, Route
 from api.services import Services
 from api.setting_values import Network
 from api.store.reads import Read, record
+from api.under_way import share_of
 from api.use_cases.tokens import digest_of
 from domain.directory.roles import AUDITOR, LAB_CONTROLLER
 from domain.errors import Fault, NotPermitted, Unreadable
@@ -140,4 +141,5 @@ class Gate:
         token_id, document = found
         principal = Principal(document["user"], document["role"], document["lab_controller"], token_id)
         self._rates.take(principal.counted_as)
+        share_of(req).enter(principal.counted_as)
         return principal

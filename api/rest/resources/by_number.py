@@ -68,6 +68,6 @@ async def cancel(
 ) -> None:
     """`key` is what the number is called in the answer."""
     body = await read_json_bytes(req)
-    asked: Cancel = parse_model(req, body)
+    asked: Cancel = await parse_model(req, body)
     done = await once(services, req, body, lambda request: write(services, request, number, asked.reason))
     await reading.answer_write(resp, services, done, {key: number, "cancelled": done is not None})

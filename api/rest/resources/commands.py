@@ -17,7 +17,7 @@ from api.rest.contract.answers import labs as answers
 from api.rest.contract.inputs.labs import CommandReport
 from api.rest.contract.operation import operation
 from api.rest.middleware.principal import Principal, principal_of, request_of
-from api.rest.resources.shapes import Row, lab_command
+from api.rest.resources.lab_commands import Row, lab_command
 from api.services import Services
 from api.use_cases.drafts import CommandItem
 from api.use_cases.known import known
@@ -29,6 +29,9 @@ from projections.reader import At
 
 KIND = "lab-controller"
 MAX_COMMANDS = 500
+# Documents of jobs, with their kickstarts, are read in batches. A page of commands ends at this size of them.
+BATCH = 50
+MAX_PAGE_BYTES = 2**20
 # For one lab controller, in one process. Each looks again whenever the read models move.
 MAX_WAITING = 16
 RETRY_SECONDS = 5
@@ -63,7 +66,34 @@ class Commands:
             position, rows = await self._wait(asked, at.position, query.wait_seconds)
             at = At(position)
             self._require_token(principal_of(req))
-        reading.answer_read(resp, at, {"commands": [lab_command(row, name) for row in rows]})
+        reading.answer_read(resp, at, {"commands": await self._commands(rows, name)})
+
+    async def _commands(self, rows: list[Row], name: str) -> list[Row]:
+        """Return the commands with their parts of jobs' documents, fewer where these are large together."""
+        made: list[Row] = []
+        size_bytes = 0
+        for first in range(0, len(rows), BATCH):
+            batch = rows[first : first + BATCH]
+            found = await self._found(batch)
+            for row in batch:
+                recipe = found.get(row["recipe_id"])
+                size_bytes += recipe["size_bytes"] if recipe else 0
+                if made and size_bytes > MAX_PAGE_BYTES:
+                    return made
+                made.append(lab_command(row, name, recipe))
+        return made
+
+    async def _found(self, rows: list[Row]) -> dict[int, Row]:
+        """Return what documents say of the recipes to provision, by recipe id."""
+        wanted = [row for row in rows if row["kind"] == "provision" and row["recipe_id"] is not None]
+        if not wanted:
+            return {}
+        asked = {
+            "recipe_ids": [row["recipe_id"] for row in wanted],
+            "job_ids": list(dict.fromkeys(row["job_id"] for row in wanted)),
+        }
+        found = await self._services.reader.rows("recipes_in_documents", asked)
+        return {row["recipe_id"]: row for row in found}
 
     def _require_token(self, principal: Principal) -> None:
         """Raise HTTPUnauthorized when the token was revoked, or expired, while its bearer waited."""

@@ -84,6 +84,13 @@ class Pools(Documents):
     def __init__(self, services: Services) -> None:
         super().__init__(services, "pool", POOLS)
 
+    def _completed(self, name: str, document: dict[str, Any]) -> dict[str, Any]:
+        """Return the document with the present description where none is given."""
+        if document["description"] is not None:
+            return document
+        entry = self._services.feed.directory.get("pool", name)
+        return {**document, "description": entry.document.get("description", "") if entry else ""}
+
     @operation("Put a system into a pool", answers.PoolMember, versioned=True)
     async def on_put_system(self, req: Request, resp: Response, name: str, fqdn: str) -> None:
         await self._move(req, resp, name, fqdn, member=True)

@@ -22,6 +22,7 @@ from api.rest.resources.tokens import SEES_ALL
 from api.rest.resources.watchers import Watchers
 from api.services import Services
 from api.store.selection import Selection
+from api.under_way import share_of
 from api.use_cases.tokens import token_counts
 from api.watching.message import shown
 from domain.errors import Fault, FaultyInput, NotPermitted
@@ -50,10 +51,11 @@ class Events:
         resp.append_header("Vary", "Accept")
         if req.client_prefers((JSON, EVENT_STREAM)) == EVENT_STREAM:
             _check_stream(query)
+            share_of(req).leave_place()
             still_allowed = partial(self._is_still_allowed, principal_of(req), hidden)
             self._watchers.watch(req, resp, _resumed(req, query.after), selection, still_allowed)
             return
-        await self._page(resp, query, selection)
+        await self._page(req, resp, query, selection)
 
     def _is_still_allowed(self, principal: Principal, hidden: Collection[str]) -> bool:
         """Who may see more or less than when the stream began resumes it, with what they may see then."""
@@ -61,18 +63,21 @@ class Events:
             principal, self._services
         )
 
-    async def _page(self, resp: Response, query: queries.EventQuery, selection: Selection) -> None:
-        upto = await self._upto(query)
+    async def _page(
+        self, req: Request, resp: Response, query: queries.EventQuery, selection: Selection
+    ) -> None:
+        upto = await self._upto(req, query)
         select = self._services.log.select
         found, through = await asyncio.to_thread(select, query.after, upto, query.limit, selection)
         following = through if through < upto else None
         reading.answer(resp, through, {"events": [shown(one) for one in found], "next": following})
 
-    async def _upto(self, query: queries.EventQuery) -> int:
+    async def _upto(self, req: Request, query: queries.EventQuery) -> int:
         """The log is there before the read models are: nobody waits for a position that it has."""
         end = await asyncio.to_thread(self._services.log.end)
         if query.min_position > end:
-            await self._wait_for(query.min_position)
+            with share_of(req).waiting():
+                await self._wait_for(query.min_position)
             end = await asyncio.to_thread(self._services.log.end)
         return end if query.as_of is None else (await self._services.reader.as_of(query.as_of)).position
 

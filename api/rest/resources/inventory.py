@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+from functools import partial
 from typing import Any
 
 import falcon
@@ -14,7 +15,7 @@ from api.headers import CSV
 from api.intake.systems_csv import write_systems
 from api.rest import reading, seeing
 from api.rest.body import media_type, read_body
-from api.rest.context import query_of
+from api.rest.context import came_from, query_of
 from api.rest.contract import queries
 from api.rest.contract.answers import inventory as answers
 from api.rest.contract.inputs.systems import Inventory as Given
@@ -25,6 +26,7 @@ from api.rest.resources.shapes import exported, shown_differences
 from api.services import Request as Requested
 from api.services import Services
 from api.store.requests import Committed
+from api.under_way import share_of
 from api.use_cases.import_systems import counted, import_systems, look_at_systems
 from domain.errors import Fault, FaultyInput
 
@@ -71,7 +73,8 @@ class Inventory:
         if kind not in READ_AS:
             raise falcon.HTTPUnsupportedMediaType(description=f"this takes {' and '.join(READ_AS)}")
         body = await read_body(req)
-        told = await asyncio.to_thread(READ_AS[kind], body, self._services.moment())
+        read = partial(READ_AS[kind], body, self._services.moment())
+        told = await share_of(req).parse(came_from(req), len(body), read)
         try:
             if query_of(req, queries.ImportQuery).dry_run:
                 await self._look(req, resp, body, told)

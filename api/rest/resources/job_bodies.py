@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Iterable
 from dataclasses import asdict
 from functools import partial
@@ -17,9 +16,6 @@ from api.rest.body import media_type
 from api.rest.middleware.principal import Principal
 from api.services import Services
 from domain.errors import Fault, FaultyInput
-
-# What takes longer than a millisecond or two to read must not hold up everybody else.
-LONG_BODY_BYTES = 16_384
 
 
 def door_of(req: Request) -> str:
@@ -57,9 +53,7 @@ async def _check(
     hidden = seeing.hidden_now(principal, services)
     read = partial(intake.read_job, strict=strict, hidden=hidden, tags=services.retention_tags)
     asked = (body, kind, known, principal.user, principal.is_admin)
-    if len(body) < LONG_BODY_BYTES:
-        return read(*asked)
-    return await asyncio.to_thread(read, *asked)
+    return await services.under_way.parsing.run(principal.counted_as, len(body), partial(read, *asked))
 
 
 def shown(warnings: Iterable[Fault]) -> list[dict[str, str]]:

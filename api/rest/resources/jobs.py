@@ -29,10 +29,12 @@ from api.services import Services
 from api.store.requests import Committed
 from api.use_cases.cancel import cancel_job
 from api.use_cases.change_job import change_job
+from api.use_cases.original import original_of
 from api.use_cases.submit_job import submit_job
+from domain.job.submission import Original
 from projections.filters import job_ids_query
 
-# GET /jobs/{id} answers where the job stands, also to who accepts none of these; as XML, what was submitted.
+# GET /jobs/{id} answers where the job stands, also to who accepts none of these; as XML, its normalised form.
 ANSWERS = (JSON, "application/xml", "text/xml")
 
 
@@ -58,7 +60,8 @@ class Jobs:
 
         async def write(request: Requested) -> Committed:
             job = await read(body, kind)
-            return await submit_job(self._services, request, job.spec, shown(job.warnings))
+            original = Original(body, kind)
+            return await submit_job(self._services, request, job.spec, shown(job.warnings), original)
 
         done = await once(self._services, req, body, write)
         assert done is not None, "a submission is always something new"
@@ -96,7 +99,7 @@ class Jobs:
         reading.answer_list(req, resp, page, "jobs", listed, jobs[-1]["job_id"] if jobs else None)
 
     @operation(
-        "Show where a job stands; as XML, what was submitted",
+        "Show where a job stands; as XML, its normalised form",
         *(answers.Job, queries.Read),
         gives=ANSWERS,
         versioned=True,
@@ -110,6 +113,20 @@ class Jobs:
         beside = ("recipe_sets", "seconds_in_states")
         at, job, (recipe_sets, seconds) = await find(req, resp, self._services, "job", job_id, *beside)
         reading.answer_read(resp, at, job_document(job, recipe_sets[0], seconds))
+
+    @operation(
+        "Show a job byte for byte as it was submitted",
+        *(answers.Original, queries.Read),
+        gives=ANSWERS,
+        versioned=True,
+    )
+    async def on_get_original(self, req: Request, resp: Response, job_id: int) -> None:
+        at, _, _ = await find(req, resp, self._services, "job", job_id)
+        original = await asyncio.to_thread(original_of, self._services, job_id)
+        resp.set_header(POSITION_HEADER, str(at.position))
+        resp.content_type, resp.data = original.media_type, original.content
+        # A browser keeps it, and shows nothing of what somebody wrote.
+        resp.downloadable_as = f"job-{job_id}"
 
     async def _as_xml(self, req: Request, resp: Response, job_id: int, kind: str) -> None:
         at, job, _ = await find(req, resp, self._services, "job", job_id)

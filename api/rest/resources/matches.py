@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable, Iterator
+from functools import partial
 from typing import Any, Final
 
 import orjson
@@ -68,7 +69,10 @@ class Matches:
     async def _asked(
         self, principal: Principal, body: bytes, kind: str, *, strict: bool
     ) -> tuple[list[Named], Iterable[Fault]]:
-        if (alone := _filter_alone(body, kind)) is not None:
+        parsing = self._services.under_way.parsing
+        caller = principal.counted_as
+        alone = await parsing.run(caller, len(body), partial(_filter_alone, body, kind))
+        if alone is not None:
             job = await self._of_filter(principal, alone, strict=strict)
             await require_bounded(self._services, job.spec)
             asked = {"host_requires": job.spec.recipe_sets[0].recipes[0].host_requires}

@@ -74,6 +74,8 @@ def _database(look: Look) -> Finding:
     """A standby in recovery answers, and takes nothing in."""
     if look.is_full:
         return Finding("its disk is full", {"writable": False})
+    if look.standing.append_hangs:
+        return Finding("an append hangs, and holds up all others", {"writable": False})
     writable = look.standing.writable
     return Finding(None if writable else "it is read-only, perhaps a standby", {"writable": writable})
 

@@ -72,7 +72,7 @@ class Recipes:
     @operation("Report on a recipe, from its lab", answers.Reported, body=ProgressItem, keyed=True)
     async def on_post_progress(self, req: Request, resp: Response, recipe_id: int) -> None:
         body = await read_json_bytes(req)
-        told: ProgressItem = parse_model(req, body)
+        told: ProgressItem = await parse_model(req, body)
         item = Item(recipe_id, read_report(told))
         own = principal_of(req).lab_controller
 

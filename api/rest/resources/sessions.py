@@ -27,7 +27,10 @@ class Sessions:
         refuses=(401, 403, 429),
     )
     async def on_post_login(self, req: Request, resp: Response) -> None:
+        address = came_from(req)
+        self._services.faulty_logins.begin(address)
         asked: Login = await read_model(req)
+        self._services.faulty_logins.was_sound(address)
         done = await log_in(
             self._services, request_id_of(req), asked.user, asked.password, asked.role, came_from(req)
         )

@@ -113,39 +113,3 @@ def exported(row: Row) -> Row:
 
 def shown_differences(found: Iterable[Difference]) -> list[Row]:
     return [{"property": one.property, "from": one.before, "to": one.after} for one in found]
-
-
-def lab_command(row: Row, lab_controller: str) -> Row:
-    """What a lab controller needs to carry a command out; without a recipe it is for a person."""
-    command = {name: row[name] for name in ("kind", "system", "recipe_id", "state")}
-    command["id"] = row["command_id"]
-    if row["kind"] != "provision":
-        return command
-    guests = [
-        {
-            **{name: guest[name] for name in ("recipe_id", "guestname", "guestargs")},
-            **_installation(guest, lab_controller),
-        }
-        for guest in row["guests"]
-    ]
-    return {**command, **_installation(row, lab_controller), "guests": guests}
-
-
-def _installation(row: Row, lab_controller: str) -> Row:
-    """What is installed, and what runs then. `distro` is one of the recipe's own, in place of a tree."""
-    tree = row["tree"]
-    return {
-        "distro_tree": tree
-        and {
-            "id": row["distro_tree_id"],
-            "name": tree["name"],
-            "urls": tree["urls"].get(lab_controller, []),
-        },
-        "distro": row["distro"],
-        "kernel_options": row["kernel_options"] or "",
-        "ks_meta": row["ks_meta"] or "",
-        "tasks": [
-            {"id": task["task_id"], "name": task["name"], "params": task["params"]}
-            for task in row["tasks"] or ()
-        ],
-    }

@@ -36,7 +36,7 @@ class Systems:
     @operation("Add a system", answers.SystemRegistered, body=System, created=True, keyed=True)
     async def on_post(self, req: Request, resp: Response) -> None:
         body = await read_json_bytes(req)
-        system: System = parse_model(req, body)
+        system: System = await parse_model(req, body)
         document = system.document(self._services.moment())
         register = partial(register_system, self._services, document=document)
         done = await once(self._services, req, body, register)

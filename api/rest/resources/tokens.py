@@ -33,7 +33,7 @@ class Tokens:
     async def on_post(self, req: Request, resp: Response) -> None:
         """The answer is the only place where the token is ever shown: a repeated one is without it."""
         body = await read_json_bytes(req)
-        wanted: Token = parse_model(req, body)
+        wanted: Token = await parse_model(req, body)
         token, token_id, position = await create_token(
             self._services,
             keyed_request(req, body),

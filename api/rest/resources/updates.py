@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
+from typing import Any, Final, TypeAlias
 
 import orjson
 from falcon.asgi import Request, Response
 
+from api.intake.limits import FAULT_LIMIT
 from api.rest import reading
 from api.rest.body import check_model, parse_model, read_json_bytes
+from api.rest.context import came_from
 from api.rest.contract.answers.labs import UpdatesTaken
 from api.rest.contract.inputs.labs import Update, Updates
 from api.rest.contract.operation import MAX_BATCH_BYTES, MAX_BODY_BYTES, operation
@@ -19,6 +21,7 @@ from api.rest.resources.changes import change_of
 from api.rest.resources.progress import read_report
 from api.services import Request as Requested
 from api.services import Services
+from api.under_way import share_of
 from api.use_cases.change_system import SystemChange
 from api.use_cases.drafts import CommandItem, Item
 from api.use_cases.end_recipe import release_recipe
@@ -39,6 +42,12 @@ UNDRAIN = SystemChange(draining=False)
 REMOVE = SystemChange(condition="Removed", reason="removed by its lab controller")
 
 
+# Of all items of a message together.
+MAX_WORDED_FAULTS: Final = 2_000
+
+Read: TypeAlias = Item | Reported | Told | Released
+
+
 class LabUpdates:
     def __init__(self, services: Services) -> None:
         self._services = services
@@ -53,15 +62,10 @@ class LabUpdates:
     async def on_post(self, req: Request, resp: Response, name: str) -> None:
         await known(self._services, "lab-controller", name)
         body = await read_json_bytes(req)
-        message: Updates = parse_model(req, body)
+        message: Updates = await parse_model(req, body)
         request = keyed_request(req, body)
-        answers: dict[int, Answer] = {}
-        items: dict[int, Item | Reported | Told | Released] = {}
-        for number, item in enumerate(message.items):
-            try:
-                items[number] = self._read(item, name, request)
-            except FaultyInput as error:
-                answers[number] = error
+        reading_all = partial(self._read_all, message.items, name, request)
+        items, answers = await share_of(req).parse(came_from(req), len(body), reading_all)
         own = None if request.is_admin else name
         answers |= await take_updates(self._services, request, own, items)
         await self._answer(resp, [answers[number] for number in range(len(message.items))])
@@ -70,11 +74,26 @@ class LabUpdates:
         end = await reading.position_of(self._services, None)
         reading.answer(resp, end, {"items": [_shown(answer, end) for answer in answers]})
 
-    def _read(self, item: dict[str, Any], name: str, request: Requested) -> Item | Reported | Told | Released:
-        """Raises FaultyInput with everything that is wrong with the item."""
+    def _read_all(
+        self, message: list[dict[str, Any]], name: str, request: Requested
+    ) -> tuple[dict[int, Read], dict[int, Answer]]:
+        """Return the items, and the answers to those that are faulty."""
+        items: dict[int, Read] = {}
+        answers: dict[int, Answer] = {}
+        left = MAX_WORDED_FAULTS
+        for number, item in enumerate(message):
+            try:
+                items[number] = self._read(item, name, request, min(FAULT_LIMIT, left))
+            except FaultyInput as error:
+                answers[number] = error
+                left = max(0, left - len(error.faults))
+        return items, answers
+
+    def _read(self, item: dict[str, Any], name: str, request: Requested, most: int) -> Read:
+        """Raises FaultyInput with everything that is wrong with the item, `most` faults in words."""
         if len(orjson.dumps(item)) > MAX_BODY_BYTES:
             raise FaultyInput([Fault("item", f"is larger than {MAX_BODY_BYTES} bytes")])
-        update = check_model(item, Update)
+        update = check_model(item, Update, most)
         if update.progress is not None:
             return Item(update.progress.recipe_id, read_report(update.progress))
         if update.command is not None:

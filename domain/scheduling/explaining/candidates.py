@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from datetime import datetime
 from heapq import nsmallest
 from itertools import islice, takewhile
 from typing import Final
@@ -26,17 +27,29 @@ NOT_ALLOWED: Final = "not allowed"
 NOT_NOW: Final = "not now"
 PASSED_OVER: Final = "passed over"
 
+# What ends the possession of a system.
+WATCHDOG: Final = "watchdog"
+RESERVATION: Final = "reservation"
+KEPT: Final = "reservesys"
+
 MOST_AHEAD: Final = 3
 
 
 @dataclass(frozen=True)
 class Holder:
-    """Who has a system: a recipe, or a person who has reserved it; since which log position."""
+    """The recipe or person that has a system, since a log position.
+
+    `until` is the time at which the service takes the system back unless something moves it: the end of a
+    reservation, the end of the time for which a recipe keeps its system, or the expiry of its watchdog.
+    `until_by` says which of these. Both are None where nothing ends the possession.
+    """
 
     usage: str
     since: int
     recipe_id: int | None = None
     user: str | None = None
+    until: datetime | None = None
+    until_by: str | None = None
 
 
 @dataclass(frozen=True)
@@ -117,7 +130,19 @@ class Candidates:
         )
 
     def _candidate(self, system: System, verdict: str, reasons: Iterable[str]) -> Candidate:
-        return Candidate(system.fqdn, system.lab_controller, verdict, tuple(reasons), _holder(system))
+        return Candidate(system.fqdn, system.lab_controller, verdict, tuple(reasons), self._holder(system))
+
+    def _holder(self, system: System) -> Holder | None:
+        if system.recipe_id is not None:
+            recipe = self._partition.sets.recipes[system.recipe_id]
+            ends_by = KEPT if recipe.state == "reserved" else WATCHDOG
+            until = _until(recipe.recorded_deadline, ends_by)
+            return Holder(system.usage, system.since, system.recipe_id, None, *until)
+        reservation = system.reservation
+        if reservation is None:
+            return None
+        until = _until(reservation.until, RESERVATION)
+        return Holder(system.usage, reservation.since, None, reservation.user, *until)
 
     def _why_not_usable(self, system: System) -> Iterator[str]:
         enabled = self._partition.directory.is_enabled(system.lab_controller)
@@ -150,15 +175,11 @@ class Candidates:
             )
 
 
+def _until(until: datetime | None, ends_by: str) -> tuple[datetime | None, str | None]:
+    return until, None if until is None else ends_by
+
+
 def _says(refusal: Refusal, system: System) -> str:
     if refusal.rule == LOAN.name and system.loan is not None:
         return f"{refusal.says}: {lent_to(system.loan)}"
     return refusal.says
-
-
-def _holder(system: System) -> Holder | None:
-    if system.recipe_id is not None:
-        return Holder(system.usage, system.since, recipe_id=system.recipe_id)
-    if system.reservation is not None:
-        return Holder(system.usage, system.reservation.since, user=system.reservation.user)
-    return None

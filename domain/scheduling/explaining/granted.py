@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Iterator
+from collections.abc import Container, Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import islice, takewhile
 from typing import Final
 
-from domain.recipe.events import RecipeScheduled
 from domain.recipe.state import Recipe
-from domain.scheduling.choice import choices
 from domain.scheduling.decide import answers
-from domain.scheduling.draft import Decision
 from domain.scheduling.explaining.places import effective_priority, why_before
 from domain.scheduling.partition import Partition
 from domain.scheduling.question import in_order
 from domain.scheduling.reasons import SET_INCOMPLETE, UNSAFE
-from domain.scheduling.triggers import NEW_JOB, PENDING_SYSTEM
+from domain.scheduling.triggers import NEW_JOB, PENDING_SYSTEM, Trigger
 from domain.scheduling.wanted import hopeless
 from domain.system.state import System
 
@@ -49,7 +45,8 @@ class Choice:
 class Granted:
     """`passed_over` stood before it, `behind` next after it; both where a system asked who would take it.
 
-    `choices` are the systems that a new job could have had, the first as it would rather have them.
+    `choices` are the systems that a new job could have had, the granted one first. Of these two lists only
+    the first entries are given: `behind_count` and `choices_count` are the lengths of the whole lists.
     """
 
     summary: str
@@ -58,48 +55,67 @@ class Granted:
     effective_priority: str
     passed_over: tuple[Rival, ...]
     behind: tuple[Rival, ...]
+    behind_count: int
     choices: tuple[Choice, ...]
+    choices_count: int
 
 
-def why_granted(partition: Partition, recipe_id: int, now: datetime, most: int) -> Granted | None:
-    """Of a partition at the basis of the decision, which it makes again; None where that is not among the
-    first `most` decisions.
+def why_granted(
+    partition: Partition,
+    recipe_id: int,
+    now: datetime,
+    most: int,
+    unseen: Container[str] = (),
+) -> Granted | None:
+    """Return why a recipe got its system; None if that is not among the first `most` decisions.
+
+    The partition is at the basis of the decision, which is made again. The grant is explained from the state
+    at that very moment, earlier grants of the same decision included. `unseen` systems are no choices.
     """
+    found: list[Granted] = []
+
+    def observe(trigger: Trigger, host: Recipe, system: System, instead: Iterable[int]) -> None:
+        if host.recipe_id == recipe_id and not found:
+            found.append(_told(partition, trigger, host, system, instead, unseen))
+
+    partition.on_grant = observe
     partition.suppose_at(now)
-    made = list(islice(answers(partition), most))
-    partition.refused()
-    for number, decision in enumerate(made):
-        system = _granted(decision, recipe_id)
-        if system is not None:
-            partition.suppose_at(now)
-            # The one after these has not been begun yet.
-            deque(islice(answers(partition), number), maxlen=0)
-            told = _told(partition, decision, partition.sets.recipes[recipe_id], system)
-            partition.refused()
-            return told
-    return None
+    try:
+        for _ in islice(answers(partition), most):
+            if found:
+                break
+    finally:
+        partition.on_grant = None
+        partition.refused()
+    return found[0] if found else None
 
 
-def _granted(decision: Decision, recipe_id: int) -> str | None:
-    for subject, event in decision.events:
-        if subject == f"recipe/{recipe_id}" and isinstance(event, RecipeScheduled):
-            return event.system
-    return None
-
-
-def _told(partition: Partition, decision: Decision, host: Recipe, fqdn: str) -> Granted:
-    trigger, system = decision.trigger, partition.systems[fqdn]
+def _told(
+    partition: Partition,
+    trigger: Trigger,
+    host: Recipe,
+    system: System,
+    instead: Iterable[int],
+    unseen: Container[str],
+) -> Granted:
     is_new = trigger.kind == NEW_JOB
-    passed_over, behind = ((), ()) if is_new else _rivals(partition, host, system)
+    before, behind = ((), []) if is_new else _rivals(partition, host, system)
+    seen = [number for number in instead if partition.labs.names[number] not in unseen]
+    choices = [partition.labs.number(system.fqdn), *seen] if is_new else []
     by_chance = _BY_CHANCE if is_new and host.autopick_random else ""
     return Granted(
-        f"{_SUMMARIES.get(trigger.kind, _EASED).format(fqdn)}{by_chance}",
-        fqdn,
+        f"{_SUMMARIES.get(trigger.kind, _EASED).format(system.fqdn)}{by_chance}",
+        system.fqdn,
         trigger.cause,
         effective_priority(partition, host, system).name,
-        passed_over,
-        behind,
-        tuple(islice(_choices(partition, host, trigger.cause), MOST_TOLD)) if is_new else (),
+        before,
+        tuple(
+            _rival(partition, system, other, why_before(partition, other, host, system))
+            for other in behind[:MOST_TOLD]
+        ),
+        len(behind),
+        tuple(_choice(partition, host, number) for number in choices[:MOST_TOLD]),
+        len(choices),
     )
 
 
@@ -111,21 +127,17 @@ _SUMMARIES: Final = {
 }
 
 
-def _rivals(
-    partition: Partition, host: Recipe, system: System
-) -> tuple[tuple[Rival, ...], tuple[Rival, ...]]:
-    """Who stood before it, and the first of those behind."""
+def _rivals(partition: Partition, host: Recipe, system: System) -> tuple[tuple[Rival, ...], list[Recipe]]:
+    """Return the recipes that stood before it, with the reason, and all recipes behind it."""
     sets, rank = partition.sets, partition.sets.rank(host)
     order = in_order(partition, system)
     before = [sets.recipes[other[-1]] for other in takewhile(lambda other: other != rank, order)]
-    behind = [sets.recipes[other[-1]] for other in islice(order, MOST_TOLD)]
+    behind = [sets.recipes[other[-1]] for other in order]
     return (
         tuple(
             _rival(partition, system, other, _why_passed_over(partition, system, other)) for other in before
         ),
-        tuple(
-            _rival(partition, system, other, why_before(partition, other, host, system)) for other in behind
-        ),
+        behind,
     )
 
 
@@ -139,14 +151,8 @@ def _rival(partition: Partition, system: System, recipe: Recipe, why: str) -> Ri
     return Rival(recipe.recipe_id, nominal.name, effective_priority(partition, recipe, system).name, why)
 
 
-def _choices(partition: Partition, host: Recipe, cause: str) -> Iterator[Choice]:
-    own = partition.labs.owner[host.owner]
-    takers = partition.filters.takers_counted()
-    for number in choices(partition, host, partition.idle(host), cause):
-        pools = (name for name in host.autopick_pools if partition.labs.pool[name] >> number & 1)
-        yield Choice(
-            partition.labs.names[number],
-            next(pools, None),
-            bool(own >> number & 1),
-            takers.value(number),
-        )
+def _choice(partition: Partition, host: Recipe, number: int) -> Choice:
+    pools = (name for name in host.autopick_pools if partition.labs.pool[name] >> number & 1)
+    own = partition.labs.owner[host.owner] >> number & 1
+    takers = partition.filters.takers_counted().value(number)
+    return Choice(partition.labs.names[number], next(pools, None), bool(own), takers)

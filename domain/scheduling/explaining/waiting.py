@@ -41,12 +41,16 @@ class Counted:
 
 @dataclass(frozen=True)
 class Waiting:
-    """`systems` are those that could run it, or could but for access or a loan; the first `most` of them."""
+    """`systems` are those that could run it, or could but for access or a loan; the first `most` of them.
+
+    `systems_count` is the length of the whole list.
+    """
 
     summary: str
     rules: tuple[RuleTold, ...]
     counted: Counted
     systems: tuple[Candidate, ...]
+    systems_count: int
 
 
 @dataclass(frozen=True)
@@ -83,6 +87,7 @@ def why_it_waits(partition: Partition, host: Recipe, asked: Asked) -> Waiting:
         first_in_order=candidates.first_in_order(unknown),
     )
     told: Iterable[Candidate]
+    count = ((could | lent | not_allowed) & seen).bit_count() if asked.only is None else 1
     if asked.only is None:
         told = chain(
             map(candidates.viable, ordered),
@@ -93,7 +98,7 @@ def why_it_waits(partition: Partition, host: Recipe, asked: Asked) -> Waiting:
         told = [_one(candidates, refused, partition.labs.number(asked.only), could, lent, not_allowed)]
     rules = _rules(everyone, refused)
     summary = _summary(counted, rules, set_waits=_is_set_incomplete(partition, host, usable))
-    return Waiting(summary, rules, counted, tuple(islice(told, asked.most)))
+    return Waiting(summary, rules, counted, tuple(islice(told, asked.most)), count)
 
 
 def _bitmap(partition: Partition, names: frozenset[str]) -> int:

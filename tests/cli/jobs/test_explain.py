@@ -42,6 +42,8 @@ BUSY = {
         "user": None,
         "since": "2026-01-01T00:00:00Z",
         "since_position": 9,
+        "until": "2026-01-01T03:00:00Z",
+        "until_by": "watchdog",
     },
     "effective_priority": "Medium",
     "before": 1,
@@ -51,6 +53,13 @@ BUSY = {
             "priority": "High",
             "effective_priority": "High",
             "by": "priority High before Normal",
+            "priority_change": {
+                "actor": "eve",
+                "position": 31,
+                "at": "2026-01-01T00:30:00Z",
+                "was": "Low",
+                "became": "High",
+            },
         }
     ],
 }
@@ -62,15 +71,22 @@ def answer(**more: Any) -> Answer:
 
 
 def test_explain__waits__tells_rules_systems_and_who_comes_first(server: Server, run: Run) -> None:
-    waiting = {"rules": [RULE], "counted": COUNTED, "systems": [BUSY, {**BUSY, "fqdn": "b", "before": 0}]}
+    waiting = {
+        "rules": [RULE],
+        "counted": COUNTED,
+        "systems_count": 2,
+        "systems": [BUSY, {**BUSY, "fqdn": "b", "before": 0}],
+    }
     server.on("GET", "/recipes/12/explanation", answer(state="queued", summary="because", waiting=waiting))
     result = run("explain", "12", "--wide")
     assert result.exit_code == 0
     said = result.stdout
     assert said.startswith("recipe 12 is queued: because\n")
     assert "not now  running with recipe 4          1  Medium          2026-01-01 00:00:00" in said
-    assert "11: priority High before Normal" in said
-    assert "access" in said and "more (--limit)" not in said
+    assert "2026-01-01 03:00:00, watchdog" in said
+    change = "raised from Low to High by eve at 2026-01-01 00:30:00 (event 31)"
+    assert f"11: priority High before Normal, {change}" in said
+    assert "access" in said and "(--limit)" not in said
 
 
 def test_explain__something_else_than_who_has_a_system_is_the_reason__tells_both(
@@ -79,7 +95,7 @@ def test_explain__something_else_than_who_has_a_system_is_the_reason__tells_both
     lent = {**BUSY, "reasons": ["it is on loan to somebody else"], "before": None, "ahead": []}
     person = {**lent["holder"], "recipe_id": None, "user": "bob"}
     reserved = {**lent, "fqdn": "b", "reasons": ["it is reserved by bob", "it is Manual"], "holder": person}
-    waiting = {"rules": [RULE], "counted": COUNTED, "systems": [lent, reserved]}
+    waiting = {"rules": [RULE], "counted": COUNTED, "systems_count": 2, "systems": [lent, reserved]}
     server.on("GET", "/recipes/12/explanation", answer(state="queued", summary="because", waiting=waiting))
     said = run("explain", "12", "--wide").stdout
     assert "it is on loan to somebody else, running with recipe 4  " in said
@@ -87,19 +103,21 @@ def test_explain__something_else_than_who_has_a_system_is_the_reason__tells_both
 
 
 def test_explain__several_come_first_by_the_same__are_told_together(server: Server, run: Run) -> None:
-    ahead = [{**BUSY["ahead"][0], "recipe_id": number, "by": "submitted before"} for number in (14, 15)]
-    busy = {**BUSY, "before": 8, "ahead": [*BUSY["ahead"], *ahead]}
-    waiting = {"rules": [RULE], "counted": COUNTED, "systems": [busy]}
+    same = {"by": "submitted before", "priority_change": None}
+    ahead = [{**BUSY["ahead"][0], "recipe_id": number, **same} for number in (14, 15)]
+    first = {**BUSY["ahead"][0], "priority_change": None}
+    busy = {**BUSY, "before": 8, "ahead": [first, *ahead]}
+    waiting = {"rules": [RULE], "counted": COUNTED, "systems_count": 1, "systems": [busy]}
     server.on("GET", "/recipes/12/explanation", answer(state="queued", summary="because", waiting=waiting))
     said = run("explain", "12", "--wide").stdout
     assert "11: priority High before Normal; 14, 15: submitted before; 5 more" in said
 
 
 def test_explain__not_all_systems_are_told__says_how_many_more_there_are(server: Server, run: Run) -> None:
-    counted = {**COUNTED, "viable": 7}
-    waiting = {"rules": [RULE], "counted": counted, "systems": [BUSY, {**BUSY, "fqdn": "b"}]}
+    systems = [BUSY, {**BUSY, "fqdn": "b"}]
+    waiting = {"rules": [RULE], "counted": COUNTED, "systems": systems, "systems_count": 7}
     server.on("GET", "/recipes/12/explanation", answer(state="queued", summary="because", waiting=waiting))
-    assert "and 5 systems more (--limit)" in run("explain", "12", "--limit", "2").stdout
+    assert "the first 2 of 7 (--limit)" in run("explain", "12", "--limit", "2").stdout
 
 
 def test_explain__has_a_system__tells_who_stood_behind(server: Server, run: Run) -> None:
@@ -112,10 +130,13 @@ def test_explain__has_a_system__tells_who_stood_behind(server: Server, run: Run)
         "effective_priority": "High",
         "passed_over": [],
         "behind": [rival],
+        "behind_count": 9,
         "choices": [],
+        "choices_count": 0,
     }
     server.on("GET", "/recipes/12/explanation", answer(state="running", summary="s", granted=granted))
     said = run("explain", "12").stdout
     assert said.startswith("recipe 12 is running\nit got a at position 30, because of event/28:\ns\n")
     assert "came next after it" in said and "13" in said
+    assert "the first 1 of 9" in said
     assert "passed over" not in said

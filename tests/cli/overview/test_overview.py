@@ -109,7 +109,8 @@ def lab(server: Server) -> Server:
     known = [
         system("run", usage="running", recipe_id=12),
         system("idle"),
-        system("bad", "Broken"),
+        system("bad", "Broken", owner="alice"),
+        system("other", "Broken", owner="bob"),
         system("kept", "Manual", "running", user="bob"),
     ]
     checks = {"database": {"ok": True, "writable": True}, "read_models": {"ok": True, "lag_events": 0}}
@@ -119,10 +120,20 @@ def lab(server: Server) -> Server:
     server.on("GET", "/queue", Answer({"position": 9, "recipes": [waiting(15, "High", 0)], "next": None}))
     recipe = {"recipe_id": 12, "recipe_set_id": 4, "job_id": 7, "priority": "Urgent", "owner": "alice"}
     server.on("GET", "/recipes/12", Answer({**recipe, "whiteboard": "smoke"}))
-    server.on(
-        "GET", "/events", Answer({"events": [_event(4, "recipe.aborted", reason="no tree")], "next": None})
-    )
+    server.on("GET", "/whoami", Answer({"user": "alice"}))
+    server.on("GET", "/events", _events)
     return server
+
+
+def _events(asked: Asked) -> Answer:
+    """The conditions of one system, or all that happened."""
+    if asked.query.get("subject") == ["system/bad.a.example.com"]:
+        became = [
+            _event(number, "system.condition-changed", condition="Broken", reason=reason)
+            for number, reason in ((2, "old"), (3, "a power command failed: no answer"))
+        ]
+        return Answer({"events": became, "next": None})
+    return Answer({"events": [_event(4, "recipe.aborted", reason="no tree")], "next": None})
 
 
 def _event(position: int, topic: str, **data: Any) -> dict[str, Any]:
@@ -135,7 +146,8 @@ def test_overview__for_people__tells_all_of_it(lab: Server, run: Run) -> None:
     assert result.exit_code == 0
     text = result.stdout
     for said in (
-        *("ready, database ok", "lab.a.example.com", "1 running", "1 broken", "1 had by people"),
+        *("ready, database ok", "lab.a.example.com", "1 running", "2 broken", "1 had by people"),
+        *("1 system of yours", "bad.a.example.com", "a power command failed: no answer"),
         *("1 recipe unplaced", "recipe 15 of job 7, alice", "High 1"),
         *("1 recipe in 1 recipe set", "run.a.example.com", "smoke"),
         *("recipe/4", "aborted", "no tree"),
@@ -184,7 +196,7 @@ def test_overview__labs__have_all_they_do_on_every_terminal(lab: Server, run: Ru
     document = json.loads(run("overview", "--json").stdout)
     for width in (60, 80, 200):
         words = " ".join(" ".join(drawn(document, width, {})).split())
-        for said in ("1 running", "1 had", "1 idle", "1 broken"):
+        for said in ("1 running", "1 had", "1 idle", "2 broken"):
             assert said in words.partition("█")[0], said
 
 

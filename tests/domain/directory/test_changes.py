@@ -10,7 +10,7 @@ from domain.directory import events as happened
 from domain.directory.changes import unknown_names
 from domain.directory.state import Directory
 from domain.errors import Fault
-from domain.events import Event
+from domain.events import Event, from_data
 from tests.domain.directory.told import TREE, tell, told
 
 GROUP = {"owners": ["ada"], "members": ["ada", "bob"]}
@@ -20,8 +20,8 @@ PUTS: list[tuple[str, dict[str, Any], dict[str, Any], type[Event], type[Event]]]
     ("group/qa", GROUP, {**GROUP, "members": []}, happened.GroupRegistered, happened.GroupChanged),
     (
         "pool/net",
-        {"owner_group": None},
-        {"owner_group": "qa"},
+        {"owner_group": None, "description": ""},
+        {"owner_group": "qa", "description": "NICs"},
         happened.PoolRegistered,
         happened.PoolChanged,
     ),
@@ -142,3 +142,8 @@ def test_put__user_without_roles__submits_and_later_keeps_what_it_has() -> None:
     assert directory.roles_of("ada") == ("admin", "submitter")
     tell(directory, "user/ada", {"roles": []})
     assert directory.roles_of("ada") == ()
+
+
+def test_pool__registered_before_pools_had_descriptions__has_none() -> None:
+    registered = from_data("pool.registered", 1, {"owner_group": "qa"})
+    assert registered == happened.PoolRegistered(owner_group="qa", description="")

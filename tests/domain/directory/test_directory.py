@@ -63,7 +63,7 @@ def test_pool_has__system_added_and_removed__follows() -> None:
     entry = directory.get("pool", "net")
     assert entry is not None
     # Who is in it is not the document of a pool.
-    assert (entry.version, entry.document) == (3, {"owner_group": None})
+    assert (entry.version, entry.document) == (3, {"owner_group": None, "description": ""})
 
 
 # Names

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from domain.events import from_data
 from domain.job.events import JobSubmitted
 from domain.job.spec import JobSpec, RecipeSetSpec, RecipeSpec, TaskSpec
 from domain.job.submission import Ids, counts, submit
@@ -137,3 +138,10 @@ def test_submit__owner__is_the_named_one_or_the_submitter(named: str | None, own
 
 def test_submit__document__is_kept_whole() -> None:
     assert dict(events())["job/1"].document == {"whiteboard": "nightly"}
+
+
+def test_job__stored_before_its_bytes_were_kept__has_none() -> None:
+    old = {"owner": "ada", "submitter": "ada", "group": None, "whiteboard": "", "document": {}}
+    event = from_data("job.submitted", 1, {**old, "recipe_set_ids": [1]})
+    assert isinstance(event, JobSubmitted)
+    assert (event.original_sha256, event.original_type) == (None, None)

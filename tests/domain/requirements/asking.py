@@ -43,4 +43,4 @@ def answer(form: Form, inventory: Inventory) -> bool | None:
 
 
 def messages(form: Any) -> list[tuple[Path, str]]:
-    return [tuple(finding) for finding in HOST.examine(form).findings]  # type: ignore[misc]
+    return [tuple(finding[:2]) for finding in HOST.examine(form).findings]  # type: ignore[misc]

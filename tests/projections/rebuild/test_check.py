@@ -23,6 +23,10 @@ from tests.projections.telling import Told
 from tests.workers.lab import equip, submit_jobs
 from tests.workers.read_models import position
 
+CHANGED_EVENTS = """
+ALTER TABLE log.events DISABLE TRIGGER append_only;
+UPDATE log.events SET state = convert_to(replace(convert_from(state, 'UTF8'), 'watchdog', 'x'), 'UTF8')
+"""
 # What somebody does to the live ones, in which table, and the column that is wrong; None: the whole row.
 PLANTED = [
     ("UPDATE read.recipes SET reason = 'x' WHERE reason = 'watchdog'", "recipes", "reason"),
@@ -37,6 +41,12 @@ PLANTED = [
     ),
     # Somebody added in another order.
     ("UPDATE read.durations SET seconds = seconds * (1 + 1e-15)", "durations", "seconds"),
+    # The owner of the database has changed an event, and not the read models.
+    (
+        CHANGED_EVENTS,
+        "recipes",
+        "reason",
+    ),
     # The same number, written otherwise.
     (
         "UPDATE read.systems SET inventory = '{\"memory_mb\": 1024.0}' WHERE fqdn = 'b'",

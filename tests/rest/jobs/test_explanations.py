@@ -76,6 +76,8 @@ def test_explanation__placed_and_waiting__tell_each_other(
     assert (candidate["fqdn"], candidate["before"]) == (fqdn, 0)
     assert candidate["holder"]["recipe_id"] == runs
     assert candidate["holder"]["since"].startswith("20")
+    assert candidate["holder"]["until"] > candidate["holder"]["since"]
+    assert candidate["holder"]["until_by"] == "watchdog"
     assert [rule["name"] for rule in told["waiting"]["rules"]][-2:] == ["access", "loan"]
 
     past = client.get(f"/recipes/{waits}/explanation", params={"as_of": told["position"]}).json()
@@ -206,3 +208,22 @@ def test_queue__of_one_system__is_in_the_order_in_which_it_asks(
     (told,) = client.get(page["next"]).json()["recipes"]
     assert (told["recipe_id"], told["priority"], told["effective_priority"]) == (first, "Normal", "Medium")
     assert client.get("/queue", params={"system": "no.such"}).status_code == 404
+
+
+def test_explanation__priorities_were_changed__names_who_did_and_the_event(
+    client: httpx.Client, machines: Callable[..., str], submitted: Callable[[str], int]
+) -> None:
+    fqdn = machines()
+    runs, raised, lowered = (submitted(named(fqdn)) for _ in range(3))
+    until(lambda: state_of(client, lowered) == "queued", "all of them to be answered")
+    positions = {}
+    for recipe_id, priority in ((raised, "High"), (lowered, "Low")):
+        path = f"/recipe-sets/{client.get(f'/recipes/{recipe_id}').json()['recipe_set_id']}"
+        changed = client.patch(path, json={"priority": priority})
+        positions[recipe_id] = int(changed.headers["labledger-position"])
+    told = client.get(f"/recipes/{lowered}/explanation").json()
+    own, (ahead,) = told["priority_change"], told["waiting"]["systems"][0]["ahead"]
+    assert (own["position"], own["was"], own["became"]) == (positions[lowered], "Normal", "Low")
+    assert (ahead["recipe_id"], ahead["priority_change"]["position"]) == (raised, positions[raised])
+    assert ahead["priority_change"]["actor"] == own["actor"] == "admin"
+    assert client.get(f"/recipes/{runs}/explanation").json()["priority_change"] is None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator
 
 import httpx
@@ -52,6 +53,17 @@ def test_job__names_what_the_lab_does_not_have__is_accepted_with_warnings_and_ab
     asked = client.post("/matches", content=UNKNOWN_POOL, headers=XML).json()
     assert asked["warnings"] == answers[0].json()["warnings"]
     assert client.post("/matches?strict=true", content=UNKNOWN_POOL, headers=XML).status_code == 422
+
+
+def test_original__of_a_job__is_what_was_submitted_byte_for_byte(client: httpx.Client, path: str) -> None:
+    answer = client.get(f"{path}/original")
+    assert (answer.status_code, answer.content) == (200, SUBMITTED)
+    assert answer.headers["content-type"] == "application/xml"
+    (event,) = client.get("/events", params={"subject": path.strip("/").replace("jobs", "job")}).json()[
+        "events"
+    ]
+    assert event["data"]["original_sha256"] == hashlib.sha256(SUBMITTED).hexdigest()
+    assert client.get("/jobs/999999/original").status_code == 404
 
 
 # Nothing said, anything welcome, JSON welcome too, or something nobody has.

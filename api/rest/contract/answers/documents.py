@@ -55,7 +55,7 @@ class GroupPut(_Put, NamedGroup):
 
 
 class NamedPool(Pool, _Named):
-    pass
+    description: str = ""
 
 
 class PoolShown(ReadAnswer, NamedPool):

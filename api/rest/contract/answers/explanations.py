@@ -32,13 +32,27 @@ class Counted(Shape):
 
 
 class HolderTold(Shape):
-    """Who has a system: a recipe, or a person."""
+    """The recipe or person that has a system. `until` is the time at which the service takes the system back:
+    the end of a reservation, of the time for which a recipe keeps it (`reservesys`), or of a watchdog.
+    """
 
     usage: UsageState
     recipe_id: Id | None
     user: str | None
     since: Time
     since_position: int
+    until: Time | None
+    until_by: Literal["watchdog", "reservation", "reservesys"] | None
+
+
+class PriorityChange(Shape):
+    """The last change of a recipe set's priority: its event, and the person or process behind it."""
+
+    actor: str
+    position: int
+    at: Time
+    was: PriorityName
+    became: PriorityName
 
 
 class Ahead(Shape):
@@ -48,6 +62,7 @@ class Ahead(Shape):
     priority: PriorityName
     effective_priority: PriorityName
     by: str
+    priority_change: PriorityChange | None
 
 
 class Candidate(Shape):
@@ -64,11 +79,14 @@ class Candidate(Shape):
 
 
 class Waiting(Shape):
-    """`systems` are those that could run it, nearest first, and those that could but for a loan or access."""
+    """`systems` are those that could run it, nearest first, and those that could but for a loan or access;
+    as many as were asked for, of `systems_count`.
+    """
 
     rules: list[RuleTold]
     counted: Counted
     systems: list[Candidate]
+    systems_count: int
 
 
 class Rival(Shape):
@@ -78,6 +96,7 @@ class Rival(Shape):
     priority: PriorityName
     effective_priority: PriorityName
     why: str
+    priority_change: PriorityChange | None
 
 
 class Choice(Shape):
@@ -90,7 +109,10 @@ class Choice(Shape):
 
 
 class Granted(Shape):
-    """`passed_over` stood before the recipe, `behind` next after it; `choices` in the order of preference."""
+    """`passed_over` stood before the recipe, `behind` next after it; `choices` in the order of preference.
+
+    The last two have their first entries only, of `behind_count` and `choices_count`.
+    """
 
     position: int
     summary: str
@@ -99,7 +121,9 @@ class Granted(Shape):
     effective_priority: PriorityName
     passed_over: list[Rival]
     behind: list[Rival]
+    behind_count: int
     choices: list[Choice]
+    choices_count: int
 
 
 class Explanation(ReadAnswer):
@@ -113,6 +137,7 @@ class Explanation(ReadAnswer):
     job_id: Id
     state: RecipeState
     priority: PriorityName | None = None
+    priority_change: PriorityChange | None = None
     owner: str
     group: str | None
     system: str | None

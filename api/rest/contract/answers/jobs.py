@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from pydantic import ConfigDict
+
 from api.rest.contract.answers.common import Answer, FaultShape, ListAnswer, ReadAnswer, Shape
 from api.rest.contract.answers.recipes import RecipeSummary, Seconds
 from api.rest.contract.values import Id, PriorityName, RecipeState, Result, Time
@@ -52,7 +54,7 @@ class SetSummary(Shape):
 
 
 class Job(ReadAnswer):
-    """`document` is the job as it was submitted, in its JSON form."""
+    """`document` is the job in its normalised JSON form: what was understood, with defaults."""
 
     job_id: Id
     state: RecipeState
@@ -65,6 +67,14 @@ class Job(ReadAnswer):
     submitted_at: Time
     recipe_sets: list[SetSummary]
     seconds: Seconds
+
+
+class Original(ReadAnswer):
+    """The submitted job itself, JSON or XML; its position is in the header alone."""
+
+    model_config = ConfigDict(extra="allow")
+
+    position: int = 0
 
 
 class RecipeSet(ReadAnswer):

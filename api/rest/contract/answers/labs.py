@@ -6,6 +6,7 @@ from typing import Any
 
 from pydantic import Field
 
+from api.intake.document import Fetch, Partition, Repo, Reservesys, Watchdog
 from api.rest.contract.answers.common import Answer, Problem, ReadAnswer, Shape
 from api.rest.contract.values import CommandState, Id
 
@@ -19,9 +20,14 @@ class CommandTree(Shape):
 
 
 class CommandTask(Shape):
+    """`watchdog_seconds`: the watchdog of the recipe expires so long after the start of the task."""
+
     id: Id
     name: str
+    role: str | None
     params: dict[str, str]
+    fetch: Fetch | None
+    watchdog_seconds: int
 
 
 class CommandGuest(Shape):
@@ -30,9 +36,35 @@ class CommandGuest(Shape):
     guestargs: str
     distro_tree: CommandTree | None
     distro: dict[str, Any] | None
+    whiteboard: str
+    role: str | None
     kernel_options: str
+    kernel_options_post: str
     ks_meta: str
+    kickstart: str | None
+    ks_appends: list[str]
+    packages: list[str]
+    repos: list[Repo]
+    partitions: list[Partition]
+    watchdog: Watchdog
+    reservesys: Reservesys | None
     tasks: list[CommandTask]
+
+
+class TaskRole(Shape):
+    id: Id
+    role: str
+
+
+class CommandMember(Shape):
+    """A recipe of the set with its system, for the roles. `tasks` are those with a role of their own."""
+
+    recipe_id: Id
+    host_recipe_id: Id | None
+    guestname: str | None
+    role: str | None
+    system: str
+    tasks: list[TaskRole]
 
 
 class LabCommand(Shape):
@@ -45,10 +77,23 @@ class LabCommand(Shape):
     state: CommandState
     distro_tree: CommandTree | None = None
     distro: dict[str, Any] | None = None
+    job_id: Id | None = None
+    recipe_set_id: Id | None = None
+    whiteboard: str = ""
+    role: str | None = None
     kernel_options: str = ""
+    kernel_options_post: str = ""
     ks_meta: str = ""
+    kickstart: str | None = None
+    ks_appends: list[str] = Field(default_factory=list)
+    packages: list[str] = Field(default_factory=list)
+    repos: list[Repo] = Field(default_factory=list)
+    partitions: list[Partition] = Field(default_factory=list)
+    watchdog: Watchdog = Watchdog()
+    reservesys: Reservesys | None = None
     tasks: list[CommandTask] = Field(default_factory=list)
     guests: list[CommandGuest] = Field(default_factory=list)
+    members: list[CommandMember] = Field(default_factory=list)
 
 
 class LabCommands(ReadAnswer):

@@ -24,7 +24,10 @@ class Group(Input):
 
 
 class Pool(Input):
+    """A description that is left out stays as it is."""
+
     owner_group: Name | None = None
+    description: Text | None = None
 
 
 class LabController(Input):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from domain.scheduling.explaining.granted import Granted, why_granted
+from domain.scheduling.explaining.granted import MOST_TOLD, Granted, why_granted
 from domain.scheduling.reasons import SUBMITTED_BEFORE, UNSAFE
 from tests.domain.scheduling.labs import finish, occupy, wanting
 from tests.domain.scheduling.policies import everybody, group
@@ -78,3 +78,33 @@ def test_granted__after_others_of_the_same_commit__knows_what_they_took(world: W
     assert [one.fqdn for one in granted(world, second).choices] == ["b"]
     world.settle()
     assert (world.system_of(first), world.system_of(second)) == ("a", "b")
+
+
+def test_granted__recipes_of_one_set__each_knows_what_those_before_it_took(world: World) -> None:
+    world.add_idle("a", "b", "c")
+    ids = world.submit_set([ANYTHING.text] * 3)
+    told = [granted(world, recipe_id) for recipe_id in ids]
+    assert [[choice.fqdn for choice in one.choices] for one in told] == [["a", "b", "c"], ["b", "c"], ["c"]]
+    world.settle()
+    assert [world.system_of(recipe_id) for recipe_id in ids] == ["a", "b", "c"]
+
+
+def test_granted__lists_are_cut__says_of_how_many(world: World) -> None:
+    world.add_idle(*"abcdefgh")
+    told = granted(world, world.submit(ANYTHING.text))
+    assert (len(told.choices), told.choices_count) == (MOST_TOLD, 8)
+    world.settle()
+    runs = occupy(world, *"bcdefgh")["b"]
+    first, *_ = [world.submit(ANYTHING.text) for _ in range(8)]
+    world.settle()
+    world.complete(runs)
+    told = granted(world, first)
+    assert (len(told.behind), told.behind_count) == (MOST_TOLD, 7)
+
+
+def test_granted__systems_that_may_not_be_seen__are_neither_listed_nor_counted(world: World) -> None:
+    world.add_idle("a", "b", "c")
+    recipe_id = world.submit(ANYTHING.text)
+    told = why_granted(world.partition, recipe_id, world.now, 100, unseen={"b"})
+    assert told is not None
+    assert ([one.fqdn for one in told.choices], told.choices_count) == (["a", "c"], 2)

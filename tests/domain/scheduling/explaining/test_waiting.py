@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import pytest
+
+from domain.recipe_set.messages import ReportAborted, ReportInstalling
 from domain.scheduling.explaining.candidates import Candidate
 from domain.scheduling.explaining.waiting import Asked, Waiting, why_it_waits
 from domain.scheduling.reasons import OF_SYSTEM, SET_INCOMPLETE, SUBMITTED_BEFORE, UNSAFE
@@ -155,3 +158,30 @@ def test_waiting__it_may_not_be_submitted_there__says_so(world: World) -> None:
     world.open_system("a", group("qe"))
     world.own("a", "eve")
     assert explained(world, recipe_id).summary == "1 system would do, and it may not be submitted there"
+
+
+def test_holder__recipe_runs_or_keeps_its_system__is_told_until_when(world: World) -> None:
+    world.add_idle("a")
+    kept = {"duration_seconds": 86_400, "when": "always"}
+    runs = world.submit(named("a"), reservesys=kept)
+    world.settle()
+    waits = world.submit(named("a"))
+    world.settle()
+    for message, by in ((ReportInstalling(), "watchdog"), (ReportAborted("hung"), "reservesys")):
+        world.report(runs, message)
+        holder = on(explained(world, waits), "a").holder
+        assert holder is not None
+        assert (holder.until, holder.until_by) == (world.recipes[runs].recorded_deadline, by)
+
+
+@pytest.mark.parametrize("until", ["2024-02-01T00:00:00Z", None])
+def test_holder__person_has_reserved_it__is_told_until_when(world: World, until: str | None) -> None:
+    world.add_idle("b")
+    world.add_system("a", condition="Manual")
+    world.settle()
+    world.reserve("a", until=until)
+    waits = world.submit(named("a"))
+    world.settle()
+    holder = on(explained(world, waits), "a").holder
+    assert holder is not None and holder.user == "ada"
+    assert (holder.until is None, holder.until_by) == (until is None, until and "reservation")

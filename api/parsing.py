@@ -1,0 +1,33 @@
+"""Threads that parse the bodies of requests: few, and one at a time for each caller."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Final, TypeVar
+from weakref import WeakValueDictionary
+
+# A longer body takes more than a millisecond or two.
+MIN_LONG_BYTES: Final = 16_384
+# They share one interpreter with the event loop.
+MAX_THREADS: Final = 2
+
+T = TypeVar("T")
+
+
+class Parsing:
+    """For one event loop. Whoever sends many long bodies waits for themselves."""
+
+    def __init__(self) -> None:
+        self._threads = ThreadPoolExecutor(MAX_THREADS, "parsing")
+        # A place exists as long as a request of its caller holds it or waits for it.
+        self._places: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+
+    async def run(self, caller: str, size: int, parse: Callable[[], T]) -> T:
+        """Return what `parse` returns for a body of so many bytes. A short one needs no thread."""
+        if size < MIN_LONG_BYTES:
+            return parse()
+        place = self._places.setdefault(caller, asyncio.Lock())
+        async with place:
+            return await asyncio.get_running_loop().run_in_executor(self._threads, parse)

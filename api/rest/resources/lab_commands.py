@@ -1,0 +1,76 @@
+"""From rows of commands and documents of jobs to what a lab controller is sent."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from domain.recipe.watchdog import of_task
+
+Row = dict[str, Any]
+Said = Mapping[str, Any]
+"""What a job document says of one recipe."""
+
+# The fields that a command carries as the document has them, each with its value where it is left out.
+CARRIED: Final[Mapping[str, Any]] = {
+    "whiteboard": "",
+    "role": None,
+    "kernel_options": "",
+    "kernel_options_post": "",
+    "ks_meta": "",
+    "kickstart": None,
+    "ks_appends": (),
+    "packages": (),
+    "repos": (),
+    "partitions": (),
+    "watchdog": {},
+    "reservesys": None,
+}
+
+
+def lab_command(row: Row, lab_controller: str, found: Row | None) -> Row:
+    """Return a command with all that it takes to carry it out. A command without a recipe is for a person.
+
+    `found` has the recipe of the document and the ids of its guests, in the order of the document.
+    """
+    command = {name: row[name] for name in ("kind", "system", "recipe_id", "state")}
+    command["id"] = row["command_id"]
+    if row["kind"] != "provision":
+        return command
+    said: Said = {} if found is None else found["recipe"]
+    of_guests = {} if found is None else dict(zip(found["guest_ids"], said.get("guests", ()), strict=False))
+    guests = [_guest(guest, lab_controller, of_guests.get(guest["recipe_id"], {})) for guest in row["guests"]]
+    of_set = {name: row[name] for name in ("job_id", "recipe_set_id", "members")}
+    return {**command, **_installation(row, lab_controller, said), **of_set, "guests": guests}
+
+
+def _guest(guest: Row, lab_controller: str, said: Said) -> Row:
+    named = {name: guest[name] for name in ("recipe_id", "guestname", "guestargs")}
+    return {**named, **_installation(guest, lab_controller, said)}
+
+
+def _installation(row: Row, lab_controller: str, said: Said) -> Row:
+    """Return what is installed, and the tasks. `distro` is one of the recipe's own, in place of a tree."""
+    tree = row["tree"]
+    return {
+        "distro_tree": tree
+        and {
+            "id": row["distro_tree_id"],
+            "name": tree["name"],
+            "urls": tree["urls"].get(lab_controller, []),
+        },
+        "distro": row["distro"],
+        **{name: said.get(name, default) for name, default in CARRIED.items()},
+        "tasks": [_task(task) for task in row["tasks"] or ()],
+    }
+
+
+def _task(task: Row) -> Row:
+    return {
+        "id": task["task_id"],
+        "name": task["name"],
+        "role": task["role"],
+        "params": task["params"],
+        "fetch": task.get("fetch"),
+        "watchdog_seconds": of_task(task["params"]),
+    }

@@ -1,0 +1,122 @@
+"""What requests take up while they are under way: places, waits, and the bytes of their bodies."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, Final, TypeVar
+
+from api.parsing import Parsing
+from domain.errors import LabledgerError, TooOften
+
+# Each process counts for itself. Streams are bounded elsewhere: they leave their place when they begin.
+MAX_REQUESTS: Final = 256
+MAX_WAITING_READS: Final = 64
+MAX_BODY_BYTES_OF_CALLER: Final = 32 << 20
+MAX_BODY_BYTES: Final = 128 << 20
+
+RETRY_SECONDS: Final = 1
+SHARE: Final = "labledger.share"
+
+Asgi = Callable[[Any, Any, Any], Awaitable[None]]
+T = TypeVar("T")
+
+
+class Overloaded(LabledgerError):
+    """This process has too much under way."""
+
+
+class UnderWay:
+    """The requests under way in one process, by caller. For one event loop."""
+
+    def __init__(self) -> None:
+        self.requests = Counter[str]()
+        self.waiting_reads = Counter[str]()
+        self.body_bytes = Counter[str]()
+        self.parsing = Parsing()
+
+
+class Share:
+    """What one request takes up. Mutable; `release` gives back all of it."""
+
+    def __init__(self, under_way: UnderWay) -> None:
+        self._all = under_way
+        self._caller: str | None = None
+        self._has_place = False
+        self._held = Counter[str]()
+
+    def enter(self, caller: str) -> None:
+        """Take a place among the requests of a caller. Raises TooOften where all are taken."""
+        if self._all.requests[caller] >= MAX_REQUESTS:
+            raise TooOften(f"{MAX_REQUESTS} requests of {caller} are under way", RETRY_SECONDS)
+        self._caller, self._has_place = caller, True
+        self._all.requests[caller] += 1
+
+    def leave_place(self) -> None:
+        """From now on the request is a stream."""
+        if self._has_place and self._caller is not None:
+            self._has_place = False
+            _subtract(self._all.requests, self._caller, 1)
+
+    @contextmanager
+    def waiting(self) -> Iterator[None]:
+        """Count a read that waits for a position. Raises TooOften beyond the bound of its caller."""
+        caller = self._caller or ""
+        if self._all.waiting_reads[caller] >= MAX_WAITING_READS:
+            raise TooOften(f"{MAX_WAITING_READS} reads of {caller} wait for a position", RETRY_SECONDS)
+        self._all.waiting_reads[caller] += 1
+        try:
+            yield
+        finally:
+            _subtract(self._all.waiting_reads, caller, 1)
+
+    def hold(self, size: int, stranger: str) -> None:
+        """Count bytes of the body. Raises TooOften beyond the bound of the caller, Overloaded beyond that of
+        all.
+
+        `stranger` is the address, which counts where nobody knows the caller.
+        """
+        caller = self._caller or stranger
+        if self._all.body_bytes[caller] + size > MAX_BODY_BYTES_OF_CALLER:
+            most = MAX_BODY_BYTES_OF_CALLER
+            raise TooOften(f"bodies of {most} bytes are under way for {caller}", RETRY_SECONDS)
+        if self._all.body_bytes.total() + size > MAX_BODY_BYTES:
+            raise Overloaded(f"bodies of {MAX_BODY_BYTES} bytes are under way")
+        self._all.body_bytes[caller] += size
+        self._held[caller] += size
+
+    async def parse(self, stranger: str, size: int, parse: Callable[[], T]) -> T:
+        """Return what `parse` makes of the body, which has so many bytes."""
+        return await self._all.parsing.run(self._caller or stranger, size, parse)
+
+    def release(self) -> None:
+        self.leave_place()
+        for caller, size in self._held.items():
+            _subtract(self._all.body_bytes, caller, size)
+        self._held.clear()
+
+
+def share_of(req: Any) -> Share:
+    """Return the share of an HTTP request."""
+    found: Share = req.scope[SHARE]
+    return found
+
+
+def counting(application: Asgi, under_way: UnderWay) -> Asgi:
+    """Return the application with a share for each request, which is released however the request ends."""
+
+    async def called(scope: Any, receive: Any, send: Any) -> None:
+        share = scope[SHARE] = Share(under_way)
+        try:
+            await application(scope, receive, send)
+        finally:
+            share.release()
+
+    return called
+
+
+def _subtract(counts: Counter[str], key: str, amount: int) -> None:
+    counts[key] -= amount
+    if not counts[key]:
+        del counts[key]

@@ -1,0 +1,23 @@
+"""The bytes of a job as they were submitted."""
+
+from __future__ import annotations
+
+from api.services import Services
+from api.store.sql import SQL
+from domain.errors import Unknown
+from domain.job.events import JobSubmitted
+from domain.job.submission import Original
+
+
+def original_of(services: Services, job_id: int) -> Original:
+    """Return the submitted bytes of a job that is in the log. Blocking.
+
+    Raises Unknown for a job that was submitted before they were kept.
+    """
+    subject = f"job/{job_id}"
+    submitted = services.log.load({subject: 0})[subject][0].event
+    assert isinstance(submitted, JobSubmitted), "the first event of a job"
+    if submitted.original_sha256 is None or submitted.original_type is None:
+        raise Unknown(f"job {job_id} was submitted before its bytes were kept")
+    ((content,),) = services.log.rows(SQL["original"], (bytes.fromhex(submitted.original_sha256),))
+    return Original(content, submitted.original_type)

@@ -1,0 +1,212 @@
+"""One client does its worst; a bystander's requests and decisions keep their times.
+
+LABLEDGER_SYSTEMS says how large the made-up lab is (1,500 without it). The bounds are those of a slow and
+busy machine: what they are to catch stopped the API for 10 s, and all decisions for 20 s.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass, field
+from threading import Event
+from typing import Any
+
+import httpx
+import pytest
+
+from api.intake.limits import BODY_LIMIT_BYTES
+from api.use_cases.choose_trees import MAX_COMPARISONS
+from replay.generated_lab import generate_lab
+from tests.harness.asking import PLAIN
+from tests.harness.pool import ServerPool
+from tests.harness.running import Running, running
+
+SYSTEMS = int(os.environ.get("LABLEDGER_SYSTEMS", "1500"))
+MAX_HEALTH_SECONDS = 3.0
+MAX_DECISION_SECONDS = 10.0
+SECONDS = 8.0
+
+Client = httpx.Client
+DISTRO = "<distroRequires><distro_family op='=' value='RedHatEnterpriseLinux9'/></distroRequires>"
+
+
+@dataclass
+class Bystander:
+    """Somebody else, who submits a job now and then and looks after the service."""
+
+    client: Client
+    health_seconds: list[float] = field(default_factory=list)
+    decision_seconds: list[float] = field(default_factory=list)
+
+    def watch(self, over: Event) -> None:
+        while not over.is_set():
+            self._look()
+
+    def _look(self) -> None:
+        began = time.monotonic()
+        assert self.client.get("/healthz").status_code == 200
+        self.health_seconds.append(time.monotonic() - began)
+        began = time.monotonic()
+        made = self.client.post("/jobs", content=json.dumps(job([{}])), headers=JSON)
+        assert made.status_code == 201, made.text
+        (recipe_id,) = made.json()["recipe_ids"]
+        wait_decided(self.client, recipe_id)
+        self.decision_seconds.append(time.monotonic() - began)
+
+
+JSON = {"Content-Type": "application/json"}
+
+
+def job(*sets: list[dict[str, Any]], **beside: Any) -> dict[str, Any]:
+    recipe = {"distro_requires_xml": DISTRO, "host_requires": {"and": []}, "tasks": [{"name": "/a"}]}
+    return {"recipe_sets": [{"recipes": [{**recipe, **more} for more in one]} for one in sets], **beside}
+
+
+def like(patterns: Iterator[str] | list[str]) -> dict[str, Any]:
+    leaves = [{"element": "hostname", "op": "like", "value": pattern} for pattern in patterns]
+    return {"host_requires": {"or": leaves}}
+
+
+@pytest.fixture(scope="module")
+def line(servers: ServerPool, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    made = tmp_path_factory.mktemp("lab") / "lab.json"
+    made.write_text(json.dumps(generate_lab(7, 5, SYSTEMS)))
+    with servers.databases("embedded").fresh() as database, running(database) as started:
+        started.do("lab", "load", str(made))
+        yield started
+
+
+@pytest.fixture(scope="module")
+def clients(line: Running) -> Iterator[dict[str, Client]]:
+    with ExitStack() as stack:
+        admin = stack.enter_context(line.client())
+        tokens = {
+            name: admin.post("/tokens", json={"user": name, "role": "submitter"}).json()["token"]
+            for name in ("alice", "bob")
+        }
+        yield {
+            name: stack.enter_context(
+                Client(
+                    base_url=line.url,
+                    headers={"Authorization": f"Bearer {token}"},
+                    timeout=30,
+                    limits=httpx.Limits(max_connections=None),
+                    **PLAIN,
+                )
+            )
+            for name, token in tokens.items()
+        }
+
+
+def post(path: str, body: bytes, *statuses: int) -> Callable[[Client], None]:
+    def attack(client: Client) -> None:
+        # Whoever sends many waits for themselves.
+        with suppress(httpx.ReadTimeout):
+            answer = client.post(path, content=body, headers=JSON)
+            # Behind the bounds of one caller it may be told to come again.
+            assert answer.status_code in (*statuses, 429, 503), answer.text[:500]
+
+    return attack
+
+
+def submitted(body: bytes) -> Callable[[Client], None]:
+    """A job after the other: a queue full of them is what quotas are for."""
+
+    def attack(client: Client) -> None:
+        answer = client.post("/jobs", content=body, headers=JSON)
+        assert answer.status_code == 201, answer.text[:500]
+        wait_decided(client, answer.json()["recipe_ids"][-1])
+
+    return attack
+
+
+def wait_decided(client: Client, recipe_id: int) -> None:
+    while client.get(f"/recipes/{recipe_id}").json().get("state", "new") == "new":
+        time.sleep(0.05)
+
+
+def many_patterns() -> bytes:
+    """20 recipes with 985 patterns each: a job of some 1 MB that is legal but for the work that it is."""
+    sets = [[like([f"x{number}-{each}%" for each in range(900)])] for number in range(14)]
+    body = json.dumps(job(*sets)).encode()
+    assert len(body) < BODY_LIMIT_BYTES
+    return body
+
+
+def worst_legal() -> bytes:
+    return json.dumps(
+        job([like([f"x{each}%" for each in range(min(950, MAX_COMPARISONS // SYSTEMS - 9))])])
+    ).encode()
+
+
+def flexible_and_tight() -> bytes:
+    """The tight ones fit one system in ten."""
+    return json.dumps(job([{}] * 100 + [like(["%1.%"])] * 100)).encode()
+
+
+def unknown_keys() -> bytes:
+    return json.dumps(job([{}], **{f"key{number:06}": 0 for number in range(55_000)})).encode()
+
+
+def ahead(client: Client) -> None:
+    answer = client.get("/jobs", params={"min_position": 10**9})
+    assert answer.status_code in (504, 429), answer.text
+
+
+def held_open(client: Client) -> None:
+    """A megabyte that does not come to its end."""
+    host, port = client.base_url.host, client.base_url.port
+    with socket.create_connection((host, port or 80)) as line:
+        token = client.headers["Authorization"]
+        head = f"POST /jobs HTTP/1.1\r\nHost: {host}\r\nAuthorization: {token}\r\n"
+        head += "Content-Type: application/json\r\nContent-Length: 1000000\r\n\r\n"
+        line.sendall(head.encode() + b" " * 900_000)
+        time.sleep(SECONDS)
+
+
+# How many connections do it at once.
+ATTACKS = [
+    ("job of many patterns", post("/jobs", many_patterns(), 422), 4),
+    ("worst legal job", submitted(worst_legal()), 1),
+    ("worst legal job, matched", post("/matches", worst_legal(), 200), 2),
+    ("flexible and tight recipes", submitted(flexible_and_tight()), 1),
+    ("unknown keys", post("/jobs", unknown_keys(), 422), 16),
+    ("unknown keys, matched", post("/matches", unknown_keys(), 422), 16),
+    ("reads ahead of the log", ahead, 300),
+    ("bodies held open", held_open, 60),
+]
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize(
+    ("attack", "connections"), [row[1:] for row in ATTACKS], ids=[row[0] for row in ATTACKS]
+)
+def test_attack__of_one_user__a_bystander_keeps_their_times(
+    attack: Callable[[Client], None], connections: int, clients: dict[str, Client]
+) -> None:
+    bystander, over = Bystander(clients["bob"]), Event()
+    ends = time.monotonic() + SECONDS
+
+    def keep_on() -> None:
+        while time.monotonic() < ends:
+            attack(clients["alice"])
+
+    with ThreadPoolExecutor(connections + 1) as threads:
+        watching = threads.submit(bystander.watch, over)
+        try:
+            for attacking in [threads.submit(keep_on) for _ in range(connections)]:
+                attacking.result()
+        finally:
+            over.set()
+        watching.result()
+    print(
+        f"/healthz {max(bystander.health_seconds):.3f} s, decisions {max(bystander.decision_seconds):.3f} s"
+    )
+    assert max(bystander.health_seconds) < MAX_HEALTH_SECONDS
+    assert max(bystander.decision_seconds) < MAX_DECISION_SECONDS

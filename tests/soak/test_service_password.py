@@ -1,0 +1,60 @@
+"""Somebody with the password of the services attacks; a bystander reads on, and soon writes again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing
+
+import psycopg
+import pytest
+
+from api.store.datastore import connect
+from tests.harness.databases import TestDatabase
+from tests.harness.running import Running, running
+from tests.harness.waiting import until
+
+# It takes the lock, which is kept to the end of the transaction.
+APPEND_NOTHING = "SELECT log.append(" + ", ".join(["'{}'"] * 13) + ")"
+pytestmark = pytest.mark.soak
+
+
+@pytest.fixture
+def line(database: TestDatabase) -> Iterator[Running]:
+    with running(database) as started:
+        yield started
+
+
+def all_live(line: Running) -> bool:
+    return all(process.poll() is None for process in line.processes.values())
+
+
+def writes(line: Running, name: str) -> bool:
+    with line.client() as client:
+        return client.put(f"/users/{name}", json={"roles": ["submitter"]}).is_success
+
+
+def test_services__rubbish_is_notified__all_processes_live(line: Running, database: TestDatabase) -> None:
+    with closing(connect(database.service_url)) as attacker:
+        for number in range(500):
+            attacker.execute("SELECT pg_notify('labledger_log', %s)", (f"rubbish {number}",))
+    assert writes(line, "bystander")
+    line.wait_ready()
+    assert all_live(line)
+
+
+def test_services__somebody_keeps_the_lock_of_appends__others_read_and_write_again_soon(
+    line: Running, database: TestDatabase
+) -> None:
+    with closing(connect(database.service_url)) as attacker:
+        attacker.execute("SET idle_in_transaction_session_timeout = 0")
+        attacker.execute("BEGIN")
+        attacker.execute(APPEND_NOTHING)
+        assert not writes(line, "early"), "it waits its turn in vain"
+        with line.client() as client:
+            assert client.get("/users").status_code == 200
+            assert "append hangs" in client.get("/readyz").text
+        until(lambda: writes(line, "late"), "the attacker to be ended")
+        with pytest.raises(psycopg.OperationalError):
+            attacker.execute("SELECT 1")
+    line.wait_ready()
+    assert all_live(line)
