@@ -131,7 +131,8 @@ class Settings:
         DEFAULT_TAGS,
         values.retention_tags,
         "retention tags of jobs, with commas between: NAME:DAYS, where 0 days are for ever, or "
-        "NAME:DAYS:product for jobs that name a product; the first is that of jobs without a tag",
+        "NAME:DAYS:product for jobs that name a product; the first is that of jobs without a tag; "
+        "nothing is deleted by them yet",
         SERVE,
     )
     max_log_bytes_per_day: int = _setting(

@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from api.cli import main
+from api.setting_values import written
 from api.settings import COMMANDS, Settings, flag, variable
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "configuration.md"
@@ -51,7 +52,7 @@ def _row(setting: Field[Any]) -> str:
 
 
 def _shown(default: object) -> str:
-    return f"{default:g}" if isinstance(default, float) else str(default)
+    return f"{default:g}" if isinstance(default, float) else written(default)
 
 
 def _flags(setting: Field[Any]) -> str:

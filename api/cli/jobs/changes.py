@@ -57,7 +57,7 @@ def _cancel(client: Client, output: Output, path: str, what: str, reason: str) -
 def set_job(client: Client, output: Output, job_id: int, changes: tuple[str, ...]) -> None:
     """Change what JOB says of itself: whiteboard='nightly, again' retention_tag=60days product=null.
 
-    A VALUE that is JSON is taken as that, any other as text.
+    A VALUE that is JSON is taken as that, any other as text. Nothing is deleted by a retention tag yet.
     """
     answer = client.patch(f"/jobs/{job_id}", assigned(changes))
     output.line(answer, f"job {job_id} {'changed' if answer.get('changed', True) else 'is so already'}")

@@ -92,6 +92,12 @@ def test_submit__accepted_with_warnings__prints_them_and_strict_is_passed_on(
     assert server.asked[0].query == {"strict": ["true"]}
 
 
+def test_job__original__prints_the_bytes_that_were_submitted(server: Server, run: Run) -> None:
+    server.on("GET", "/jobs/7/original", Answer({"any": "thing"}))
+    result = run("job", "7", "--original")
+    assert (result.exit_code, json.loads(result.stdout)) == (0, {"any": "thing"})
+
+
 def test_submit__refused_with_wait__nothing_is_waited_for(server: Server, run: Run, file: str) -> None:
     server.on("POST", "/jobs", Answer({"title": "Wrong"}, 422))
     assert run("submit", file, "--wait").exit_code == 1
