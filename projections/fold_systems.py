@@ -32,7 +32,7 @@ def system(models: ReadModels, recorded: Recorded, event: Event, now: Now) -> No
         command(models, recorded, of_system(before, event), now)
 
 
-def lab_enabling(models: ReadModels, recorded: Recorded, event: Event, now: Now) -> None:
+def lab_serving(models: ReadModels, recorded: Recorded, event: Event, now: Now) -> None:
     """The idle systems of a lab go into the idle pool, or out of it, all at once."""
     document(models, recorded, event, now)
     lab_controller = split_subject(recorded.subject)[1]
@@ -52,15 +52,15 @@ def pool_system(models: ReadModels, recorded: Recorded, event: Any, now: Now) ->
 
 
 def _index_idle(models: ReadModels, system: System, now: Now) -> None:
-    if in_idle_pool(system, lab_enabled=True) and _is_enabled(models, system.lab_controller):
+    if in_idle_pool(system, lab_enabled=True) and _is_serving(models, system.lab_controller):
         models.idle_pool.put((system.fqdn,), IdleRow(system.lab_controller), now)
     else:
         models.idle_pool.end((system.fqdn,), now)
 
 
-def _is_enabled(models: ReadModels, lab_controller: str) -> bool:
+def _is_serving(models: ReadModels, lab_controller: str) -> bool:
     lab = models.documents.get(("lab-controller", lab_controller))
-    return lab is not None and bool(lab.document["enabled"])
+    return lab is not None and bool(lab.document["enabled"]) and not lab.document.get("silent")
 
 
 def _system(models: ReadModels, fqdn: str, row: SystemRow) -> System:

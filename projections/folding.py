@@ -30,7 +30,7 @@ from projections.fold_recipes import (
     task_result_details,
     task_state,
 )
-from projections.fold_systems import lab_enabling, pool_system, system
+from projections.fold_systems import lab_serving, pool_system, system
 from projections.intervals import Now
 from projections.read_models import ReadModels
 
@@ -77,12 +77,12 @@ FOLDED: dict[type[Event], Fold] = {
     system_happened.SystemLoanEnded: system,
     directory.PoolSystemAdded: pool_system,
     directory.PoolSystemRemoved: pool_system,
-    directory.LabControllerRegistered: lab_enabling,
+    directory.LabControllerRegistered: lab_serving,
     directory.LabControllerChanged: document,
-    directory.LabControllerEnabled: lab_enabling,
-    directory.LabControllerDisabled: lab_enabling,
-    directory.LabControllerSilent: document,
-    directory.LabControllerHeard: document,
+    directory.LabControllerEnabled: lab_serving,
+    directory.LabControllerDisabled: lab_serving,
+    directory.LabControllerSilent: lab_serving,
+    directory.LabControllerHeard: lab_serving,
     directory.LabControllerRemoved: document_removed,
     directory.DistroTreeRegistered: document,
     directory.DistroTreeChanged: document,

@@ -4,6 +4,12 @@
 SELECT condition, usage, count(*) AS systems FROM read.system_usage
 WHERE until_position = 9223372036854775807 GROUP BY condition, usage ORDER BY condition, usage
 
+-- name: silent_labs
+-- A lab that is disabled gets no recipes whether it is heard or not.
+SELECT name AS lab_controller,
+       ((document->>'enabled')::boolean AND coalesce((document->>'silent')::boolean, false))::integer AS silent
+FROM read.documents WHERE kind = 'lab-controller' AND until_position = 9223372036854775807 ORDER BY name
+
 -- name: recipes_by_state
 -- Unfinished ones: their number is that of the queue and the lab, not that of all recipes ever. To count each state by
 -- itself takes half of what it takes to group them.

@@ -12,10 +12,12 @@ from domain.system.events import SystemLabControllerChanged, SystemRegistered
 # Aggregates with tables of their own; all others are documents.
 _NO_DOCUMENT = frozenset(("job", "recipe-set", "recipe", "system", "command"))
 
-ENABLING = (
+SERVING = (
     directory.LabControllerRegistered,
     directory.LabControllerEnabled,
     directory.LabControllerDisabled,
+    directory.LabControllerSilent,
+    directory.LabControllerHeard,
 )
 """Events after which all idle systems of a lab may be had, or may not."""
 
@@ -33,7 +35,7 @@ class Touched:
             if recorded.version == 1:
                 self._begun.add((kind, name))
             self._mentioned(recorded.event)
-            if isinstance(recorded.event, ENABLING):
+            if isinstance(recorded.event, SERVING):
                 self._enabled[name] = None
 
     def _mentioned(self, event: Event) -> None:

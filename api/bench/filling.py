@@ -15,7 +15,7 @@ from api.bench.told import Told, nobody
 from api.client.lab_file import load
 from api.store.requests import Append, committed, new_command_id
 from domain.access.policy import policy_of, told
-from domain.directory.events import PoolAccessPolicyChanged
+from domain.directory.events import LabControllerHeard, PoolAccessPolicyChanged
 from domain.directory.state import Directory
 from domain.events import Change, Decided, Stamp
 from domain.job.spec import JobSpec
@@ -51,6 +51,7 @@ class Filling:
         with self._stand.client() as client:
             load(client, {**document, "pools": pools, "systems": []})
         self._policies(document["pools"])
+        self._hear_labs()
         for number, some in enumerate(_batches(systems, SYSTEMS_AT_ONCE)):
             self.catch_up()
             self._append([decided for system in some for decided in _registered(system)])
@@ -66,6 +67,18 @@ class Filling:
         ]
         if changes:
             self._append(changes)
+
+    def _hear_labs(self) -> None:
+        """Append a contact of each lab controller: a lab that was never heard gets no recipes."""
+        self.catch_up()
+        labs = self._directory.items("lab-controller")
+        heard: Decided = [
+            (f"lab-controller/{name}", LabControllerHeard())
+            for name, lab in labs
+            if lab.document.get("silent")
+        ]
+        if heard:
+            self._append(heard)
 
     def queue(self, sets: Iterator[dict[str, Any]], recipes: int) -> int:
         """Submit so many recipes at least; the position of the last event."""

@@ -1,7 +1,8 @@
 """Every metric: its name, what it says, and the labels it may have. `docs/metrics.md` is made from these.
 
 No label holds what people have named or what grows without end: no job, recipe, user or system. A scrape is
-read by more people than the log is, and each value of a label is a series for ever.
+read by more people than the log is, and each value of a label is a series for ever. The one exception are lab
+controllers: they are few, and an operator has to know which of them is silent.
 """
 
 from __future__ import annotations
@@ -54,6 +55,11 @@ GAUGES: Final = (
     Declared("recipes", "Unfinished recipes by state", {"state": UNFINISHED}),
     Declared(
         "oldest_unplaced_seconds", "Since the oldest unplaced recipe was submitted; 0: none is unplaced"
+    ),
+    Declared(
+        "lab_controller_silent",
+        "1 for an enabled lab that gets no recipes: its controller is silent, or was never heard",
+        {"lab_controller": None},
     ),
     Declared("watchers", "Watchers that follow the events live"),
     Declared("log_position", "Last position of the log"),

@@ -21,6 +21,7 @@ READ: Final[Mapping[str, tuple[str, str]]] = {
     "systems": ("systems_by_usage", "systems"),
     "recipes": ("recipes_by_state", "recipes"),
     "oldest_unplaced_seconds": ("oldest_unplaced", "seconds"),
+    "lab_controller_silent": ("silent_labs", "silent"),
     "watchers": ("watchers", "watchers"),
     "projector_lag_events": ("projectors", "events"),
     "projector_lag_seconds": ("projectors", "seconds"),
@@ -28,7 +29,7 @@ READ: Final[Mapping[str, tuple[str, str]]] = {
 
 
 # Half of them is nothing to be told: counters that begin at nought again would seem to have been reset.
-WHOLE_ONLY: Final = frozenset({"systems", "recipes", "oldest_unplaced_seconds"})
+WHOLE_ONLY: Final = frozenset({"systems", "recipes", "oldest_unplaced_seconds", "lab_controller_silent"})
 
 
 async def measured(reader: Reader, log: EventLog) -> list[Metric]:

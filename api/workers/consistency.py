@@ -5,20 +5,26 @@ from __future__ import annotations
 import logging
 from collections import Counter
 from datetime import datetime, timedelta
+from typing import Final
 
 from api.store.contacts import Contacts, Heard
 from api.workers.clocks import MAX_DIFFERENCE_SECONDS, Clocks, Reading
 from domain.scheduling.draft import Decision
 from domain.scheduling.partition import Partition
-from domain.scheduling.timers import Clock, Findings, correct
+from domain.scheduling.timers import Clock, Findings, correct, hear, is_waiting_for_a_lab
 
 logger = logging.getLogger(__name__)
+
+
+# A lab that is heard at last gets its recipes this much later.
+LISTEN_SECONDS: Final = 1.0
 
 
 class ConsistencyLoop:
     """Due every so many seconds, also while triggers are unanswered.
 
-    `withheld` counts the turns that ended nothing because the clocks were in doubt, by the doubt.
+    While it waits for a silent lab, it takes turns in between that look at contacts only. `withheld` counts
+    the turns that ended nothing because the clocks were in doubt, by the doubt.
     """
 
     def __init__(self, contacts: Contacts, every_seconds: float) -> None:
@@ -27,19 +33,26 @@ class ConsistencyLoop:
         self._contacts = contacts
         self._every_seconds = every_seconds
         self._due_at: float | None = None
+        self._listen_at = 0.0
+        self._is_whole = True
         self._clocks = Clocks()
         self._doubt: str | None = None
 
-    def is_due(self, monotonic_seconds: float) -> bool:
+    def is_due(self, partition: Partition, monotonic_seconds: float) -> bool:
         """Whether to run now; if so, the next time is that much later."""
-        if self._due_at is not None and monotonic_seconds < self._due_at:
+        self._is_whole = self._due_at is None or monotonic_seconds >= self._due_at
+        if self._is_whole:
+            self._due_at = monotonic_seconds + self._every_seconds
+        elif monotonic_seconds < self._listen_at or not is_waiting_for_a_lab(partition):
             return False
-        self._due_at = monotonic_seconds + self._every_seconds
+        self._listen_at = monotonic_seconds + LISTEN_SECONDS
         return True
 
     def correct(self, partition: Partition, now: datetime, monotonic_seconds: float) -> list[Decision]:
-        """Return the decisions for one commit. Blocking; raises DatabaseAway."""
+        """Return the decisions of the turn that is due, for one commit. Blocking; raises DatabaseAway."""
         heard = self._contacts.heard_by_clock()
+        if not self._is_whole:
+            return hear(partition, Clock(now, _last_heard(heard, now), may_end=False), self.findings)
         may_end = self._may_end(Reading(now, heard.now, monotonic_seconds))
         before = self.findings.never_happen
         decisions = correct(partition, Clock(now, _last_heard(heard, now), may_end), self.findings)

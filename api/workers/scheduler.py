@@ -157,7 +157,7 @@ class Scheduler:
             return
         # Also while more triggers wait: under load there may always be some.
         monotonic_seconds = time.monotonic()
-        if self._consistency is not None and self._consistency.is_due(monotonic_seconds):
+        if self._consistency is not None and self._consistency.is_due(self.partition, monotonic_seconds):
             now = self._clock()
             self._commit(now, self._consistency.correct(self.partition, now, monotonic_seconds))
         elif self._keeping is not None and not self._undecided() and self._keeping.is_due():

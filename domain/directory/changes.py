@@ -55,7 +55,7 @@ def _lab_controller(before: Entry | None, document: Document) -> list[Event]:
     broken_after = document.get("broken_after")
     if before is None:
         limit = BROKEN_AFTER if broken_after is None else broken_after
-        return [happened.LabControllerRegistered(enabled=document["enabled"], broken_after=limit)]
+        return [happened.LabControllerRegistered(document["enabled"], broken_after=limit, silent=True)]
     events: list[Event] = []
     if broken_after not in (None, before.document.get("broken_after", BROKEN_AFTER)):
         events.append(happened.LabControllerChanged(broken_after=broken_after))

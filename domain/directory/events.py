@@ -100,10 +100,15 @@ class PoolRemoved(DirectoryEvent):
 
 @event("lab-controller.registered", version=2)
 class LabControllerRegistered(DirectoryEvent):
-    """`broken_after` provisioning failures in a row make a system Broken; 0 is never."""
+    """`broken_after` provisioning failures in a row make a system Broken; 0 is never.
+
+    `silent`: it has to be heard before its systems get recipes. False where it was registered before policy
+    version 5: contacts were no condition then.
+    """
 
     enabled: bool
     broken_after: int = BROKEN_AFTER
+    silent: bool = False
 
     @classmethod
     def upcast(cls, data: dict[str, Any], version: int) -> dict[str, Any]:
@@ -127,12 +132,12 @@ class LabControllerDisabled(DirectoryEvent):
 
 @event("lab-controller.silent")
 class LabControllerSilent(DirectoryEvent):
-    """It has stopped reporting."""
+    """It has stopped reporting: its systems get no recipes until it is heard."""
 
 
 @event("lab-controller.heard")
 class LabControllerHeard(DirectoryEvent):
-    """It reports again."""
+    """It reports, for the first time or again."""
 
 
 @event("lab-controller.removed")

@@ -192,6 +192,15 @@ class Directory:
         entry = self.get("lab-controller", lab_controller)
         return entry is not None and bool(entry.document["enabled"])
 
+    def is_silent(self, lab_controller: str) -> bool:
+        """Whether it has stopped reporting, or has never been heard."""
+        entry = self.get("lab-controller", lab_controller)
+        return entry is not None and bool(entry.document.get("silent"))
+
+    def is_serving(self, lab_controller: str) -> bool:
+        """Whether the systems of its lab may get recipes."""
+        return self.is_enabled(lab_controller) and not self.is_silent(lab_controller)
+
     def broken_after(self, lab_controller: str | None) -> int:
         """Return the number of provisioning failures that make a system of this lab Broken; 0 is never."""
         entry = None if lab_controller is None else self.get("lab-controller", lab_controller)

@@ -59,7 +59,7 @@ def _count(members: Members, recipe: Recipe, reason: str, broken_after: int) -> 
     system = _system(members, recipe)
     row = system.failures.one_more(recipe.job_id, distro_name(recipe.distro_tree_id, recipe.distro))
     event = SystemProvisioningFailed(
-        recipe_id=recipe.recipe_id, reason=reason, jobs=row.jobs, distros=row.distros
+        recipe_id=recipe.recipe_id, reason=reason, jobs=list(row.jobs), distros=list(row.distros)
     )
     failed: Decided = [(system.subject, event)]
     if is_automated(system.condition) and row.reach(broken_after):

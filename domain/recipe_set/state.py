@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import datetime
 
 from domain.events import Event, Moment
 from domain.priority import Priority
@@ -12,7 +13,10 @@ from domain.values import changed
 
 @dataclass(frozen=True, slots=True)
 class RecipeSet:
-    """`submission` is the log position of its first event: the order of submission."""
+    """`submission` is the log position of its first event: the order of submission.
+
+    `submitted_at` is when the database recorded that event; None until it has.
+    """
 
     recipe_set_id: int
     version: int
@@ -20,6 +24,7 @@ class RecipeSet:
     priority: Priority
     submission: int
     recipe_ids: tuple[int, ...]
+    submitted_at: datetime | None = None
 
     @property
     def subject(self) -> str:
@@ -36,6 +41,7 @@ def evolve(recipe_set: RecipeSet | None, recipe_set_id: int, event: Event, momen
             priority=Priority[event.priority],
             submission=moment.position,
             recipe_ids=tuple(event.recipe_ids),
+            submitted_at=moment.recorded_at,
         )
     assert recipe_set is not None, f"recipe set {recipe_set_id} has events before it was submitted"
     if isinstance(event, RecipeSetPriorityChanged):

@@ -9,7 +9,7 @@ from domain.system.usage import is_automated, is_open
 
 
 class Availability:
-    """Mutable: `put` each new state of a system, `enable` each lab."""
+    """Mutable: `put` each new state of a system, `serve` each lab."""
 
     def __init__(self, labs: Labs) -> None:
         self._labs = labs
@@ -18,14 +18,14 @@ class Availability:
         self._automated = 0
         # Systems that nobody may have, but for who forces them, until they are repaired.
         self.broken = 0
-        self._enabled: dict[str, None] = {}
+        self._serving: dict[str, None] = {}
         self._known: dict[str, tuple[bool, bool, bool, str, bool]] = {}
-        self._in_enabled_labs: int | None = 0
+        self._in_serving_labs: int | None = 0
 
     def put(self, system: System) -> bool:
         """Take in a new state of a system; whether it changed who may have it, whenever it comes free."""
         before = self._known.get(system.fqdn)
-        # Whether the lab is enabled is asked when it matters: it changes for all of them at once.
+        # Whether the lab serves is asked when it matters: it changes for all of them at once.
         is_open_now, automated = is_open(system, lab_enabled=True), is_automated(system.condition)
         place = system.lab_controller, system.condition == "Broken"
         known = (system.usage == "idle", is_open_now, automated, *place)
@@ -39,21 +39,22 @@ class Availability:
         self._open = _with(self._open, bit, is_open_now)
         self._automated = _with(self._automated, bit, automated)
         self.broken = _with(self.broken, bit, known[-1])
-        self._in_enabled_labs = None
+        self._in_serving_labs = None
         return True
 
-    def enable(self, lab_controller: str, enabled: bool) -> None:
-        if enabled:
-            self._enabled[lab_controller] = None
+    def serve(self, lab_controller: str, serving: bool) -> None:
+        """Take in whether the systems of a lab may get recipes: it is enabled, and not silent."""
+        if serving:
+            self._serving[lab_controller] = None
         else:
-            self._enabled.pop(lab_controller, None)
-        self._in_enabled_labs = None
+            self._serving.pop(lab_controller, None)
+        self._in_serving_labs = None
 
     def usable(self, *, forced: bool) -> int:
         """Systems that recipes may have, now or when they come free, if they are viable."""
-        if self._in_enabled_labs is None:
-            self._in_enabled_labs = union(self._labs.lab_controller[name] for name in self._enabled)
-        usable = self._open & self._in_enabled_labs
+        if self._in_serving_labs is None:
+            self._in_serving_labs = union(self._labs.lab_controller[name] for name in self._serving)
+        usable = self._open & self._in_serving_labs
         return usable if forced else usable & self._automated
 
     def idle(self, *, forced: bool) -> int:

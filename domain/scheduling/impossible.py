@@ -5,6 +5,8 @@ Every registered system counts, whatever its condition: what is broken may be re
 
 from __future__ import annotations
 
+from datetime import datetime
+
 from domain.recipe.state import Recipe
 from domain.requirements.distro import DISTRO
 from domain.requirements.host import HOST
@@ -19,10 +21,12 @@ from domain.scheduling.reasons import (
     NO_LAB_HAS_ALL_TREES,
     NO_SYSTEM_MATCHES,
     SIBLING_IMPOSSIBLE,
+    SIBLING_TREE_AWAY,
+    TREE_AWAY,
 )
 from domain.scheduling.rules import why_none
 from domain.scheduling.unknown_names import unknown_names
-from domain.scheduling.whereabouts import where, where_of_each, which_fits_where
+from domain.scheduling.whereabouts import called, where, where_of_each, which_fits_where
 
 
 def why_never(partition: Partition, recipe_set_id: int) -> dict[int, str]:
@@ -41,6 +45,28 @@ def why_never(partition: Partition, recipe_set_id: int) -> dict[int, str]:
         recipe.recipe_id: own.get(recipe.host_recipe_id or recipe.recipe_id, otherwise)
         for recipe in partition.sets.members(recipe_set_id)
     }
+
+
+def why_not_yet(partition: Partition, recipe_set_id: int) -> dict[int, str]:
+    """Return the reason for each host of a set that only lacks distro trees which are away for a moment.
+
+    Empty if the set could never run even with these trees in some lab, or needs none of them.
+    """
+    hosts = partition.sets.hosts(recipe_set_id)
+    at = partition.sets.sets[recipe_set_id].submitted_at
+    away = {host.recipe_id: tree for host in hosts if at and (tree := _tree_away(partition, host, at))}
+    if not away or any(host.recipe_id not in away and not partition.entitled(host) for host in hosts):
+        return {}
+    own = {recipe_id: f"{TREE_AWAY}: {called(partition, tree)}" for recipe_id, tree in away.items()}
+    return {host.recipe_id: own.get(host.recipe_id, SIBLING_TREE_AWAY) for host in hosts}
+
+
+def _tree_away(partition: Partition, host: Recipe, at: datetime) -> int | None:
+    """Return a tree of the recipe or of its guests that is away, or None."""
+    tree_ids = partition.sets.key(host).tree_ids
+    if None in tree_ids:
+        return None
+    return next((tree_id for tree_id in tree_ids if partition.trees_away.is_away(tree_id, at)), None)
 
 
 def _some_lab_serves(partition: Partition, entitled: list[int]) -> bool:

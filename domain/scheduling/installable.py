@@ -110,7 +110,7 @@ class Installable:
         elif kind == "distro-tree":
             self._describe_tree(name)
         elif kind == "lab-controller":
-            self._available.enable(name, self._directory.is_enabled(name))
+            self._available.serve(name, self._directory.is_serving(name))
             self._forget()
         else:
             return False

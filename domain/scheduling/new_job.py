@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from domain.recipe.events import RecipeQueued
 from domain.recipe.state import Recipe
@@ -11,7 +11,7 @@ from domain.scheduling.bitmaps import union
 from domain.scheduling.choice import choices
 from domain.scheduling.draft import Decision, Draft
 from domain.scheduling.granting import grant, is_safe
-from domain.scheduling.impossible import why_never
+from domain.scheduling.impossible import why_never, why_not_yet
 from domain.scheduling.matching import match
 from domain.scheduling.partition import Partition
 from domain.scheduling.reasons import SET_INCOMPLETE, UNSAFE
@@ -24,10 +24,12 @@ def new_job(partition: Partition, trigger: Trigger) -> Iterator[Decision]:
     draft = Draft(partition, trigger)
     recipe_set_id = int(trigger.name)
     never = why_never(partition, recipe_set_id)
-    if never:
-        draft.happen(abort_set(partition.members(recipe_set_id), never))
-    else:
+    if not never:
         _place(draft, recipe_set_id)
+    elif not_yet := why_not_yet(partition, recipe_set_id):
+        _queue(draft, recipe_set_id, not_yet)
+    else:
+        draft.happen(abort_set(partition.members(recipe_set_id), never))
     yield draft.decision()
 
 
@@ -45,9 +47,13 @@ def _place(draft: Draft, recipe_set_id: int) -> None:
         if reason is not None:
             reasons[host.recipe_id] = reason
     if len(reasons) == len(hosts):
-        members = partition.members(recipe_set_id)
-        for host in hosts:
-            draft.happen(members.together(host, RecipeQueued(reason=reasons[host.recipe_id])))
+        _queue(draft, recipe_set_id, reasons)
+
+
+def _queue(draft: Draft, recipe_set_id: int, reasons: Mapping[int, str]) -> None:
+    members = draft.partition.members(recipe_set_id)
+    for host in draft.partition.sets.hosts(recipe_set_id):
+        draft.happen(members.together(host, RecipeQueued(reason=reasons[host.recipe_id])))
 
 
 def _place_one(draft: Draft, recipe_id: int, free: int, reach: int) -> str | None:

@@ -28,6 +28,7 @@ from domain.scheduling.labs import Labs
 from domain.scheduling.raising import Question, Raising
 from domain.scheduling.recipe_sets import RecipeSets
 from domain.scheduling.supposed import Supposed
+from domain.scheduling.trees_away import TreesAway
 from domain.scheduling.triggers import PENDING_SYSTEM, WAKE_UP, Trigger, Triggers
 from domain.scheduling.visible import Visible
 from domain.scheduling.wake_ups import WAKE_UPS, Happened, Row
@@ -57,6 +58,7 @@ class Partition:
         self.holders = Holders()
         self.sets = RecipeSets(self.filters, self.holders, self._admitting.who_of)
         self.triggers = Triggers(self._log_wants)
+        self.trees_away = TreesAway()
         self.systems: dict[str, System] = {}
         self.reserved: dict[str, None] = {}
         # Called before each grant; for explanations, which look at the state of that moment.
@@ -95,7 +97,7 @@ class Partition:
             return Happened(subject, event, before, after)
         if isinstance(event, directory.DirectoryEvent):
             self.directory.apply(recorded)
-            self._document_changed(kind, name, event)
+            self._document_changed(kind, name, recorded)
         return Happened(subject, event)
 
     def _put(self, state: State, *, forget: bool = True) -> None:
@@ -106,7 +108,8 @@ class Partition:
         else:
             self._put_system(state)
 
-    def _document_changed(self, kind: str, name: str, event: Event) -> None:
+    def _document_changed(self, kind: str, name: str, recorded: Recorded) -> None:
+        event = recorded.event
         if kind in ("user", "group", "pool"):
             self.visible.invalidate()
         if isinstance(event, directory.PoolSystemAdded | directory.PoolSystemRemoved):
@@ -119,11 +122,20 @@ class Partition:
             self.sets.look_again((), (name,))
             self.holders.clear()
         elif kind == "distro-tree":
-            self._describing.tree_changed(name)
-            self.holders.clear()
+            self._tree_changed(name, recorded.recorded_at)
         elif kind == "lab-controller":
-            self.available.enable(name, self.directory.is_enabled(name))
+            self.available.serve(name, self.directory.is_serving(name))
             self.holders.clear()
+
+    def _tree_changed(self, name: str, at: datetime) -> None:
+        tree_id = int(name)
+        was_somewhere = bool(self.labs.labs_with(tree_id))
+        self._describing.tree_changed(name)
+        if self.labs.labs_with(tree_id):
+            self.trees_away.arrived(tree_id)
+        elif was_somewhere:
+            self.trees_away.left(tree_id, at)
+        self.holders.clear()
 
     def _put_system(self, system: System) -> None:
         before = self.systems.get(system.fqdn)
@@ -159,7 +171,7 @@ class Partition:
         for tree_id, tree in self.directory.trees():
             self.labs.put_tree(tree_id, tree)
         for name, _ in self.directory.items("lab-controller"):
-            self.available.enable(name, self.directory.is_enabled(name))
+            self.available.serve(name, self.directory.is_serving(name))
         for system in systems:
             self._put_system(system)
 
@@ -294,6 +306,10 @@ class Partition:
         """Bitmap of the systems that could run it, busy or not."""
         key, who = self.sets.asks(host)
         return self.filters.viable(key) & self.labs.access.may(who)
+
+    def in_silent_labs(self) -> int:
+        """Return the bitmap of the systems whose lab controller is silent."""
+        return union(lab for name, lab in self.labs.each() if self.directory.is_silent(name))
 
     def usable(self, host: Recipe) -> int:
         """Bitmap of the viable systems that it may have, now or when they come free."""

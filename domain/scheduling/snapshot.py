@@ -51,6 +51,7 @@ def pieces(partition: Partition) -> Iterator[Piece]:
     head = {
         "position": partition.position,
         "directory": partition.directory.plain(),
+        "trees_away": partition.trees_away.plain(),
         "triggers": [trigger._asdict() for trigger in partition.triggers.waiting()],
     }
     texts = Texts()
@@ -94,6 +95,7 @@ def restored(made: Iterable[Piece]) -> Partition:
     for piece in rest:
         found.take(piece)
     partition.directory.restore(head["directory"])
+    partition.trees_away.restore(head["trees_away"])
     partition.restore(int(head["position"]), found.systems)
     partition.filters.restore(found.evaluated, found.signatures)
     partition.sets.restore(found.recipe_sets, found.recipes)

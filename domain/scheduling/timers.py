@@ -82,6 +82,20 @@ def correct(partition: Partition, clock: Clock, findings: Findings) -> list[Deci
     return [decision for check in checks for decision in check(partition, clock, findings)]
 
 
+def hear(partition: Partition, clock: Clock, findings: Findings) -> list[Decision]:
+    """Return the decisions of a turn that looks at nothing but contacts, for one commit."""
+    partition.suppose_at(clock.now)
+    return list(_lab_controllers(partition, clock, findings))
+
+
+def is_waiting_for_a_lab(partition: Partition) -> bool:
+    """Whether an enabled lab gets no recipes because its controller is silent."""
+    return any(
+        entry.document["enabled"] and entry.document.get("silent")
+        for _, entry in partition.directory.items("lab-controller")
+    )
+
+
 def _watchdogs(partition: Partition, clock: Clock, findings: Findings) -> Iterator[Decision]:
     for recipe_id in sorted(partition.sets.on_clock):
         recipe = partition.sets.recipes[recipe_id]
@@ -137,14 +151,14 @@ def _lent(partition: Partition) -> list[System]:
     return sorted(found, key=lambda system: system.fqdn)
 
 
-def _distro_trees(partition: Partition, _: Clock, findings: Findings) -> Iterator[Decision]:
-    """A set that waits for a tree which no lab has any more is given up."""
-    for recipe_set_id in _without_tree(partition):
+def _distro_trees(partition: Partition, clock: Clock, findings: Findings) -> Iterator[Decision]:
+    """Give up each set that waits for a tree which has been away from every lab for long."""
+    for recipe_set_id in _without_tree(partition, clock.now):
         members = partition.members(recipe_set_id)
         if any(recipe.state not in UNPLACED for recipe in members.recipes):
             continue
         findings.distro_trees_left += 1
-        gone = [recipe for recipe in members.recipes if _is_gone(partition, recipe.distro_tree_id)]
+        gone = [r for r in members.recipes if _is_gone(partition, r.distro_tree_id, clock.now)]
         draft = _draft(partition, f"distro-tree/{gone[0].distro_tree_id}")
         own = {r.recipe_id: f"{DISTRO_LEFT}: {called(partition, r.distro_tree_id)}" for r in gone}
         reasons = {r.recipe_id: own.get(r.recipe_id, SIBLING_IMPOSSIBLE) for r in members.recipes}
@@ -152,21 +166,23 @@ def _distro_trees(partition: Partition, _: Clock, findings: Findings) -> Iterato
         yield draft.decision()
 
 
-def _without_tree(partition: Partition) -> list[int]:
+def _without_tree(partition: Partition, now: datetime) -> list[int]:
     """The sets that stand in a line with a filter that names such a tree; mostly there is no such filter.
 
     A new set stands in none: its own answer says why nobody can serve it.
     """
     found: dict[int, None] = {}
     for entry in partition.filters.in_use():
-        if any(_is_gone(partition, tree_id) for tree_id in entry.key.tree_ids):
+        if any(_is_gone(partition, tree_id, now) for tree_id in entry.key.tree_ids):
             ranks = partition.filters.standing(entry)
             found.update((partition.sets.recipes[rank[-1]].recipe_set_id, None) for rank in ranks)
     return sorted(found)
 
 
-def _is_gone(partition: Partition, tree_id: int | None) -> bool:
-    return tree_id is not None and not partition.labs.labs_with(tree_id)
+def _is_gone(partition: Partition, tree_id: int | None, now: datetime) -> bool:
+    if tree_id is None or partition.labs.labs_with(tree_id):
+        return False
+    return not partition.trees_away.is_away(tree_id, now)
 
 
 def _lab_controllers(partition: Partition, clock: Clock, findings: Findings) -> Iterator[Decision]:

@@ -114,6 +114,7 @@ def recipe_sets(columns: Told) -> Iterator[RecipeSet]:
     read: dict[str, Iterable[Any]] = dict(columns)
     read["priority"] = map(_PRIORITIES.__getitem__, columns["priority"])
     read["recipe_ids"] = map(tuple, columns["recipe_ids"])
+    read["submitted_at"] = map(_moment, columns["submitted_at"])
     return _made(RecipeSet, read)
 
 

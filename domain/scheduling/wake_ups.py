@@ -159,6 +159,7 @@ WAKE_UPS: tuple[Row, ...] = (
     Row("lab of a system changed", (system.SystemLabControllerChanged,), _lab_of),
     Row("distro tree arrived", (directory.DistroTreeRegistered, directory.DistroTreeChanged), _labs_of_tree),
     Row("lab enabled", (directory.LabControllerEnabled,), _lab),
+    Row("lab heard", (directory.LabControllerHeard,), _lab),
     # Not in the seed: a grant can make safe what was not.
     Row("set got a system", (recipe.RecipeScheduled,), _granted),
     # Who may submit there, and whose it is for a while.
@@ -206,6 +207,7 @@ LET_GOES: tuple[Row, ...] = (
     Row("pools changed", (directory.PoolSystemAdded, directory.PoolSystemRemoved), _lab_of_pool_system),
     Row("distro tree changed", (directory.DistroTreeChanged, directory.DistroTreeRemoved), _every_lab),
     Row("lab disabled", (directory.LabControllerDisabled,), _lab_itself),
+    Row("lab silent", (directory.LabControllerSilent,), _lab_itself),
     Row("system withdrawn", (recipe.RecipeAssigned,), _still_holding),
     Row("access policy of a pool changed", (directory.PoolAccessPolicyChanged,), _labs_with_systems_of_pool),
     Row("access policy of a system changed", (system.SystemAccessPolicyChanged,), _lab_of_system),

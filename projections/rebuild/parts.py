@@ -13,14 +13,14 @@ from domain.events import Event, Recorded
 from projections.copying import Copied
 from projections.fold_commands import command_state
 from projections.fold_documents import document, document_removed
-from projections.fold_systems import lab_enabling, pool_system, system
+from projections.fold_systems import lab_serving, pool_system, system
 from projections.folding import FACTS, FOLDED, NOT_SHOWN, Fold
 from projections.read_models import ReadModels, number_of
 
 RECIPES, SYSTEMS = "recipes", "systems"
 PARTS = (RECIPES, SYSTEMS)
 
-_OF_SYSTEMS = (system, lab_enabling, pool_system, document, document_removed)
+_OF_SYSTEMS = (system, lab_serving, pool_system, document, document_removed)
 
 
 class Part:

@@ -13,7 +13,7 @@ from replay.audit.invariant import Found, Invariant, Violation
 from replay.audit.known import Known
 from replay.audit.record import Commit, Decision, Record, Recorded, commits, record_of
 from replay.audit.rest import at_rest_in
-from replay.audit.rules import BY_ACCESS, OnDecisions, of_the_log
+from replay.audit.rules import EVERYTHING, JUDGED, OnDecisions, of_the_log
 from replay.audit.tables import UNPLACED
 from replay.audit.touched import Touched
 from replay.audit.viable import Judge
@@ -36,8 +36,8 @@ class Audit:
         self._judge = Judge(self._known)
         self._of_the_log = of_the_log()
         self._on_decisions = {
-            True: OnDecisions(self._judge),
-            False: OnDecisions(Judge(self._known, by_access=False)),
+            judged: OnDecisions(self._judge if judged == EVERYTHING else Judge(self._known, *judged))
+            for judged in dict.fromkeys(JUDGED.values())
         }
         self._looking: dict[str, tuple[Invariant, ...]] = {}
         # What the scheduler did not know yet, by the ends of commits.
@@ -110,7 +110,7 @@ class Audit:
     def _decision(self, decision: Decision) -> Found:
         """Each is judged by what its basis says and those before it have decided."""
         version = decision.policy_version
-        rules = self._on_decisions[BY_ACCESS[version]] if version in BY_ACCESS else None
+        rules = self._on_decisions[JUDGED[version]] if version in JUDGED else None
         if rules is None:
             self.other_policies[version or 0] += 1
         else:

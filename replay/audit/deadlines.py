@@ -1,4 +1,4 @@
-"""The deadlines of watchdogs: the scheduler ends a recipe only when the time is over (design 4.5).
+"""Deadlines: the scheduler ends a recipe, or gives up a set, only when the time is over (design 4.5).
 
 From policy version 5 on a deadline counts from the time at which the database recorded the event that set it,
 before that from the time that the event names.
@@ -20,6 +20,8 @@ FIRST_TASK_SECONDS = 10_800
 TASK_SECONDS = 1_800
 OVERRIDE = "KILLTIMEOVERRIDE"
 CAUSE = "timer/watchdog/"
+TREE_CAUSE = "timer/distro-tree/"
+TREE_AWAY = timedelta(seconds=600)
 
 
 class Watchdog(NamedTuple):
@@ -61,6 +63,34 @@ class WatchdogsInTime(Invariant):
         deadline = watchdog.by_recorded_at if is_new else watchdog.by_at
         if deadline is None or now < deadline:
             what = f"its watchdog expires at {deadline}, and ended it at {now}"
+            yield self.broken([record.position], [record.subject], what)
+
+
+class TreesAwayInTime(Invariant):
+    """From policy version 5 on a set is given up when its distro tree was away from every lab for 600 s."""
+
+    name = "trees_away_in_time"
+    topics = ("distro-tree.registered", "distro-tree.changed", "distro-tree.removed", "recipe.aborted")
+
+    def __init__(self) -> None:
+        # By tree since when it is in no lab; None while it is in one.
+        self._since: dict[str, datetime | None] = {}
+
+    def event(self, world: World, record: Record) -> Found:
+        if record.kind != "distro-tree":
+            if record.cause.startswith(TREE_CAUSE) and (record.policy_version or 0) >= BY_RECORDED_AT_FROM:
+                yield from self._given_up(record, record.cause.removeprefix(TREE_CAUSE))
+        elif any((record.data.get("urls") or {}).values()):
+            self._since[record.name] = None
+        elif self._since.get(record.name, record) is None:
+            self._since[record.name] = _moment(record.recorded_at)
+
+    def _given_up(self, record: Record, tree: str) -> Found:
+        if tree not in self._since:
+            return
+        since, now = self._since[tree], _moment(record.now)
+        if now is not None and (since is None or now < since + TREE_AWAY):
+            what = f"distro tree {tree} is away since {since}, and its set was given up at {now}"
             yield self.broken([record.position], [record.subject], what)
 
 

@@ -106,6 +106,12 @@ def _tree(state: State, record: Record) -> None:
 def _lab(state: State, record: Record) -> None:
     enabled = record.data["enabled"] if record.happened == "registered" else record.happened == "enabled"
     state.put(state.enabled, record.name, enabled)
+    if record.happened == "registered":
+        state.put(state.silent, record.name, record.data.get("silent") or None)
+
+
+def _contact(state: State, record: Record) -> None:
+    state.put(state.silent, record.name, record.happened == "silent" or None)
 
 
 def _in_pool(state: State, record: Record) -> None:
@@ -158,6 +164,7 @@ FOLDS: dict[str, Fold] = {
     "system.loan-ended": _described(lambda _: {"borrower": None}),
     **{f"distro-tree.{what}": _tree for what in ("registered", "changed", "removed")},
     **{f"lab-controller.{what}": _lab for what in ("registered", "enabled", "disabled")},
+    **{f"lab-controller.{what}": _contact for what in ("silent", "heard")},
     **{f"pool.{what}": _in_pool for what in ("system-added", "system-removed")},
     **{f"pool.{what}": _policy for what in ("access-policy-changed", "removed")},
     **{f"group.{what}": _group for what in ("registered", "changed", "removed")},

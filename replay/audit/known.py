@@ -35,7 +35,7 @@ class Known(World):
         self.changed: defaultdict[str, list[str]] = defaultdict(list)
         self.holding: defaultdict[str, Counter[int]] = defaultdict(Counter)
         self.held: defaultdict[str, Counter[str | None]] = defaultdict(Counter)
-        # Counts what changes the answers for whole labs: trees, and labs that are enabled or disabled.
+        # Counts what changes the answers for whole labs: trees, and labs that begin or cease to serve.
         self.furnished = 0
         self._named = Named()
         self._parties: dict[Who, Who] = {}
@@ -92,7 +92,7 @@ class Known(World):
         if table is self.systems:
             systems = [system for system in (before, value) if isinstance(system, System)]
             return () if len(systems) == 2 and _is_like(*systems) else [system.lab for system in systems]
-        everywhere = table is self.trees or table is self.enabled
+        everywhere = table is self.trees or table is self.enabled or table is self.silent
         if table is self.left or table is self.gone:
             everywhere = before != value
         return list(self.systems_of) if everywhere else ()
@@ -113,7 +113,7 @@ class Known(World):
         elif known is self.sets:
             for member in self.members(cast("int", key)):
                 self._stand(member)
-        elif known is self.trees or known is self.enabled:
+        elif known is self.trees or known is self.enabled or known is self.silent:
             self.furnished += 1
         elif (known is self.left or known is self.gone) and before != value:
             self._regroup()

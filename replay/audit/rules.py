@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from replay.audit.booking import InStep, OneRecipePerSystem
-from replay.audit.deadlines import WatchdogsInTime
+from replay.audit.deadlines import TreesAwayInTime, WatchdogsInTime
 from replay.audit.decisions import Decisions, NobodyFencedWrites, WholeCommits
 from replay.audit.grants import (
     AllowedGrant,
@@ -37,6 +39,7 @@ def of_the_log() -> tuple[Invariant, ...]:
         StartsTogether(),
         RightfulReservation(),
         WatchdogsInTime(),
+        TreesAwayInTime(),
         EveryUnplacedRecipeHasAReason(),
         Decisions(),
         NobodyFencedWrites(),
@@ -60,6 +63,19 @@ class OnDecisions:
         self.decided = [one for one in every if type(one).decided is not OfDecisions.decided]
 
 
-# The policies whose grants must be as the rules written down here have it, by whether they ask who may submit
-# and who has borrowed; who names none must, too.
-BY_ACCESS = {2: False, 3: False, 4: True, 5: True, None: True}
+class Judged(NamedTuple):
+    """`by_access`: who may submit and who has borrowed counts; `by_contact`: silent labs get no recipes."""
+
+    by_access: bool
+    by_contact: bool
+
+
+EVERYTHING = Judged(by_access=True, by_contact=True)
+# The policies whose grants must be as the rules written down here have it; decisions that name none, too.
+JUDGED: dict[int | None, Judged] = {
+    2: Judged(by_access=False, by_contact=False),
+    3: Judged(by_access=False, by_contact=False),
+    4: Judged(by_access=True, by_contact=False),
+    5: EVERYTHING,
+    None: EVERYTHING,
+}

@@ -23,6 +23,8 @@ class State:
         self.systems: dict[str, System] = {}
         self.trees: dict[int, Mapping[str, Any]] = {}
         self.enabled: dict[str, bool] = {}
+        # Labs whose controller has stopped reporting, or has never been heard.
+        self.silent: dict[str, bool] = {}
         # By system the pools that it is in, and by pool who may submit to those in it.
         self.pools: dict[str, tuple[str, ...]] = {}
         self.policies: dict[str, Entries] = {}

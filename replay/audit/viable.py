@@ -65,14 +65,15 @@ class Candidates:
 
 class Judge:
     """Of one world, as it is when asked. Without `by_access` everybody may have every system at any priority:
-    so it was before there were policies.
+    so it was before there were policies. Without `by_contact` silent labs get recipes like others.
     """
 
-    def __init__(self, world: Known, by_access: bool = True) -> None:
+    def __init__(self, world: Known, by_access: bool = True, by_contact: bool = True) -> None:
         # By lab the state in which it was last found that all its holders can be completed.
         self.safe: dict[str, int] = {}
         self._world = world
         self._by_access = by_access
+        self._by_contact = by_contact
         self._answers = Answers()
         self._systems: dict[str, About] = {}
         self._candidates: dict[tuple[str, Need, Who], Candidates] = {}
@@ -105,6 +106,8 @@ class Judge:
 
     def suits(self, need: Need, system: System) -> bool:
         """Whoever may have it: viable, and nobody's but a recipe's, now or when it comes free."""
+        if self._by_contact and system.lab in self._world.silent:
+            return False
         return self.viable(need, system) and may_be_had(self._world, need, system)
 
     def is_right(self, recipe: Recipe, system: System) -> bool:

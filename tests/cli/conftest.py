@@ -56,6 +56,7 @@ def line(servers: ServerPool) -> Iterator[Running]:
     """A real Labledger with the sample lab, for all tests here."""
     with servers.databases("embedded").fresh() as database, running(database) as started:
         started.do("lab", "load", str(SAMPLES / "lab.json"))
+        started.make_contact()
         yield started
 
 

@@ -179,6 +179,7 @@ def line(servers: ServerPool) -> Iterator[Running]:
     """One of its own: jobs are counted from 1 here, whatever other tests have submitted."""
     with servers.databases("embedded").fresh() as database, running(database) as started:
         started.do("lab", "load", str(SAMPLES / "lab.json"))
+        started.make_contact()
         yield started
 
 

@@ -56,6 +56,7 @@ OPEN = {
     "method": f"that of HTTP; `{OTHER}`: none that there is",
     "route": f"the path as in the [API](http.md), such as `/jobs/{{job_id}}`; `{OTHER}`: none that there is",
     "status": "`2xx`, `4xx`, `5xx`: the class of the status of HTTP",
+    "lab_controller": "the name of each lab controller that is registered",
     "projector": "`all`: there is one for all read models",
 }
 ALL = (*GAUGES, *DURATIONS, *COUNTERS, *HISTOGRAMS)

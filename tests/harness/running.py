@@ -8,11 +8,12 @@ import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
+from threading import Event, Thread
 from typing import Any
 
 import httpx
@@ -27,6 +28,8 @@ from tests.harness.waiting import until
 
 SAMPLES = Path(__file__).parents[2] / "replay" / "samples"
 STOP_SECONDS = 60.0
+# Often enough that no lab controller falls silent.
+CONTACT_SECONDS = 30.0
 
 
 @dataclass
@@ -40,6 +43,7 @@ class Running:
     # LABLEDGER_* for every process.
     settings: Mapping[str, str] = field(default_factory=dict)
     _end: int = 0
+    _stopped: Event = field(default_factory=Event)
 
     @property
     def environment(self) -> dict[str, str]:
@@ -71,6 +75,7 @@ class Running:
         process.wait(STOP_SECONDS)
 
     def stop(self) -> None:
+        self._stopped.set()
         for process in self.processes.values():
             process.terminate()
         for process in self.processes.values():
@@ -95,6 +100,27 @@ class Running:
     @cached_property
     def _contract(self) -> Contract:
         return Contract(self.url)
+
+    def make_contact(self, *labs: str) -> None:
+        """Have these lab controllers, or all, heard from now on: only then their systems get recipes."""
+        with self.client() as admin:
+            known = [lab["fqdn"] for lab in admin.get("/lab-controllers").json()["lab_controllers"]]
+            self._ask_for_commands(labs or known)
+            until(lambda: not _silent(admin, labs or known), f"{labs or known} to be heard")
+        asking = Thread(target=self._keep_asking, args=(labs or known,), daemon=True)
+        asking.start()
+
+    def _keep_asking(self, labs: Sequence[str]) -> None:
+        """As lab controllers do all the time."""
+        while not self._stopped.wait(CONTACT_SECONDS):
+            # The service may have been killed.
+            with suppress(httpx.TransportError):
+                self._ask_for_commands(labs)
+
+    def _ask_for_commands(self, labs: Sequence[str]) -> None:
+        for lab in labs:
+            headers = {"Authorization": f"Bearer {self.token}", "Labledger-Acts-As": lab}
+            httpx.get(f"{self.url}/lab-controllers/{lab}/commands", headers=headers, timeout=30, **PLAIN)
 
     def wait_ready(self) -> None:
         until(self._is_ready, "the service to be ready")
@@ -165,3 +191,7 @@ def free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])
+
+
+def _silent(client: httpx.Client, labs: Sequence[str]) -> list[str]:
+    return [lab for lab in labs if client.get(f"/lab-controllers/{lab}").json()["silent"]]

@@ -16,6 +16,7 @@ def line(database: TestDatabase) -> Iterator[Running]:
     """All services, freshly started, with the sample lab loaded."""
     with running(database) as started:
         started.labledger("lab", "load", str(SAMPLES / "lab.json"))
+        started.make_contact()
         yield started
 
 

@@ -125,6 +125,10 @@ def _labs(enabled: bool) -> Callable[[Model], list[str]]:
     return lambda world: [lab for lab in world.case.labs if world.directory.is_enabled(lab) == enabled]
 
 
+def _heard(is_heard: bool) -> Callable[[Model], list[str]]:
+    return lambda world: [lab for lab in world.case.labs if world.directory.is_silent(lab) != is_heard]
+
+
 def tree_labs(world: Model) -> list[str]:
     return [lab for _, tree in world.directory.trees() for lab in tree["urls"]]
 
@@ -161,6 +165,8 @@ VERBS: dict[str, Verb] = {
     "give back": Verb(_such(lambda system: system.reservation is not None), Model.give_back),
     "disable": Verb(_labs(enabled=True), lambda world, lab: world.enable(lab, False)),
     "enable": Verb(_labs(enabled=False), lambda world, lab: world.enable(lab, True)),
+    "fall silent": Verb(_heard(True), Model.fall_silent),
+    "be heard": Verb(_heard(False), Model.hear),
     "move": Verb(_moves, lambda world, what: world.move(*what)),
     "shrink": Verb(
         _such(lambda system: system.inventory["memory_mb"] >= BIG_MB),

@@ -81,6 +81,8 @@ PEOPLE: tuple[tuple[str, Case], ...] = (
     ("break, repair, make manual", case("a b", "!a b", "a b")),
     ("disable, enable", case("a b@2", "a", "ab")),
     ("disable, enable", case("a b c@2", "a b", "ac")),
+    ("fall silent, be heard", case("a b@2", "a", "ab")),
+    ("fall silent, be heard", case("a b c@2", "a b", "ac")),
     ("grow, shrink", case("a b", "a~big b", "ab")),
     ("join, leave", case("a b", "a~pool b", "ab")),
     ("move", case("a b c@2", "a b", "bc ac")),
@@ -105,6 +107,7 @@ RACING: tuple[tuple[str, Case], ...] = (
     ("break, repair", case("a b@2", "a", "ab")),
     ("drain, undrain", case("a:Manual b", "!a b", "High:!a")),
     ("disable, enable", case("a b@2", "a", "a")),
+    ("fall silent, be heard", case("a b@2", "a", "a")),
     ("reserve, give back", case("a:Manual b", "!a b", "!a")),
     ("raise, lower", case("a b", "a", "ab")),
 )

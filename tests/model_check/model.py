@@ -121,7 +121,7 @@ def key_of(world: Model) -> tuple[Any, ...]:
         tuple(world.directory.pools_of(each.fqdn) for each in systems),
         tuple(each.owner for each in systems),
         (repr(sorted(world.entries.items())), repr(sorted(world.borrowers.items())), world.is_in_group),
-        tuple(world.directory.is_enabled(lab) for lab in world.case.labs),
+        tuple((world.directory.is_enabled(lab), world.directory.is_silent(lab)) for lab in world.case.labs),
         tuple(sorted(lab for _, tree in world.directory.trees() for lab in tree["urls"])),
     )
 

@@ -9,12 +9,12 @@ from unittest.mock import patch
 
 from domain.access.submitting import Submitting
 from domain.priority import Priority
-from domain.scheduling import decide, granting, new_job, question
+from domain.scheduling import decide, granting, new_job, question, raising
 from domain.scheduling.draft import Decision
 from domain.scheduling.filters import QUEUED
 from domain.scheduling.partition import Partition
 from domain.scheduling.triggers import LET_GO, Trigger, Triggers
-from domain.scheduling.wake_ups import WAKE_UPS, Row
+from domain.scheduling.wake_ups import LET_GOES, WAKE_UPS, Row
 from domain.system.state import System
 from tests.model_check.actions import Action
 from tests.model_check.case import Case, case
@@ -80,6 +80,10 @@ def _without_let_go() -> AbstractContextManager[object]:
     return patch.dict(decide.ANSWERS, {LET_GO: _keeps})
 
 
+def _without_let_go_of_silent_labs() -> AbstractContextManager[object]:
+    return patch.object(raising, "LET_GOES", tuple(row for row in LET_GOES if row.name != "lab silent"))
+
+
 def _queued_first(system: System) -> tuple[str, ...]:
     return QUEUED, system.lab_controller
 
@@ -135,6 +139,14 @@ PARTS: tuple[TakenOut, ...] = (
     ),
     # A holder waits for what is broken, and others for what it holds.
     TakenOut("let-go", case("a b", "a b", "b"), Manner((*BASIC, "break")), "unsafe", _without_let_go),
+    # A holder waits in a lab that nobody hears, and others for what it holds.
+    TakenOut(
+        "let-go of silent labs",
+        case("a b", "a b", "b"),
+        Manner((*BASIC, "fall silent")),
+        "unsafe",
+        _without_let_go_of_silent_labs,
+    ),
     TakenOut(
         "effective priorities",
         case("a^Low", "Urgent: a", "Normal+: a", "a"),
@@ -178,6 +190,7 @@ PARTS: tuple[TakenOut, ...] = (
     _row("pools changed", case("a b", "a~pool", "ab"), "join, leave"),
     _row("lab of a system changed", case("a b:Broken c@2", "a b"), "move, repair"),
     _row("distro tree arrived", case("a b@2", "a", "ab"), "tree arrives, tree leaves"),
+    _row("lab heard", case("a b@2", "a", "ab"), "fall silent, be heard"),
     _row("lab enabled", case("a b@2", "a", "ab"), "disable, enable"),
     # a is closed to job 0, which waits for b, until something else lets it in.
     _row("access policy of a system changed", case("a b", "ab", "b"), "close, open"),

@@ -139,7 +139,11 @@ def _highest(world: Model, recipe: Recipe, name: str) -> int | None:
 def _may_have(world: Model, system: System, force: bool) -> bool:
     if system.draining or system.reservation is not None:
         return False
-    return (force or system.condition == "Automated") and world.directory.is_enabled(system.lab_controller)
+    return (force or system.condition == "Automated") and _serves(world, system.lab_controller)
+
+
+def _serves(world: Model, lab: str) -> bool:
+    return world.directory.is_enabled(lab) and not world.directory.is_silent(lab)
 
 
 def _rank(world: Model, set_id: int, number: int) -> tuple[int, int, int]:

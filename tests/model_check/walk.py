@@ -23,6 +23,7 @@ OFTEN: dict[str, float] = {
     "automate": 2,
     "undrain": 3,
     "enable": 3,
+    "be heard": 3,
 }
 OFTEN |= {"tree arrives": 3, "give back": 3, "grow": 3, "join": 3, "remove": 0.3, "move": 0.5}
 

@@ -46,7 +46,7 @@ class Plain:
         return {
             fqdn: system.lab_controller
             for fqdn, system in self.systems.items()
-            if in_idle_pool(system, self.directory.is_enabled(system.lab_controller))
+            if in_idle_pool(system, self.directory.is_serving(system.lab_controller))
         }
 
     def shown(self, fqdn: str) -> tuple[object, ...]:

@@ -21,6 +21,7 @@ def line(servers: ServerPool) -> Iterator[Running]:
     """One running Labledger with the sample lab for all tests here, which leave it as they found it."""
     with servers.databases("embedded").fresh() as database, running(database) as started:
         started.do("lab", "load", str(SAMPLES / "lab.json"))
+        started.make_contact()
         yield started
 
 

@@ -82,6 +82,7 @@ def busy(servers: ServerPool) -> Iterator[Running]:
     seed = int(os.environ.get("LABLEDGER_TEST_SEED", "7"))
     with servers.databases("embedded").fresh() as database, running(database) as line:
         line.do("lab", "load", str(SAMPLES / "lab.json"))
+        line.make_contact()
         faults = ("--fail", "10", "--break", "5", "--trouble", "20")
         line.start("lab", "simulate", "--speed", "400", "--seed", str(seed), *faults, name="simulate")
         with line.client() as admin:

@@ -43,6 +43,7 @@ def alone(database: TestDatabase) -> Iterator[Running]:
     """A Labledger whose processes the test may stop."""
     with running(database) as started:
         started.do("lab", "load", str(SAMPLES / "lab.json"))
+        started.make_contact()
         yield started
 
 

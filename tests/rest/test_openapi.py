@@ -38,6 +38,7 @@ def fuzzed(servers: ServerPool) -> Iterator[Running]:
         running(database, **IMPATIENT) as started,
     ):
         started.do("lab", "load", str(SAMPLES / "lab.json"))
+        started.make_contact()
         started.do("submit", str(SAMPLES / "nfs-multihost.xml"))
         yield started
 

@@ -31,6 +31,7 @@ STYLES: dict[str, str] = {
     "draining": "yellow",
     # lab controllers
     "silent": "red",
+    "never": "red",
     "disabled": "yellow",
     # results
     "New": "",

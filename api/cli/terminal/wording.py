@@ -63,5 +63,7 @@ def counted(number: int, one: str) -> str:
 
 def lab_state(lab_controller: Mapping[str, Any]) -> str:
     """`enabled`, or what keeps its systems from recipes."""
-    words = (("disabled", not lab_controller.get("enabled")), ("silent", lab_controller.get("silent")))
-    return ", ".join(word for word, so in words if so) or "enabled"
+    words = ["disabled"] * (not lab_controller.get("enabled"))
+    if lab_controller.get("silent"):
+        words.append("silent" if lab_controller.get("last_heard_at") else "never heard")
+    return ", ".join(words) or "enabled"

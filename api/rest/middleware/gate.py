@@ -80,6 +80,9 @@ class Gate:
     ) -> None:
         """Raises for who has no token that counts, or not the right for this."""
         principal = (await self._principal(req)).acting_as(req.get_header(ACTS_AS))
+        if principal.lab_controller is not None:
+            # Also a request that is refused shows that it is there.
+            await self._heard(principal.lab_controller)
         if principal.role not in allowed:
             raise NotPermitted(f"{req.method} {route_of(req)} is for {', '.join(allowed)}")
         foreign = route.own_lab and params["name"] != principal.lab_controller
@@ -88,8 +91,6 @@ class Gate:
         req.context.principal = principal
         if principal.role == AUDITOR:
             await self._record(req, principal)
-        if principal.lab_controller is not None:
-            await self._heard(principal.lab_controller)
 
     async def _record(self, req: Request, principal: Principal) -> None:
         """Before it is answered; while that cannot be written, nothing is."""

@@ -16,7 +16,7 @@ from domain.scheduling.explaining.refusals import Refusal, of_system
 from domain.scheduling.granting import is_safe
 from domain.scheduling.partition import Partition
 from domain.scheduling.question import in_order
-from domain.scheduling.reasons import IN_ANOTHER_LAB, SET_INCOMPLETE, TO_BE_ASKED, UNSAFE
+from domain.scheduling.reasons import IN_ANOTHER_LAB, LAB_SILENT, SET_INCOMPLETE, TO_BE_ASKED, UNSAFE
 from domain.scheduling.rules import LOAN
 from domain.scheduling.wanted import hopeless
 from domain.system.state import System
@@ -148,6 +148,8 @@ class Candidates:
         enabled = self._partition.directory.is_enabled(system.lab_controller)
         forced = self._partition.sets.key(self._host).forced is not None
         yield from why_not_usable(system, lab_enabled=enabled, forced=forced)
+        if self._partition.directory.is_silent(system.lab_controller):
+            yield f"{LAB_SILENT}: {system.lab_controller}"
         if self._host.lab_controller not in (None, system.lab_controller):
             yield f"{IN_ANOTHER_LAB}: {self._host.lab_controller}"
 

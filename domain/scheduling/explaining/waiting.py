@@ -11,9 +11,10 @@ from domain.scheduling.bitmaps import numbers_in, union
 from domain.scheduling.explaining.candidates import NEVER, NOT_ALLOWED, NOT_NOW, Candidate, Candidates
 from domain.scheduling.explaining.refusals import Refusal, refusals, refused_only_by, viable
 from domain.scheduling.partition import Partition
-from domain.scheduling.reasons import SET_INCOMPLETE
+from domain.scheduling.reasons import SET_INCOMPLETE, TREE_AWAY
 from domain.scheduling.rules import ACCESS, LOAN
 from domain.scheduling.wanted import hopeless
+from domain.scheduling.whereabouts import called
 
 
 @dataclass(frozen=True)
@@ -98,6 +99,9 @@ def why_it_waits(partition: Partition, host: Recipe, asked: Asked) -> Waiting:
         told = [_one(candidates, refused, partition.labs.number(asked.only), could, lent, not_allowed)]
     rules = _rules(everyone, refused)
     summary = _summary(counted, rules, set_waits=_is_set_incomplete(partition, host, usable))
+    tree_id = partition.trees_away.first_of(partition.sets.key(host).tree_ids)
+    if tree_id is not None:
+        summary = f"{TREE_AWAY}: {called(partition, tree_id)}"
     return Waiting(summary, rules, counted, tuple(islice(told, asked.most)), count)
 
 

@@ -73,6 +73,7 @@ def own(database: TestDatabase) -> Iterator[Running]:
     """A Labledger that may be stopped and started."""
     with running(database) as started:
         started.do("lab", "load", str(SAMPLES / "lab.json"))
+        started.make_contact()
         yield started
 
 

@@ -120,7 +120,8 @@ def test_lab_controller__all_its_systems_removed__goes_with_its_tokens(directory
     # Back, it is as it is put.
     tell(directory, "lab-controller/lab-1", {"enabled": False})
     entry = directory.get("lab-controller", "lab-1")
-    assert entry is not None and entry.document["enabled"] is False
+    assert entry is not None
+    assert (entry.document["enabled"], entry.document["silent"]) == (False, True)
 
 
 def test_distro_tree__changed_after_it_was_removed_as_in_older_logs__is_back(directory: Directory) -> None:

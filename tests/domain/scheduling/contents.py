@@ -43,6 +43,7 @@ def contents(partition: Partition) -> dict[str, Any]:
         "_describing",
         "_admitting",
         "visible",
+        "trees_away",
     ):
         del held[part]
     raising = vars(held.pop("_raising"))
@@ -54,6 +55,7 @@ def contents(partition: Partition) -> dict[str, Any]:
             (partition.available.usable(forced=forced), partition.available.idle(forced=forced))
             for forced in (True, False)
         ],
+        "trees_away": partition.trees_away.plain(),
         "sets": _sets(partition),
         "filters": _filters(partition.filters),
         "labs": (list(partition.labs.names), partition.labs.registered),

@@ -151,6 +151,15 @@ def _tree_arrived(world: World) -> int:
     return recipe_id
 
 
+def _lab_heard(world: World) -> int:
+    world.add_idle("a")
+    world.fall_silent("lab-1")
+    recipe_id = world.submit(named("a"))
+    world.settle()
+    world.hear("lab-1")
+    return recipe_id
+
+
 def lab_enabled(world: World) -> int:
     world.add_idle("a")
     world.enable("lab-1", False)
@@ -181,4 +190,5 @@ CASES: dict[str, Callable[[World], int]] = {
     "lab of a system changed": _lab_changed,
     "distro tree arrived": _tree_arrived,
     "lab enabled": lab_enabled,
+    "lab heard": _lab_heard,
 }

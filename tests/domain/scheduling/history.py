@@ -145,7 +145,13 @@ def _change_tree(chance: Random, world: World) -> None:
 
 
 def _switch_lab(chance: Random, world: World) -> None:
-    world.enable(chance.choice(LABS), chance.random() < 0.8)
+    lab, is_serving = chance.choice(LABS), chance.random() < 0.8
+    if chance.random() < 0.5:
+        world.enable(lab, is_serving)
+    elif is_serving:
+        world.hear(lab)
+    else:
+        world.fall_silent(lab)
 
 
 def _submit_for_group(chance: Random, world: World) -> None:

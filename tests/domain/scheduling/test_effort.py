@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from datetime import datetime
 from typing import Any
 
 import pytest
@@ -171,7 +172,7 @@ def _plans_made_anew(partition: Partition, lab_controller: str) -> Plans | None:
     )
 
 
-def _without_tree_by_scan(partition: Partition) -> list[int]:
+def _without_tree_by_scan(partition: Partition, _: datetime) -> list[int]:
     waiting = (partition.members(number).recipes for number in partition.sets.sets)
     return [each[0].recipe_set_id for each in waiting if not partition.labs.labs_with(each[0].distro_tree_id)]
 

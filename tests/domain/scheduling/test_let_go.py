@@ -97,6 +97,13 @@ def _lab_disabled(world: World) -> int:
     return first
 
 
+def _lab_silent(world: World) -> int:
+    world.add_idle("a", "x")
+    first = _holder(world)
+    world.fall_silent("lab-1")
+    return first
+
+
 def _lab_changed(world: World) -> int:
     """The other system moves in the moment in which it is free."""
     world.add_lab("lab-2")
@@ -183,6 +190,7 @@ CASES: list[tuple[str, Callable[[World], int]]] = [
     ("distro tree changed", _tree_changed),
     ("distro tree changed", _tree_removed),
     ("lab disabled", _lab_disabled),
+    ("lab silent", _lab_silent),
     ("system withdrawn", _withdrawn),
     ("access policy of a pool changed", _pool_closed),
     ("access policy of a system changed", _system_closed),

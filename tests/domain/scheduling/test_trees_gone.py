@@ -1,8 +1,21 @@
-"""The consistency loop gives up the sets that wait for a distro tree which has left every lab."""
+"""Sets wait for a distro tree that has left every lab; after ten minutes they are given up."""
 
 from __future__ import annotations
 
-from domain.scheduling.reasons import DISTRO_LEFT, SIBLING_IMPOSSIBLE
+from datetime import timedelta
+
+import orjson
+
+from domain.scheduling.explaining.waiting import Asked, why_it_waits
+from domain.scheduling.reasons import (
+    DISTRO_LEFT,
+    NO_DISTRO_TREE,
+    SIBLING_IMPOSSIBLE,
+    SIBLING_TREE_AWAY,
+    TREE_AWAY,
+)
+from domain.scheduling.snapshot import pieces, restored
+from domain.scheduling.trees_away import AWAY_SECONDS
 from tests.domain.scheduling.given_reasons import reasons
 from tests.domain.scheduling.labs import occupy, wanting
 from tests.domain.scheduling.ticking import tick
@@ -20,7 +33,7 @@ def test_distro_tree__left_every_lab__waiting_set_is_given_up(world: World) -> N
     first, second = world.submit_set([ANY, ANY][:1], guests={0: [2]})[0], world.submit(ANY)
     world.settle()
     world.remove_tree(2)
-    found = tick(world)
+    found = tick(world, AWAY_SECONDS)
     # Its name went with it.
     left = f"{DISTRO_LEFT}: 2"
     assert reasons(found.decisions) == {f"recipe/{first}": SIBLING_IMPOSSIBLE, f"recipe/{first + 1}": left}
@@ -36,7 +49,7 @@ def test_distro_tree__left_one_of_two_labs__set_waits_on(world: World) -> None:
     waiting = world.submit(ANY)
     world.settle()
     world.put_tree(1, "x86_64", ["lab-2"])
-    assert tick(world).decisions == []
+    assert tick(world, AWAY_SECONDS).decisions == []
     assert world.states(waiting) == ["queued"]
 
 
@@ -46,7 +59,7 @@ def test_distro_tree__left_while_a_set_holds_a_system__lets_go_first_and_is_give
     ids = wanting(world, "a", "x")
     assert world.states(*ids) == ["scheduled", "assigned"]
     world.put_tree(1, "x86_64", [])
-    found = tick(world)
+    found = tick(world, AWAY_SECONDS)
     assert set(reasons(found.decisions).values()) == {f"{DISTRO_LEFT}: 1 (tree-1)"}
     assert world.states(*ids, runs["x"]) == ["aborted", "aborted", "waiting"]
     assert world.systems["a"].usage == "idle"
@@ -58,7 +71,7 @@ def test_distro_tree__left_and_the_set_brings_a_distro_of_its_own__waits_on(worl
     waiting = world.submit(ANY, None, distro=OWN)
     world.settle()
     world.remove_tree(1)
-    assert reasons(tick(world).decisions) == {}
+    assert reasons(tick(world, AWAY_SECONDS).decisions) == {}
     assert world.states(waiting) == ["queued"]
 
 
@@ -69,7 +82,103 @@ def test_distro_tree__left_and_several_sets_wait_for_it__each_is_given_up_in_ord
     waiting = [world.submit(want, tree) for want, tree in ((ANY, 2), (named("a"), 1), (named("a"), 2))]
     world.settle()
     world.remove_tree(2)
-    found = tick(world)
+    found = tick(world, AWAY_SECONDS)
     assert list(reasons(found.decisions)) == [f"recipe/{waiting[0]}", f"recipe/{waiting[2]}"]
     assert world.states(*waiting) == ["aborted", "queued", "aborted"]
+    assert tick(world, AWAY_SECONDS).decisions == []
+
+
+def test_distro_tree__deleted_and_put_again_within_a_turn__nobody_is_given_up(world: World) -> None:
+    world.add_idle("a")
+    runs = occupy(world, "a")["a"]
+    waiting = world.submit(ANY)
+    world.settle()
+    world.remove_tree(1)
     assert tick(world).decisions == []
+    assert tick(world, AWAY_SECONDS - 1).decisions == []
+    host = world.partition.sets.recipes[waiting]
+    assert why_it_waits(world.partition, host, Asked(most=1)).summary == f"{TREE_AWAY}: 1"
+    world.put_tree(1, "x86_64", ["lab-1"])
+    assert tick(world, 10 * AWAY_SECONDS).decisions == []
+    world.complete(runs)
+    world.settle()
+    assert world.system_of(waiting) == "a"
+
+
+def test_distro_tree__leaves_twice__is_away_since_the_second_time(world: World) -> None:
+    world.add_idle("a")
+    occupy(world, "a")
+    waiting = world.submit(ANY)
+    for _ in range(2):
+        world.remove_tree(1)
+        assert tick(world, AWAY_SECONDS - 1).decisions == []
+        world.put_tree(1, "x86_64", ["lab-1"])
+    world.remove_tree(1)
+    assert tick(world, AWAY_SECONDS - 1).decisions == []
+    assert tick(world, 1).causes == ["timer/distro-tree/1"]
+    assert world.states(waiting) == ["aborted"]
+
+
+def test_distro_tree__removed_by_a_process_that_is_behind__counts_from_its_record(
+    world: World,
+) -> None:
+    world.add_idle("a")
+    occupy(world, "a")
+    waiting = world.submit(ANY)
+    world.settle()
+    world.now -= timedelta(hours=4)
+    world.database_ahead = timedelta(hours=4)
+    world.remove_tree(1)
+    world.now += timedelta(hours=4)
+    world.database_ahead = timedelta()
+    assert tick(world).decisions == []
+    assert world.states(waiting) == ["queued"]
+
+
+def test_set__submitted_while_its_tree_is_away__waits_and_starts_when_it_is_back(world: World) -> None:
+    world.put_tree(2, "x86_64", ["lab-1"])
+    world.add_idle("a", "b")
+    world.remove_tree(2)
+    world.now += timedelta(seconds=AWAY_SECONDS - 1)
+    first, second = world.submit_set([ANY, ANY], guests={0: [2]})
+    found = world.settle()
+    expected = {first: f"{TREE_AWAY}: 2", first + 1: f"{TREE_AWAY}: 2", second: SIBLING_TREE_AWAY}
+    assert reasons(found) == {f"recipe/{number}": reason for number, reason in expected.items()}
+    assert world.states(first, second) == ["queued", "queued"]
+    world.put_tree(2, "x86_64", ["lab-1"])
+    world.settle()
+    assert world.states(first, second) == ["waiting", "waiting"]
+
+
+def test_set__submitted_ten_minutes_after_its_tree_left__is_given_up_at_once(world: World) -> None:
+    world.add_idle("a")
+    world.remove_tree(1)
+    world.now += timedelta(seconds=AWAY_SECONDS)
+    late = world.submit(ANY)
+    world.settle()
+    assert world.states(late) == ["aborted"]
+
+
+def test_set__answered_long_after_it_was_submitted__is_given_up_by_the_loop(world: World) -> None:
+    """The scheduler was stopped meanwhile."""
+    world.add_idle("a")
+    world.remove_tree(1)
+    late = world.submit(ANY)
+    assert tick(world, AWAY_SECONDS).causes == ["timer/distro-tree/1"]
+    assert world.states(late) == ["aborted"]
+
+
+def test_set__a_sibling_could_never_run__is_given_up_though_a_tree_is_away(world: World) -> None:
+    world.add_idle("a", "b")
+    world.remove_tree(1)
+    first, second = world.submit_set([ANY, ANY], guests={1: [None]})  # type: ignore[list-item]
+    found = world.settle()
+    assert reasons(found)[f"recipe/{second}"] == NO_DISTRO_TREE
+    assert world.states(first, second) == ["aborted", "aborted"]
+
+
+def test_trees_away__scheduler_begins_with_a_snapshot__knows_them(world: World) -> None:
+    world.remove_tree(1)
+    (head, *rest) = orjson.loads(orjson.dumps(list(pieces(world.partition))))
+    partition = restored([head, *rest])
+    assert partition.trees_away.plain() == world.partition.trees_away.plain() != {}

@@ -52,6 +52,12 @@ class World(FoldedLog):
         event = directory.LabControllerEnabled() if enabled else directory.LabControllerDisabled()
         self.commit([(f"lab-controller/{name}", event)])
 
+    def fall_silent(self, name: str) -> None:
+        self.commit([(f"lab-controller/{name}", directory.LabControllerSilent())])
+
+    def hear(self, name: str) -> None:
+        self.commit([(f"lab-controller/{name}", directory.LabControllerHeard())])
+
     def put_tree(self, tree_id: int, arch: str, labs: Iterable[str], family: str = "Fedora") -> None:
         known = self.directory.get("distro-tree", str(tree_id))
         cls = directory.DistroTreeChanged if known else directory.DistroTreeRegistered

@@ -5,6 +5,7 @@ from __future__ import annotations
 from tests.histories.acts.choosing import Act
 from tests.histories.acts.people import (
     enable_or_disable,
+    fall_silent_or_be_heard,
     provision_for_a_person,
     put_tree,
     reserve,
@@ -49,7 +50,7 @@ OPERATORS: tuple[Act, ...] = (
     *(describe, move, change_much, join, change_pool, hit_a_holder),
 )
 PEOPLE: tuple[Act, ...] = (reserve, reserve, provision_for_a_person, return_reserved)
-LAB: tuple[Act, ...] = (enable_or_disable, enable_or_disable, put_tree, take_tree_away)
+LAB: tuple[Act, ...] = (enable_or_disable, fall_silent_or_be_heard, put_tree, take_tree_away)
 EVERYBODY = (*SUBMITTERS, *REPORTS, *OPERATORS, *PEOPLE, *LAB)
 RACING: tuple[Act, ...] = (
     *(cancel_newest, reprioritise_newest, take_free_system_away, hit_a_holder),

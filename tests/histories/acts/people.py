@@ -7,12 +7,16 @@ from typing import Any
 
 from hypothesis import strategies as st
 
+from api.services import Request, Services
+from api.store.requests import Append, Committed
 from api.use_cases.change_document import change_lab_controller
 from api.use_cases.change_system import SystemChange
-from api.use_cases.commit import commit_gathered
+from api.use_cases.commit import append_of, commit_gathered, commit_named
 from api.use_cases.put_document import put_document
 from api.use_cases.remove_document import remove_document
 from api.use_cases.reserve_system import Wanted, reserve_system, return_system
+from domain.directory.events import LabControllerHeard, LabControllerSilent
+from domain.events import Event
 from domain.upkeep.reservation import provisioning
 from tests.histories import labs
 from tests.histories.acts.choosing import (
@@ -57,6 +61,25 @@ def return_reserved(scene: Scene, draw: Draw) -> None:
 def enable_or_disable(scene: Scene, draw: Draw) -> None:
     name, enabled = draw(st.sampled_from(labs.LABS)), draw(st.sampled_from((True, True, False)))
     ask(scene, lambda services, request: change_lab_controller(services, request, name, {"enabled": enabled}))
+
+
+def fall_silent_or_be_heard(scene: Scene, draw: Draw) -> None:
+    name, is_silent = draw(st.sampled_from(labs.LABS)), draw(st.sampled_from((True, False, False)))
+    ask(scene, lambda services, request: _contact(services, request, name, is_silent))
+
+
+async def _contact(services: Services, request: Request, name: str, is_silent: bool) -> Committed | None:
+    """What the consistency loop decides; it is off here."""
+    subject = f"lab-controller/{name}"
+
+    def change() -> Append | None:
+        entry = services.feed.directory.get("lab-controller", name)
+        if entry is None or bool(entry.document.get("silent")) == is_silent:
+            return None
+        event: Event = LabControllerSilent() if is_silent else LabControllerHeard()
+        return append_of(services, request, [(subject, event)], {subject: entry.version})
+
+    return await commit_named(services, request, subject, change)
 
 
 def put_tree(scene: Scene, draw: Draw) -> None:

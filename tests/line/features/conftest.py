@@ -35,6 +35,7 @@ def line(servers: ServerPool) -> Iterator[Running]:
             admin.put(f"/lab-controllers/{fqdn}", json={})
         urls = {fqdn: [f"http://{fqdn}/linux/"] for fqdn in LABS.values()}
         assert admin.put("/distro-trees/1", json={**TREE, "urls": urls}).is_success
+        started.make_contact()
         yield started
         started.labledger("replay", "verify")
 

@@ -18,6 +18,7 @@ def line(servers: ServerPool) -> Iterator[Running]:
     """One running Labledger with the sample lab; every test leaves it idle."""
     with servers.databases("embedded").fresh() as database, running(database) as started:
         started.do("lab", "load", str(SAMPLES / "lab.json"))
+        started.make_contact()
         yield started
         started.labledger("replay", "verify")
 

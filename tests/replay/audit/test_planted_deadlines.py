@@ -1,4 +1,4 @@
-"""Watchdogs that end a recipe before its time is over, by the clock that counts."""
+"""Recipes that end, and sets that are given up, before the time is over by the clock that counts."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from datetime import timedelta
 
 import pytest
 
+from domain.directory.events import DistroTreeRemoved
 from domain.recipe import events as recipe
 from tests.replay.audit.moves import aborted, pending
 from tests.replay.audit.planted import assert_caught, opening
@@ -69,3 +70,28 @@ def test_watchdogs_in_time__lab_gave_it_more_time__counts_from_then() -> None:
     later(story, 19_999, 19_999)
     expire(story)
     assert_caught(story, "watchdogs_in_time", "recipe/1")
+
+
+@pytest.mark.parametrize(
+    ("policy", "away_seconds", "is_found"), [(5, 599, True), (5, 600, False), (4, 0, False)]
+)
+def test_trees_away_in_time__set_is_given_up__not_before_ten_minutes(
+    policy: int, away_seconds: int, is_found: bool
+) -> None:
+    story = opening()
+    story.commit(("distro-tree/1", DistroTreeRemoved()))
+    later(story, away_seconds, away_seconds)
+    story.decide([aborted(2)], cause="timer/distro-tree/1", policy=policy)
+    if is_found:
+        assert_caught(story, "trees_away_in_time", "recipe/2")
+    else:
+        assert story.violations() == []
+
+
+def test_trees_away_in_time__tree_is_back__set_that_is_given_up_is_found() -> None:
+    story = opening()
+    story.commit(("distro-tree/1", DistroTreeRemoved()))
+    story.tree(1, "lab-1")
+    later(story, 10_000, 10_000)
+    story.decide([aborted(2)], cause="timer/distro-tree/1", policy=5)
+    assert_caught(story, "trees_away_in_time", "recipe/2")

@@ -43,6 +43,7 @@ class Half:
 def half_built(database: TestDatabase) -> Iterator[Half]:
     with running(database) as line, owner_session(database.owner_url) as owner:
         line.do("lab", "load", str(SAMPLES / "lab.json"))
+        line.make_contact()
         middle = line.end()
         line.do("submit", str(SAMPLES / "kernel-smoke.xml"))
         until(lambda: line.json("recipe", "1")["state"] == "waiting", "it to be placed")

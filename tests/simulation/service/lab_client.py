@@ -71,7 +71,8 @@ class LabClient:
         async def update(services: Services, request: Request) -> Any:
             resource = LabUpdates(services)
             items = {
-                number: resource._read(item, self._fqdn, request) for number, item in enumerate(body["items"])
+                number: resource._read(item, self._fqdn, request, 1)
+                for number, item in enumerate(body["items"])
             }
             answers = await take_updates(services, request, self._fqdn, items)
             end = await asyncio.to_thread(services.log.end)
