@@ -31,6 +31,7 @@ from domain.scheduling.recipe_sets import RecipeSets
 from domain.scheduling.supposed import Supposed
 from domain.scheduling.trees_away import TreesAway
 from domain.scheduling.triggers import PENDING_SYSTEM, WAKE_UP, Trigger, Triggers
+from domain.scheduling.visible import Visible
 from domain.scheduling.wake_ups import WAKE_UPS, Happened, Row
 from domain.subjects import State, evolve, evolve_known
 from domain.system.state import System
@@ -52,7 +53,8 @@ class Partition:
         self.labs = Labs()
         self.available = Availability(self.labs)
         self.filters = Filters(self.labs, self.effort)
-        self._admitting = Admitting(self.directory, self.labs)
+        self.visible = Visible(self.directory, self.labs)
+        self._admitting = Admitting(self.directory, self.labs, self.visible)
         self._describing = Describing(self.directory, self.labs, self.filters, self._admitting)
         self.holders = Holders()
         self.sets = RecipeSets(self.filters, self.holders, self._admitting.who_of)
@@ -112,6 +114,8 @@ class Partition:
 
     def _document_changed(self, kind: str, name: str, recorded: Recorded) -> None:
         event = recorded.event
+        if kind in ("user", "group", "pool"):
+            self.visible.invalidate()
         if isinstance(event, directory.PoolSystemAdded | directory.PoolSystemRemoved):
             self._describe(self.systems[event.system])
         elif kind == "pool":
@@ -163,6 +167,8 @@ class Partition:
         self.systems[system.fqdn] = system
         if before is None or not looks_alike(before, system):
             self._describe(system)
+        elif before.active_pool != system.active_pool:
+            self.visible.put(system)
         if self.available.put(system):
             self.holders.clear()
         if system.reservation is None:

@@ -42,6 +42,7 @@ def contents(partition: Partition) -> dict[str, Any]:
         "holders",
         "_describing",
         "_admitting",
+        "visible",
         "trees_away",
         "departed",
     ):
@@ -60,6 +61,7 @@ def contents(partition: Partition) -> dict[str, Any]:
         "sets": _sets(partition),
         "filters": _filters(partition.filters),
         "labs": (list(partition.labs.names), partition.labs.registered),
+        "visible": sorted((fqdn, policy) for fqdn, (_, policy) in partition.visible._restricted.items()),
     }
 
 
