@@ -30,27 +30,33 @@ NOT_AGAIN: Final = "the decision cannot be made again as it was: `labledger repl
 
 
 def recipe(
-    follower: Follower, recipe_id: int, at: int | None, most: int, system: str | None, hidden: list[str]
+    follower: Follower,
+    recipe_id: int,
+    at: int | None,
+    most: int,
+    system: str | None,
+    hidden: list[str],
+    unknown: list[str],
 ) -> dict[str, Any]:
     """Why a recipe waits, or why it got its system: as of a position, or of the end of the log.
 
-    `hidden` systems are not told of, but counted.
+    `hidden` systems are not shown; those of them that are `unknown` to the reader are not counted, either.
     A guest is explained by its host. Raises Unknown for a recipe that there is not.
     """
     position = follower.end() if at is None else at
     past = follower.past(f"recipe/{recipe_id}", position)
     told = _folded(recipe_id, past)
     if told.host_recipe_id is not None:
-        host = recipe(follower, told.host_recipe_id, at, most, system, hidden)
+        host = recipe(follower, told.host_recipe_id, at, most, system, hidden, unknown)
         return {**host, "recipe_id": recipe_id, "host_recipe_id": told.host_recipe_id}
+    asked = Asked(most, system, frozenset(hidden), frozenset(unknown))
     if told.state in UNPLACED:
         known = follower.at(position, is_end=at is None)
-        asked = Asked(most, system, frozenset(hidden))
         return {**_of(told, position), **_waiting(follower, known, recipe_id, asked)}
     given = [recorded for recorded in past if isinstance(recorded.event, RecipeScheduled)]
     if given:
         return {**_of(told, position), **_placed(follower, told, given[-1], hidden)}
-    return {**_of(told, position), **_ended(follower, told, past[-1], Asked(most, system, frozenset(hidden)))}
+    return {**_of(told, position), **_ended(follower, told, past[-1], asked)}
 
 
 def _folded(recipe_id: int, past: list[Recorded]) -> Recipe:

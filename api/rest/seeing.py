@@ -13,12 +13,11 @@ from api.rest.contract.queries import Caught
 from api.rest.middleware.principal import Principal, principal_of
 from api.services import Services
 from api.under_way import share_of
-from domain.directory.roles import ADMIN, AUDITOR
+from domain.directory.known_names import KnownNames
+from domain.directory.roles import SEES_ALL
 from domain.errors import Unknown
 from domain.names import called
 from projections.reader import NotThereYet
-
-SEES_ALL = (ADMIN, AUDITOR)
 
 
 def hidden_now(principal: Principal, services: Services) -> frozenset[str]:
@@ -26,6 +25,20 @@ def hidden_now(principal: Principal, services: Services) -> frozenset[str]:
     if principal.role in SEES_ALL:
         return frozenset()
     return services.feed.accesses.hidden_from(principal.user, principal.lab_controller)
+
+
+def unknown_now(principal: Principal, services: Services) -> frozenset[str]:
+    """Return those of them to which the reader may not submit, either: they do not count anywhere."""
+    if principal.role in SEES_ALL:
+        return frozenset()
+    return services.feed.accesses.unknown_to(principal.user, principal.lab_controller)
+
+
+def known_names(principal: Principal, services: Services) -> KnownNames:
+    """Return the names that jobs of the reader may use, but for those that only unknown systems bring."""
+    unknown = unknown_now(principal, services)
+    names = services.feed.directory.known_names()
+    return services.feed.accesses.names_without(unknown, names) if unknown else names
 
 
 async def hidden_systems(req: Request, services: Services) -> frozenset[str]:

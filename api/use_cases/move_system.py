@@ -28,7 +28,6 @@ async def move_system(
     take it out one of both is enough. Raises Unknown, Stale, and NotPermitted.
     """
     await known(services, "system", fqdn)
-    await known(services, "pool", pool)
     # Neither may an old version be taken for the present one, nor what has changed for what is so already.
     await services.feed.catch_up()
     done = await commit(services, lambda: _move(services, request, pool, fqdn, member=member))
@@ -39,12 +38,14 @@ async def move_system(
 
 async def _move(services: Services, request: Request, pool: str, fqdn: str, *, member: bool) -> Append | None:
     directory, subject = services.feed.directory, f"pool/{pool}"
-    entry = directory.get("pool", pool)
-    if entry is None:
-        raise Unknown(called("pool", pool))
     system = (await asyncio.to_thread(services.aggregates.load, [f"system/{fqdn}"])).get(f"system/{fqdn}")
     if not isinstance(system, System):
         raise Unknown(called("system", fqdn))
+    # Before the pool: a system that is hidden is answered like one that is not there, whatever the pool.
+    require_viewed(services, request, system)
+    entry = directory.get("pool", pool)
+    if entry is None:
+        raise Unknown(called("pool", pool))
     require_may_move(services, request, pool, system, member=member)
     require_expected(request, subject, entry.version)
     if directory.pool_has(pool, fqdn) == member:

@@ -53,6 +53,11 @@ def may(person: Person, access: Access, permission: str) -> bool:
     )
 
 
+def may_submit(person: Person, entries: Policy) -> bool:
+    """Whether some entry to submit is for a person, for themselves or for any of their groups."""
+    return any(entry.permission == SUBMIT and _names(entry, person) for entry in entries)
+
+
 def is_open_to_all(policy: Policy) -> bool:
     """Whether everybody may view what this policy counts for."""
     return may(Person(""), Access(policy), VIEW)

@@ -5,15 +5,18 @@ Folded by processes that serve, which ask for a system as it is now before anyth
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from typing import Final
+from itertools import chain
+from typing import Final, NamedTuple
 
-from domain.access.people import Person, is_open_to_all, may
+from domain.access.people import Person, is_open_to_all, may, may_submit
 from domain.access.policy import VIEW, Policy
 from domain.access.sound import names
+from domain.access.submitting import submitting
 from domain.directory import events as happened
-from domain.directory.standing import Groups, access_to, counting_policy
+from domain.directory.known_names import KnownNames
+from domain.directory.standing import Groups, access_to, counting_policy, policy_of_pool
 from domain.directory.state import Directory
 from domain.events import Event, Moment, Recorded, split_subject
 from domain.system import events as of_system
@@ -35,15 +38,25 @@ _OF_POOLS = (happened.PoolRegistered, happened.PoolAccessPolicyChanged, happened
 _OF_PEOPLE = (
     *(happened.UserRegistered, happened.UserRemoved),
     *(happened.GroupRegistered, happened.GroupRemoved),
+    # Who may submit to a system depends on its pools.
+    *(happened.PoolSystemAdded, happened.PoolSystemRemoved),
 )
 # So many people's lists are kept.
 MOST_KEPT: Final = 1_000
 
 
+class Brought(NamedTuple):
+    """What jobs may name because a system has it."""
+
+    keys: frozenset[str] = frozenset()
+    arches: frozenset[str] = frozenset()
+    power_types: frozenset[str] = frozenset()
+
+
 class Accesses:
     """Mutable: `apply` the events of the log in order, each after the directory has it; then ask.
 
-    Of a system it knows what those events say, and nothing else: no inventory, condition or usage.
+    Of a system it knows what those events say, and the names in its inventory: no condition or usage.
     """
 
     def __init__(self, directory: Directory) -> None:
@@ -53,11 +66,18 @@ class Accesses:
         self._restricted: dict[str, Policy] = {}
         self._by_active_pool: dict[str, dict[str, None]] = {}
         self._kept: dict[tuple[str, str | None], frozenset[str]] = {}
+        self._unknown: dict[tuple[str, str | None], frozenset[str]] = {}
+        # What jobs may name because some system has it: equal names of many systems are one object.
+        self._brought: dict[str, Brought] = {}
+        self._equal: dict[Brought, Brought] = {}
+        self._without: dict[frozenset[str], Brought] = {}
         self._each_once: dict[frozenset[str], frozenset[str]] = {}
 
     def apply(self, recorded: Recorded) -> None:
         event = recorded.event
         name = split_subject(recorded.subject)[1]
+        if isinstance(event, of_system.SystemRegistered | of_system.SystemInventoryChanged):
+            self._bring(name, event)
         if isinstance(event, FOLLOWED):
             self._change(name, recorded)
         elif isinstance(event, _OF_POOLS):
@@ -101,8 +121,56 @@ class Accesses:
             hidden = self._kept[asked] = self._each_once.setdefault(hidden, hidden)
         return hidden
 
+    def unknown_to(self, user: str, lab_controller: str | None = None) -> frozenset[str]:
+        """Return the hidden systems to which the user may not submit, either."""
+        hidden = self.hidden_from(user, lab_controller)
+        if not hidden:
+            return hidden
+        asked = user, lab_controller
+        unknown = self._unknown.get(asked)
+        if unknown is None:
+            person = Person(user, Groups(self._directory, user))
+            found = frozenset(fqdn for fqdn in sorted(hidden) if not self._may_submit(person, fqdn))
+            unknown = self._unknown[asked] = self._each_once.setdefault(found, found)
+        return unknown
+
+    def _may_submit(self, person: Person, fqdn: str) -> bool:
+        of_pools = (policy_of_pool(self._directory, pool) for pool in self._directory.pools_of(fqdn))
+        pools = [policy for policy in of_pools if policy is not None]
+        system = self._systems[fqdn]
+        return may_submit(person, submitting(system.access_policy, pools, system.owner).entries)
+
+    def names_without(self, unknown: frozenset[str], names: KnownNames) -> KnownNames:
+        """Return the names without those that only unknown systems bring."""
+        brought = self._without.get(unknown)
+        if brought is None:
+            if len(self._without) >= MOST_KEPT:
+                self._without.clear()
+            kept = dict.fromkeys(some for fqdn, some in self._brought.items() if fqdn not in unknown)
+            brought = self._without[unknown] = _together(kept)
+        arches = brought.arches | {document["arch"] for _, document in self._directory.trees()}
+        return replace(
+            names,
+            systems=names.systems - unknown,
+            keys=names.keys & brought.keys,
+            arches=names.arches & arches,
+            power_types=names.power_types & brought.power_types,
+        )
+
+    def _bring(self, fqdn: str, event: of_system.SystemRegistered | of_system.SystemInventoryChanged) -> None:
+        inventory = event.inventory
+        power_type = inventory.get("power_type")
+        brought = Brought(
+            frozenset(inventory.get("key_values") or ()),
+            frozenset(inventory.get("arches") or ()),
+            frozenset([power_type] if power_type else ()),
+        )
+        self._brought[fqdn] = self._equal.setdefault(brought, brought)
+        self._without.clear()
+
     def _forget(self) -> None:
         self._kept.clear()
+        self._unknown.clear()
         self._each_once.clear()
 
     def _hidden(self, user: str, lab_controller: str | None) -> Iterator[str]:
@@ -118,6 +186,11 @@ class Accesses:
         if kind == "pool":
             return list(self._by_active_pool.get(name, ()))
         return [fqdn for fqdn, system in self._systems.items() if is_left_to(system, kind, name)]
+
+
+def _together(some: Iterable[Brought]) -> Brought:
+    kinds = zip(*some, strict=True)
+    return Brought(*(frozenset(chain.from_iterable(kind)) for kind in kinds))
 
 
 def is_left_to(system: System, kind: str, name: str) -> bool:

@@ -19,6 +19,13 @@ class Leavers:
         if gone:
             self._gone[group] = gone
 
+    def forget(self, group: str, user: str) -> None:
+        """Drop a user who has left, as if never in the group."""
+        gone = self._gone.get(group, {})
+        gone.pop(user, None)
+        if not gone:
+            self._gone.pop(group, None)
+
     def has_left(self, group: str, user: str) -> bool:
         return user in self._gone.get(group, ())
 

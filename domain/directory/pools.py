@@ -24,6 +24,10 @@ class PoolSystems:
             self._systems.get(pool, {}).pop(event.system, None)
             self._pools.get(event.system, {}).pop(pool, None)
 
+    def forget(self, pool: str) -> None:
+        """Drop a pool that was removed."""
+        self._systems.pop(pool, None)
+
     def systems_of(self, pool: str) -> tuple[str, ...]:
         """In the order in which they joined it."""
         return tuple(self._systems.get(pool, ()))

@@ -12,5 +12,8 @@ ROLES = ADMIN, SUBMITTER, LAB_CONTROLLER, AUDITOR, METRICS = (
     "metrics",
 )
 
+# To these no system is hidden.
+SEES_ALL: Final = frozenset((ADMIN, AUDITOR))
+
 # Of these only an admin makes tokens: with any other token one could otherwise rise to them.
 GIVEN_BY_ADMINS: Final = (ADMIN, LAB_CONTROLLER)

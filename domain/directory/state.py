@@ -141,6 +141,31 @@ class Directory:
         self._power_types = dict.fromkeys(values["power_types"])
         self._known = None
 
+    def forget(self, subject: str) -> None:
+        """Drop what is left of a document that was removed.
+
+        Its version goes, too: only a directory that nobody registers names by may forget.
+        """
+        kind, name = split_subject(subject)
+        entry = self._entries.get(kind, {}).get(name)
+        if entry is not None and entry.removed:
+            del self._entries[kind][name]
+            if kind == "pool":
+                self._pools.forget(name)
+
+    def forget_leaver(self, group: str, user: str) -> None:
+        """Drop that a user has left a group."""
+        self._leavers.forget(group, user)
+
+    def has_left(self, group: str, user: str) -> bool:
+        """Whether a user was in a group and is not any more."""
+        return self._leavers.has_left(group, user)
+
+    def people_of(self, group: str) -> tuple[str, ...]:
+        """Return the users in a group; none where there is no such group."""
+        entry = self.get("group", group)
+        return () if entry is None else people_of(entry.document)
+
     def get(self, kind: str, name: str) -> Entry | None:
         """The thing of this name, unless there is none any more."""
         entry = self._entries.get(kind, {}).get(name)

@@ -58,6 +58,7 @@ def why_broken_by_power(system: System, failure: Failure, broken_after: int) -> 
 def _count(members: Members, recipe: Recipe, reason: str, broken_after: int) -> Decided:
     system = _system(members, recipe)
     row = system.failures.one_more(recipe.job_id, distro_name(recipe.distro_tree_id, recipe.distro))
+    # Lists, as the log gives them back: `verify` compares what it decides again.
     event = SystemProvisioningFailed(
         recipe_id=recipe.recipe_id, reason=reason, jobs=list(row.jobs), distros=list(row.distros)
     )

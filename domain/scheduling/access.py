@@ -65,6 +65,14 @@ class Access:
             if not self._named[name]:
                 del self._named[name]
                 self._news[name] = None
+                self._forget(name)
+
+    def _forget(self, name: tuple[str, str]) -> None:
+        """Drop the maxima of whoever is told apart by a name that no class has any more."""
+        kind, value = name
+        for known in self._maxima.values():
+            for who in [each for each in known if getattr(each, kind) == value]:
+                del known[who]
 
     # Who is who
 

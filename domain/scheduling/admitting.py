@@ -9,6 +9,7 @@ from domain.access.submitting import Who, submitting
 from domain.directory.state import Directory
 from domain.recipe.state import Recipe
 from domain.scheduling.labs import Labs
+from domain.scheduling.visible import Visible
 from domain.system.state import System
 
 # Systems are many, policies few.
@@ -18,8 +19,9 @@ _submitting = lru_cache(4096)(submitting)
 class Admitting:
     """Mutable: it keeps the policies of pools as they were read last."""
 
-    def __init__(self, directory: Directory, labs: Labs) -> None:
+    def __init__(self, directory: Directory, labs: Labs, visible: Visible) -> None:
         self._directory = directory
+        self._visible = visible
         self._labs = labs
         self._policies: dict[str, Policy] = {}
 
@@ -29,6 +31,7 @@ class Admitting:
         borrower = system.loan and system.loan.user
         decides = _submitting(system.access_policy, policies, system.owner, borrower)
         self._labs.access.put(self._labs.number(system.fqdn), decides)
+        self._visible.put(system)
 
     def pool_changed(self, pool: str) -> tuple[str, ...]:
         """Its policy may be another one: the systems that are in it, which are to be admitted again."""

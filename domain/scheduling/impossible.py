@@ -96,11 +96,12 @@ def _why_none(partition: Partition, host: Recipe) -> str:
     key = partition.sets.key(host)
     if None in key.tree_ids:
         return _with(NO_DISTRO_TREE, _unknown_of_trees(partition, host))
-    if partition.filters.viable(key):
+    known = ~partition.visible.hidden_from(host.owner)
+    if partition.filters.viable(key) & known:
         return NO_ACCESS
-    reason = why_none(partition.labs, key)
+    reason = why_none(partition.labs, key, known)
     if reason == NO_SYSTEM_MATCHES:
-        return _with(reason, unknown_names(partition, HOST, host.host_requires))
+        return _with(reason, unknown_names(partition, HOST, host.host_requires, host.owner))
     return _with(reason, where(partition, key.tree_ids) if reason in ABOUT_TREES else "")
 
 
@@ -108,7 +109,11 @@ def _unknown_of_trees(partition: Partition, host: Recipe) -> str:
     """Return the names unknown in the distro requirements of the recipe and of its guests."""
     members = partition.sets.members(host.recipe_set_id)
     own = [each for each in members if host.recipe_id in (each.recipe_id, each.host_recipe_id)]
-    told = (unknown_names(partition, DISTRO, each.distro_requires) for each in own if each.distro_requires)
+    told = (
+        unknown_names(partition, DISTRO, each.distro_requires, host.owner)
+        for each in own
+        if each.distro_requires
+    )
     return "; ".join(dict.fromkeys(filter(None, told)))
 
 

@@ -23,6 +23,7 @@ from domain.scheduling.availability import Availability
 from domain.scheduling.filter_key import FilterKey
 from domain.scheduling.labs import Distro, Labs
 from domain.scheduling.rules import could_install
+from domain.scheduling.visible import Visible
 from domain.system import events as system
 from domain.system.state import System, evolve
 
@@ -80,7 +81,7 @@ class Installable:
         self._directory = directory
         self._labs = Labs()
         self._available = Availability(self._labs)
-        self._admitting = Admitting(directory, self._labs)
+        self._admitting = Admitting(directory, self._labs, Visible(directory, self._labs))
         self._systems: dict[str, System] = {}
         # Systems of which something is new, and whether that is more than who may submit there.
         self._stale: dict[str, bool] = {}

@@ -21,6 +21,7 @@ from domain.scheduling.admitting import Admitting
 from domain.scheduling.availability import Availability
 from domain.scheduling.batches import end_batch_unless, newly_assigned, resume
 from domain.scheduling.bitmaps import union
+from domain.scheduling.departed import Departed, Name
 from domain.scheduling.describing import Describing, looks_alike
 from domain.scheduling.effort import Effort
 from domain.scheduling.filters import Filters
@@ -32,6 +33,7 @@ from domain.scheduling.recipe_sets import RecipeSets
 from domain.scheduling.supposed import Supposed
 from domain.scheduling.trees_away import TreesAway
 from domain.scheduling.triggers import PENDING_SYSTEM, WAKE_UP, Trigger, Triggers
+from domain.scheduling.visible import Visible
 from domain.scheduling.wake_ups import WAKE_UPS, Happened, Row
 from domain.subjects import State, evolve, evolve_known
 from domain.system.state import System
@@ -53,12 +55,14 @@ class Partition:
         self.labs = Labs()
         self.available = Availability(self.labs)
         self.filters = Filters(self.labs, self.effort)
-        self._admitting = Admitting(self.directory, self.labs)
+        self.visible = Visible(self.directory, self.labs)
+        self._admitting = Admitting(self.directory, self.labs, self.visible)
         self._describing = Describing(self.directory, self.labs, self.filters, self._admitting)
         self.holders = Holders()
         self.sets = RecipeSets(self.filters, self.holders, self._admitting.who_of)
         self.triggers = Triggers(self._log_wants, self._rank_of_new)
         self.trees_away = TreesAway()
+        self.departed = Departed()
         self.systems: dict[str, System] = {}
         self.reserved: dict[str, None] = {}
         # Called before each grant; for explanations, which look at the state of that moment.
@@ -93,8 +97,10 @@ class Partition:
             self._put(after, newly_assigned=newly_assigned(recorded.stamp))
             return Happened(subject, event, before, after)
         if isinstance(event, directory.DirectoryEvent):
+            people = self.directory.people_of(name) if kind == "group" else ()
             self.directory.apply(recorded)
             self._document_changed(kind, name, recorded)
+            self._note_departed(recorded, people)
         return Happened(subject, event)
 
     def _put(self, state: State, *, forget: bool = True, newly_assigned: bool = False) -> None:
@@ -109,6 +115,8 @@ class Partition:
 
     def _document_changed(self, kind: str, name: str, recorded: Recorded) -> None:
         event = recorded.event
+        if kind in ("user", "group", "pool"):
+            self.visible.invalidate()
         if isinstance(event, directory.PoolSystemAdded | directory.PoolSystemRemoved):
             self._describe(self.systems[event.system])
         elif kind == "pool":
@@ -123,6 +131,27 @@ class Partition:
         elif kind == "lab-controller":
             self.available.serve(name, self.directory.is_serving(name))
             self.holders.clear()
+
+    def _note_departed(self, recorded: Recorded, people: Iterable[str]) -> None:
+        """Note names that stand for nobody any more, and forget those of long ago.
+
+        `people` were in the group before, where it is one.
+        """
+        subject, at = recorded.subject, recorded.recorded_at
+        if isinstance(recorded.event, directory.REMOVED):
+            self.departed.note(Name(subject), at)
+        for user in people:
+            if self.directory.has_left(split_subject(subject)[1], user):
+                self.departed.note(Name(subject, user), at)
+        for each in self.departed.due(at, self._is_used):
+            if each.user is None:
+                self.directory.forget(each.subject)
+            else:
+                self.directory.forget_leaver(split_subject(each.subject)[1], each.user)
+
+    def _is_used(self, name: Name) -> bool:
+        kind, group = split_subject(name.subject)
+        return kind == "group" and self.sets.is_for(group, name.user)
 
     def _tree_changed(self, name: str, at: datetime) -> None:
         tree_id = int(name)
@@ -139,6 +168,8 @@ class Partition:
         self.systems[system.fqdn] = system
         if before is None or not looks_alike(before, system):
             self._describe(system)
+        elif before.active_pool != system.active_pool:
+            self.visible.put(system)
         if self.available.put(system):
             self.holders.clear()
         if system.reservation is None:

@@ -172,6 +172,12 @@ class RecipeSets:
         if not self.members(recipe.recipe_set_id):
             del self.sets[recipe.recipe_set_id]
 
+    def is_for(self, group: str, user: str | None = None) -> bool:
+        """Whether an unfinished recipe is on behalf of a group, of this user or of anybody."""
+        if user is not None:
+            return (user, group) in self._people
+        return any(group == other for _, other in self._people)
+
     def look_again(self, users: Collection[str], groups: Collection[str | None]) -> None:
         """At whose the recipes of these users are, and those for these groups: that may be otherwise now."""
         for (owner, group), theirs in self._people.items():

@@ -136,21 +136,21 @@ def could_install(labs: Labs, key: FilterKey) -> int:
     return reduce(lambda passed, rule: passed & rule.passes(labs, key), FITTING[:-1], labs.registered)
 
 
-def why_none(labs: Labs, key: FilterKey) -> str:
-    """The reason of the first rule that leaves nobody, for a filter that no system fits.
+def why_none(labs: Labs, key: FilterKey, among: int) -> str:
+    """The reason of the first rule that leaves nobody, for a filter that no system of a bitmap fits.
 
     Where the last one does, what the submitter asked for may exist: then it is said what all of it lacks.
     """
-    left = labs.registered
+    left = labs.registered & among
     for rule in FITTING:
         left &= rule.passes(labs, key)
         if not left:
-            return _of_matches(labs, key) if rule is FITTING[-1] else rule.reason
+            return _of_matches(labs, key, among) if rule is FITTING[-1] else rule.reason
     raise AssertionError(f"{key} fits systems")
 
 
-def _of_matches(labs: Labs, key: FilterKey) -> str:
-    matches = labs.registered & _requirement(labs, key)
+def _of_matches(labs: Labs, key: FilterKey, among: int) -> str:
+    matches = labs.registered & among & _requirement(labs, key)
     if not matches:
         return reasons.NO_SYSTEM_MATCHES
     for rule in FITTING:

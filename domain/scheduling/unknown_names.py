@@ -15,17 +15,18 @@ from domain.scheduling.partition import Partition
 MAX_NAMES: Final = 4
 
 
-def unknown_names(partition: Partition, language: Language, requirement: str) -> str:
-    """Return `there is no pool "smal"; there is no key "HVN"`, empty if the lab has all names."""
-    found = dict.fromkeys(_unknown(partition, language, requirement))
+def unknown_names(partition: Partition, language: Language, requirement: str, owner: str) -> str:
+    """Return `there is no pool "smal"; there is no key "HVN"`, empty if the owner may know all names."""
+    found = dict.fromkeys(_unknown(partition, language, requirement, owner))
     return "; ".join(islice(found, MAX_NAMES))
 
 
-def _unknown(partition: Partition, language: Language, requirement: str) -> Iterator[str]:
+def _unknown(partition: Partition, language: Language, requirement: str, owner: str) -> Iterator[str]:
     mentions = [each for each in language.mentions(requirement) if not each.excludes]
     if not mentions:
         return
     known = partition.directory.known_names()
     for mention in mentions:
-        if not known.knows(mention.kind, mention.name):
+        kind, name = mention.kind, mention.name
+        if not known.knows(kind, name) or not partition.visible.knows(owner, kind, name):
             yield unknown_name(KINDS[mention.kind], mention.name)

@@ -24,7 +24,9 @@ def why_waits(partition: Partition, host: Recipe, free: int) -> str:
     key = partition.sets.key(host)
     idle = partition.available.idle(forced=key.forced is not None)
     closed = partition.filters.viable(key) & ~partition.entitled(host)
-    return NO_IDLE_ACCESS if closed & idle & free else NO_IDLE_SYSTEM
+    closed_now = closed & idle & free
+    is_known = bool(closed_now and closed_now & ~partition.visible.hidden_from(host.owner))
+    return NO_IDLE_ACCESS if is_known else NO_IDLE_SYSTEM
 
 
 def _why_none_usable(partition: Partition, viable: int) -> str:

@@ -9,6 +9,7 @@ from api.rest.context import query_of
 from api.rest.contract import queries
 from api.rest.contract.answers import explanations as answers
 from api.rest.contract.operation import operation
+from api.rest.middleware.principal import principal_of
 from api.services import Services
 
 
@@ -26,6 +27,7 @@ class Explanations:
         told = await self._services.explainer.ask(
             "recipe",
             hidden=list(hidden),
+            unknown=list(seeing.unknown_now(principal_of(req), self._services)),
             recipe_id=recipe_id,
             # Of the present it tells what is in the log by the time that it answers.
             at=None if query.as_of is None else at.position,

@@ -49,7 +49,7 @@ async def read_job(
 async def _check(
     services: Services, principal: Principal, body: bytes, kind: str, *, strict: bool
 ) -> ReadJob:
-    known = services.feed.directory.known_names()
+    known = seeing.known_names(principal, services)
     hidden = seeing.hidden_now(principal, services)
     read = partial(intake.read_job, strict=strict, hidden=hidden, tags=services.retention_tags)
     asked = (body, kind, known, principal.user, principal.is_admin)

@@ -52,8 +52,9 @@ class Matches:
         kind, body = door_of(req), await read_body(req)
         strict = query_of(req, queries.Strict).strict
         named, warnings = await self._asked(principal_of(req), body, kind, strict=strict)
-        require_few(len(named), sum(1 for _ in self._services.feed.directory.items("system")))
         hidden = seeing.hidden_now(principal_of(req), self._services)
+        registered_count = sum(1 for _ in self._services.feed.directory.items("system"))
+        require_few(len(named), registered_count - len(hidden))
         asked = [asked for _, asked in named]
         told = await self._services.explainer.ask("matches", recipes=asked, hidden=list(hidden))
         recipes = [

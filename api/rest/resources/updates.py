@@ -89,7 +89,7 @@ class LabUpdates:
                 left = max(0, left - len(error.faults))
         return items, answers
 
-    def _read(self, item: dict[str, Any], name: str, request: Requested, most: int) -> Read:
+    def _read(self, item: dict[str, Any], name: str, request: Requested, most: int = FAULT_LIMIT) -> Read:
         """Raises FaultyInput with everything that is wrong with the item, `most` faults in words."""
         if len(orjson.dumps(item)) > MAX_BODY_BYTES:
             raise FaultyInput([Fault("item", f"is larger than {MAX_BODY_BYTES} bytes")])

@@ -106,9 +106,10 @@ class Candidates:
         """How many recipes a system asks before it, which is usable for it."""
         return self._before[number]
 
-    def first_in_order(self) -> int:
-        """How many of the usable systems ask nobody before it."""
-        return sum(not before for before in self._before.values())
+    def first_in_order(self, unknown: int = 0) -> int:
+        """How many of the usable systems ask nobody before it, but for those of a bitmap."""
+        excluded = set(numbers_in(unknown))
+        return sum(not before for number, before in self._before.items() if number not in excluded)
 
     def refused(self, number: int, verdict: str) -> Candidate:
         """A system that some rule refuses."""

@@ -56,33 +56,36 @@ class Waiting:
 
 @dataclass(frozen=True)
 class Asked:
-    """So many systems at `most`, but for those that are `unseen`; or `only` one, whatever it is."""
+    """So many systems at `most`, but for those that are `unseen`; or `only` one, whatever it is.
+
+    `unknown` are those of them that are not counted, either.
+    """
 
     most: int
     only: str | None = None
     unseen: frozenset[str] = frozenset()
+    unknown: frozenset[str] = frozenset()
 
 
 def why_it_waits(partition: Partition, host: Recipe, asked: Asked) -> Waiting:
     """Of a recipe that has no system, and needs one of its own."""
-    # Whoever explains the past may not know all systems that are hidden now.
-    hidden = [fqdn for fqdn in sorted(asked.unseen) if fqdn in partition.systems]
-    seen = ~union(1 << partition.labs.number(fqdn) for fqdn in hidden)
-    refused = refusals(partition.labs, partition.sets.asks(host))
+    seen, unknown = ~_bitmap(partition, asked.unseen), _bitmap(partition, asked.unknown)
+    refused = _without(unknown, refusals(partition.labs, partition.sets.asks(host)))
     candidates = Candidates(partition, host, refused)
-    could = viable(partition.labs, refused)
+    could = viable(partition.labs, refused) & ~unknown
     lent = refused_only_by(refused, LOAN.name)
     not_allowed = refused_only_by(refused, ACCESS.name, LOAN.name) & ~lent
     ordered = candidates.in_order(could & seen, asked.most)
-    usable = partition.usable(host)
+    usable = partition.usable(host) & ~unknown
+    everyone = partition.labs.columns.everyone & ~unknown
     counted = Counted(
-        known=partition.labs.columns.everyone.bit_count(),
+        known=everyone.bit_count(),
         viable=could.bit_count(),
         usable=usable.bit_count(),
-        idle=partition.idle(host).bit_count(),
+        idle=(partition.idle(host) & ~unknown).bit_count(),
         not_allowed=not_allowed.bit_count(),
         lent=lent.bit_count(),
-        first_in_order=candidates.first_in_order(),
+        first_in_order=candidates.first_in_order(unknown),
     )
     told: Iterable[Candidate]
     count = ((could | lent | not_allowed) & seen).bit_count() if asked.only is None else 1
@@ -94,12 +97,22 @@ def why_it_waits(partition: Partition, host: Recipe, asked: Asked) -> Waiting:
         )
     else:
         told = [_one(candidates, refused, partition.labs.number(asked.only), could, lent, not_allowed)]
-    rules = _rules(partition, refused)
+    rules = _rules(everyone, refused)
     summary = _summary(counted, rules, set_waits=_is_set_incomplete(partition, host, usable))
     tree_id = partition.trees_away.first_of(partition.sets.key(host).tree_ids)
     if tree_id is not None:
         summary = f"{TREE_AWAY}: {called(partition, tree_id)}"
     return Waiting(summary, rules, counted, tuple(islice(told, asked.most)), count)
+
+
+def _bitmap(partition: Partition, names: frozenset[str]) -> int:
+    """Return the systems of these names. A partition of the past may lack some that are hidden now."""
+    return union(1 << partition.labs.number(fqdn) for fqdn in sorted(names) if fqdn in partition.systems)
+
+
+def _without(unknown: int, refused: Iterable[Refusal]) -> tuple[Refusal, ...]:
+    """Return the refusals of the other systems."""
+    return tuple(Refusal(rule, says, systems & ~unknown) for rule, says, systems in refused)
 
 
 def _one(
@@ -112,8 +125,8 @@ def _one(
     return candidates.refused(number, NOT_ALLOWED if closed >> number & 1 else NEVER)
 
 
-def _rules(partition: Partition, refused: Iterable[Refusal]) -> tuple[RuleTold, ...]:
-    everyone = left = partition.labs.columns.everyone
+def _rules(everyone: int, refused: Iterable[Refusal]) -> tuple[RuleTold, ...]:
+    left = everyone
     told = []
     for rule, says, systems in refused:
         left &= ~systems

@@ -42,7 +42,7 @@ TO_ABORTED = [happened.RecipeAborted(reason="no power"), system_happened.SystemP
 # Before its first task the system was not provisioned.
 TO_NOT_PROVISIONED = [
     *TO_ABORTED,
-    system_happened.SystemProvisioningFailed(recipe_id=1, reason="no power", jobs=(1,), distros=("tree 1",)),
+    system_happened.SystemProvisioningFailed(recipe_id=1, reason="no power", jobs=[1], distros=["tree 1"]),
 ]
 TO_SIX_HUNDRED: list[Event] = [happened.WatchdogSet(seconds=600)]
 NOTHING: list[Event] = []

@@ -43,7 +43,9 @@ def contents(partition: Partition) -> dict[str, Any]:
         "holders",
         "_describing",
         "_admitting",
+        "visible",
         "trees_away",
+        "departed",
     ):
         del held[part]
     raising = vars(held.pop("_raising"))
@@ -57,9 +59,11 @@ def contents(partition: Partition) -> dict[str, Any]:
             for forced in (True, False)
         ],
         "trees_away": partition.trees_away.plain(),
+        "departed": partition.departed.plain(),
         "sets": _sets(partition),
         "filters": _filters(partition.filters),
         "labs": (list(partition.labs.names), partition.labs.registered),
+        "visible": sorted((fqdn, policy) for fqdn, (_, policy) in partition.visible._restricted.items()),
     }
 
 

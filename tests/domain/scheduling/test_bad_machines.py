@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import orjson
 import pytest
 
 from domain.directory.events import LabControllerChanged
+from domain.events import data_of, from_data
 from domain.recipe_set.messages import (
     Report,
     ReportAborted,
@@ -229,3 +231,9 @@ def test_failures__one_bad_machine_and_20_recipes__aborts_two(lab: World) -> Non
                 lab.complete(recipe.recipe_id)
             lab.settle()
     assert sorted(lab.states(*recipes)) == ["aborted"] * 2 + ["completed"] * 18
+
+
+def test_failure__stored_and_read__is_what_was_decided(lab: World) -> None:
+    fail_once(lab, 1)
+    (event,) = [each.event for each in lab.log if each.event.TOPIC == "system.provisioning-failed"]
+    assert from_data(event.TOPIC, event.VERSION, orjson.loads(orjson.dumps(data_of(event)))) == event

@@ -37,6 +37,8 @@ from domain.upkeep.reservation import reserve
 from tests.domain.recipe.made import recipe_new
 from tests.domain.scheduling.folded_log import FoldedLog
 
+VIEWED: Form = {"permission": "view", "everybody": True}
+
 
 class World(FoldedLog):
     """Mutable. Every change goes through `commit`, as it would in the real log."""
@@ -202,6 +204,11 @@ class World(FoldedLog):
         self.commit([(f"pool/{pool}", directory.PoolAccessPolicyChanged(entries=entries))])
 
     def open_system(self, fqdn: str, *entries: Form) -> None:
+        """To these, and nobody else; everybody may view it."""
+        self.hide_system(fqdn, VIEWED, *entries)
+
+    def hide_system(self, fqdn: str, *entries: Form) -> None:
+        """From all but these."""
         changed = SystemAccessPolicyChanged(entries=entries, active_pool=None)
         self.commit([(f"system/{fqdn}", changed)])
 

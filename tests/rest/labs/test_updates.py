@@ -245,6 +245,7 @@ def test_command__to_provision_failed__its_recipe_ends_in_the_same_commit(
         (f"command/{command['id']}", "command.failed"),
         (f"recipe/{recipe_id}", "recipe.aborted"),
         (f"system/{machine}", "system.pending"),
+        (f"system/{machine}", "system.provisioning-failed"),
     ]
 
 

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import httpx
 import pytest
 
+from domain.scheduling.reasons import NO_ACCESS
 from tests.harness.running import Running
 from tests.harness.waiting import until
-from tests.rest.acting import EAST, People, in_state, recipe_for, submit
+from tests.rest.acting import EAST, People, after, in_state, recipe_for, submit
 
 OPEN = {"entries": [{"permission": "view", "everybody": True}]}
 LISTS: list[tuple[str, dict[str, Any], str, str]] = [
@@ -199,3 +201,90 @@ def test_stream__system_becomes_hidden__ends_and_is_resumed_without_it(
 
     assert until(lambda: f"system/{fqdn}" not in resumed(), "it to be hidden")
     client.put(f"/systems/{fqdn}/access-policy", json=OPEN).raise_for_status()
+
+
+MISSING = "missing.example.com"
+
+
+def test_jobs__that_ask_for_a_hidden_system__are_answered_as_if_it_were_not_there(
+    client: httpx.Client, people: People, secret: tuple[str, str]
+) -> None:
+    """Warnings, near names and reasons are those of a name that nothing has."""
+    fqdn, _ = secret
+    key = f"ONLY-{fqdn.partition('.')[0].upper()}"
+    done = client.patch(f"/systems/{fqdn}", json={"key_values": {key: ["1"]}})
+    asked = (
+        ({"force": fqdn}, {"force": MISSING}),
+        ({"element": "key_value", "key": key}, {"element": "key_value", "key": "NO-SUCH-KEY"}),
+    )
+    for hidden, missing in asked:
+        told = [_submitted(client, people["carol"], form, after(done)) for form in (hidden, missing)]
+        names = [str(form.get("force") or form.get("key")) for form in (hidden, missing)]
+        shown = [str(one).replace(name, "NAME") for one, name in zip(told, names, strict=True)]
+        # Near names depend on the letters of the name.
+        assert len({re.sub(r"(; did you mean [^?]*[?]|[.]) This", " This", one) for one in shown}) == 1
+    misspelt = {"element": "hostname", "op": "==", "value": f"{fqdn}m"}
+    assert fqdn not in str(_submitted(client, people["carol"], misspelt, after(done))).replace(f"{fqdn}m", "")
+    # Bob may view it: to him it is there, and closed.
+    (_, reason) = _submitted(client, people["bob"], {"force": fqdn}, after(done))
+    assert reason == NO_ACCESS
+
+
+def _submitted(
+    client: httpx.Client, who: httpx.Client, host_requires: dict[str, Any], seen: dict[str, str]
+) -> tuple[Any, str]:
+    """The warnings of a job, and why its recipe is given up."""
+    who.get("/queue", params=seen).raise_for_status()
+    trees, tasks = "<distroRequires/>", [{"name": "/t"}]
+    recipe = {"distro_requires_xml": trees, "host_requires": host_requires, "tasks": tasks}
+    answer = who.post("/jobs", json={"recipe_sets": [{"recipes": [recipe]}]})
+    assert answer.status_code == 201, answer.text
+    ended = in_state(client, answer.json()["recipe_ids"][0], "aborted")
+    return answer.json().get("warnings"), ended["reason"]
+
+
+def test_changes__faulty_otherwise__of_a_hidden_system_are_those_of_one_that_is_not_there(
+    people: People, secret: tuple[str, str]
+) -> None:
+    """Nothing that is looked at before the system tells that it is there."""
+    fqdn, _ = secret
+    asked: list[tuple[str, str, Any]] = [
+        ("PATCH", "/systems/{}", {"memory_mb": "much"}),
+        ("PATCH", "/systems/{}", {"lab_controller": "no.example.com", "owner": "nobody"}),
+        ("PUT", "/systems/{}/reservation", {"distro_tree": 999_999, "until": "2020-01-01T00:00:00Z"}),
+        ("PUT", "/systems/{}/loan", {"user": "nobody"}),
+        ("PUT", "/systems/{}/access-policy", {"entries": [{"permission": "view", "user": "nobody"}]}),
+        ("PUT", "/pools/no-such-pool/systems/{}", {}),
+        ("PUT", "/pools/big/systems/{}", {}),
+        ("DELETE", "/pools/big/systems/{}", None),
+    ]
+    for method, path, body in asked:
+        more = {} if body is None else {"json": body}
+        told = []
+        for name in (fqdn, MISSING):
+            answer = people["carol"].request(method, path.format(name), **more)
+            told.append((answer.status_code, answer.text.replace(name, "NAME")))
+        assert (method, path, *told[0]) == (method, path, *told[1])
+
+
+def test_explanation__system_unknown_to_its_reader__is_in_no_count(
+    client: httpx.Client, people: People, machines: Callable[..., str]
+) -> None:
+    wanted, unknown = machines(condition="Manual"), machines(condition="Manual")
+    ids = submit(people["carol"], recipe_for(wanted))
+    (recipe_id,) = ids["recipe_ids"]
+    in_state(client, recipe_id, "queued")
+    path = f"/recipes/{recipe_id}/explanation"
+
+    def known(who: httpx.Client) -> int:
+        counted = who.get(path).json()["waiting"]["counted"]
+        assert counted["viable"] == 1
+        return int(counted["known"])
+
+    before = known(people["carol"])
+    body = {"entries": [{"permission": "view", "user": "bob"}]}
+    done = client.put(f"/systems/{unknown}/access-policy", json=body)
+    people["carol"].get("/systems", params=after(done)).raise_for_status()
+    assert (known(people["carol"]), known(client)) == (before - 1, before)
+    client.post(f"/jobs/{ids['job_id']}/cancel", json={"reason": "over"}).raise_for_status()
+    client.put(f"/systems/{unknown}/access-policy", json=OPEN).raise_for_status()

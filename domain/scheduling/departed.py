@@ -1,0 +1,51 @@
+"""Names that stand for nobody any more: removed documents, and users who have left a group.
+
+A scheduler needs them while a recipe may rest on them: a group that was removed gives its recipes no access.
+A new job cannot use such a name, but a job that was on its way may still arrive. So each is kept for a day,
+and as long as an unfinished recipe is on behalf of it; then it is forgotten.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from datetime import datetime, timedelta
+from typing import Any, Final, NamedTuple
+
+KEPT: Final = timedelta(days=1)
+
+
+class Name(NamedTuple):
+    """A document that was removed, or the `user` who has left it."""
+
+    subject: str
+    user: str | None = None
+
+
+class Departed:
+    """Mutable: names in the order of the times at which the database recorded their departure."""
+
+    def __init__(self) -> None:
+        self._since: dict[Name, datetime] = {}
+
+    def note(self, name: Name, at: datetime) -> None:
+        self._since.pop(name, None)
+        self._since[name] = at
+
+    def due(self, at: datetime, is_used: Callable[[Name], bool]) -> Iterator[Name]:
+        """Yield each name that is to be forgotten. A name in use comes again a day later."""
+        while self._since:
+            name, since = next(iter(self._since.items()))
+            if since > at - KEPT:
+                return
+            del self._since[name]
+            if is_used(name):
+                self._since[name] = at
+            else:
+                yield name
+
+    def plain(self) -> list[list[Any]]:
+        return [[*name, since] for name, since in self._since.items()]
+
+    def restore(self, values: Sequence[Sequence[Any]]) -> None:
+        """Begin from what `plain` gave; times have become texts."""
+        self._since = {Name(subject, user): datetime.fromisoformat(at) for subject, user, at in values}
