@@ -79,13 +79,32 @@ def from_data(topic: str, version: int, data: Mapping[str, Any]) -> Event:
 
 
 @dataclass(frozen=True, slots=True)
+class Batch:
+    """The triggers that are answered together, and how far a commit has answered them.
+
+    The batch holds the triggers behind position `after` up to `upto`; all others up to `after` were answered
+    before it. `left` is the first kind of trigger that the commit leaves unanswered in the batch, None if it
+    leaves none.
+    """
+
+    after: int
+    upto: int
+    left: str | None
+
+
+@dataclass(frozen=True, slots=True)
 class Basis:
-    """What a decision knew: the log position it had read, its time, and by which right and rules it acted."""
+    """What a decision knew: the log position it had read, its time, and by which right and rules it acted.
+
+    `batch` says which triggers are answered once the commit is in the log. Decisions of a policy before
+    version 5 have none.
+    """
 
     position: int
     now: datetime
     epoch: int
     policy_version: int
+    batch: Batch | None = None
 
 
 @dataclass(frozen=True, slots=True)

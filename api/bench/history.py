@@ -74,7 +74,7 @@ def grow(stand: Stand, sizes: Sizes, told: Told) -> None:
 def _decide(scheduler: Scheduler) -> None:
     """Until nothing is left to decide."""
     scheduler.step(0.0)
-    while scheduler.partition.triggers.first() is not None:
+    while scheduler.partition.triggers:
         scheduler.step(0.0)
 
 

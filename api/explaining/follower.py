@@ -14,10 +14,11 @@ from api.store.log_part import LogPart
 from api.store.snapshots import Snapshots
 from api.store.sql import SQL
 from domain.events import Recorded
+from domain.scheduling.batches import catch_up
 from domain.scheduling.not_folded import NOT_FOLDED
 from domain.scheduling.partition import Partition
 from projections.database import AWAY, away
-from replay.verify.decided import DecidedCommit, decided, event_position
+from replay.verify.decided import DecidedCommit, decided
 
 LEFT_OUT: Final = sorted(NOT_FOLDED)
 # A snapshot is read in about the time that so many events take.
@@ -72,9 +73,7 @@ class Follower:
     def before(self, made: DecidedCommit) -> Partition:
         """As whoever decided a commit knew it, with its first cause to be answered first."""
         partition = self.at(made.basis.position)
-        position = event_position(made.cause)
-        if position is not None:
-            partition.triggers.answered_before(position)
+        catch_up(partition.triggers, partition.sets, made.stamp)
         return partition
 
     def commit_of(self, granted: Recorded) -> DecidedCommit:

@@ -12,7 +12,7 @@ import orjson
 from eventsourcing.persistence import Mapper, StoredEvent, Transcoder
 
 import domain.all_events  # noqa: F401  (so that every topic in the log is known)
-from domain.events import TOPICS, Basis, Change, Event, Recorded, Stamp, from_data
+from domain.events import TOPICS, Basis, Batch, Change, Event, Recorded, Stamp, from_data
 
 Row = tuple[int, int, datetime, str, int, str, bytes]
 """position, commit end, recorded at, subject, version, topic, state: as `log.sql` selects them."""
@@ -122,6 +122,8 @@ def _stamped(stamp: Stamp) -> dict[str, Any]:
         stored["epoch"] = stamp.basis.epoch
         stored["policy_version"] = stamp.basis.policy_version
         stored["number"] = stamp.number
+        if stamp.basis.batch is not None:
+            stored["batch"] = stamp.basis.batch
     return stored
 
 
@@ -137,6 +139,7 @@ def _stamp(stored: Mapping[str, Any]) -> Stamp:
     basis = None
     if stored.get("basis") is not None:
         now = datetime.fromisoformat(stored["now"])
-        basis = Basis(stored["basis"], now, stored["epoch"], stored["policy_version"])
+        batch = None if stored.get("batch") is None else Batch(**stored["batch"])
+        basis = Basis(stored["basis"], now, stored["epoch"], stored["policy_version"], batch)
     at = datetime.fromisoformat(stored["at"])
     return Stamp(at, stored["actor"], stored["cause"], basis, stored.get("number"))

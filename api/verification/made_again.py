@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import asdict
 from typing import Any
 
 from api.store.mapper import EventMapper, Row
@@ -66,7 +67,9 @@ def _difference(difference: Difference) -> dict[str, Any]:
 def _decided(decision: Decided | None) -> dict[str, Any] | None:
     if decision is None:
         return None
-    return {"cause": decision.cause, "events": [_event(*happened) for happened in decision.events]}
+    batch = None if decision.batch is None else asdict(decision.batch)
+    events = [_event(*happened) for happened in decision.events]
+    return {"cause": decision.cause, "batch": batch, "events": events}
 
 
 def _event(subject: str, event: Event) -> dict[str, Any]:

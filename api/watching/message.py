@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import asdict
 from typing import Any
 
 import orjson
@@ -76,5 +77,6 @@ def shown(recorded: Recorded) -> dict[str, Any]:
             "epoch": basis.epoch,
             "policy_version": basis.policy_version,
             "number": stamp.number,
+            "batch": None if basis.batch is None else asdict(basis.batch),
         }
     return body

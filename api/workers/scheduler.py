@@ -150,7 +150,7 @@ class Scheduler:
             self._progress.came_round()
 
     def _decide(self) -> None:
-        if self.partition.triggers.first() is not None:
+        if self.partition.triggers:
             now = self._clock()
             self._commit(now, decide(self.partition, max(1, DECISIONS_PER_COMMIT >> self._refused), now))
         if self._fence is None or self._stopping():
@@ -168,7 +168,7 @@ class Scheduler:
         return self._fence is not None and self._keeping is not None and self._keeping.under_way
 
     def _undecided(self) -> bool:
-        return self._fence is not None and self.partition.triggers.first() is not None
+        return self._fence is not None and bool(self.partition.triggers)
 
     def _holds_lease(self) -> bool:
         if self._fence is not None and self._lease.held():
@@ -192,7 +192,8 @@ class Scheduler:
         if not decisions:
             return
         assert self._fence is not None, "only the holder of the lease decides"
-        basis = Basis(self.partition.position, now, self._fence.epoch, POLICY_VERSION)
+        batch = decisions[0].batch
+        basis = Basis(self.partition.position, now, self._fence.epoch, POLICY_VERSION, batch)
         try:
             (outcome,) = self._log.append([append_of(decisions, basis, self._fence)])
         except DatabaseAway:

@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 
 from domain.scheduling.bitmaps import union
 from domain.scheduling.effort import Effort
-from domain.scheduling.heads import HIGHEST, Rank
+from domain.scheduling.heads import Rank
 from domain.scheduling.lines import Line
 from domain.scheduling.whos import Order
 
@@ -23,6 +23,10 @@ WHOEVER: Final = -1
 FEW: Final = 3
 # Where as many filters have recipes of others before, each who is asked all the same.
 MOST_TRIES: Final = 4
+
+
+Place = tuple[int, ...]
+"""The place of a recipe on a system: negative effective priority, then its rank. Lines compare by it."""
 
 
 class First(NamedTuple):
@@ -36,7 +40,7 @@ class First(NamedTuple):
 class Begun(NamedTuple):
     """The next recipe of those of which the first was taken: its place on this system, and those behind."""
 
-    place: Rank
+    place: Place
     maximum: int
     behind: Iterator[Rank]
 
@@ -48,17 +52,17 @@ class Left(NamedTuple):
     filters: int
 
 
-def in_order(line: Line, filters: int, order: Order, effort: Effort) -> Iterator[Rank]:
+def in_order(line: Line, filters: int, order: Order, effort: Effort) -> Iterator[Place]:
     """Those with these filters, while nothing changes."""
     begun: list[Begun] = []
     for first in _firsts(line, filters, order):
         effort.rows += 1
-        maximum = HIGHEST if first.who == WHOEVER else order.maxima[first.who]
+        maximum = order.maxima[(line.only or 0) if first.who == WHOEVER else first.who]
         place = _place(first.rank, maximum)
         while begun and begun[0].place < place:
             yield _next(begun)
         # Mostly that is enough: who asks no further has looked at one alone.
-        yield first.rank
+        yield place
         _begin(begun, maximum, _behind(line, first))
     while begun:
         yield _next(begun)
@@ -122,7 +126,7 @@ def _behind(line: Line, first: First) -> Iterator[Rank]:
     return iter(line.by_who(first.number)[first.who])
 
 
-def _place(rank: Rank, maximum: int) -> Rank:
+def _place(rank: Rank, maximum: int) -> Place:
     """Where it stands on a system: effective priority first, which is the lower of nominal and maximum."""
     return max(rank[0], -maximum), *rank
 
@@ -135,11 +139,11 @@ def _begin(begun: list[Begun], maximum: int, ranks: Iterator[Rank]) -> None:
         heapq.heappush(begun, Begun(_place(following, maximum), maximum, ranks))
 
 
-def _next(begun: list[Begun]) -> Rank:
+def _next(begun: list[Begun]) -> Place:
     place, maximum, ranks = begun[0]
     following = next(ranks, None)
     if following is None:
         heapq.heappop(begun)
     else:
         heapq.heapreplace(begun, Begun(_place(following, maximum), maximum, ranks))
-    return place[1:]
+    return place

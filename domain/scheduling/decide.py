@@ -7,46 +7,106 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from datetime import datetime
+from typing import Final
 
-from domain.scheduling.draft import Decision
-from domain.scheduling.let_go import let_go
+from domain.scheduling.draft import Decision, recorded
+from domain.scheduling.let_go import let_go, stuck_lab
 from domain.scheduling.new_job import new_job
 from domain.scheduling.partition import Partition
-from domain.scheduling.question import pending_system, wake_up
-from domain.scheduling.triggers import LET_GO, NEW_JOB, PENDING_SYSTEM, WAKE_UP, Trigger
+from domain.scheduling.question import pending_system
+from domain.scheduling.triggers import LET_GO, NEW_JOB, PENDING_SYSTEM, WAKE_UP
+from domain.scheduling.waking import Waking, wakes_of
 
 # 4: access policies, loans, and effective priorities; a reason for who waits, and which labs a set fits in.
 # Decisions of 3 knew nothing of these: any system served everybody, by nominal priority.
 # 5: the repairs that CHANGELOG.md lists under "Decisions".
 POLICY_VERSION = 5
 
-ANSWERS: dict[str, Callable[[Partition, Trigger], Iterator[Decision]]] = {
-    NEW_JOB: new_job,
-    PENDING_SYSTEM: pending_system,
-    LET_GO: let_go,
-    WAKE_UP: wake_up,
-}
+Answer = Callable[[], Decision]
 
 
 def decide(
     partition: Partition, limit: int, now: datetime | None = None, behind: int | None = None
 ) -> list[Decision]:
-    """Answer triggers in log order, each seeing the decisions before it, until there are `limit` or more.
+    """Answer triggers of one batch, each decision seeing those before it, until there are `limit`.
 
     Tell the partition afterwards whether they were `committed` or `refused`. Without any there is nothing to
     commit, and what was asked is answered. They happen `now`; without that, nobody means to commit them.
     Who makes them again knows the position they are `behind` (`Partition.suppose_at`).
     """
-    decisions: list[Decision] = []
     partition.suppose_at(now, behind)
-    while len(decisions) < limit and (trigger := partition.triggers.first()):
-        decisions.extend(ANSWERS[trigger.kind](partition, trigger))
+    answering = _Answering(partition)
+    decisions: list[Decision] = []
+    while (answer := answering.next()) is not None and len(decisions) < limit:
+        decisions.append(answer())
     if not decisions:
-        partition.triggers.committed()
-    return decisions
+        partition.answered()
+    return recorded(partition, decisions)
 
 
 def answers(partition: Partition) -> Iterator[Decision]:
-    """The same decisions one by one, for who wants to look at what is known between two of them."""
-    while trigger := partition.triggers.first():
-        yield from ANSWERS[trigger.kind](partition, trigger)
+    """Yield the same decisions one by one, for a look at the state between two of them."""
+    answering = _Answering(partition)
+    while (answer := answering.next()) is not None:
+        yield answer()
+
+
+class _Answering:
+    """Mutable: answers the batch that is under way, or all triggers known now."""
+
+    def __init__(self, partition: Partition) -> None:
+        self._partition = partition
+        self._waking: Waking | None = None
+        self._has_begun = False
+
+    def next(self) -> Answer | None:
+        """Return how to make the next decision; None when the batch is answered.
+
+        It is found before it is made, so that a commit can say whether it leaves anything.
+        """
+        triggers = self._partition.triggers
+        if not self._has_begun:
+            triggers.begin(self._partition.position)
+        found = self._found()
+        if found is None and not self._has_begun:
+            # Nothing came of what was left of an earlier batch.
+            self._waking = None
+            triggers.begin(self._partition.position)
+            found = self._found()
+        self._has_begun = True
+        return found
+
+    def _found(self) -> Answer | None:
+        triggers = self._partition.triggers
+        while (kind := triggers.left()) is not None:
+            found = _FIND[kind](self)
+            if found is not None:
+                return found
+            triggers.finish(kind)
+        return None
+
+    def let_go(self) -> Answer | None:
+        trigger = stuck_lab(self._partition)
+        return None if trigger is None else lambda: let_go(self._partition, trigger)
+
+    def pending_system(self) -> Answer:
+        trigger = self._partition.triggers.first(PENDING_SYSTEM)
+        return lambda: pending_system(self._partition, trigger)
+
+    def wake_up(self) -> Answer | None:
+        if self._waking is None:
+            wake_ups = self._partition.triggers.of_batch(WAKE_UP)
+            self._waking = Waking(self._partition, wakes_of(self._partition, wake_ups))
+        return None if self._waking.next() is None else self._waking.grant_next
+
+    def new_job(self) -> Answer:
+        trigger = self._partition.triggers.first(NEW_JOB)
+        return lambda: new_job(self._partition, trigger)
+
+
+_FIND: Final[dict[str, Callable[[_Answering], Answer | None]]] = {
+    LET_GO: _Answering.let_go,
+    PENDING_SYSTEM: _Answering.pending_system,
+    WAKE_UP: _Answering.wake_up,
+    NEW_JOB: _Answering.new_job,
+}

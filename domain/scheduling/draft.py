@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
-from domain.events import Event
+from domain.events import Batch, Event
 from domain.scheduling.partition import Partition
 from domain.scheduling.triggers import Trigger
 
 
 @dataclass(frozen=True)
 class Decision:
-    """The answer to one trigger, and the versions of the aggregates it rests on."""
+    """The answer to one trigger, and the versions of the aggregates it rests on.
+
+    `batch` says which triggers are answered after the commit that the decision is in.
+    """
 
     trigger: Trigger
     events: tuple[tuple[str, Event], ...]
     expected: tuple[tuple[str, int], ...]
+    batch: Batch | None = field(default=None, compare=False)
 
 
 class Draft:
@@ -45,3 +49,9 @@ class Draft:
 
     def decision(self) -> Decision:
         return Decision(self.trigger, tuple(self._events), tuple(self._expected.items()))
+
+
+def recorded(partition: Partition, decisions: list[Decision]) -> list[Decision]:
+    """Record in the decisions of one commit which triggers are answered after it."""
+    batch = partition.triggers.batch
+    return [replace(decision, batch=batch) for decision in decisions]

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from domain.access.submitting import Submitting, Who
-from domain.scheduling.asking import in_order
+from domain.scheduling.asking import Place, in_order
 from domain.scheduling.bitmaps import numbers_in, union
 from domain.scheduling.changes import Changes
 from domain.scheduling.effort import Effort
@@ -32,6 +32,7 @@ from domain.scheduling.whos import Whos
 
 QUEUED = ""
 """The line of the queued recipes; the assigned ones stand in the line of their lab."""
+EVERY = -1
 
 
 class Evaluated(NamedTuple):
@@ -227,9 +228,8 @@ class Filters:
         """Whose recipes `wanting` tells by this number."""
         return self._whos[number]
 
-    def takers(self, fqdn: str, line: str, *, forced_only: bool) -> Iterator[Rank]:
-        """The recipes of a line that may have the system, in the order in which it asks them, while nothing
-        changes.
+    def takers(self, fqdn: str, line: str, *, forced_only: bool) -> Iterator[Place]:
+        """Yield the recipes of a line that may have the system, as it ranks them, while nothing changes.
 
         With `forced_only`, those that name the system by force.
         """
@@ -238,12 +238,20 @@ class Filters:
             return iter(())
         self._evaluate_all(there.filters)
         number = self._labs.number(fqdn)
-        among = self._signatures.of(number) & there.filters
-        if forced_only:
-            among &= self._forcing
-        if not among:
+        among = self._signatures.of(number) & (self._forcing if forced_only else EVERY)
+        return self.in_order(line, among, self._labs.access.of(number))
+
+    def in_order(self, line: str, filters: int, decides: Submitting) -> Iterator[Place]:
+        """Yield the recipes of a line with these filters, as systems of a class rank them."""
+        there = self._lines.get(line)
+        among = 0 if there is None else filters & there.filters
+        if there is None or not among:
             return iter(())
-        return in_order(there, among, self._whos.order(self._labs.access.of(number)), self._effort)
+        return in_order(there, among, self._whos.order(decides), self._effort)
+
+    def number(self, key: FilterKey) -> int:
+        """Return the number of the filter."""
+        return self._entry(key).number
 
     # Bringing up to date what is asked for
 

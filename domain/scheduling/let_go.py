@@ -5,24 +5,27 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from domain.recipe_set.withdrawal import let_go as gives_back
+from domain.scheduling import reasons
 from domain.scheduling.draft import Decision, Draft
 from domain.scheduling.granting import holders, plans_of
 from domain.scheduling.partition import Partition
-from domain.scheduling.reasons import LET_GO
 from domain.scheduling.safety import Holder, impossible, stuck
-from domain.scheduling.triggers import Trigger
+from domain.scheduling.triggers import LET_GO, Trigger
 
 
-def let_go(partition: Partition, trigger: Trigger) -> Iterator[Decision]:
-    """One decision for all who must; none where the state is safe."""
-    partition.triggers.take_quiet()
-    if plans_of(partition, trigger.name) is not None:
-        return
+def stuck_lab(partition: Partition) -> Trigger | None:
+    """Return the first let-go of the batch whose lab has holders that cannot all be completed."""
+    asked = partition.triggers.of_batch(LET_GO)
+    return next((trigger for trigger in asked if plans_of(partition, trigger.name) is None), None)
+
+
+def let_go(partition: Partition, trigger: Trigger) -> Decision:
+    """One decision for all who must."""
     draft = Draft(partition, trigger)
     for recipe_set_id in _who(partition, holders(partition, trigger.name)):
-        draft.happen(gives_back(partition.members(recipe_set_id), LET_GO))
-    if draft:
-        yield draft.decision()
+        draft.happen(gives_back(partition.members(recipe_set_id), reasons.LET_GO))
+    assert draft, f"the holders of {trigger.name} are stuck"
+    return draft.decision()
 
 
 def _who(partition: Partition, waiting: list[Holder]) -> Iterator[int]:

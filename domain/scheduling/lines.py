@@ -11,6 +11,11 @@ from domain.scheduling.tally import Tally
 NOBODY: Mapping[int, Ranked[Rank]] = {}
 
 
+def newly_of(lab_controller: str) -> str:
+    """Return the line of the newly assigned recipes of a lab, which rank with the queued ones."""
+    return f"{lab_controller} newly"
+
+
 class Line:
     """Mutable. Recipes by the number of their filter; `filters` is the bitmap of those.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from domain.recipe.events import RecipeQueued
 from domain.recipe.state import Recipe
@@ -20,7 +20,7 @@ from domain.scheduling.wanted import hopeless, wanted
 from domain.scheduling.why_waits import why_waits
 
 
-def new_job(partition: Partition, trigger: Trigger) -> Iterator[Decision]:
+def new_job(partition: Partition, trigger: Trigger) -> Decision:
     draft = Draft(partition, trigger)
     recipe_set_id = int(trigger.name)
     never = why_never(partition, recipe_set_id)
@@ -30,7 +30,7 @@ def new_job(partition: Partition, trigger: Trigger) -> Iterator[Decision]:
         _queue(draft, recipe_set_id, not_yet)
     else:
         draft.happen(abort_set(partition.members(recipe_set_id), never))
-    yield draft.decision()
+    return draft.decision()
 
 
 def _place(draft: Draft, recipe_set_id: int) -> None:

@@ -19,11 +19,13 @@ from domain.recipe_set.members import Members
 from domain.recipe_set.state import RecipeSet
 from domain.scheduling.admitting import Admitting
 from domain.scheduling.availability import Availability
+from domain.scheduling.batches import end_batch_unless, newly_assigned, resume
 from domain.scheduling.bitmaps import union
 from domain.scheduling.departed import Departed, Name
 from domain.scheduling.describing import Describing, looks_alike
 from domain.scheduling.effort import Effort
 from domain.scheduling.filters import Filters
+from domain.scheduling.heads import Rank
 from domain.scheduling.holders import Holders
 from domain.scheduling.labs import Labs
 from domain.scheduling.raising import Question, Raising
@@ -58,7 +60,7 @@ class Partition:
         self._describing = Describing(self.directory, self.labs, self.filters, self._admitting)
         self.holders = Holders()
         self.sets = RecipeSets(self.filters, self.holders, self._admitting.who_of)
-        self.triggers = Triggers(self._log_wants)
+        self.triggers = Triggers(self._log_wants, self._rank_of_new)
         self.trees_away = TreesAway()
         self.departed = Departed()
         self.systems: dict[str, System] = {}
@@ -72,10 +74,7 @@ class Partition:
 
     def apply(self, recorded: Recorded) -> None:
         self.pass_over(recorded.position)
-        stamp = recorded.stamp
-        # Policy 1 answered no wake-ups: its decisions say nothing of those before them.
-        if stamp.basis is not None and stamp.basis.policy_version > 1 and stamp.cause.startswith("event/"):
-            self.triggers.answered_before(int(stamp.cause.removeprefix("event/")))
+        resume(self.triggers, self.sets, recorded.stamp)
         happened = self._take_in(recorded)
         for question in self._raising.questions(happened, self):
             self._raise(recorded.position, recorded.commit_end, question)
@@ -95,7 +94,7 @@ class Partition:
         if kind in HELD:
             before = self._known(subject)
             after = evolve(subject, before, event, Moment.of(recorded))
-            self._put(after)
+            self._put(after, newly_assigned=newly_assigned(recorded.stamp))
             return Happened(subject, event, before, after)
         if isinstance(event, directory.DirectoryEvent):
             people = self.directory.people_of(name) if kind == "group" else ()
@@ -104,11 +103,13 @@ class Partition:
             self._note_departed(recorded, people)
         return Happened(subject, event)
 
-    def _put(self, state: State, *, forget: bool = True) -> None:
+    def _put(self, state: State, *, forget: bool = True, newly_assigned: bool = False) -> None:
         if isinstance(state, Recipe):
-            self.sets.put(state, forget=forget)
+            newly = newly_assigned and state.state == "assigned"
+            self.sets.put(state, forget=forget, newly_assigned=newly)
         elif isinstance(state, RecipeSet):
             self.sets.put_set(state)
+            self.triggers.ranks_changed()
         else:
             self._put_system(state)
 
@@ -209,14 +210,15 @@ class Partition:
         there may know that it stands `behind` another position: whatever else is before it is applied later.
         """
         assert not self._supposed, "nothing is supposed yet"
-        self._supposed = Supposed(self.position if behind is None else behind, now)
+        newly = self.sets.newly_assigned
+        self._supposed = Supposed(self.position if behind is None else behind, now, newly)
 
     def suppose(self, subject: str, event: Event) -> State:
         """Let an event have happened, until all is `committed` or `refused`; what its subject was before."""
         before = self.state_of(subject)
         moment = self._supposed.next_moment(subject, before)
         after = evolve_known(before, event, moment)
-        self._put(after, forget=False)
+        self._put(after, forget=False, newly_assigned=True)
         if self._raising.may_ask(event):
             for question in self._raising.questions(Happened(subject, event, before, after), self):
                 self._supposed.raised.append((moment.position, question))
@@ -224,35 +226,28 @@ class Partition:
                     self.triggers.suppose_raised(question[1])
         return before
 
-    def committed(self, first_position: int, last_position: int, recorded_at: datetime) -> None:
-        """What was decided is in the log, at these positions and since this time.
+    def answered(self) -> None:
+        """Nothing came of all that was asked: there is nothing to commit."""
+        self._end_supposing()
+        self._answered()
+
+    def committed(self, first_position: int, last_position: int, recorded_at: datetime) -> bool:
+        """What was decided is in the log, at these positions and since this time. Return whether it is known
+        without being read.
 
         It is yet to be read from there if anything came in between, or is more than what was supposed.
         """
         supposed = self._end_supposing()
-        self.triggers.committed()
+        self._answered()
         if supposed.is_at(first_position, last_position):
             self._know(supposed, recorded_at)
-        else:
-            self._take_back(supposed)
+            return True
+        self._take_back(supposed)
+        return False
 
-    def read_back(
-        self, first_position: int, last_position: int, recorded_at: datetime, answered: int | None
-    ) -> bool:
-        """The log has just what was supposed, at these positions: it is known as from reading it there.
-
-        Also what waits, as for who has not asked it: all before the trigger at `answered`, the last cause, is
-        answered. False, and nothing has happened, if something came in between.
-        """
-        supposed = self._end_supposing()
-        self.triggers.refused()
-        if not supposed.is_at(first_position, last_position):
-            self._take_back(supposed)
-            return False
-        self._know(supposed, recorded_at)
-        if answered is not None:
-            self.triggers.answered_before(answered)
-        return True
+    def _answered(self) -> None:
+        self.triggers.committed()
+        end_batch_unless(self.sets, self.triggers.batch.left)
 
     def refused(self) -> None:
         """What was decided is not in the log, and what was asked is to be asked again."""
@@ -277,7 +272,8 @@ class Partition:
 
     def _take_back(self, supposed: Supposed) -> None:
         for before in supposed.before.values():
-            self._put(before)
+            newly = isinstance(before, Recipe) and before.recipe_id in supposed.newly_assigned
+            self._put(before, newly_assigned=newly)
 
     # Triggers
 
@@ -286,6 +282,9 @@ class Partition:
             system = self.systems[trigger.name]
             return system.usage == "pending" and system.since == trigger.position
         return any(recipe.state == "new" for recipe in self.sets.members(int(trigger.name)))
+
+    def _rank_of_new(self, trigger: Trigger) -> Rank:
+        return self.sets.rank_of_set(int(trigger.name))
 
     def asked_by(self, subject: str) -> int:
         """The systems that a wake-up of this subject asks, if they are idle then."""

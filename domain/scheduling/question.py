@@ -1,54 +1,32 @@
-"""Who takes this system (design section 4.2): asked when it is pending, and again when something eased."""
+"""Which recipe takes a pending system, or an idle system that a wake-up asks (design section 4.2)."""
 
 from __future__ import annotations
 
+import heapq
 from collections.abc import Iterator
 
-from domain.scheduling.bitmaps import numbers_in
+from domain.scheduling.asking import Place
 from domain.scheduling.draft import Decision, Draft
 from domain.scheduling.filters import QUEUED
 from domain.scheduling.granting import grant, is_safe
 from domain.scheduling.heads import Rank
+from domain.scheduling.lines import newly_of
 from domain.scheduling.partition import Partition
 from domain.scheduling.triggers import Trigger
-from domain.scheduling.wanted import wanted
 from domain.system.events import SystemIdle
 from domain.system.state import System
 
-EVERY_SYSTEM = -1
 
-
-def pending_system(partition: Partition, trigger: Trigger) -> Iterator[Decision]:
-    """Nobody: idle."""
+def pending_system(partition: Partition, trigger: Trigger) -> Decision:
+    """Give the system to the first recipe in order that may have it; without one it becomes idle."""
     draft = Draft(partition, trigger)
     _ask(draft, trigger.name)
     if not draft:
         draft.happen([(f"system/{trigger.name}", SystemIdle())])
-    yield draft.decision()
-
-
-def wake_up(partition: Partition, trigger: Trigger) -> Iterator[Decision]:
-    """Ask idle systems once more; a decision for each that somebody takes."""
-    partition.triggers.take_quiet()
-    yield from _ask_idle(partition, trigger, partition.asked_by(trigger.name))
-
-
-def ask_all(partition: Partition, trigger: Trigger) -> Iterator[Decision]:
-    """Ask every idle system, for who doubts that the wake-ups were enough."""
-    yield from _ask_idle(partition, trigger, EVERY_SYSTEM)
-
-
-def _ask_idle(partition: Partition, trigger: Trigger, asked: int) -> Iterator[Decision]:
-    """Only those are asked that somebody could use, by name."""
-    for fqdn in sorted(partition.labs.names[number] for number in numbers_in(wanted(partition, asked))):
-        draft = Draft(partition, trigger)
-        _ask(draft, fqdn)
-        if draft:
-            yield draft.decision()
+    return draft.decision()
 
 
 def _ask(draft: Draft, fqdn: str) -> None:
-    """Line by line, each in rank order, the first that may have it."""
     partition = draft.partition
     system, number = partition.systems[fqdn], partition.labs.number(fqdn)
     if not partition.available.usable(forced=True) >> number & 1:
@@ -61,10 +39,16 @@ def _ask(draft: Draft, fqdn: str) -> None:
 
 
 def in_order(partition: Partition, system: System) -> Iterator[Rank]:
-    """The recipes that might have a system, as it asks them, while nothing changes."""
+    """Yield the ranks of the recipes that might have a system, as it asks them, while nothing changes."""
     forced_only = is_for_forced_only(partition, system)
-    for line in lines_of(system):
-        yield from partition.filters.takers(system.fqdn, line, forced_only=forced_only)
+    for lines in tiers_of(system.lab_controller):
+        asked = [partition.filters.takers(system.fqdn, line, forced_only=forced_only) for line in lines]
+        yield from (place[1:] for place in merged(asked))
+
+
+def merged(asked: list[Iterator[Place]]) -> Iterator[Place]:
+    """Yield places of several lines in order."""
+    return heapq.merge(*asked)
 
 
 def is_for_forced_only(partition: Partition, system: System) -> bool:
@@ -72,6 +56,10 @@ def is_for_forced_only(partition: Partition, system: System) -> bool:
     return not partition.available.usable(forced=False) >> partition.labs.number(system.fqdn) & 1
 
 
-def lines_of(system: System) -> tuple[str, ...]:
-    """First the assigned recipes of its lab, then the queued ones."""
-    return system.lab_controller, QUEUED
+def tiers_of(lab_controller: str) -> tuple[tuple[str, ...], ...]:
+    """Return the lines that a system of the lab asks: first the assigned recipes, then the queued ones.
+
+    Recipes that became assigned in the present batch rank with the queued ones: the batch is answered in the
+    order known at its basis, and its first grants give no claim to its other systems.
+    """
+    return (lab_controller,), (QUEUED, newly_of(lab_controller))

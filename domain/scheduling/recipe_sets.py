@@ -15,6 +15,7 @@ from domain.scheduling.filter_key import Asks, FilterKey, filter_key
 from domain.scheduling.filters import QUEUED, Filters
 from domain.scheduling.heads import Rank
 from domain.scheduling.holders import Holders
+from domain.scheduling.lines import newly_of
 
 # States in which a recipe keeps its set in a lab that it has not started in.
 BOUND = ("assigned", "scheduled")
@@ -34,6 +35,9 @@ class RecipeSets:
 
     Finished recipes are forgotten, and a set with its last one. Who holds is told to `holders`.
     `who_of` says whose a recipe is, as far as that makes a difference.
+
+    `newly_assigned` are the recipes that became assigned in the batch that is being answered. They rank with
+    the queued recipes until it is answered, because a batch is answered in the order known at its basis.
     """
 
     def __init__(self, filters: Filters, holders: Holders, who_of: Callable[[Recipe], Who]) -> None:
@@ -42,6 +46,7 @@ class RecipeSets:
         # Recipes whose watchdog runs, and recipes that have a system.
         self.on_clock: dict[int, None] = {}
         self.placed: dict[int, None] = {}
+        self.newly_assigned: dict[int, None] = {}
         self._filters = filters
         self._holders = holders
         self._who_of = who_of
@@ -60,25 +65,40 @@ class RecipeSets:
         for host in hosts:
             self._index(host)
 
-    def put(self, recipe: Recipe, *, forget: bool = True) -> None:
+    def put(self, recipe: Recipe, *, forget: bool = True, newly_assigned: bool = False) -> None:
         """`forget` is False for what is only supposed: a finished recipe may come back then."""
         before = self.recipes.get(recipe.recipe_id)
+        stood = None if before is None else self.line_of(before)
+        _keep(self.newly_assigned, recipe, newly_assigned)
         self.recipes[recipe.recipe_id] = recipe
         self._holders.hopeless.pop(recipe.recipe_set_id, None)
         self._note(recipe)
         if before is not None and recipe.recipe_id in self._asks:
-            self._move(before, recipe)
+            self._move(before, stood, recipe)
         elif before is None and recipe.recipe_id == self.sets[recipe.recipe_set_id].recipe_ids[-1]:
             self._complete(recipe.recipe_set_id)
         if recipe.finished and forget:
             self.forget(recipe)
 
+    def end_batch(self) -> None:
+        """All newly assigned recipes rank with the assigned ones from here on."""
+        newly, self.newly_assigned = self.newly_assigned, {}
+        for recipe_id in newly:
+            host = self.recipes[recipe_id]
+            if recipe_id in self._asks and host.state == "assigned":
+                asks, rank = self._asks[recipe_id], self.rank(host)
+                self._filters.dequeue(asks, newly_of(lab_of(host)), rank)
+                self._filters.enqueue(asks, lab_of(host), rank)
+
     def refresh(self, recipe: Recipe) -> None:
         """Replace a recipe by one that differs in nothing but times."""
         self.recipes[recipe.recipe_id] = recipe
 
-    def restore(self, recipe_sets: Iterable[RecipeSet], recipes: Iterable[Recipe]) -> None:
+    def restore(
+        self, recipe_sets: Iterable[RecipeSet], recipes: Iterable[Recipe], newly_assigned: Iterable[int] = ()
+    ) -> None:
         """Begin with these, of which some have lost finished recipes."""
+        self.newly_assigned = dict.fromkeys(newly_assigned)
         self.sets = {recipe_set.recipe_set_id: recipe_set for recipe_set in recipe_sets}
         self.recipes = {recipe.recipe_id: recipe for recipe in recipes}
         everybody = self.recipes.values()
@@ -115,7 +135,7 @@ class RecipeSets:
         """`_index` one, but for the filters."""
         if host.state in UNPLACED:
             wanting.unplaced += 1
-            line = line_of(host)
+            line = self.line_of(host)
             if line is not None:
                 wanting.lines.setdefault(line, []).append(self.rank(host))
         if host.state in BOUND:
@@ -176,7 +196,7 @@ class RecipeSets:
         asks = self._asks[host.recipe_id]
         if host.state in UNPLACED:
             self._filters.add(asks)
-        line = line_of(host)
+        line = self.line_of(host)
         if line is not None:
             self._filters.enqueue(asks, line, self.rank(host))
         if host.state in BOUND:
@@ -184,7 +204,7 @@ class RecipeSets:
 
     def _unindex(self, host: Recipe) -> None:
         asks = self._asks[host.recipe_id]
-        line = line_of(host)
+        line = self.line_of(host)
         if line is not None:
             self._filters.dequeue(asks, line, self.rank(host))
         if host.state in UNPLACED:
@@ -192,10 +212,10 @@ class RecipeSets:
         if host.state in BOUND:
             self._holders.unbind(lab_of(host), host.recipe_set_id)
 
-    def _move(self, before: Recipe, host: Recipe) -> None:
-        """From where it stood before to where it stands now; what stays so is not touched."""
+    def _move(self, before: Recipe, stood: str | None, host: Recipe) -> None:
+        """From the line where it stood before to where it stands now; what stays so is not touched."""
         asks, rank = self._asks[host.recipe_id], self.rank(host)
-        stood, stands = line_of(before), line_of(host)
+        stands = self.line_of(host)
         wanted, wants = before.state in UNPLACED, host.state in UNPLACED
         if stood is not None and stood != stands:
             self._filters.dequeue(asks, stood, rank)
@@ -211,6 +231,18 @@ class RecipeSets:
             self._holders.bind(lab_of(host), host.recipe_set_id)
 
     # Questions
+
+    def line_of(self, host: Recipe) -> str | None:
+        """Return the line a recipe stands in: that of the queued ones, or one of its lab."""
+        if host.state == "assigned":
+            lab_controller = lab_of(host)
+            return newly_of(lab_controller) if host.recipe_id in self.newly_assigned else lab_controller
+        return QUEUED if host.state == "queued" else None
+
+    def rank_of_set(self, recipe_set_id: int) -> Rank:
+        """Return the rank of a new set; a set that has ended has none."""
+        recipe_set = self.sets.get(recipe_set_id)
+        return () if recipe_set is None else (-recipe_set.priority, recipe_set.submission)
 
     def rank(self, host: Recipe) -> Rank:
         """Where it stands in its line: nominal priority, high first, then the order of submission.
@@ -249,13 +281,6 @@ def _keep(index: dict[int, None], recipe: Recipe, belongs: bool) -> None:
         index[recipe.recipe_id] = None
     else:
         index.pop(recipe.recipe_id, None)
-
-
-def line_of(host: Recipe) -> str | None:
-    """The line a recipe stands in: that of the queued ones, or that of its lab."""
-    if host.state == "assigned":
-        return host.lab_controller
-    return QUEUED if host.state == "queued" else None
 
 
 def lab_of(host: Recipe) -> str:

@@ -8,9 +8,11 @@ to find it anew takes longer than all the rest.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict
 from itertools import chain
 from typing import Any, Final, TypeAlias, TypeVar
 
+from domain.events import Batch
 from domain.recipe.state import Recipe
 from domain.recipe_set.state import RecipeSet
 from domain.scheduling.filter_key import FilterKey
@@ -54,6 +56,8 @@ def pieces(partition: Partition) -> Iterator[Piece]:
         "trees_away": partition.trees_away.plain(),
         "departed": partition.departed.plain(),
         "triggers": [trigger._asdict() for trigger in partition.triggers.waiting()],
+        "batch": asdict(partition.triggers.batch),
+        "newly_assigned": list(partition.sets.newly_assigned),
     }
     texts = Texts()
     filters = partition.filters
@@ -100,7 +104,8 @@ def restored(made: Iterable[Piece]) -> Partition:
     partition.departed.restore(head["departed"])
     partition.restore(int(head["position"]), found.systems)
     partition.filters.restore(found.evaluated, found.signatures)
-    partition.sets.restore(found.recipe_sets, found.recipes)
+    partition.sets.restore(found.recipe_sets, found.recipes, head["newly_assigned"])
+    partition.triggers.restore(Batch(**head["batch"]))
     for trigger in head["triggers"]:
         partition.triggers.push(Trigger(**trigger))
     return partition

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import datetime
 
 from domain.events import Moment
@@ -15,10 +16,11 @@ class Supposed:
     """Mutable. `after` is the last position that is known, `at` when it happens.
 
     `before` are the states as the log has them, by subject; `raised` is what the events ask, each with its
-    position.
+    position. `newly_assigned` are the newly assigned recipes as the log has them.
     """
 
-    def __init__(self, after: int, at: datetime | None) -> None:
+    def __init__(self, after: int, at: datetime | None, newly_assigned: Iterable[int] = ()) -> None:
+        self.newly_assigned = frozenset(newly_assigned)
         self.before: dict[str, State] = {}
         self.raised: list[tuple[int, Question]] = []
         self.last_position = after

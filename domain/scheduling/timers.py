@@ -19,10 +19,9 @@ from domain.recipe_set.ending import abort_set
 from domain.recipe_set.keeping import end_kept, give_up
 from domain.recipe_set.members import Members
 from domain.recipe_set.provisioning import Failure, provisioning_failed
-from domain.scheduling.draft import Decision, Draft
+from domain.scheduling.draft import Decision, Draft, recorded
 from domain.scheduling.out_of_step import out_of_step
 from domain.scheduling.partition import Partition
-from domain.scheduling.question import ask_all
 from domain.scheduling.reasons import (
     DISTRO_LEFT,
     LOAN_OVER,
@@ -31,6 +30,7 @@ from domain.scheduling.reasons import (
     WATCHDOG_EXPIRED,
 )
 from domain.scheduling.triggers import TIMER, Trigger
+from domain.scheduling.waking import ask_all
 from domain.scheduling.whereabouts import called
 from domain.system.state import System
 from domain.upkeep.loan import end_loan
@@ -79,7 +79,7 @@ def correct(partition: Partition, clock: Clock, findings: Findings) -> list[Deci
     """
     partition.suppose_at(clock.now)
     checks = (check for check in CHECKS if clock.may_end or check not in ENDING)
-    return [decision for check in checks for decision in check(partition, clock, findings)]
+    return recorded(partition, [each for check in checks for each in check(partition, clock, findings)])
 
 
 def hear(partition: Partition, clock: Clock, findings: Findings) -> list[Decision]:
@@ -208,7 +208,7 @@ def _out_of_step(partition: Partition, _: Clock, findings: Findings) -> Iterator
 
 def _idle_but_wanted(partition: Partition, _: Clock, findings: Findings) -> Iterator[Decision]:
     """A trigger that waits may be the one that gives the system away: only without any it is a fault."""
-    if partition.triggers.first() is not None:
+    if partition.triggers:
         return
     trigger = Trigger(partition.position, TIMER, "consistency")
     for decision in ask_all(partition, trigger):

@@ -1,8 +1,18 @@
-"""What the scheduler has to answer, in log order, and what was answered already.
+"""The triggers that wait for the scheduler's answer, and the batch of them that it is answering (design 4.2).
 
-New jobs and pending systems stand until the log says otherwise. A wake-up, and the question who must let go,
-leave no trace in the log when nothing comes of them: they are put aside once they were asked, and come back
-only if the decisions of the same commit did not get into the log.
+A batch holds every trigger known at one basis. Its kinds are answered one after another, in the order of
+`ORDER`; triggers that become known later wait until the batch is answered, so that no trigger starves.
+
+- Let-go comes first: while holders of a lab cannot be completed, grants there are refused as unsafe, and a
+  system would become idle only to be asked again.
+- Pending systems come before wake-ups: a wake-up could give a set its first system, and with it a claim to
+  others, before the queue was searched for the pending one.
+- New sets come last: the recipes that wait already have the first choice of what came free.
+
+A new set or a pending system waits until the log has its answer. Let-go and wake-ups are quiet: they leave no
+trace when nothing comes of them. Therefore each commit records its batch, and the first kind that it leaves
+unanswered. A kind is asked as a whole, again and again, until nothing comes of it; so a scheduler that reads
+the record knows as much as the one that wrote it.
 """
 
 from __future__ import annotations
@@ -12,6 +22,8 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import Final, NamedTuple
 
+from domain.events import Batch
+
 NEW_JOB: Final = "new-job"
 PENDING_SYSTEM: Final = "pending-system"
 LET_GO: Final = "let-go"
@@ -19,6 +31,7 @@ WAKE_UP: Final = "wake-up"
 TIMER: Final = "timer"
 
 QUIET: Final = (LET_GO, WAKE_UP)
+ORDER: Final = (LET_GO, PENDING_SYSTEM, WAKE_UP, NEW_JOB)
 
 
 class Trigger(NamedTuple):
@@ -41,55 +54,71 @@ class Trigger(NamedTuple):
         return self.kind in QUIET
 
 
-class Triggers:
-    """Mutable. `log_wants` says of a new job or pending system whether the log still waits for its answer.
+Place = tuple[int, ...]
+Waiting = tuple[Place, Trigger]
 
-    What waits follows from the log alone: a quiet question waits until a trigger behind it is answered.
+
+class Triggers:
+    """Mutable. `log_wants` tells of a new set or pending system whether the log still waits for its answer;
+    `rank_of` is the rank of a new set.
     """
 
-    def __init__(self, log_wants: Callable[[Trigger], bool]) -> None:
+    def __init__(self, log_wants: Callable[[Trigger], bool], rank_of: Callable[[Trigger], Place]) -> None:
         self._log_wants = log_wants
-        self._heap: list[Trigger] = []
+        self._rank_of = rank_of
+        # The bounds of the batch; they are equal when all of it is answered.
+        self._after = 0
+        self._upto = 0
+        self._in_log = (0, 0)
+        self._batch: dict[str, list[Waiting]] = {kind: [] for kind in ORDER}
+        self._later: list[Trigger] = []
         self._aside: list[Trigger] = []
         # How often each quiet question waits; the subjects of wake-ups that supposed events will raise.
         self._waiting: Counter[tuple[str, str]] = Counter()
         self._supposed: dict[str, None] = {}
 
     def push(self, trigger: Trigger) -> None:
-        heapq.heappush(self._heap, trigger)
         if trigger.quiet:
             self._waiting[trigger.kind, trigger.name] += 1
+        if trigger.position <= self._upto:
+            heapq.heappush(self._batch[trigger.kind], self._placed(trigger))
+        else:
+            heapq.heappush(self._later, trigger)
 
-    def _pop(self) -> Trigger:
-        trigger = heapq.heappop(self._heap)
+    def _placed(self, trigger: Trigger) -> Waiting:
+        """New sets are answered in rank order, the others in log order."""
+        return (self._rank_of(trigger) if trigger.kind == NEW_JOB else (trigger.position,)), trigger
+
+    def _put_aside(self, trigger: Trigger) -> None:
+        self._aside.append(trigger)
         if trigger.quiet:
             question = (trigger.kind, trigger.name)
             self._waiting[question] -= 1
             if not self._waiting[question]:
                 del self._waiting[question]
-        return trigger
-
-    def waiting(self) -> list[Trigger]:
-        """All that want an answer, oldest first."""
-        return sorted(trigger for trigger in self._heap if self._stands(trigger))
-
-    def first(self) -> Trigger | None:
-        """The oldest trigger that still wants an answer."""
-        while self._heap and not self._stands(self._heap[0]):
-            self._aside.append(self._pop())
-        return self._heap[0] if self._heap else None
 
     def _stands(self, trigger: Trigger) -> bool:
         return trigger.quiet or self._log_wants(trigger)
 
-    def take_quiet(self) -> Trigger:
-        """The first trigger, a quiet one, which is being answered now; right behind it, the same is meant."""
-        trigger = self._pop()
-        assert trigger.quiet, "the log says when the others are answered"
-        self._aside.append(trigger)
-        while self._heap and (self._heap[0].kind, self._heap[0].name) == (trigger.kind, trigger.name):
-            self._aside.append(self._pop())
-        return trigger
+    def ranks_changed(self) -> None:
+        """The rank of a new set may be another one."""
+        self._batch[NEW_JOB] = [self._placed(trigger) for _, trigger in self._batch[NEW_JOB]]
+        heapq.heapify(self._batch[NEW_JOB])
+
+    # What waits
+
+    def __bool__(self) -> bool:
+        """Whether any trigger wants an answer."""
+        while self._later and not self._stands(self._later[0]):
+            self._put_aside(heapq.heappop(self._later))
+        return bool(self._later) or self.left() is not None
+
+    def waiting(self) -> list[Trigger]:
+        """Return all triggers that want an answer, oldest first."""
+        return sorted(trigger for trigger in self._all() if self._stands(trigger))
+
+    def _all(self) -> list[Trigger]:
+        return [trigger for heap in self._batch.values() for _, trigger in heap] + self._later
 
     def waits(self, kind: str, name: str) -> bool:
         """Whether a quiet question is still to be answered."""
@@ -104,24 +133,113 @@ class Triggers:
         yield from (name for kind, name in self._waiting if kind == WAKE_UP)
         yield from self._supposed
 
+    # The batch
+
+    @property
+    def batch(self) -> Batch:
+        return Batch(self._after, self._upto, self.left())
+
+    def begin(self, position: int) -> None:
+        """Fix a new batch: all triggers known at a position. An unfinished batch stays as it is."""
+        if self.left() is None:
+            self._bound(self._upto, position)
+
+    def _bound(self, after: int, upto: int) -> None:
+        """Bound the batch; its quiet triggers up to `after` are answered."""
+        if upto != self._upto:
+            # A new batch begins only when the one before is answered.
+            self._answer(ORDER)
+        self._after, self._upto = after, upto
+        while self._later and self._later[0].position <= upto:
+            trigger = heapq.heappop(self._later)
+            if not self._stands(trigger) or (trigger.quiet and trigger.position <= after):
+                self._put_aside(trigger)
+            else:
+                heapq.heappush(self._batch[trigger.kind], self._placed(trigger))
+
+    def left(self) -> str | None:
+        """Return the first kind of which the batch has triggers left."""
+        return next((kind for kind in ORDER if self._first(kind) is not None), None)
+
+    def _first(self, kind: str) -> Trigger | None:
+        heap = self._batch[kind]
+        while heap and not self._stands(heap[0][1]):
+            self._put_aside(heapq.heappop(heap)[1])
+        return heap[0][1] if heap else None
+
+    def first(self, kind: str) -> Trigger:
+        """Return the first trigger of a kind that is left in the batch."""
+        found = self._first(kind)
+        assert found is not None, f"the batch has no {kind}"
+        return found
+
+    def of_batch(self, kind: str) -> list[Trigger]:
+        """Return all triggers of a quiet kind that are left in the batch, in log order."""
+        return [trigger for _, trigger in sorted(self._batch[kind])]
+
+    def finish(self, kind: str) -> None:
+        """Nothing more comes of a quiet kind of the batch."""
+        assert kind in QUIET, "the log says when the others are answered"
+        self._answer((kind,))
+
+    def _answer(self, kinds: tuple[str, ...]) -> None:
+        """Put aside the quiet triggers of these kinds in the batch."""
+        for kind in kinds:
+            if kind in QUIET:
+                for _, trigger in self._batch[kind]:
+                    self._put_aside(trigger)
+                self._batch[kind].clear()
+
+    # What becomes of decisions
+
     def committed(self) -> None:
-        """What was decided is in the log: what was asked meanwhile is answered."""
+        """The decisions are in the log, or there was none to make: what was asked meanwhile is answered."""
+        self._set_bounds(self._after if self.left() else self._upto, self._upto)
+
+    def refused(self) -> None:
+        """The decisions are not in the log: all of it is to be asked again."""
+        again = self._all() + self._aside
+        self._after, self._upto = self._in_log
+        self._aside, self._later = [], []
+        self._batch = {kind: [] for kind in ORDER}
+        self._waiting.clear()
+        self._supposed.clear()
+        for trigger in again:
+            self.push(trigger)
+
+    # What the log says
+
+    def resume(self, batch: Batch) -> None:
+        """Go on behind a commit that has recorded its batch; its own events may still be unread."""
+        self._bound(batch.after, batch.upto)
+        self._answer(ORDER if batch.left is None else ORDER[: ORDER.index(batch.left)])
+        self._set_bounds(batch.after if batch.left else batch.upto, batch.upto)
+
+    def catch_up(self, batch: Batch) -> None:
+        """Go on in front of a commit that has recorded its batch: nothing came of earlier triggers."""
+        if (batch.after, batch.upto) != (self._after, self._upto):
+            self._answer(ORDER)
+            self._bound(batch.after, batch.after)
+            self._set_bounds(batch.after, batch.after)
+
+    def restore(self, batch: Batch) -> None:
+        """Begin with the bounds of a batch; its triggers are pushed next."""
+        self._set_bounds(batch.after, batch.upto)
+
+    def _set_bounds(self, after: int, upto: int) -> None:
+        self._after, self._upto = self._in_log = (after, upto)
         self._aside.clear()
         self._supposed.clear()
 
-    def refused(self) -> None:
-        """What was decided is not in the log: all of it is to be asked again."""
-        for trigger in self._aside:
-            self.push(trigger)
-        self.committed()
-
     def answered_before(self, position: int) -> None:
-        """The log has an answer to the trigger at `position`: all before it were answered, too.
-
-        For who reads the log anew; the scheduler that gave the answers knows.
-        """
-        while self._heap and self._heap[0].position < position:
-            trigger = self._pop()
+        """A decision of a policy before version 5 answers the trigger at `position`, and all before it."""
+        kept = []
+        while self._later and self._later[0].position < position:
+            trigger = heapq.heappop(self._later)
             if not trigger.quiet and self._log_wants(trigger):
-                self._aside.append(trigger)
-        self.refused()
+                kept.append(trigger)
+            else:
+                self._put_aside(trigger)
+        for trigger in kept:
+            heapq.heappush(self._later, trigger)
+        self._aside.clear()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from domain.scheduling.bitmaps import union
 from domain.scheduling.filters import QUEUED
+from domain.scheduling.lines import newly_of
 from domain.scheduling.matching import match
 from domain.scheduling.partition import Partition
 
@@ -20,7 +21,7 @@ def wanted(partition: Partition, asked: int) -> int:
 def _wanted_in(partition: Partition, lab_controller: str, asked: int) -> int:
     found = 0
     idle = {forced: partition.available.idle(forced=forced) & asked for forced in (False, True)}
-    for line in (lab_controller, QUEUED):
+    for line in (lab_controller, QUEUED, newly_of(lab_controller)):
         for entry, by_who in partition.filters.wanting(line):
             fitting = (entry.viable or 0) & idle[entry.key.forced is not None]
             # Mostly others want them as well: then nobody need be looked at.

@@ -36,7 +36,12 @@ class Audit:
         self._judge = Judge(self._known)
         self._of_the_log = of_the_log()
         self._on_decisions = {
-            judged: OnDecisions(self._judge if judged == EVERYTHING else Judge(self._known, *judged))
+            judged: OnDecisions(
+                self._judge
+                if judged == EVERYTHING
+                else Judge(self._known, judged.by_access, judged.by_contact),
+                in_batches=judged.in_batches,
+            )
             for judged in dict.fromkeys(JUDGED.values())
         }
         self._looking: dict[str, tuple[Invariant, ...]] = {}
@@ -110,14 +115,18 @@ class Audit:
     def _decision(self, decision: Decision) -> Found:
         """Each is judged by what its basis says and those before it have decided."""
         version = decision.policy_version
-        rules = self._on_decisions[JUDGED[version]] if version in JUDGED else None
+        judged = JUDGED.get(version)
+        rules = None if judged is None else self._on_decisions[judged]
         if rules is None:
             self.other_policies[version or 0] += 1
         else:
             self.decisions += 1
+        in_batches = judged is not None and judged.in_batches
+        self._known.decides(decision, in_batches=in_batches)
         for record in decision.records:
             if rules is not None:
                 yield from self._given(record, rules)
+            self._known.ranks(record, in_batches=in_batches)
             self._known.apply(record)
         for invariant in () if rules is None else rules.decided:
             yield from invariant.decided(self._known, decision)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import chain
 from typing import NamedTuple
 
 from replay.audit.invariant import Found, Invariant
 from replay.audit.known import Known
 from replay.audit.record import Decision, Record
-from replay.audit.safety import is_safe, stuck, wanting
+from replay.audit.safety import could_take_safely, is_safe, stuck, wanting
 from replay.audit.standing import standing, takers
 from replay.audit.tables import FREE
 from replay.audit.values import Recipe, System
@@ -87,20 +89,38 @@ class AllowedGrant(OfDecisions):
 
 
 class NobodyJumped(OfDecisions):
-    """Nobody who stood before the winner could have used the system, and safely."""
+    """Nobody who stood before the winner could have used the system, and safely.
+
+    A policy that answers triggers in batches is held to the order known when the batch began: recipes that a
+    decision of the batch has assigned stand among the queued ones, and new sets are served in rank order.
+    """
 
     name = "nobody_jumped"
 
+    def __init__(self, judge: Judge, *, in_batches: bool) -> None:
+        super().__init__(judge)
+        self._in_batches = in_batches
+
     def grant(self, known: Known, grant: Grant) -> Found:
-        recipe, system, record = grant
+        recipe, system, _ = grant
         its = standing(known, self._judge, recipe, system)
-        for other in takers(known, self._judge, system, its):
+        others = takers(known, self._judge, system, its)
+        if self._in_batches and known.answering == recipe.set_id:
+            others = chain(others, self._new_before(known, recipe, system))
+        for other in others:
             theirs = standing(known, self._judge, other, system)
             who = f"{other.subject} ({theirs}), which stood before {recipe.subject} ({its})"
             what = f"{system.fqdn} went past {who}"
             subjects = recipe.subject, other.subject, system.subject
-            yield self.broken([record.position], subjects, what)
+            yield self.broken([grant.record.position], subjects, what)
             return
+
+    def _new_before(self, known: Known, recipe: Recipe, system: System) -> Iterator[Recipe]:
+        """Yield the recipes of new sets of the batch that rank before a new one and could take its system."""
+        for number in known.new_sets.before(known.sets[recipe.set_id], known.batch):
+            for other in known.hosts(number):
+                if could_take_safely(known, self._judge, other, system):
+                    yield other
 
 
 class NobodyOverlooked(OfDecisions):

@@ -10,9 +10,11 @@ from typing import Any, TypeVar, cast
 
 from replay.audit.lines import Lines, Need, Place
 from replay.audit.named import Named
+from replay.audit.new_sets import NewSets
+from replay.audit.record import Decision, Record
 from replay.audit.rights import Who
 from replay.audit.tables import URGENCY
-from replay.audit.values import Distro, Recipe, System, Wants
+from replay.audit.values import Distro, Recipe, RecipeSet, System, Wants
 from replay.audit.world import World
 
 K = TypeVar("K")
@@ -37,6 +39,11 @@ class Known(World):
         self.held: defaultdict[str, Counter[str | None]] = defaultdict(Counter)
         # Counts what changes the answers for whole labs: trees, and labs that begin or cease to serve.
         self.furnished = 0
+        # Recipes that became assigned in the present batch: they rank as queued until it is answered.
+        self.newly_assigned: dict[int, None] = {}
+        self.new_sets = NewSets()
+        self.batch = 0
+        self.answering: int | None = None
         self._named = Named()
         self._parties: dict[Who, Who] = {}
         self._waiting: defaultdict[Who, dict[int, None]] = defaultdict(dict)
@@ -47,6 +54,30 @@ class Known(World):
         self._count_up = itertools.count(1)
         self._supposed: list[tuple[dict[Any, Any], Any, Any]] = []
         self._supposing = 0
+
+    # Batches
+
+    def decides(self, decision: Decision, *, in_batches: bool) -> None:
+        """Before a decision: its batch, and the new set that it answers."""
+        first = self.recipes.get(int(decision.records[0].name)) if _is_recipe(decision.records[0]) else None
+        self.answering = first.set_id if first is not None and first.state == "new" else None
+        if not in_batches or decision.batch != self.batch:
+            self.batch = decision.batch
+            self._end_batch()
+
+    def _end_batch(self) -> None:
+        """The recipes that are assigned rank so from here on."""
+        newly, self.newly_assigned = self.newly_assigned, {}
+        for number in newly:
+            if number in self.recipes:
+                self._stand(self.recipes[number])
+
+    def ranks(self, record: Record, *, in_batches: bool) -> None:
+        """Before an event of a decision: whether its recipe ranks as queued until the batch is answered."""
+        if record.topic == "recipe.assigned" and in_batches:
+            self.newly_assigned[int(record.name)] = None
+        elif _is_recipe(record):
+            self.newly_assigned.pop(int(record.name), None)
 
     @contextmanager
     def supposing(self) -> Iterator[None]:
@@ -111,6 +142,7 @@ class Known(World):
         elif known is self.systems:
             self._system_changed(cast("System | None", before), cast("System | None", value))
         elif known is self.sets:
+            self.new_sets.rank(cast("RecipeSet | None", value))
             for member in self.members(cast("int", key)):
                 self._stand(member)
         elif known is self.trees or known is self.enabled or known is self.silent:
@@ -127,6 +159,10 @@ class Known(World):
         return self._needs[needed]
 
     def _recipe_moved(self, before: Recipe | None, recipe: Recipe | None) -> None:
+        if recipe is not None and recipe.state == "new":
+            self.new_sets.add(self.sets.get(recipe.set_id))
+        elif before is not None and before.state == "new":
+            self.new_sets.discard(before.set_id)
         if before is not None and before.state == "scheduled":
             self._count(before, -1)
         if recipe is not None and recipe.state == "scheduled":
@@ -148,7 +184,8 @@ class Known(World):
         recipe_set = self.sets.get(recipe.set_id)
         if recipe_set is not None and recipe.state in WAITING and recipe.host_id is None:
             rank = URGENCY[recipe_set.priority], recipe_set.submission, recipe.recipe_id
-            place = Place(recipe.lab, self.party(recipe.who), self.need(recipe), rank)
+            lab = None if recipe.recipe_id in self.newly_assigned else recipe.lab
+            place = Place(lab, self.party(recipe.who), self.need(recipe), rank)
             self.lines.put(recipe.recipe_id, place)
             self._waiting[recipe.who][recipe.recipe_id] = None
 
@@ -193,6 +230,10 @@ class Known(World):
         if system is not None:
             self.systems_of[system.lab][system.fqdn] = None
             self.changed[system.lab].append(system.fqdn)
+
+
+def _is_recipe(record: Record) -> bool:
+    return record.kind == "recipe"
 
 
 def _add(counter: Counter[K], key: K, change: int) -> None:

@@ -43,6 +43,8 @@ class Record(NamedTuple):
     now: Any = None
     # When the database recorded it.
     recorded_at: Any = None
+    # The last position whose triggers the decision's batch holds; None in a policy without batches.
+    batch: int | None = None
 
     @property
     def subject(self) -> str:
@@ -80,6 +82,7 @@ def record_of(recorded: Recorded) -> Record:
         stamp.at,
         None if basis is None else basis.now,
         recorded.recorded_at,
+        None if basis is None or basis.batch is None else basis.batch.upto,
     )
 
 
@@ -110,7 +113,12 @@ def from_row(row: tuple[int, int, Any, str, int, str, bytes]) -> Record:
         stored["at"],
         get("now"),
         recorded_at,
+        _upto(get("batch")),
     )
+
+
+def _upto(batch: Mapping[str, Any] | None) -> int | None:
+    return None if batch is None else batch["upto"]
 
 
 def _without_data(state: bytes) -> bytes:
@@ -143,6 +151,7 @@ def from_json(events: Iterable[Mapping[str, Any]]) -> Iterator[Record]:
             policy_version=event.get("policy_version"),
             at=event.get("at"),
             now=event.get("now"),
+            batch=_upto(event.get("batch")),
             recorded_at=event.get("recorded_at"),
         )
 
@@ -158,6 +167,12 @@ class Decision:
     @property
     def policy_version(self) -> int | None:
         return self.records[0].policy_version
+
+    @property
+    def batch(self) -> int:
+        """The position up to which its batch was known: its basis where nothing else is recorded."""
+        batch = self.records[0].batch
+        return self.basis if batch is None else batch
 
 
 @dataclass(frozen=True)

@@ -49,12 +49,12 @@ def of_the_log() -> tuple[Invariant, ...]:
 class OnDecisions:
     """What is judged by what the scheduler knew, by the moments at which it looks."""
 
-    def __init__(self, judge: Judge) -> None:
+    def __init__(self, judge: Judge, *, in_batches: bool) -> None:
         every: tuple[OfDecisions, ...] = (
             UsableGrant(judge),
             LentSystem(judge),
             AllowedGrant(judge),
-            NobodyJumped(judge),
+            NobodyJumped(judge, in_batches=in_batches),
             NobodyOverlooked(judge),
             NoUnsafeGrant(judge),
         )
@@ -64,18 +64,21 @@ class OnDecisions:
 
 
 class Judged(NamedTuple):
-    """`by_access`: who may submit and who has borrowed counts; `by_contact`: silent labs get no recipes."""
+    """`by_access`: who may submit and who has borrowed counts; `by_contact`: silent labs get no recipes;
+    `in_batches`: triggers are answered in batches, in the order known when a batch began.
+    """
 
     by_access: bool
     by_contact: bool
+    in_batches: bool
 
 
-EVERYTHING = Judged(by_access=True, by_contact=True)
+EVERYTHING = Judged(by_access=True, by_contact=True, in_batches=True)
 # The policies whose grants must be as the rules written down here have it; decisions that name none, too.
 JUDGED: dict[int | None, Judged] = {
-    2: Judged(by_access=False, by_contact=False),
-    3: Judged(by_access=False, by_contact=False),
-    4: Judged(by_access=True, by_contact=False),
+    2: Judged(by_access=False, by_contact=False, in_batches=False),
+    3: Judged(by_access=False, by_contact=False, in_batches=False),
+    4: Judged(by_access=True, by_contact=False, in_batches=False),
     5: EVERYTHING,
-    None: EVERYTHING,
+    None: Judged(by_access=True, by_contact=True, in_batches=False),
 }

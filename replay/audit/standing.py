@@ -47,7 +47,9 @@ class Standing(NamedTuple):
 def standing(known: Known, judge: Judge, recipe: Recipe, system: System) -> Standing:
     """Where it stands in the queue for this system; as if it might be there, if it may not."""
     recipe_set = known.sets[recipe.set_id]
-    bound = any(member.lab == system.lab for member in known.members(recipe.set_id))
+    bound = recipe.recipe_id not in known.newly_assigned and any(
+        member.lab == system.lab for member in known.members(recipe.set_id)
+    )
     nominal = URGENCY[recipe_set.priority]
     effective = max(nominal, judge.most_urgent(known.party(recipe.who), system) or 0)
     return Standing(0 if bound else 1, effective, nominal, recipe_set.submission)

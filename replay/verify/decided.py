@@ -7,31 +7,39 @@ from dataclasses import dataclass
 from datetime import datetime
 from itertools import groupby
 
-from domain.events import Basis, Event, Recorded, split_subject
+from domain.events import Basis, Batch, Event, Recorded, Stamp, split_subject
 
 
 @dataclass(frozen=True)
 class Decided:
-    """One decision: the cause that it names, and what happened to which subject, in log order."""
+    """One decision: the cause that it names, what happened to which subject, in log order, and which triggers
+    are answered after its commit.
+    """
 
     cause: str
     events: tuple[tuple[str, Event], ...]
+    batch: Batch | None = None
 
 
 @dataclass(frozen=True)
 class DecidedCommit:
-    """All decisions of one basis, with the positions of their first event and of their last.
+    """All decisions of one basis, with the stamp of the first, and the positions of the first and last event.
 
     `in_time`: every event says that it happened at the time of the basis. `recorded_at` is the
     database's time.
     """
 
-    basis: Basis
+    stamp: Stamp
     first_position: int
     last_position: int
     in_time: bool
     recorded_at: datetime
     decisions: tuple[Decided, ...]
+
+    @property
+    def basis(self) -> Basis:
+        assert self.stamp.basis is not None, "the scheduler decided it"
+        return self.stamp.basis
 
     @property
     def cause(self) -> str:
@@ -40,11 +48,6 @@ class DecidedCommit:
     @property
     def by_timer(self) -> bool:
         return self.cause.startswith("timer/")
-
-    @property
-    def answered(self) -> int | None:
-        """The position of the last event that was answered, if any was."""
-        return event_position(self.decisions[-1].cause)
 
 
 def event_position(cause: str) -> int | None:
@@ -68,8 +71,13 @@ def decided(commit: Sequence[Recorded]) -> DecidedCommit | None:
     for _, together in groupby(commit, key=lambda recorded: recorded.stamp.number):
         events = tuple(together)
         decisions.append(
-            Decided(events[0].stamp.cause, tuple((recorded.subject, recorded.event) for recorded in events))
+            Decided(
+                events[0].stamp.cause,
+                tuple((recorded.subject, recorded.event) for recorded in events),
+                basis.batch,
+            )
         )
     in_time = all(recorded.stamp.at == basis.now for recorded in commit)
     place = commit[0].position, commit[-1].position
-    return DecidedCommit(basis, *place, in_time, commit[0].recorded_at, tuple(decisions))
+    first = commit[0]
+    return DecidedCommit(first.stamp, *place, in_time, first.recorded_at, tuple(decisions))

@@ -16,6 +16,7 @@ from domain.directory.events import LabControllerSilent
 from domain.events import Recorded
 from domain.recipe.events import RecipeNew
 from domain.recipe_set.events import RecipeSetSubmitted
+from domain.scheduling.batches import catch_up
 from domain.scheduling.decide import POLICY_VERSION, decide
 from domain.scheduling.draft import Decision
 from domain.scheduling.partition import Partition
@@ -95,58 +96,29 @@ class Recomputation:
         if found or not made.in_time:
             self._partition.refused()
             return False
-        place = made.first_position, made.last_position
-        return self._partition.read_back(*place, made.recorded_at, made.answered)
+        return self._partition.committed(made.first_position, made.last_position, made.recorded_at)
 
     def _fold_next(self) -> None:
         self._partition.apply(self._ahead.popleft())
 
     def _again(self, made: DecidedCommit) -> list[Decided]:
         """What is decided now; it stays supposed."""
+        catch_up(self._partition.triggers, self._partition.sets, made.stamp)
         if made.by_timer:
-            return self._ran_out(made)
-        position = event_position(made.cause)
-        if position is None:
+            again = correct(self._partition, _clock(made), Findings())
+        elif event_position(made.cause) is None:
             # The policy demands nothing because of anything else.
-            return []
-        # What a quiet question came to leaves no trace if it is nothing: all before this cause did.
-        self._partition.triggers.answered_before(position)
-        return self._answered(made)
-
-    def _answered(self, made: DecidedCommit) -> list[Decided]:
-        """Of several quiet questions of one event the first may have been asked by the commit before."""
-        attempts = [self._decide(made)]
-        while attempts[-1] != list(made.decisions) and self._skip(made, len(attempts)):
-            attempts.append(self._decide(made))
-        return attempts[-1] if attempts[-1] == list(made.decisions) else attempts[0]
-
-    def _decide(self, made: DecidedCommit) -> list[Decided]:
-        behind = made.first_position - 1 if self._is_apart() else None
-        return list(map(_plain, decide(self._partition, len(made.decisions), made.basis.now, behind)))
+            again = []
+        else:
+            behind = made.first_position - 1 if self._is_apart() else None
+            again = decide(self._partition, len(made.decisions), made.basis.now, behind)
+        return list(map(_plain, again))
 
     def _is_apart(self) -> bool:
         """Whether what came behind the basis and is all one to what was decided, so that it may be folded
         later than that.
         """
         return all(type(recorded.event) in APART for recorded in self._ahead)
-
-    def _skip(self, made: DecidedCommit, quiet: int) -> bool:
-        """Ask again, without so many of the first questions; False when the cause raised no more."""
-        triggers = self._partition.triggers
-        self._partition.refused()
-        for _ in range(quiet):
-            trigger = triggers.first()
-            if trigger is None or not trigger.quiet or trigger.cause != made.cause:
-                return False
-            triggers.take_quiet()
-        return True
-
-    def _ran_out(self, made: DecidedCommit) -> list[Decided]:
-        triggers = self._partition.triggers
-        if any(one.cause == CONSISTENCY for one in made.decisions):
-            # The loop looks for idle systems that are wanted only when nothing waits for an answer.
-            triggers.answered_before(made.basis.position + 1)
-        return list(map(_plain, correct(self._partition, _clock(made), Findings())))
 
 
 def differences(made: DecidedCommit, again: Sequence[Decided]) -> Iterator[Difference]:
@@ -156,7 +128,7 @@ def differences(made: DecidedCommit, again: Sequence[Decided]) -> Iterator[Diffe
 
 
 def _plain(decision: Decision) -> Decided:
-    return Decided(decision.trigger.cause, decision.events)
+    return Decided(decision.trigger.cause, decision.events, decision.batch)
 
 
 def _clock(made: DecidedCommit) -> Clock:

@@ -10,7 +10,7 @@ import pytest
 from api.store.event_log import EventLog
 from api.store.requests import Append, Outcome
 from domain.priority import Priority
-from domain.scheduling import new_job, partition, question, raising
+from domain.scheduling import new_job, partition, question, raising, waking
 from domain.scheduling.recipe_sets import RecipeSets
 
 Plant = Callable[[pytest.MonkeyPatch], None]
@@ -21,7 +21,7 @@ LONG = 1 << 20
 
 
 def everything_is_safe(patch: pytest.MonkeyPatch) -> None:
-    for module in (new_job, question):
+    for module in (new_job, question, waking):
         patch.setattr(module, "is_safe", lambda *_: True)
 
 

@@ -48,6 +48,10 @@ class Stage(Watcher):
         """A job of one recipe set; the ids of its recipes."""
         return self._submit({"priority": priority, "recipes": list(recipes)})
 
+    def submit_ranked(self, *sets: tuple[str, Document]) -> list[int]:
+        """A job of recipe sets of one recipe each, with their priorities; the ids of its recipes."""
+        return self._submit(*({"priority": priority, "recipes": [recipe]} for priority, recipe in sets))
+
     def submit_sets(self, *sets: list[Document]) -> list[int]:
         return self._submit(*({"priority": "Normal", "recipes": recipes} for recipes in sets))
 

@@ -3,7 +3,7 @@ hope, and only those let go who must."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 
 from domain.events import Event, split_subject
 from domain.scheduling.draft import Decision
@@ -16,41 +16,74 @@ def faults(world: Model, decisions: Iterable[Decision]) -> Iterator[str]:
     """What is wrong with the decisions of one commit, each seeing those before it; the world is as at their
     basis."""
     view = view_of(world)
+    newly = set(world.newly_assigned)
     for decision in decisions:
         partial: list[int] = []
+        yield from _order(world, view, decision)
         if decision.trigger.kind == "let-go":
             yield from _let_go(view, decision)
         for subject, event in decision.events:
             if event.TOPIC == "recipe.scheduled":
                 number = int(split_subject(subject)[1])
                 partial.append(number)
-                yield from _grant(view, number, event)
+                yield from _grant(view, number, event, newly)
+                if decision.trigger.kind == "new-job":
+                    yield from _new_before(view, number, event, _upto(decision))
             elif event.TOPIC == "recipe.aborted":
                 yield from _given_up(view, int(split_subject(subject)[1]))
+            elif event.TOPIC == "recipe.assigned":
+                newly.add(int(split_subject(subject)[1]))
             view.apply(subject, event)
         yield from _unsafe(view, partial)
 
 
-def _grant(view: View, number: int, event: Event) -> Iterator[str]:
+def _upto(decision: Decision) -> int:
+    assert decision.batch is not None, "it says so"
+    return decision.batch.upto
+
+
+def _order(world: Model, view: View, decision: Decision) -> Iterator[str]:
+    """All pending systems of a batch are answered before its wake-ups, and these before its new sets."""
+    kind, upto = decision.trigger.kind, _upto(decision)
+    for name, usage in view.usage.items():
+        if kind in ("wake-up", "new-job") and usage == "pending" and world.systems[name].since <= upto:
+            yield f"out of order: a {kind} is answered while {name} is pending"
+
+
+def _new_before(view: View, number: int, event: Event, upto: int) -> Iterator[str]:
+    """New sets of a batch are served in rank order."""
+    name: str = event.system  # type: ignore[attr-defined]
+    for other, state in view.state.items():
+        stands_before = view.rank[other][:2] < view.rank[number][:2] and view.rank[other][1] <= upto
+        if state == "new" and stands_before and could_take(view, other, name):
+            yield f"queue jump: recipe {number} got {name}, and new recipe {other} ranks before it"
+
+
+def _grant(view: View, number: int, event: Event, newly: Collection[int]) -> Iterator[str]:
     name: str = event.system  # type: ignore[attr-defined]
     lab = view.lab[name]
     if view.usage[name] not in ("idle", "pending"):
         yield f"double booking: recipe {number} got {name}, which is {view.usage[name]}"
     if name not in view.usable[number] or view.lab_of(view.set_of[number]) not in (None, lab):
         yield f"recipe {number} got {name}, which it may not have"
-    place = _place(view, number, name)
+    place = _place(view, number, name, newly)
     for other, state in view.state.items():
-        stands_before = state in ("queued", "assigned") and _place(view, other, name) < place
+        stands_before = state in ("queued", "assigned") and _place(view, other, name, newly) < place
         if stands_before and view.set_of[other] != view.set_of[number] and could_take(view, other, name):
             yield f"queue jump: recipe {number} got {name}, and recipe {other} stands before it"
 
 
-def _place(view: View, number: int, name: str) -> tuple[int, int, int, int, int]:
+def _place(view: View, number: int, name: str, newly: Collection[int]) -> tuple[int, int, int, int, int]:
     """Where it stands on a system: the assigned come first, then the others; who is new comes as if it were
-    queued. Among them, by effective priority, then as in every line.
+    queued, and so does who became assigned in the same batch. Among them, by effective priority, then as in
+    every line.
     """
     effective = max(view.rank[number][0], view.highest.get((number, name), len(URGENCY)))
-    return (0 if view.state[number] == "assigned" else 1, effective, *view.rank[number])
+    return (
+        0 if view.state[number] == "assigned" and number not in newly else 1,
+        effective,
+        *view.rank[number],
+    )
 
 
 def _unsafe(view: View, granted: list[int]) -> Iterator[str]:

@@ -24,6 +24,9 @@ class Model(World):
         self.wants: dict[int, Want] = {}
         self.sets_of: dict[int, int] = {}
         self.story: tuple[Any, ...] = ()
+        # The batch that is being answered, and the recipes that became assigned in it.
+        self.batch = 0
+        self.newly_assigned: frozenset[int] = frozenset()
         # What was last said of who may submit, by system and by pool; who has borrowed a system.
         self.entries: dict[str, tuple[Form, ...]] = {}
         self.borrowers: dict[str, str] = {}

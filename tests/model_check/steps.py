@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from domain.events import split_subject
 from domain.scheduling.decide import decide
 from domain.scheduling.draft import Decision
 from tests.model_check import decisions as judged
@@ -102,14 +103,29 @@ def commit_next(world: Model, limit: int, meanwhile: Action | None = None) -> bo
     decided = decide(world.partition, limit, world.now)
     if not decided:
         return False
+    _note_batch(world, decided)
     fail_on(judged.faults(world, decided), world)
     basis = world.partition.position
     accepted = meanwhile is None or _raced(world, decided, meanwhile)
     if accepted:
         world.commit_decisions(decided, basis)
+        world.newly_assigned |= frozenset(_assigned(decided))
     world.story += tuple(_said(decided)) if accepted else ("  refused",)
     fail_on(rest.always(world), world)
     return True
+
+
+def _note_batch(world: Model, decided: Sequence[Decision]) -> None:
+    batch = decided[0].batch
+    assert batch is not None, "each decision says what it answers"
+    if batch.upto != world.batch:
+        world.batch, world.newly_assigned = batch.upto, frozenset()
+
+
+def _assigned(decided: Sequence[Decision]) -> Iterator[int]:
+    for subject, event in (each for decision in decided for each in decision.events):
+        if event.TOPIC == "recipe.assigned":
+            yield int(split_subject(subject)[1])
 
 
 def _raced(world: Model, decided: Sequence[Decision], meanwhile: Action) -> bool:

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from unittest.mock import patch
 
 from domain.access.submitting import Submitting
 from domain.priority import Priority
-from domain.scheduling import decide, granting, new_job, question, raising
-from domain.scheduling.draft import Decision
-from domain.scheduling.filters import QUEUED
+from domain.scheduling import decide, granting, new_job, question, raising, recipe_sets, triggers, waking
+from domain.scheduling.bitmaps import numbers_in, union
 from domain.scheduling.partition import Partition
-from domain.scheduling.triggers import LET_GO, Trigger, Triggers
+from domain.scheduling.question import tiers_of
+from domain.scheduling.triggers import LET_GO, NEW_JOB, PENDING_SYSTEM, WAKE_UP, Triggers
 from domain.scheduling.wake_ups import LET_GOES, WAKE_UPS, Row
-from domain.system.state import System
 from tests.model_check.actions import Action
 from tests.model_check.case import Case, case
 from tests.model_check.explore import Found, explore
@@ -65,31 +64,62 @@ class TakenOut:
 def _without_safety() -> Iterator[None]:
     """Every grant is thought safe."""
     with ExitStack() as stack:
-        for module in (granting, new_job, question):
+        for module in (granting, new_job, question, waking):
             stack.enter_context(patch.object(module, "is_safe", lambda *_: True))
         yield
 
 
-def _keeps(partition: Partition, trigger: Trigger) -> Iterator[Decision]:
-    partition.triggers.take_quiet()
-    return iter(())
-
-
 def _without_let_go() -> AbstractContextManager[object]:
-    """Who is asked to let go keeps what it has."""
-    return patch.dict(decide.ANSWERS, {LET_GO: _keeps})
+    """Stuck holders keep their systems."""
+    return patch.object(decide, "stuck_lab", lambda _: None)
 
 
 def _without_let_go_of_silent_labs() -> AbstractContextManager[object]:
     return patch.object(raising, "LET_GOES", tuple(row for row in LET_GOES if row.name != "lab silent"))
 
 
-def _queued_first(system: System) -> tuple[str, ...]:
-    return QUEUED, system.lab_controller
+def _queued_first(lab_controller: str) -> tuple[tuple[str, ...], ...]:
+    return tuple(reversed(tiers_of(lab_controller)))
 
 
-def _without_assigned_first() -> AbstractContextManager[object]:
-    return patch.object(question, "lines_of", _queued_first)
+@contextmanager
+def _without_assigned_first() -> Iterator[None]:
+    with patch.object(question, "tiers_of", _queued_first), patch.object(waking, "tiers_of", _queued_first):
+        yield
+
+
+def _without_pending_first() -> AbstractContextManager[object]:
+    """Wake-ups are answered before pending systems."""
+    return patch.object(triggers, "ORDER", (LET_GO, WAKE_UP, PENDING_SYSTEM, NEW_JOB))
+
+
+def _without_basis() -> AbstractContextManager[object]:
+    """A recipe that became assigned in a batch ranks with the assigned ones at once."""
+    return patch.object(recipe_sets, "newly_of", lambda lab_controller: lab_controller)
+
+
+@contextmanager
+def _without_ranks_over_all() -> Iterator[None]:
+    """A wake-up asks one system after another, by name."""
+    with _without_basis(), patch.object(waking, "_heads", _of_the_first_by_name):
+        yield
+
+
+def _of_the_first_by_name(partition: Partition, groups: list[waking.Group]) -> list[waking.Head]:
+    for number in sorted(
+        numbers_in(union(group.systems for group in groups)), key=partition.labs.names.__getitem__
+    ):
+        alone = [replace(group, systems=1 << number) for group in groups if group.systems >> number & 1]
+        if heads := _heads(partition, alone):
+            return heads
+    return []
+
+
+_heads = waking._heads
+
+
+def _without_rank_of_new_sets() -> AbstractContextManager[object]:
+    return patch.object(Triggers, "_placed", lambda _, trigger: ((trigger.position,), trigger))
 
 
 def _without_looking_first() -> AbstractContextManager[object]:
@@ -168,13 +198,51 @@ PARTS: tuple[TakenOut, ...] = (
         "queue jump",
         _without_assigned_first,
     ),
-    # The lab is enabled right behind a new job that could use what somebody in the queue waits for.
+    # The lab is enabled while a batch with two new jobs is answered; somebody in the queue waits for a.
     TakenOut(
         "the queue looks first",
-        case("a b@2", "a", "a"),
-        Manner((*BASIC, "disable", "enable"), races=1),
+        case("a b@2", "a", "b", "a"),
+        Manner(()),
         "queue jump",
         _without_looking_first,
+        moves=(
+            _do("disable", "lab-1"),
+            _do("submit", 0),
+            Move("settle"),
+            _do("submit", 1),
+            _do("submit", 2),
+            Move("commit", limit=1),
+            _do("enable", "lab-1"),
+        ),
+    ),
+    TakenOut(
+        "pending systems before wake-ups",
+        case("a b", "a b", "High:b"),
+        Manner((*BASIC, "break", "repair")),
+        "out of order",
+        _without_pending_first,
+    ),
+    # Both systems of job 0 come free in one commit.
+    TakenOut(
+        "the order known at the basis",
+        case("a b", "a b", "a b", "High:b"),
+        Manner(BASIC),
+        "queue jump",
+        _without_basis,
+    ),
+    TakenOut(
+        "the highest rank over all systems that a wake-up asks",
+        case("a b", "a b", "High:b"),
+        Manner((*BASIC, "disable", "enable")),
+        "queue jump",
+        _without_ranks_over_all,
+    ),
+    TakenOut(
+        "rank order of new sets",
+        case("a", "a", "High:a"),
+        Manner(BASIC, races=1),
+        "queue jump",
+        _without_rank_of_new_sets,
     ),
     # c is busy as soon as it is there, but comes free some day: a is safe now.
     _row("system added", case("a b:Broken c:Absent", "a bc", "High:bc"), "add"),
@@ -199,12 +267,22 @@ PARTS: tuple[TakenOut, ...] = (
     _row("lent", case("a b", "ab", "b"), "close, lend"),
     _row("loan ended", case("a b", "ab", "b"), "lend away, end loan"),
     _row("group changed", case("a b", "Normal+: ab", "b"), "close, leave group, join group"),
-    # c comes free, and nobody may have it while job 1 waits for b, which is broken. Then that holds nothing.
-    _history("set let go", case("a b c d", "b c d", "a b", "c d"), _do("finish", (0, 1)), _do("break", "b")),
+    # c comes free in the batch that is being answered as b breaks, and nobody may have it while job 1 waits
+    # for b. Then that holds nothing.
+    _history(
+        "set let go",
+        case("a b c d e", "b c d e", "a b", "c d"),
+        _do("finish", (0, 3)),
+        _do("finish", (0, 1)),
+        Move("commit", limit=1),
+        _do("break", "b"),
+    ),
     _history(
         "holder ended",
-        case("a b c d", "b c d", "a b", "c d"),
+        case("a b c d e", "b c d e", "a b", "c d"),
+        _do("finish", (0, 3)),
         _do("finish", (0, 1)),
+        Move("commit", limit=1),
         _do("break", "b"),
         Move("race", Action("cancel", 1), limit=1),
     ),
@@ -212,10 +290,12 @@ PARTS: tuple[TakenOut, ...] = (
     # starts.
     _history(
         "set got a system",
-        case("a b c d e f", "c d e f", "b !d", "High:a de bc", "f e"),
+        case("a b c d e f g", "c d e f g", "b !d", "High:a de bc", "f e"),
         _do("finish", (0, 1)),
         Move("settle"),
+        _do("finish", (0, 4)),
         _do("finish", (0, 3)),
+        Move("commit", limit=1),
         _do("break", "c"),
         Move("race", Action("break", "d"), limit=1),
     ),

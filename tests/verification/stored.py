@@ -33,4 +33,8 @@ def _moved(stamp: Stamp, positions: dict[int, int]) -> Stamp:
     cause = f"event/{positions[int(name)]}" if kind == "event" else stamp.cause
     if stamp.basis is None:
         return stamp
-    return replace(stamp, cause=cause, basis=replace(stamp.basis, position=positions[stamp.basis.position]))
+    batch = stamp.basis.batch
+    if batch is not None:
+        batch = replace(batch, after=positions[batch.after], upto=positions[batch.upto])
+    basis = replace(stamp.basis, position=positions[stamp.basis.position], batch=batch)
+    return replace(stamp, cause=cause, basis=basis)

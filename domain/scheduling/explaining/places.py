@@ -18,11 +18,11 @@ from domain.recipe.state import Recipe
 from domain.scheduling.bitmaps import lowest
 from domain.scheduling.explaining.before import Before
 from domain.scheduling.filters import QUEUED
+from domain.scheduling.heads import Rank
 from domain.scheduling.partition import Partition
 from domain.scheduling.planes import Planes
-from domain.scheduling.question import in_order, lines_of
+from domain.scheduling.question import in_order, tiers_of
 from domain.scheduling.reasons import ITS_SET_IS_IN_LAB, SUBMITTED_BEFORE
-from domain.scheduling.recipe_sets import line_of
 from domain.system.state import System
 
 
@@ -31,7 +31,7 @@ class Places:
 
     def __init__(self, partition: Partition, host: Recipe) -> None:
         self._partition = partition
-        self._line = line_of(host) or QUEUED
+        self._line = partition.sets.line_of(host) or QUEUED
         self._rank = partition.sets.rank(host)
         self._who = partition.sets.asks(host).who
         self._lines: dict[str, Before | None] = {}
@@ -59,21 +59,23 @@ class Places:
     def _standing(self, system: System, decides: Submitting) -> list[Planes]:
         maxima = self._partition.filters.maxima(decides)
         effective = min(-self._rank[0], self._partition.labs.access.cap(decides, self._who))
-        lines = map(self._before, self._asked(system))
+        lines = (self._before(*asked) for asked in self._asked(system))
         return [line.counted(maxima, effective) for line in lines if line is not None]
 
-    def _asked(self, system: System) -> Iterator[str]:
-        """The lines that the system asks, up to the one it stands in."""
-        for line in lines_of(system):
-            yield line
-            if line == self._line:
+    def _asked(self, system: System) -> Iterator[tuple[str, Rank | None]]:
+        """Yield the lines that the system asks up to the recipe. Of its own tier only the recipes before its
+        rank count.
+        """
+        for tier in tiers_of(system.lab_controller):
+            is_own = self._line in tier
+            yield from ((line, self._rank if is_own else None) for line in tier)
+            if is_own:
                 return
 
-    def _before(self, line: str) -> Before | None:
+    def _before(self, line: str, rank: Rank | None) -> Before | None:
         """None where nobody stands in the line."""
         if line not in self._lines:
             tally = self._partition.filters.tally(line)
-            rank = self._rank if line == self._line else None
             self._lines[line] = None if tally is None else Before(tally, rank)
         return self._lines[line]
 
@@ -92,7 +94,8 @@ def places_on(partition: Partition, system: System) -> Iterator[Place]:
     for rank in in_order(partition, system):
         recipe = partition.sets.recipes[rank[-1]]
         effective = int(effective_priority(partition, recipe, system))
-        key = recipe.state != "assigned", -effective, *rank
+        is_first = partition.sets.line_of(recipe) == system.lab_controller
+        key = not is_first, -effective, *rank
         yield Place(recipe.recipe_id, -rank[0], effective, key)
 
 
@@ -105,7 +108,8 @@ def effective_priority(partition: Partition, recipe: Recipe, system: System) -> 
 
 def why_before(partition: Partition, recipe: Recipe, other: Recipe, system: System) -> str:
     """What puts another recipe before this one on a system that both could have."""
-    if other.state == "assigned" and recipe.state != "assigned":
+    line_of = partition.sets.line_of
+    if line_of(other) == system.lab_controller != line_of(recipe):
         return ITS_SET_IS_IN_LAB
     theirs, mine = (effective_priority(partition, each, system) for each in (other, recipe))
     if theirs != mine:

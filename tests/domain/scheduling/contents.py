@@ -22,6 +22,7 @@ from domain.scheduling.filters import QUEUED, Filters
 from domain.scheduling.granting import holders
 from domain.scheduling.heads import Rank
 from domain.scheduling.holders import Bound
+from domain.scheduling.lines import newly_of
 from domain.scheduling.matching import match
 from domain.scheduling.partition import Partition
 from domain.scheduling.plans import Plans
@@ -52,6 +53,7 @@ def contents(partition: Partition) -> dict[str, Any]:
     return {
         **{name: _plain(value) for name, value in {**held, **raising}.items()},
         "triggers": (partition.triggers.waiting(), sorted(partition.triggers.to_be_asked())),
+        "batch": partition.triggers.batch,
         "available": [
             (partition.available.usable(forced=forced), partition.available.idle(forced=forced))
             for forced in (True, False)
@@ -206,6 +208,8 @@ def _check_filters(partition: Partition) -> None:
         for host in mine:
             if host.state != "new":
                 line = host.lab_controller if host.state == "assigned" else QUEUED
+                if host.recipe_id in sets.newly_assigned:
+                    line = newly_of(host.lab_controller)
                 lines.setdefault(line, {}).setdefault(sets.asks(host).who, []).append(sets.rank(host))
         assert _lines_of(filters, entry) == {
             line: {who: sorted(ranks) for who, ranks in by_who.items()} for line, by_who in lines.items()

@@ -52,11 +52,13 @@ class FoldedLog:
 
     def commit_decisions(self, decisions: Iterable[Decision], basis: int) -> None:
         """What the scheduler decided, as its process would append it."""
-        known = Basis(basis, self.now, epoch=1, policy_version=POLICY_VERSION)
+        made = list(decisions)
+        batch = made[0].batch if made else None
+        known = Basis(basis, self.now, epoch=1, policy_version=POLICY_VERSION, batch=batch)
         self.append(
             [
                 (subject, event, Stamp(self.now, "scheduler", decision.trigger.cause, known, number))
-                for number, decision in enumerate(decisions)
+                for number, decision in enumerate(made)
                 for subject, event in decision.events
             ],
             are_decisions=True,

@@ -27,7 +27,8 @@ def one_system(world: World, *pools: str) -> None:
 
 
 def served(world: World, recipe_ids: Iterable[int]) -> list[int]:
-    """In which order they get the one system, each when the one before has ended."""
+    """In which order they get the one system from the queue, each when the one before has ended."""
+    world.settle()
     left, order = set(recipe_ids), []
     while left:
         finish(world, *(recipe.recipe_id for recipe in world.placed()))

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from domain.recipe.state import Recipe
-from domain.scheduling import granting, let_go, question, timers, wanted
+from domain.scheduling import granting, let_go, timers, waking
+from domain.scheduling.asking import Place
 from domain.scheduling.bitmaps import numbers_in, union
 from domain.scheduling.filters import Filters
-from domain.scheduling.heads import Rank
 from domain.scheduling.labs import Labs
 from domain.scheduling.partition import Partition
 from domain.scheduling.planes import Planes
@@ -134,20 +134,23 @@ def _fewest_by_scan(self: Filters, among: int) -> int:
     return _least_by_scan(self.takers_counted(), among)
 
 
-def _takers_by_scan(self: Filters, fqdn: str, line: str, *, forced_only: bool) -> Iterator[Rank]:
+def _takers_by_scan(self: Filters, fqdn: str, line: str, *, forced_only: bool) -> Iterator[Place]:
     number = self._labs.number(fqdn)
     found = []
     for entry in self._entries.values():
         for rank in self._lines[line].recipes.get(entry.number, ()) if line in self._lines else ():
             self._effort.rows += 1
             if self.viable(entry.key) >> number & 1 and (entry.key.forced or not forced_only):
-                found.append(rank)
+                found.append((rank[0], *rank))
     return iter(sorted(found))
 
 
-def _wanted_by_scan(partition: Partition, asked: int) -> int:
+def _groups_by_scan(partition: Partition, asked: int) -> Iterator[waking.Group]:
     waiting = [recipe for recipe in partition.sets.recipes.values() if recipe.state in ("queued", "assigned")]
-    return asked & union(partition.idle(host) for host in waiting if not host.is_guest)
+    return _groups(partition, asked & union(partition.idle(host) for host in waiting if not host.is_guest))
+
+
+_groups = waking._groups
 
 
 def _plans_by_scan(partition: Partition, lab_controller: str) -> Plans | None:
@@ -189,10 +192,10 @@ SCANNING: list[tuple[type[Any], str, Callable[..., Any], str]] = [
     (Planes, "least", _least_by_scan, "new-set-idle-lab"),
     # Every queued recipe is.
     (Filters, "takers", _takers_by_scan, "pending-system-deep-queue"),
-    (question, "wanted", _wanted_by_scan, "wake-up-of-lab-for-nobody"),
-    (question, "wanted", _wanted_by_scan, "wake-up-of-set-busy-lab"),
+    (waking, "_groups", _groups_by_scan, "wake-up-of-lab-for-nobody"),
+    (waking, "_groups", _groups_by_scan, "wake-up-of-set-busy-lab"),
     # Every idle system is asked about sets that could do nothing with it.
-    (wanted, "hopeless", lambda *_: False, "wake-up-of-idle-lab-that-blocked-sets-want"),
+    (waking, "hopeless", lambda *_: False, "wake-up-of-idle-lab-that-blocked-sets-want"),
     (let_go, "plans_of", _plans_by_scan, "let-go-busy-lab"),
     # Every holder of the lab is looked at.
     (granting, "plans_of", _plans_made_anew, "grant-beside-many-holders"),

@@ -53,7 +53,7 @@ class Fixture:
         self.filters.enqueue(Asks(key, ANYBODY), line, rank)
 
     def takers(self, fqdn: str, line: str = QUEUED, forced_only: bool = False) -> list[tuple[int, ...]]:
-        return list(self.filters.takers(fqdn, line, forced_only=forced_only))
+        return [place[1:] for place in self.filters.takers(fqdn, line, forced_only=forced_only)]
 
 
 def test_viable__system_joins_and_leaves_pool_after_filter_was_asked__follows() -> None:

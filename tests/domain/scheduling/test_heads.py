@@ -42,7 +42,7 @@ class Standing:
         return self.whos.order(decides)
 
     def asked(self, among: int, decides: Submitting) -> list[Rank]:
-        return list(in_order(self.line, among, self.order(decides), Effort()))
+        return [place[1:] for place in in_order(self.line, among, self.order(decides), Effort())]
 
     def expected(self, among: int, decides: Submitting) -> list[Rank]:
         found = []
@@ -80,7 +80,7 @@ def test_in_order__first_alone__looks_at_no_other_filter() -> None:
     standing, effort = Standing(), Effort()
     for number in range(FILTERS):
         standing.turn(number, number % WHOS, (-1, number, number))
-    assert next(in_order(standing.line, 2**FILTERS - 1, standing.order(OPEN), effort)) == (-1, 0, 0)
+    assert next(in_order(standing.line, 2**FILTERS - 1, standing.order(OPEN), effort)) == (-1, -1, 0, 0)
     assert effort.rows == 1
 
 

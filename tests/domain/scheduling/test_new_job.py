@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from domain.recipe.events import RecipeQueued
+from domain.scheduling.decide import decide
 from domain.scheduling.reasons import NO_IDLE_SYSTEM
-from tests.domain.scheduling.labs import occupy, wanting
 from tests.domain.scheduling.wants import ANYTHING, HUGE, forces, named
 from tests.domain.scheduling.world import World
 
@@ -57,10 +57,29 @@ def test_new_job__lab_disabled__is_queued(world: World) -> None:
 
 def test_new_job__two_in_one_batch_and_one_idle_system__the_second_sees_the_first(world: World) -> None:
     world.add_idle("a")
-    first, second = world.submit(ANYTHING.text), world.submit(ANYTHING.text, priority="Urgent")
+    first, second = world.submit(ANYTHING.text), world.submit(ANYTHING.text)
     assert len(world.decide(limit=2)) == 2
     world.settle()
     assert (world.recipes[first].state, world.recipes[second].state) == ("waiting", "queued")
+
+
+def test_new_jobs__known_at_one_basis__are_served_in_rank_order(world: World) -> None:
+    world.add_idle("a")
+    low, normal, urgent = (world.submit(ANYTHING.text, priority=each) for each in ("Low", "Normal", "Urgent"))
+    world.change_priority(normal, "High")
+    answered = [int(decision.trigger.name) for decision in world.settle()]
+    assert answered == [world.recipes[each].recipe_set_id for each in (urgent, normal, low)]
+    assert world.states(urgent, normal, low) == ["waiting", "queued", "queued"]
+
+
+def test_new_jobs__priority_changed_between_two_commits_of_a_batch__counts_as_it_is(world: World) -> None:
+    world.add_idle("a", "b")
+    low, high, urgent = (world.submit(ANYTHING.text, priority=each) for each in ("Low", "High", "Urgent"))
+    world.commit_decisions(world.decide(limit=1), world.position)
+    world.change_priority(low, "Urgent")
+    assert decide(world.refolded(), 1) == world.decide(limit=1)
+    world.settle()
+    assert world.states(urgent, low, high) == ["waiting", "waiting", "queued"]
 
 
 def test_new_job__aborted_one_between_two_others__only_that_one_is_aborted(world: World) -> None:
@@ -139,31 +158,29 @@ def test_new_job__forces_a_system_that_takes_nobody_now__is_queued(world: World,
     assert world.states() == ["queued"]
 
 
-def test_new_job__idle_system_that_a_later_wake_up_will_ask__leaves_it_to_who_waits(world: World) -> None:
-    # The new job stands before the wake-up in the log, but for what has eased the queue looks first.
+def test_new_job__wake_up_known_at_its_basis__is_answered_first(world: World) -> None:
     world.add_idle("a")
     world.enable("lab-1", False)
     waiting = world.submit(ANYTHING.text)
     world.settle()
-    newcomer = world.submit(ANYTHING.text, priority="Low")
+    newcomer = world.submit(ANYTHING.text, priority="Urgent")
     world.enable("lab-1", True)
-    assert [decision.trigger.kind for decision in world.settle()] == ["new-job", "wake-up"]
+    assert [decision.trigger.kind for decision in world.settle()] == ["wake-up", "new-job"]
     assert (world.system_of(waiting), world.states(newcomer)) == ("a", ["queued"])
 
 
-def test_new_job__wake_up_will_come_of_a_decision_of_the_same_commit__leaves_it_to_who_waits(
+def test_new_job__wake_up_known_while_its_batch_is_answered__leaves_the_idle_system_to_the_queue(
     world: World,
 ) -> None:
-    world.add_idle("a", "b", "x")
-    occupy(world, "x")
-    stuck = wanting(world, "a", "x")
-    waiting = world.submit_set([named("b"), named("a")])
-    world.set_condition("x", "Broken")
-    world.commit_decisions(world.decide(limit=1), world.position)
-    assert world.states(*waiting) == ["queued", "queued"]
-    # The stuck one lets go first; that it did, and what it eases, is in the log only after the new job.
-    newcomer = world.submit(named("b"))
-    decided = [decision.trigger.kind for decision in world.decide(limit=500)]
-    assert decided == ["let-go", "new-job"]
+    world.add_lab("lab-2")
+    world.put_tree(1, "x86_64", ["lab-1", "lab-2"])
+    world.add_system("b", "lab-2")
+    world.add_idle("a")
+    world.enable("lab-1", False)
+    waiting = world.submit(named("a"))
     world.settle()
-    assert world.states(*stuck, *waiting, newcomer) == ["queued"] * 2 + ["waiting"] * 2 + ["queued"]
+    first, second = world.submit(named("b")), world.submit(named("a"), priority="Low")
+    world.commit_decisions(world.decide(limit=1), world.position)
+    world.enable("lab-1", True)
+    assert [decision.trigger.kind for decision in world.settle()] == ["new-job", "wake-up"]
+    assert (world.system_of(first), world.system_of(waiting), world.states(second)) == ("b", "a", ["queued"])

@@ -113,7 +113,7 @@ def test_new_set__nothing_idle__all_are_queued_with_the_reason(world: World) -> 
 def test_new_set__two_sets_in_one_batch__all_of_the_first_before_the_second(world: World) -> None:
     world.add_idle("a", "b", "c")
     first = world.submit_set([ANY, ANY])
-    second = world.submit_set([ANY, ANY], priority="Urgent")
+    second = world.submit_set([ANY, ANY])
     assert len(world.settle()) == 2
     assert set(world.states(*first)) == {"waiting"}
     assert sorted(world.states(*second)) == ["assigned", "scheduled"]

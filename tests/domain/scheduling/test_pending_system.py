@@ -17,6 +17,7 @@ def test_pending_system__nobody_in_the_queue__goes_idle(world: World) -> None:
 def test_pending_system__queue_of_all_priorities__serves_by_priority_then_submission(world: World) -> None:
     world.add_idle("a")
     world.submit(ANYTHING.text)
+    world.settle()
     for priority in ("Low", "Normal", "Urgent", "Medium", "Urgent", "High"):
         world.submit(ANYTHING.text, priority=priority)
     world.settle()
@@ -42,6 +43,7 @@ def test_pending_system__first_in_rank_wants_another_system__serves_the_next(wor
 def test_pending_system__lab_disabled_meanwhile__goes_idle_whoever_waits(world: World) -> None:
     world.add_idle("a")
     world.submit(ANYTHING.text)
+    world.settle()
     world.submit(ANYTHING.text, priority="Urgent")
     world.settle()
     world.enable("lab-1", False)
@@ -60,15 +62,13 @@ def test_pending_system__lab_disabled_meanwhile__does_not_serve_who_forces_it_ei
     assert (world.systems["a"].usage, world.states(forcing)) == ("idle", ["queued"])
 
 
-def test_triggers__system_pending_again_before_it_was_asked_about__stands_where_it_last_became_so(
-    world: World,
-) -> None:
+def test_triggers__system_pending_again_before_it_was_asked_about__is_answered_once(world: World) -> None:
     world.add_system("a")
     recipe_id = world.submit(ANYTHING.text)
     world.drain("a")
     world.undrain("a")
     answered = [decision.trigger.kind for decision in world.settle()]
-    assert answered == ["new-job", "pending-system"]
+    assert answered == ["pending-system", "new-job"]
     assert world.system_of(recipe_id) == "a"
 
 

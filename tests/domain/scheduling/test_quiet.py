@@ -8,7 +8,7 @@ from domain.events import Basis, Stamp
 from domain.scheduling.decide import decide
 from domain.scheduling.partition import Partition
 from domain.system.events import SystemIdle
-from tests.domain.scheduling.labs import occupy, wanting
+from tests.domain.scheduling.labs import occupy, one_lab, wanting
 from tests.domain.scheduling.wants import ANYTHING, named
 from tests.domain.scheduling.world import World
 
@@ -62,7 +62,7 @@ def test_decisions__refused_again_and_again__triggers_do_not_pile_up(world: Worl
     for _ in range(10):
         world.decide()
     assert world.partition.triggers.waiting() == waiting
-    assert len(world.partition.triggers._heap) == len(waiting)
+    assert len(world.partition.triggers._all()) == len(waiting)
 
 
 def _new_and_pending(world: World) -> None:
@@ -131,3 +131,42 @@ def test_restart__decisions_of_the_first_policy__answered_no_wake_ups(world: Wor
     world.append([("system/b", SystemIdle(), stamp)])
     (decision,) = decide(world.refolded(), 500)
     assert decision.events[0][0] == f"recipe/{recipe_id}"
+
+
+def _a_batch_of_everything(world: World) -> list[int]:
+    """Holders must let go, systems are pending, a lab has been enabled, and sets are new."""
+    world.add_lab("lab-2", enabled=False)
+    world.put_tree(1, "x86_64", ["lab-1", "lab-2"])
+    for name in "pqr":
+        world.add_system(name, "lab-2")
+    world.add_idle("a", "b", "x", "y", "z")
+    runs = occupy(world, "x", "y", "z")
+    wanting(world, "a", "x")
+    wanting(world, "b", "x")
+    waiting = [world.submit(named(name), priority="Low") for name in "ypqra"]
+    world.settle()
+    world.set_condition("x", "Broken")
+    world.complete(runs["y"])
+    world.complete(runs["z"])
+    world.enable("lab-2", True)
+    waiting += [world.submit(named("z"), priority=priority) for priority in ("Low", "Urgent")]
+    return waiting
+
+
+@pytest.mark.parametrize("limit", [1, 2, 3])
+def test_scheduler__killed_after_every_commit_of_a_batch__loses_no_wake_up(world: World, limit: int) -> None:
+    waiting = _a_batch_of_everything(world)
+    log_of_one = _whole_log_of_a_long_lived_one(limit)
+    while decisions := decide(world.refolded(), limit, world.now):
+        assert decisions == world.decide(limit)
+        world.commit_decisions(decisions, world.position)
+    assert [system.fqdn for system in world.systems.values() if system.usage == "idle"] == ["b", "x"]
+    assert world.states(*waiting) == ["waiting"] * 5 + ["queued", "waiting"]
+    assert [(row.subject, row.event) for row in world.log] == log_of_one
+
+
+def _whole_log_of_a_long_lived_one(limit: int) -> list[tuple[str, object]]:
+    other = one_lab()
+    _a_batch_of_everything(other)
+    other.settle(limit)
+    return [(row.subject, row.event) for row in other.log]

@@ -80,12 +80,19 @@ def stuck_holder(world: World) -> tuple[int, ...]:
     return wanting(world, "a", "x")
 
 
+def begin_batch(world: World) -> None:
+    """Submit the first set of a batch, which gets nothing. A later let-go waits for the rest of it."""
+    world.submit(named("x"), priority="Urgent")
+
+
 @pytest.mark.parametrize("wants", [["b"], ["b", "c"]])
 def test_new_set__can_start_at_once_beside_an_unsafe_holder__needs_no_check(
     world: World, wants: list[str]
 ) -> None:
     holder = stuck_holder(world)
+    begin_batch(world)
     ids = world.submit_set([named(want) for want in wants])
+    decide_one(world)
     world.set_condition("x", "Broken")
     decide_one(world)
     # The one that has to let go still holds.
@@ -100,7 +107,9 @@ def test_pending_system__completes_a_set_beside_an_unsafe_holder__needs_no_check
     holder = stuck_holder(world)
     runs = occupy(world, "b")
     ids = wanting(world, *wants)
+    world.add_system("z")
     world.complete(runs["b"])
+    decide_one(world)
     world.set_condition("x", "Broken")
     decide_one(world)
     assert world.states(*holder) == ["scheduled", "assigned"]
@@ -111,7 +120,9 @@ def test_new_set__somebody_elses_holder_is_stuck_and_not_asked_yet__does_not_beg
     world.add_idle("a", "b", "c", "x")
     runs = occupy(world, "c", "x")
     wanting(world, "a", "x")
+    begin_batch(world)
     first, second = world.submit_set([named("b"), named("c")])
+    decide_one(world)
     world.set_condition("x", "Broken")
     decide_one(world)
     assert world.states(first, second) == ["queued", "queued"]

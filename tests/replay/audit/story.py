@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from domain.directory import events as directory
-from domain.events import Basis, Recorded, Stamp
+from domain.events import Basis, Batch, Recorded, Stamp
 from domain.recipe import events as recipe
 from domain.recipe_set.events import RecipeSetPriorityChanged, RecipeSetSubmitted
 from domain.system import events as system
@@ -47,9 +47,10 @@ class Story:
         cause: str | None = None,
         epoch: int = 1,
         policy: int = 4,
+        batch: Batch | None = None,
     ) -> None:
         """One commit of decisions, numbered, by the scheduler that has read everything."""
-        known = Basis(self.end if basis is None else basis, self.now, epoch, policy)
+        known = Basis(self.end if basis is None else basis, self.now, epoch, policy, batch)
         why = cause or f"event/{known.position}"
         stamps = [
             Stamp(self.now, "scheduler", why, known, number)

@@ -80,10 +80,8 @@ def _is_overtaken(world: World, decisions: Sequence[Decision]) -> bool:
 class Folding(Partition):
     """Knows nothing but what it has read."""
 
-    def read_back(
-        self, first_position: int, last_position: int, recorded_at: datetime, answered: int | None
-    ) -> bool:
-        return super().read_back(0, 0, recorded_at, answered)
+    def committed(self, first_position: int, last_position: int, recorded_at: datetime) -> bool:
+        return super().committed(0, 0, recorded_at)
 
 
 @pytest.mark.parametrize("limit", [1, 3, 500])

@@ -9,6 +9,16 @@ from api.rest.contract.answers.common import Answer, Shape
 from api.rest.contract.values import Time
 
 
+class Batch(Shape):
+    """The triggers behind position `after` up to `upto`, which the scheduler answers together. `left` is the
+    first kind of them that the commit leaves unanswered.
+    """
+
+    after: int
+    upto: int
+    left: str | None
+
+
 class LoggedEvent(Shape):
     """One event; the fields from `now` on are those of decisions. `version` is that of its subject."""
 
@@ -27,6 +37,7 @@ class LoggedEvent(Shape):
     epoch: int | None = None
     policy_version: int | None = None
     number: int | None = None
+    batch: Batch | None = None
 
 
 class EventPage(Answer):

@@ -1,0 +1,49 @@
+"""What a recorded decision says of the triggers: which are answered, and whether their batch is."""
+
+from __future__ import annotations
+
+from domain.events import Stamp
+from domain.scheduling.recipe_sets import RecipeSets
+from domain.scheduling.triggers import Triggers
+
+# Policy 1 answered no wake-ups: its decisions say nothing of those before them.
+FIRST_WITH_WAKE_UPS = 2
+
+
+def resume(triggers: Triggers, sets: RecipeSets, stamp: Stamp) -> None:
+    """Go on behind a commit that is read from the log, which answers triggers if the scheduler decided it."""
+    if stamp.basis is None:
+        return
+    if stamp.basis.batch is not None:
+        triggers.resume(stamp.basis.batch)
+        end_batch_unless(sets, stamp.basis.batch.left)
+    elif stamp.basis.policy_version >= FIRST_WITH_WAKE_UPS:
+        _as_before_batches(triggers, stamp.cause)
+
+
+def catch_up(triggers: Triggers, sets: RecipeSets, stamp: Stamp) -> None:
+    """Go on in front of such a commit, to make its decisions again at their basis."""
+    assert stamp.basis is not None, "the scheduler decided it"
+    if stamp.basis.batch is None:
+        _as_before_batches(triggers, stamp.cause)
+        return
+    before = triggers.batch
+    triggers.catch_up(stamp.basis.batch)
+    end_batch_unless(sets, before.left if triggers.batch == before else None)
+
+
+def _as_before_batches(triggers: Triggers, cause: str) -> None:
+    if cause.startswith("event/"):
+        triggers.answered_before(int(cause.removeprefix("event/")))
+
+
+def end_batch_unless(sets: RecipeSets, left: str | None) -> None:
+    """With the batch ends the time in which its newly assigned recipes rank as queued."""
+    if left is None:
+        sets.end_batch()
+
+
+def newly_assigned(stamp: Stamp) -> bool:
+    """Whether a recipe that this event assigns ranks as queued for a while: its batch goes on."""
+    batch = None if stamp.basis is None else stamp.basis.batch
+    return batch is not None and batch.left is not None

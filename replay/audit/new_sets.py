@@ -1,0 +1,45 @@
+"""The recipe sets that are new, in rank order."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, insort
+from collections.abc import Iterator
+
+from replay.audit.tables import URGENCY
+from replay.audit.values import RecipeSet
+
+Rank = tuple[int, int, int]
+"""Nominal priority (the most urgent is 0), submission, number of the set."""
+
+
+def rank_of(recipe_set: RecipeSet) -> Rank:
+    return URGENCY[recipe_set.priority], recipe_set.submission, recipe_set.set_id
+
+
+class NewSets:
+    """Mutable."""
+
+    def __init__(self) -> None:
+        self._ranks: dict[int, Rank] = {}
+        self._sorted: list[Rank] = []
+
+    def add(self, recipe_set: RecipeSet | None) -> None:
+        if recipe_set is not None and recipe_set.set_id not in self._ranks:
+            rank = self._ranks[recipe_set.set_id] = rank_of(recipe_set)
+            insort(self._sorted, rank)
+
+    def discard(self, set_id: int) -> None:
+        rank = self._ranks.pop(set_id, None)
+        if rank is not None:
+            del self._sorted[bisect_left(self._sorted, rank)]
+
+    def rank(self, recipe_set: RecipeSet | None) -> None:
+        """Its priority may be another one."""
+        if recipe_set is not None and recipe_set.set_id in self._ranks:
+            self.discard(recipe_set.set_id)
+            self.add(recipe_set)
+
+    def before(self, recipe_set: RecipeSet, known_at: int) -> Iterator[int]:
+        """Yield the sets that rank before this one and were submitted up to a position."""
+        end = bisect_left(self._sorted, rank_of(recipe_set))
+        return (number for _, submission, number in self._sorted[:end] if submission <= known_at)
