@@ -128,7 +128,7 @@ PLANTED: Mapping[str, Planted] = {
     ),
     "safety": Planted(everything_is_safe, "no_unsafe_grant|no_holder_stuck|no_deadlock"),
     "loans": Planted(what_is_lent_is_had, "lent_system"),
-    "effective priorities": Planted(all_is_urgent, "nobody_jumped"),
+    "effective priorities": Planted(all_is_urgent, "nobody_jumped", first=68),
     "tracking": Planted(tracking_apart, "read model|UniqueViolation"),
     "wall clock": Planted(wall_clock, "another decision is demanded"),
 }

@@ -71,7 +71,10 @@ def all_known(partition: Partition) -> bytes:
     """All that it would tell the next one, but for what was found of filters: of those that recipes have,
     that is what is found now.
     """
-    states = [piece for piece in pieces(partition) if not piece.keys() & {"filters", "signatures"}]
+    states = [dict(piece) for piece in pieces(partition) if not piece.keys() & {"filters", "signatures"}]
+    if partition.triggers.batch.left is None:
+        # Where nothing is left to answer, the bounds say only when somebody last looked.
+        del states[0]["batch"]
     found = [
         (repr(entry.key), hex(partition.filters.viable(entry.key))) for entry in partition.filters.in_use()
     ]
