@@ -19,7 +19,7 @@ from domain.scheduling.waking import Waking, wakes_of
 
 # 4: access policies, loans, and effective priorities; a reason for who waits, and which labs a set fits in.
 # Decisions of 3 knew nothing of these: any system served everybody, by nominal priority.
-# 5: the repairs that CHANGELOG.md lists under "Decisions".
+# 5: the changes that CHANGELOG.md lists under "Decisions (policy version 5)".
 POLICY_VERSION = 5
 
 Answer = Callable[[], Decision]
