@@ -115,9 +115,9 @@ def _warnings(
 def _worded(
     places: Places, faults: Sequence[Strange], findings: Sequence[Finding], called: str
 ) -> list[Fault]:
-    """Return them in the order of the text, each once, and no more than a person reads.
+    """Return the faults in the order of the text, each once, at most as many as a person reads.
 
-    To find the place and the words of one takes time: only those that are shown get them.
+    Finding the place and the message of a fault takes time, so only the faults that are shown get them.
     """
     placed = [_strange(fault, places) for fault in faults[:FAULT_LIMIT]]
     placed += [_place(finding, places) for finding in findings[:FAULT_LIMIT]]

@@ -55,7 +55,7 @@ async def set_password(
 async def _count(
     services: Services, request: Request, user: str, known: str | None, password_id: str
 ) -> Committed:
-    """Let it count in place of the one that is known."""
+    """Make the new hash count in place of the present one."""
     directory, subject = services.feed.directory, f"user/{user}"
 
     def decide() -> Append:

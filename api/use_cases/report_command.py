@@ -136,7 +136,7 @@ def _give_up(gathered: Gathered, recipe_id: int, failure: Failure, broken_after:
 def _of_system(
     gathered: Gathered, command: Mapping[str, Any], item: CommandItem, failure: Failure, broken_after: int
 ) -> Decided:
-    """A command of a person's reservation, or one that powers a system off."""
+    """Return the changes of a system after a command for a person's reservation or for its power."""
     system = gathered.system(command["system"])
     assert system is not None, f"system {command['system']} has a command and no beginning"
     why = why_broken_by_power(system, failure, broken_after) if item.state == "failed" else None

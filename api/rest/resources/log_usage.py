@@ -35,7 +35,7 @@ class LogUsage:
 
 
 def _visible_actor(principal: Principal, wanted: str | None) -> str | None:
-    """Return whose share is shown, None for all. Raise NotPermitted for the share of another."""
+    """Return the actor whose share is shown, None for all. Raise NotPermitted for the share of another."""
     if principal.role in SEES_ALL:
         return wanted
     if wanted not in (None, principal.user):
