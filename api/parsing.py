@@ -17,8 +17,7 @@ T = TypeVar("T")
 
 
 class Parsing:
-    """Parse long bodies in threads; for one event loop. Long bodies of one caller are parsed one at a time.
-    """
+    """Parse long bodies in threads; for one event loop. Bodies of one caller are parsed one at a time."""
 
     def __init__(self) -> None:
         self._threads = ThreadPoolExecutor(MAX_THREADS, "parsing")

@@ -60,7 +60,7 @@ DOORS: Final[dict[str, Callable[[bytes], Opened]]] = {
 
 
 class ReadJob(NamedTuple):
-    """An accepted job. `warnings` tell of parts that decide nothing, or fit nothing that the lab has."""
+    """An accepted job. `warnings` name parts without effect, and parts that fit nothing in the lab."""
 
     spec: JobSpec
     warnings: tuple[Fault, ...]

@@ -60,9 +60,9 @@ class _Answering:
         self._has_begun = False
 
     def next(self) -> Answer | None:
-        """Return how to make the next decision; None when the batch is answered.
+        """Return the function that makes the next decision; None when the batch is answered.
 
-        It is found before it is made, so that a commit can say whether it leaves anything.
+        The caller gets it before the decision is made, so that a commit can say whether it leaves anything.
         """
         triggers = self._partition.triggers
         if not self._has_begun:

@@ -50,8 +50,7 @@ def _guest(guest: Row, lab_controller: str, said: Said) -> Row:
 
 
 def _installation(row: Row, lab_controller: str, said: Said) -> Row:
-    """Return the distribution to install, and the tasks. `distro` is a recipe's own one, in place of a tree.
-    """
+    """Return the distribution to install, and the tasks. `distro` is a recipe's own, in place of a tree."""
     tree = row["tree"]
     return {
         "distro_tree": tree
