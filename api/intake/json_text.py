@@ -11,7 +11,8 @@ from typing import Any, Final, NoReturn
 
 from api.intake.bodies import check_body, unreadable
 from api.intake.limits import DEPTH_LIMIT, FAULT_LIMIT, PART_LIMIT
-from api.intake.words import STEERING, refusal
+from api.intake.words import refusal
+from domain.characters import STEERING
 from domain.errors import Fault, FaultyInput
 from domain.requirements.findings import Path, dotted
 

@@ -10,11 +10,10 @@ import re
 from collections.abc import Callable
 from typing import Any, Final
 
-# DEL, C1 controls, line and paragraph separators, bidirectional embeddings, overrides and isolates.
-_STEERING: Final = r"\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069"
-STEERING: Final = re.compile(f"[{_STEERING}]")
-_UNPRINTABLE: Final = re.compile(rf"[\x00-\x08\x0b\x0c\x0e-\x1f{_STEERING}]")
-_CONTROL: Final = re.compile(rf"[\x00-\x1f{_STEERING}]")
+from domain.characters import STEERING_CLASS
+
+_UNPRINTABLE: Final = re.compile(rf"[\x00-\x08\x0b\x0c\x0e-\x1f{STEERING_CLASS}]")
+_CONTROL: Final = re.compile(rf"[\x00-\x1f{STEERING_CLASS}]")
 
 
 def printable(text: str) -> str:

@@ -12,8 +12,9 @@ from lxml import etree
 
 from api.intake.bodies import check_body, unreadable
 from api.intake.limits import ATTRIBUTE_LIMIT, DEPTH_LIMIT, FAULT_LIMIT, PART_LIMIT
-from api.intake.words import STEERING, refusal
+from api.intake.words import refusal
 from api.intake.xml_walk import is_foreign
+from domain.characters import STEERING
 from domain.errors import Fault, FaultyInput
 
 # The encoding overrules what the document declares: anything but UTF-8 was refused already.

@@ -85,7 +85,7 @@ def correct(partition: Partition, clock: Clock, findings: Findings) -> list[Deci
 def hear(partition: Partition, clock: Clock, findings: Findings) -> list[Decision]:
     """Return the decisions of a turn that looks at contacts only, for one commit."""
     partition.suppose_at(clock.now)
-    return list(_lab_controllers(partition, clock, findings))
+    return recorded(partition, list(_lab_controllers(partition, clock, findings)))
 
 
 def is_waiting_for_a_lab(partition: Partition) -> bool:

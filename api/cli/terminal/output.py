@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from api.cli.terminal.tables import UNBOUNDED, Column, Row, Rows
-from api.intake.words import STEERING
+from domain.characters import STEERING
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -106,7 +106,8 @@ def put_pool(
     client: Client, output: Output, name: str, owner_group: str | None, description: str | None
 ) -> None:
     """Add the pool NAME, or change its owner group and description. Its systems stay."""
-    POOL.put(client, output, name, {"owner_group": owner_group, "description": description})
+    described = {} if description is None else {"description": description}
+    POOL.put(client, output, name, {"owner_group": owner_group, **described})
 
 
 @pool.command("add-system")
