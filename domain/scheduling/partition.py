@@ -133,7 +133,7 @@ class Partition:
             self.holders.clear()
 
     def _note_departed(self, recorded: Recorded, people: Iterable[str]) -> None:
-        """Note departed names, and drop old ones. `people` were the members before of a group."""
+        """Note departed names, and drop old ones. For a group, `people` are the previous members."""
         subject, at = recorded.subject, recorded.recorded_at
         if isinstance(recorded.event, directory.REMOVED):
             self.departed.note(Name(subject), at)

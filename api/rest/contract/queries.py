@@ -31,7 +31,8 @@ class Query(BaseModel):
 
 class Strict(Query):
     strict: Annotated[
-        Truth, Field(description="refuse a job that is otherwise accepted with a warning, such as for unknown names")
+        Truth,
+        Field(description="refuse input that is otherwise accepted with a warning, such as unknown names"),
     ] = False
 
 

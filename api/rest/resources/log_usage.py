@@ -25,7 +25,11 @@ class LogUsage:
     def __init__(self, services: Services) -> None:
         self._services = services
 
-    @operation("Show how much each user and process wrote to the log, or one's own share", Answered, queries.LogUsageQuery)
+    @operation(
+        "Show how much each user and process wrote to the log, or one's own share",
+        Answered,
+        queries.LogUsageQuery,
+    )
     async def on_get(self, req: Request, resp: Response) -> None:
         query, services = query_of(req, queries.LogUsageQuery), self._services
         actor = _visible_actor(principal_of(req), query.actor)
