@@ -79,10 +79,12 @@ WHERE topic = 'system.scheduled' AND notification_id > %(after)s AND recorded_at
     AND (convert_from(state, 'UTF8')::jsonb ->> 'epoch')::bigint >= %(epoch)s;
 
 -- name: held_twice
--- Systems that were given away while they had a recipe.
+-- Systems that were given away while they had a recipe: among the events of their usage.
 SELECT count(*) FROM (
     SELECT topic, lag(topic) OVER (PARTITION BY originator_id ORDER BY originator_version) AS before
-    FROM log.events WHERE originator_id LIKE 'system/%%' AND topic LIKE 'system.%%'
+    FROM log.events WHERE topic IN (
+        'system.idle', 'system.pending', 'system.scheduled', 'system.waiting', 'system.installing',
+        'system.running')
 ) AS happened
 WHERE topic = 'system.scheduled' AND before NOT IN ('system.pending', 'system.idle');
 

@@ -29,6 +29,7 @@ VARYING = (
     (r"^( ?TIME SPAN .*) (\d+)$", r"\1 POSITION⟨\2⟩"),
     (r"^(id: )(\d+)$", r"\1POSITION⟨\2⟩"),
     (r"((?:position|basis|commit_end)(?:\"?: ?| ))(\d+)", r"\1POSITION⟨\2⟩"),
+    (r"(\"(?:after|upto)\": ?)(\d+)", r"\1POSITION⟨\2⟩"),
     (r"\b(command|event)/(\d+)", r"\1/POSITION⟨\2⟩"),
 )
 COMPILED = tuple((re.compile(pattern, re.IGNORECASE), name) for pattern, name in VARYING)

@@ -91,11 +91,15 @@ def _recipe_lost_its_system(world: World) -> int:
 
 
 def _passed_over_for_a_holder_that_is_stuck(world: World) -> tuple[int, int]:
-    """The first of the set that is stuck, and the first of one that must not begin beside it."""
+    """Return the first of the set that is stuck, and the first of one that must not begin beside it.
+
+    Both sets are of one batch, and the system breaks between their answers: let-go waits for the next batch.
+    """
     world.add_idle("a", "b", "x")
     occupy(world, "x")
-    stuck, _ = wanting(world, "a", "x")
+    stuck, _ = world.submit_set([named("a"), named("x")])
     first, _ = world.submit_set([named("b"), named("a")])
+    world.commit_decisions(world.decide(limit=1), world.position)
     world.set_condition("x", "Broken")
     world.commit_decisions(world.decide(limit=1), world.position)
     assert world.states(stuck, first) == ["scheduled", "queued"]

@@ -6,8 +6,8 @@ from datetime import timedelta
 
 import pytest
 
-from domain.recipe.events import RecipeAborted
-from domain.scheduling.reasons import NO_LAB_HAS_THE_TREE
+from domain.recipe.events import RecipeQueued
+from domain.scheduling.reasons import TREE_AWAY
 from tests.domain.scheduling.ticking import run_loop
 from tests.domain.scheduling.wants import ANYTHING
 from tests.domain.scheduling.world import World
@@ -56,10 +56,10 @@ def test_idle_system__wanted_while_its_wake_up_waits__is_neither_counted_nor_giv
     assert world.system_of(queued) == "a"
 
 
-def test_distro_tree__left_before_a_new_set_is_answered__its_own_answer_says_why(world: World) -> None:
+def test_distro_tree__left_before_a_new_set_is_answered__the_set_waits_for_it(world: World) -> None:
     world.add_idle("a")
     new = world.submit(ANY)
     world.remove_tree(1)
     assert run_loop(world).decisions == []
     (answer,) = world.settle()
-    assert answer.events == ((f"recipe/{new}", RecipeAborted(f"{NO_LAB_HAS_THE_TREE}: 1 is in no lab")),)
+    assert answer.events == ((f"recipe/{new}", RecipeQueued(reason=f"{TREE_AWAY}: 1")),)

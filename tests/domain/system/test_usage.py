@@ -77,7 +77,7 @@ def test_availability__any_changes_of_systems_and_labs__is_what_each_system_says
             available.put(change)
         else:
             enabled[change[0]] = change[1]
-            available.enable(*change)
+            available.serve(*change)
         for forced, may_have in ((False, is_usable), (True, is_open)):
             usable = {
                 n for n, each in systems.items() if may_have(each, enabled.get(each.lab_controller, False))
