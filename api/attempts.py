@@ -1,4 +1,4 @@
-"""How often passwords may be guessed: failed attempts by name and by address, in this process."""
+"""Bounds on password guesses: failed attempts by name and by address, in this process."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ BUSY_SECONDS: Final = 5
 
 @dataclass
 class Attempt:
-    """One look at a password. It counts as failed unless its caller says otherwise."""
+    """One check of a password. It counts as failed unless its caller says otherwise."""
 
     has_failed: bool = True
 
@@ -33,10 +33,10 @@ class Attempt:
 class Attempts:
     """Bound failed attempts by user and by address; for one event loop.
 
-    An attempt takes a place from its beginning: many guesses at once are many. When it succeeds it gives the
-    place back. So when all places are taken by attempts that are still under way, the next one waits for
-    their result: any number of right passwords get in, and no more wrong ones than there are places.
-    Names that nobody has count the same.
+    An attempt takes a place when it begins, so many concurrent guesses count as many. When it succeeds it
+    gives the place back. When all places are taken by attempts that are still under way, the next attempt
+    waits for their result. So any number of right passwords get in, and no more wrong ones than there are
+    places. Names without a user count the same.
     """
 
     def __init__(self) -> None:
@@ -67,7 +67,7 @@ class Attempts:
 
 
 class _Places:
-    """Places of attempts by name or by address, for those under way and the failures of the last minute."""
+    """Places for attempts by name or by address: those under way, and the failures of the last minute."""
 
     def __init__(self, amount: int) -> None:
         self._window = MovingWindow(amount, WITHIN_SECONDS)
@@ -79,7 +79,7 @@ class _Places:
         return self._window.count(key) - self._under_way[key]
 
     async def take(self, key: str) -> None:
-        """Take a place, or wait for the result of an attempt that has one. Raise TooOften."""
+        """Take a place, or wait until an attempt under way has its result. Raise TooOften."""
         while seconds := self._window.take(key):
             if not self._under_way[key]:
                 raise TooOften(f"{self._window.amount} attempts a minute are the most", _whole(seconds))

@@ -1,4 +1,4 @@
-"""How many logins without a readable body an address may send, in this process."""
+"""Bounds on logins without a readable body from one address, in this process."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class FaultyLogins:
         self._of_address = MovingWindow(MAX_FAULTY, WITHIN_SECONDS)
 
     def begin(self, address: str) -> None:
-        """Raises TooOften after enough of them within a minute."""
+        """Raise TooOften after too many of them within a minute."""
         if seconds := self._of_address.take(address):
             raise TooOften(f"{MAX_FAULTY} faulty logins a minute are the most", max(1, math.ceil(seconds)))
 

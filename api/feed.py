@@ -124,7 +124,7 @@ class Feed:
         await self.reach(await asyncio.to_thread(self._log.end))
 
     async def undisturbed(self, question: Callable[[], T]) -> T:
-        """Answer a long question about the directory in a thread, while no event is folded."""
+        """Answer a long query about the directory in a thread, while no event is folded."""
         # A request that is cancelled leaves its thread running, so the lock must not be released with it.
         return await asyncio.shield(asyncio.ensure_future(self._answer(question)))
 

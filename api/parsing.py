@@ -17,7 +17,7 @@ T = TypeVar("T")
 
 
 class Parsing:
-    """For one event loop. Whoever sends many long bodies waits for themselves."""
+    """Parse long bodies in threads; for one event loop. Bodies of one caller are parsed one at a time."""
 
     def __init__(self) -> None:
         self._threads = ThreadPoolExecutor(MAX_THREADS, "parsing")
@@ -25,7 +25,7 @@ class Parsing:
         self._places: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     async def run(self, caller: str, size: int, parse: Callable[[], T]) -> T:
-        """Return what `parse` returns for a body of so many bytes. A short one needs no thread."""
+        """Return what `parse` returns for a body of this size. A short body needs no thread."""
         if size < MIN_LONG_BYTES:
             return parse()
         place = self._places.setdefault(caller, asyncio.Lock())

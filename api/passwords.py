@@ -43,9 +43,10 @@ class Hashing:
         return await self._run(lambda: self._hasher.hash(_written(password)))
 
     async def is_right(self, password: str, hashed: str | None, *, is_doubtful: bool = False) -> bool:
-        """Whether it is the password of a hash; without one it is not, as slowly. Raises TooOften.
+        """Return whether the password matches a hash. Without a hash return False after as much time.
 
-        `is_doubtful`: it is probably a guess, and takes one of the places for these.
+        Raises TooOften. `is_doubtful`: the password is probably a guess, and takes one of the places for
+        these.
         """
 
         def verified() -> bool:

@@ -23,7 +23,7 @@ class QuotaLimits:
 
 
 class _Written(NamedTuple):
-    """What a user has written on a day, until it ends."""
+    """The bytes that a user has written on a day, until it ends."""
 
     frees_at: datetime
     size_bytes: int

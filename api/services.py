@@ -28,11 +28,11 @@ from projections.reader import Reader
 
 @dataclass(frozen=True)
 class Request:
-    """Who asks for a change, by which right, and how the answer is found again.
+    """The actor of a change, the right it is made by, and the key to find its answer again.
 
     `command_id` and `digest` come from an Idempotency-Key; without one every attempt is a new command.
-    `expected` are the versions that an If-Match names for what the request is about, None without one.
-    `role` and `token_id` are those it comes with. `has_quota`: whether the quotas of its actor apply.
+    `expected` are the versions that an If-Match names for the subject of the request, None without one.
+    `role` and `token_id` are those of the request. `has_quota`: whether the quotas of its actor apply.
     """
 
     actor: str

@@ -1,4 +1,4 @@
-"""What requests take up while they are under way: places, waits, and the bytes of their bodies."""
+"""The bounds on requests under way: places, waiting reads, and the bytes of bodies."""
 
 from __future__ import annotations
 
@@ -38,7 +38,10 @@ class UnderWay:
 
 
 class Share:
-    """What one request takes up. Mutable; `release` gives back all of it."""
+    """The share of one request: its place, its wait and the bytes of its body. Mutable.
+
+    `release` gives back all of it.
+    """
 
     def __init__(self, under_way: UnderWay) -> None:
         self._all = under_way
@@ -54,7 +57,7 @@ class Share:
         self._all.requests[caller] += 1
 
     def leave_place(self) -> None:
-        """From now on the request is a stream."""
+        """Give back the place: the request is a stream from now on."""
         if self._has_place and self._caller is not None:
             self._has_place = False
             _subtract(self._all.requests, self._caller, 1)
@@ -87,7 +90,7 @@ class Share:
         self._held[caller] += size
 
     async def parse(self, stranger: str, size: int, parse: Callable[[], T]) -> T:
-        """Return what `parse` makes of the body, which has so many bytes."""
+        """Return what `parse` makes of a body of this size."""
         return await self._all.parsing.run(self._caller or stranger, size, parse)
 
     def release(self) -> None:

@@ -94,7 +94,7 @@ class Batch:
 
 @dataclass(frozen=True, slots=True)
 class Basis:
-    """What a decision knew: the log position it had read, its time, and by which right and rules it acted.
+    """The basis of a decision: the log position it had read, its time, and its right and rules.
 
     `batch` says which triggers are answered once the commit is in the log. Decisions of a policy before
     version 5 have none.
@@ -146,10 +146,10 @@ class Recorded(NamedTuple):
 
 
 class Moment(NamedTuple):
-    """Where in its subject's history an event stands, and by what clocks.
+    """The place of an event in its subject's history, and its times.
 
-    `at` is None for an event that is only supposed: it has no time yet, and sets no deadline. `recorded_at`
-    is None until the event is in the log: the database gives that time.
+    `at` is None for a tentative event: it has no time yet, and sets no deadline. `recorded_at` is None until
+    the event is in the log: the database gives that time.
     """
 
     version: int

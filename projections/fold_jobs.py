@@ -54,9 +54,9 @@ def priority_changed(
 
 
 def roll_up(models: ReadModels, recipe_id: int, now: Now, result: str = "New") -> None:
-    """The state and result of a recipe's set and job, after the recipe moved or had a result.
+    """Update state and result of a recipe's set and job, after the recipe moved or had a result.
 
-    `result` is new: a reported one, or Warn for a task or recipe that was given up.
+    `result` is the new one: a reported one, or Warn for a task or recipe that was given up.
     """
     members = models.members
     job_id, set_id = members.recipes[recipe_id][:2]

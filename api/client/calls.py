@@ -74,7 +74,7 @@ class Client:
         return self._answered("GET", path, params=given(parameters), headers={"Accept": content_type}).text
 
     def get_bytes(self, path: str, **parameters: Any) -> bytes:
-        """Read something as it is stored."""
+        """Return a resource byte for byte as it is stored."""
         return self._answered("GET", path, params=given(parameters), headers={"Accept": "*/*"}).content
 
     def pages(

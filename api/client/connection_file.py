@@ -1,4 +1,4 @@
-"""Which server is asked, and as whom: by flags, variables, the login file, and the connection file.
+"""The server and the user of a command, from flags, variables, the login file, and the connection file.
 
 `up` leaves URL, token and its user in the connection file of its data folder.
 """

@@ -1,4 +1,4 @@
-"""The user whose process listens on a port of this machine, as the kernel says it."""
+"""The user whose process listens on a port of this machine, according to the kernel."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _LISTENS = "0A"
 
 
 def require_listener(url: str, port: int, uid: int) -> None:
-    """Raise NotTheServer if a process of another user listens there. Without /proc nobody is found."""
+    """Raise NotTheServer if a process of another user listens there. Without /proc nothing is checked."""
     others = sorted(_listeners(port) - {uid})
     if others:
         raise NotTheServer(url, _name(others[0]), _name(uid))

@@ -19,7 +19,7 @@ ANSWER_SECONDS = 30.0
 SILENCE_SECONDS = 60.0
 # Between a stream that its server ended in good order and the next.
 RESUME_SECONDS = 1.0
-# The listener of a URL of this machine is looked up again after so long, and after every failure.
+# The listener of a URL of this machine is looked up again after this time, and after every failure.
 LISTENER_SECONDS = 1.0
 # Who waits longer than that is told why, once.
 WORTH_SAYING_SECONDS = 1.0

@@ -42,6 +42,6 @@ class ServerLog:
 
 
 def _opened(path: Path, flags: int) -> IO[bytes]:
-    """Open a file in a folder of PostgreSQL's user, who could put a link there for root to follow."""
+    """Open a file without following a link, which PostgreSQL's user could put into the folder."""
     mode = "r+b" if flags & os.O_RDWR else "wb"
     return os.fdopen(os.open(path, flags | os.O_NOFOLLOW, 0o600), mode)

@@ -45,7 +45,7 @@ def delete_short_folder(folder: Path) -> None:
 
 
 def delete_sockets(sockets: Path) -> None:
-    """Delete what a killed server has left: its lock file may name a process that has the same number now."""
+    """Delete the files of a killed server: its lock file may name a process that now has the same number."""
     for left in sockets.glob(".s.PGSQL.*"):
         left.unlink(missing_ok=True)
 
@@ -69,7 +69,7 @@ def _is_private(folder: Path, account: Account) -> bool:
 
 
 def _is_created_again(folder: Path, account: Account) -> bool:
-    """Whether a folder that was cleaned away is there again; the services know the server by this path."""
+    """Create a deleted folder again at the path that the services know; return False if the path is taken."""
     try:
         account.make_private_folder(folder)
     except FileExistsError:

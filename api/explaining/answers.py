@@ -38,10 +38,10 @@ def recipe(
     hidden: list[str],
     unknown: list[str],
 ) -> dict[str, Any]:
-    """Why a recipe waits, or why it got its system: as of a position, or of the end of the log.
+    """Return why a recipe waits, or why it got its system: as of a position, or of the end of the log.
 
-    `hidden` systems are not shown; those of them that are `unknown` to the reader are not counted, either.
-    A guest is explained by its host. Raises Unknown for a recipe that there is not.
+    `hidden` systems are not shown; those of them that are `unknown` to the reader are not counted, either. A
+    guest is explained by its host. Raises Unknown if there is no such recipe.
     """
     position = follower.end() if at is None else at
     past = follower.past(f"recipe/{recipe_id}", position)

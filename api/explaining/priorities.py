@@ -1,4 +1,4 @@
-"""The last change of each recipe set's priority: who raised or lowered it, and by which event."""
+"""The last change of each recipe set's priority: its actor and its event."""
 
 from __future__ import annotations
 

@@ -60,7 +60,7 @@ DOORS: Final[dict[str, Callable[[bytes], Opened]]] = {
 
 
 class ReadJob(NamedTuple):
-    """An accepted job. `warnings` tell of parts that decide nothing, or fit nothing that the lab has."""
+    """An accepted job. `warnings` name parts without effect, and parts that fit nothing in the lab."""
 
     spec: JobSpec
     warnings: tuple[Fault, ...]
@@ -115,9 +115,9 @@ def _warnings(
 def _worded(
     places: Places, faults: Sequence[Strange], findings: Sequence[Finding], called: str
 ) -> list[Fault]:
-    """Return them in the order of the text, each once, and no more than a person reads.
+    """Return the faults in the order of the text, each once, at most as many as a person reads.
 
-    To find the place and the words of one takes time: only those that are shown get them.
+    Finding the place and the message of a fault takes time, so only the faults that are shown get them.
     """
     placed = [_strange(fault, places) for fault in faults[:FAULT_LIMIT]]
     placed += [_place(finding, places) for finding in findings[:FAULT_LIMIT]]

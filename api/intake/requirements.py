@@ -33,7 +33,7 @@ class Required(NamedTuple):
 
 
 class Requirements(NamedTuple):
-    """Those of all recipes, each recipe before its guests, in document order."""
+    """The requirements of all recipes, each recipe before its guests, in document order."""
 
     of_recipes: list[Required]
     warnings: list[Finding]
@@ -64,7 +64,7 @@ def _noting(warnings: list[Finding]) -> Report:
 
 
 def _of_guest(form: dict[str, Any], place: Path, warnings: list[Finding]) -> Reading:
-    """Return what was understood of a host requirement that decides nothing: its faults are warnings."""
+    """Return the readable part of a host requirement that decides nothing: its faults are warnings."""
     reading = HOST.examine(form)
     if reading.findings or reading.node != _NO_HOST_REQUIRED.node:
         warnings.append(Finding(place, _OF_A_GUEST))

@@ -26,7 +26,7 @@ def _options(text: str) -> str:
 
 
 def nobody(word: Any) -> Any:
-    """Return None for None in words and for an empty text: both stand for an absent value in jobs."""
+    """Return None for the word None and for an empty text: both stand for an absent value in jobs."""
     return None if word in ("None", "") else word
 
 

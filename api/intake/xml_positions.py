@@ -1,4 +1,4 @@
-"""Where the elements of an XML text begin. The tree itself knows lines alone."""
+"""The positions of the elements in an XML text. The tree itself has lines only."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from xml.parsers import expat
 
 
 class Position(NamedTuple):
-    """Both count from 1; a column counts characters."""
+    """A line and a column. Both count from 1; a column counts characters."""
 
     line: int
     column: int

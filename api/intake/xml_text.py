@@ -1,6 +1,6 @@
-"""From bytes to an element tree, with nothing fetched, expanded or guessed on the way.
+"""The conversion of bytes to an element tree, without fetching, expanding or guessing anything.
 
-Comments are dropped, but for those in elements of foreign namespaces, which are kept as they are written.
+Comments are dropped, except for those in elements of foreign namespaces, which are kept as they are written.
 """
 
 from __future__ import annotations

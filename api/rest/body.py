@@ -77,7 +77,7 @@ def parse_json(body: bytes) -> Any:
 
 
 def check_model(document: Any, model: type[M], most: int = FAULT_LIMIT) -> M:
-    """Raises FaultyInput, which words so many faults at most."""
+    """Return the document as a value of the model. Raises FaultyInput, with `most` faults in words."""
     try:
         return model.model_validate(document)
     except ValidationError as error:

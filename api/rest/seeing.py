@@ -28,14 +28,14 @@ def hidden_now(principal: Principal, services: Services) -> frozenset[str]:
 
 
 def unknown_now(principal: Principal, services: Services) -> frozenset[str]:
-    """Return those of them to which the reader may not submit, either: they do not count anywhere."""
+    """Return the hidden systems to which the reader may not submit, either: no count includes them."""
     if principal.role in SEES_ALL:
         return frozenset()
     return services.feed.accesses.unknown_to(principal.user, principal.lab_controller)
 
 
 def known_names(principal: Principal, services: Services) -> KnownNames:
-    """Return the names that jobs of the reader may use, but for those that only unknown systems bring."""
+    """Return the names that jobs of the reader may use, without those that only unknown systems have."""
     unknown = unknown_now(principal, services)
     names = services.feed.directory.known_names()
     return services.feed.accesses.names_without(unknown, names) if unknown else names

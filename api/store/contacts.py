@@ -34,7 +34,7 @@ class Contacts:
         return written is None or monotonic_seconds - written >= GRAIN_SECONDS
 
     def heard(self, lab_controller: str, monotonic_seconds: float) -> None:
-        """Store a contact of now. Blocking."""
+        """Store a contact at the present time of the database. Blocking."""
         # Before it is written: of many requests at once one writes.
         self._written[lab_controller] = monotonic_seconds
         self._log.rows(SQL["heard"], (lab_controller,))
@@ -44,6 +44,6 @@ class Contacts:
         return self.heard_by_clock().last
 
     def heard_by_clock(self) -> Heard:
-        """Return the same with the time of the database. Blocking."""
+        """Return all last contacts with the time of the database. Blocking."""
         rows = self._log.rows(SQL["last_heard"], ())
         return Heard(rows[0][0], {name: last for _, name, last in rows if name is not None})

@@ -53,7 +53,7 @@ def set_up(connection: Connection[Any]) -> None:
     connection.execute(b"SET timezone = 'UTC'")
     # Whoever hangs within a transaction must not keep its locks from the others.
     connection.execute(b"SET idle_in_transaction_session_timeout = '10s'")
-    # Nobody waits for ever for a lock that somebody else keeps all the same.
+    # A lock may be kept all the same: an append must not wait for ever.
     connection.execute(b"SET lock_timeout = '10s'")
 
 

@@ -34,11 +34,11 @@ def migrations(folder: Path = FOLDER) -> list[Migration]:
 
 
 def migrate(owner_url: str, wanted: list[Migration] | None = None) -> list[str]:
-    """Apply what is missing, all in one transaction; the names of what was applied.
+    """Apply the missing migrations, all in one transaction, and return their names.
 
-    It also registers the topics of the code, without which no event of them can be appended, and closes the
+    Also register the topics of the code, without which no event of them can be appended, and close the
     database to other roles. Runs as the owner of the schemas. Raises ChangedMigration when a file differs
-    from what was applied.
+    from the applied one.
     """
     todo = migrations() if wanted is None else wanted
     with psycopg.connect(owner_url) as connection, connection.cursor() as cursor:

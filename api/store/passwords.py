@@ -26,5 +26,5 @@ def hash_of(log: EventLog, password_id: str, user: str) -> str | None:
 
 
 def forget_hashes(log: EventLog, user: str) -> None:
-    """Delete the hashes that count no more by the log, and old ones that never counted."""
+    """Delete the hashes that no longer count by the log, and old ones that never counted."""
     log.rows(SQL["forget"], (user,))

@@ -56,7 +56,7 @@ class StoredAppend:
 
     @property
     def byte_count(self) -> int:
-        """What its author writes, for the quota."""
+        """Return the number of bytes that count against the quota of the author."""
         return sum(len(state) for *_, state in self.rows) + (
             len(self.original.content) if self.original else 0
         )

@@ -26,11 +26,11 @@ class Fence:
 class Append:
     """Changes that go into the log together or not at all.
 
-    `command_id` is given once by whoever wants the changes: the same id again writes nothing and gets the
-    first answer, which is how a commit whose answer was lost is found. `expected` are the versions of the
-    aggregates it rests on, 0 for one that does not exist yet; each changed subject must be among them.
-    `digest` and `answer` are kept with the commit for the one who asks again. `new_recipes` is the number of
-    recipes that it begins, by owner. `original` are the submitted bytes, which are stored beside the log.
+    The caller gives `command_id` once: the same id again writes nothing and gets the first answer, so a
+    caller that lost the answer finds the commit. `expected` are the versions of the aggregates that the
+    changes rest on, 0 for one that does not exist yet; each changed subject must be among them. `digest` and
+    `answer` are kept with the commit for a repeated request. `new_recipes` is the number of recipes that the
+    changes begin, by owner. `original` are the submitted bytes, which are stored beside the log.
     """
 
     command_id: str
@@ -55,7 +55,7 @@ class Append:
 
     @property
     def actor(self) -> str:
-        """The author of all its changes."""
+        """Return the author of all changes."""
         return self.changes[0].stamp.actor
 
 

@@ -155,7 +155,9 @@ def _furthest_told(connection: psycopg.Connection[Any], timeout_seconds: float) 
 
 
 def _position(payload: str) -> int:
-    """Return the position that a notification names. Any role may send other payloads: they ask to look."""
+    """Return the position that a notification names; sys.maxsize for another payload, which any role may
+    send.
+    """
     try:
         return int(payload)
     except ValueError:

@@ -15,7 +15,7 @@ from api.store.sql import SQL
 
 @dataclass(frozen=True)
 class Written:
-    """What an actor has appended on one day (UTC)."""
+    """The events and bytes that an actor has appended on one day (UTC)."""
 
     day: date
     actor: str

@@ -44,7 +44,7 @@ async def _chosen(services: Services, spec: JobSpec, submitter: str) -> list[Cho
 
 
 def _choose_all(trees: DistroTrees, spec: JobSpec, owner: str) -> list[Chosen]:
-    """Run in a thread."""
+    """Choose the trees of all sets; runs in a thread."""
     began_seconds = time.thread_time()
     _require_bounded(trees, spec)
     chosen: list[Chosen] = []

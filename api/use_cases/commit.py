@@ -24,11 +24,11 @@ def append_of(
     answer: bytes | None = None,
     original: Original | None = None,
 ) -> Append:
-    """What was decided as one append; `versions` are those of the aggregates it rests on, changed or only
-    looked at. One that is changed and not among them is new.
+    """Build one append from decided changes; `versions` are those of the aggregates that they rest on.
 
-    Under a request's Idempotency-Key it is found again by that key, else it is a command of its own.
-    Raises TooOften when its actor has written enough for the day.
+    An aggregate that is changed and has no version is new. Under a request's Idempotency-Key the append is
+    found again by that key, otherwise it is a command of its own. Raises TooOften when its actor has reached
+    the quota of the day.
     """
     if request.has_quota:
         services.quotas.require_log_bytes(request.actor)

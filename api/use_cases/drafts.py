@@ -30,7 +30,7 @@ class Item:
 
 @dataclass(frozen=True)
 class CommandItem:
-    """How far a command is. `power_failed` says that it failed because of the power control."""
+    """The progress of a command. `power_failed` is True if it failed because of the power control."""
 
     command_id: int
     state: str

@@ -190,8 +190,9 @@ async def add_or_change_system(
 async def change_own_system(
     services: Services, request: Request, lab_controller: str, fqdn: str, change: SystemChange
 ) -> Committed | None:
-    """Raises what `change_system` does, NotPermitted for a system of another lab, and for another owner
-    unless the present one asks.
+    """Raise the errors of `change_system`, and NotPermitted for a system of another lab.
+
+    A new owner is also NotPermitted unless the present owner asks.
     """
 
     def may(system: System) -> None:

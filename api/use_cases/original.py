@@ -1,4 +1,4 @@
-"""The bytes of a job as they were submitted."""
+"""The bytes of a submitted job."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from domain.job.submission import Original
 
 
 def original_of(services: Services, job_id: int) -> Original:
-    """Return the submitted bytes of a job that is in the log. Blocking.
+    """Return the submitted bytes of a job in the log. Blocking.
 
-    Raises Unknown for a job that was submitted before they were kept.
+    Raises Unknown for a job from before the service kept these bytes.
     """
     subject = f"job/{job_id}"
     submitted = services.log.load({subject: 0})[subject][0].event

@@ -22,12 +22,12 @@ from projections.database import DatabaseAway
 async def set_password(
     services: Services, request: Request, user: str, new: str, current: str | None = None
 ) -> Committed:
-    """From now on this is the user's password, and no other.
+    """Set the user's password; the previous one no longer counts.
 
-    An admin sets anybody's. Others set their own, by the `current` one if they have any. The tokens that they
-    have stay. Raises FaultyInput with all that is wrong, Unknown, Stale, NotPermitted for somebody else, a
-    wrong `current` and a first one by a token that opens less than the password would, TooOften, and Refused
-    when it was set by another request meanwhile.
+    An admin sets anybody's. Others set their own, by the `current` one if they have any. Their tokens stay.
+    Raises FaultyInput with all faults, Unknown, Stale, TooOften, and Refused when another request has set the
+    password meanwhile. Raises NotPermitted for another user's password, a wrong `current`, and a first
+    password by a token that opens less than the password would.
     """
     require_oneself(request, user, "sets the passwords of others")
     await services.feed.catch_up()
@@ -55,7 +55,7 @@ async def set_password(
 async def _count(
     services: Services, request: Request, user: str, known: str | None, password_id: str
 ) -> Committed:
-    """Let it count in place of the one that is known."""
+    """Make the new hash count in place of the present one."""
     directory, subject = services.feed.directory, f"user/{user}"
 
     def decide() -> Append:

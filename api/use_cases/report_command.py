@@ -46,11 +46,12 @@ LAST_POSITION = 2**63 - 1
 async def report_command(
     services: Services, request: Request, lab_controller: str, item: CommandItem
 ) -> Committed | None:
-    """None when it was known. What it was for changes in the same commit: a recipe that could not be
-    provisioned is given up, a reservation ends, a reserved system follows its provisioning, and a system that
-    does not obey its power control becomes Broken.
+    """Store the report of a command; return None if it was known.
 
-    Raises Unknown, or Refused for what contradicts an earlier report; BeingBuilt where it may be known soon.
+    The subject of the command changes in the same commit: a recipe that could not be provisioned is given up,
+    a reservation ends, a reserved system follows its provisioning, and a system that does not obey its power
+    control becomes Broken. Raises Unknown, or Refused for a report that contradicts an earlier one;
+    BeingBuilt if the command may be known soon.
     """
     found = await told(services, lab_controller, [item.command_id])
     if item.command_id not in found:
@@ -136,7 +137,7 @@ def _give_up(gathered: Gathered, recipe_id: int, failure: Failure, broken_after:
 def _of_system(
     gathered: Gathered, command: Mapping[str, Any], item: CommandItem, failure: Failure, broken_after: int
 ) -> Decided:
-    """A command of a person's reservation, or one that powers a system off."""
+    """Return the changes of a system after a command for a person's reservation or for its power."""
     system = gathered.system(command["system"])
     assert system is not None, f"system {command['system']} has a command and no beginning"
     why = why_broken_by_power(system, failure, broken_after) if item.state == "failed" else None

@@ -35,11 +35,11 @@ class Wanted:
 
 
 async def reserve_system(services: Services, request: Request, fqdn: str, wanted: Wanted) -> Committed | None:
-    """None when it is reserved just so.
+    """Reserve a system; return None if the same reservation exists.
 
-    Raises FaultyInput for names nobody knows and a time that is over, NotPermitted for who reserves for
-    others and is no admin, or may not have it, Unknown, and Refused for a system that cannot be reserved, is
-    in a disabled lab, or cannot install the tree.
+    Raises FaultyInput for unknown names and a time that is over, Unknown, NotPermitted for a caller who may
+    not have the system, or who reserves for others and is no admin, and Refused for a system that cannot be
+    reserved, is in a disabled lab, or cannot install the tree.
     """
     if wanted.user != request.actor and not request.is_admin:
         raise NotPermitted("only an admin reserves a system for others")

@@ -24,7 +24,7 @@ async def submit_job(
     warnings: Sequence[Mapping[str, str]] = (),
     original: Original | None = None,
 ) -> Committed:
-    """Put an accepted job into the log, and the bytes it was read from beside the log.
+    """Append an accepted job to the log, and store its submitted bytes beside the log.
 
     The commit's answer is {"job_id", "recipe_set_ids", "recipe_ids", "warnings"}.
     """

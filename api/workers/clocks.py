@@ -1,7 +1,7 @@
 """The comparison of the scheduler's clock, the database's clock and the monotonic clock.
 
 A deadline counts from the database's clock and expires by the scheduler's. While the two disagree, or soon
-after one of them was set, nobody knows whose time is right.
+after one of them was set, the right time is unknown.
 """
 
 from __future__ import annotations

@@ -21,10 +21,10 @@ LISTEN_SECONDS: Final = 1.0
 
 
 class ConsistencyLoop:
-    """Due every so many seconds, also while triggers are unanswered.
+    """Run a turn every `every_seconds`, also while triggers are unanswered.
 
-    While it waits for a silent lab, it takes turns in between that look at contacts only. `withheld` counts
-    the turns that ended nothing because the clocks were in doubt, by the doubt.
+    While a lab is silent, additional turns in between look at contacts only. `withheld` counts the turns that
+    ended nothing because the clocks were in doubt, by the kind of doubt.
     """
 
     def __init__(self, contacts: Contacts, every_seconds: float) -> None:

@@ -54,7 +54,7 @@ def may(person: Person, access: Access, permission: str) -> bool:
 
 
 def may_submit(person: Person, entries: Policy) -> bool:
-    """Whether some entry to submit is for a person, for themselves or for any of their groups."""
+    """Return whether some entry to submit is for a person, for themselves or for any of their groups."""
     return any(entry.permission == SUBMIT and _names(entry, person) for entry in entries)
 
 

@@ -46,7 +46,7 @@ MOST_KEPT: Final = 1_000
 
 
 class Brought(NamedTuple):
-    """What jobs may name because a system has it."""
+    """The names that jobs may use because a system has them."""
 
     keys: frozenset[str] = frozenset()
     arches: frozenset[str] = frozenset()
@@ -54,9 +54,9 @@ class Brought(NamedTuple):
 
 
 class Accesses:
-    """Mutable: `apply` the events of the log in order, each after the directory has it; then ask.
+    """Mutable: `apply` the events of the log in order, each after the directory has it; then query.
 
-    Of a system it knows what those events say, and the names in its inventory: no condition or usage.
+    The index has the events of a system and the names in its inventory, but no condition or usage.
     """
 
     def __init__(self, directory: Directory) -> None:
@@ -141,7 +141,7 @@ class Accesses:
         return may_submit(person, submitting(system.access_policy, pools, system.owner).entries)
 
     def names_without(self, unknown: frozenset[str], names: KnownNames) -> KnownNames:
-        """Return the names without those that only unknown systems bring."""
+        """Return the names without those that only unknown systems have."""
         brought = self._without.get(unknown)
         if brought is None:
             if len(self._without) >= MOST_KEPT:

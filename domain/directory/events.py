@@ -132,12 +132,12 @@ class LabControllerDisabled(DirectoryEvent):
 
 @event("lab-controller.silent")
 class LabControllerSilent(DirectoryEvent):
-    """It has stopped reporting: its systems get no recipes until it is heard."""
+    """The lab controller has stopped reporting: its systems get no recipes until it is heard."""
 
 
 @event("lab-controller.heard")
 class LabControllerHeard(DirectoryEvent):
-    """It reports, for the first time or again."""
+    """The lab controller reports, for the first time or again."""
 
 
 @event("lab-controller.removed")

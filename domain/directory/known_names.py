@@ -30,7 +30,7 @@ class KnownNames:
         return name in getattr(self, kind) or name.casefold() in self._folded[kind]
 
     def around(self, kind: str, name: str) -> Sequence[str]:
-        """Return names that an unknown one may have been meant for, in alphabetical order."""
+        """Return the known names that resemble an unknown one, in alphabetical order."""
         names = self._sorted.get(kind)
         if names is None:
             names = self._sorted[kind] = sorted(getattr(self, kind))

@@ -142,9 +142,9 @@ class Directory:
         self._known = None
 
     def forget(self, subject: str) -> None:
-        """Drop what is left of a document that was removed.
+        """Drop the remains of a removed document.
 
-        Its version goes, too: only a directory that nobody registers names by may forget.
+        Its version goes, too: only a directory that registers no names may drop it.
         """
         kind, name = split_subject(subject)
         entry = self._entries.get(kind, {}).get(name)
@@ -154,11 +154,11 @@ class Directory:
                 self._pools.forget(name)
 
     def forget_leaver(self, group: str, user: str) -> None:
-        """Drop that a user has left a group."""
+        """Drop the record that a user has left a group."""
         self._leavers.forget(group, user)
 
     def has_left(self, group: str, user: str) -> bool:
-        """Whether a user was in a group and is not any more."""
+        """Return whether a user was in a group and is not any more."""
         return self._leavers.has_left(group, user)
 
     def people_of(self, group: str) -> tuple[str, ...]:
@@ -218,16 +218,16 @@ class Directory:
         return entry is not None and bool(entry.document["enabled"])
 
     def is_silent(self, lab_controller: str) -> bool:
-        """Whether it has stopped reporting, or has never been heard."""
+        """Return whether a lab controller has stopped reporting, or has never been heard."""
         entry = self.get("lab-controller", lab_controller)
         return entry is not None and bool(entry.document.get("silent"))
 
     def is_serving(self, lab_controller: str) -> bool:
-        """Whether the systems of its lab may get recipes."""
+        """Return whether the systems of the lab may get recipes."""
         return self.is_enabled(lab_controller) and not self.is_silent(lab_controller)
 
     def broken_after(self, lab_controller: str | None) -> int:
-        """Return the number of provisioning failures that make a system of this lab Broken; 0 is never."""
+        """Return the number of failures in a row that make a system of this lab Broken; 0 is never."""
         entry = None if lab_controller is None else self.get("lab-controller", lab_controller)
         return BROKEN_AFTER if entry is None else int(entry.document.get("broken_after", BROKEN_AFTER))
 
@@ -259,7 +259,7 @@ class Directory:
             yield token_id, self._entries["token"][token_id]
 
     def live_tokens(self, user: str, now: datetime) -> Iterator[Entry]:
-        """The tokens of a user that open something now."""
+        """Return the tokens of a user that are valid now."""
         return (entry for token_id, entry in self.tokens_of(user) if self.counts(token_id, now))
 
     def roles_of(self, user: str) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""The names a job uses: those that nothing has, and those that its submitter may not use."""
+"""The names that a job uses: unknown ones, and ones that its submitter may not use."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Named = tuple[Path, Mapping[str, Any], Mapping[str, Reading]]
 
 
 class UnknownName(NamedTuple):
-    """A name in a requirement or preference that nothing has. `kind` is a field of `KnownNames`."""
+    """An unknown name in a requirement or preference. `kind` is a field of `KnownNames`."""
 
     path: Path
     kind: str
@@ -43,7 +43,7 @@ class UnknownName(NamedTuple):
 def check_owners(
     document: Mapping[str, Any], known: KnownNames, submitter: str, *, is_admin: bool
 ) -> list[Finding]:
-    """Return what is wrong with the user and the group of a job, which need not be sound otherwise."""
+    """Return the faults of the user and the group of a job, which may have other faults, too."""
     return [
         *_owner(document.get("user"), known, submitter, is_admin=is_admin),
         *_group(document.get("group"), known, submitter, is_admin=is_admin),
@@ -51,7 +51,7 @@ def check_owners(
 
 
 def unknown_names(recipes: Iterable[Named], known: KnownNames) -> Iterator[UnknownName]:
-    """Yield the names that nothing has; recipes may be faulty otherwise."""
+    """Yield the unknown names; recipes may have other faults, too."""
     for path, recipe, readings in recipes:
         yield from _filter_names(path, readings, known)
         yield from _pool_names(path, recipe.get("autopick"), known)

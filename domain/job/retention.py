@@ -1,4 +1,4 @@
-"""Retention tags: how long the results of a job are to be kept, and whether for a product."""
+"""Retention tags: the time for which results of a job are to be kept, and whether they need a product."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class RetentionTags:
         self.default = next(iter(self._tags))
 
     def fault(self, name: str, product: str | None) -> tuple[str, str] | None:
-        """Return the field that is wrong, and why; None if the tag exists and goes with the product."""
+        """Return the faulty field and the fault; None if the tag exists and goes with the product."""
         tag = self._tags.get(name)
         if tag is None:
             return "retention_tag", f"must be one of {', '.join(self._tags)}"

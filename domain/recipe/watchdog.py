@@ -59,7 +59,7 @@ def after_report(recipe: Recipe, event: Event, moment: Moment) -> Deadlines:
 
 
 def _counted(moment: Moment, seconds: int) -> Deadlines:
-    """Count from both times of an event."""
+    """Return the deadlines that count from both times of an event."""
     assert moment.at is not None, "an event without a time sets no deadline"
     left = timedelta(seconds=seconds)
     return moment.at + left, None if moment.recorded_at is None else moment.recorded_at + left

@@ -1,4 +1,4 @@
-"""A system that could not be provisioned for a recipe: the recipe is given up, the system may become Broken.
+"""The consequences of a system that could not be provisioned: its recipe is given up, it may become Broken.
 
 Both change in one commit, so that no other recipe is asked about a system that fails for everybody.
 """

@@ -44,7 +44,7 @@ MAX_LOGS: Final = 7_500
 
 
 def report(members: Members, recipe: Recipe, message: Report, broken_after: int = BROKEN_AFTER) -> Decided:
-    """The events that follow from a report; none when it says what is known already.
+    """Return the events that follow from a report, none for a report that changes nothing.
 
     `broken_after` is the limit of the recipe's lab controller. Raises Refused when the report contradicts the
     state.
@@ -86,7 +86,7 @@ def _task_result(_: Members, recipe: Recipe, message: ReportTaskResult) -> Decid
 
 
 def _panic(members: Members, recipe: Recipe, message: ReportTaskResult, broken_after: int) -> Decided:
-    """Before the first task a panic is that of the installation: nothing comes after it."""
+    """Return the events of a panic before the first task, which is a panic of the installation."""
     _task(recipe, message.task_id)
     reason = f"{PANIC}: {message.message}" if message.message else PANIC
     failed = provisioning_failed(members, recipe, Failure(reason), broken_after)

@@ -1,4 +1,4 @@
-"""The work of host requirements: how many comparisons with values of systems they take at most."""
+"""The work of host requirements: the maximum number of comparisons with values of systems."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def _cost(question: Question, columns: Columns) -> int:
 
 
 def _leaf_cost(leaf: Leaf, columns: Columns) -> int:
-    """A value that must be equal is looked up."""
+    """Return the comparisons for one leaf. An index answers equality, so that counts as one."""
     if leaf.op in EQUALITY:
         return 1
     about = columns.vocabulary.elements[leaf.element].about

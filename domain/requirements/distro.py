@@ -24,7 +24,7 @@ from_text = DISTRO.from_text
 
 
 class NewestFirst:
-    """All distro trees, by the time they were added, latest first; of those added together the higher id."""
+    """All distro trees, latest first by the time at which they were added; ties go to the higher id."""
 
     def __init__(self, trees: Iterable[Mapping[str, Any]]) -> None:
         ordered = sorted(trees, key=lambda tree: (tree["added_at"], tree["id"]), reverse=True)

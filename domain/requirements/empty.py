@@ -1,4 +1,4 @@
-"""Empty values in requirements: clients of Beaker write them, and Beaker drops what has one."""
+"""Empty values in requirements: clients of Beaker write them, and Beaker ignores the elements with them."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def _without(
 
 
 def _meaningless(element: Element, form: Mapping[str, Any]) -> tuple[str, ...]:
-    """The attributes of which an empty text says nothing."""
+    """Return the attributes whose empty text has no meaning."""
     if element.empty_counts or element.empty_means_none:
         return ()
     if element.spellings[0] == "key_value" and SPELLINGS.get(form.get("op", "==")) in EQUALITY:

@@ -18,9 +18,9 @@ _BYTES: Final = ("value", "units")
 
 @dataclass(frozen=True)
 class Element:
-    """One question. The first of the spellings is kept; without `operators` it takes none.
+    """A question about a property. The first spelling is canonical; without `operators` it takes none.
 
-    `names`: the value is a name of these. `empty_counts`: an empty text is a value like any other.
+    `names`: the value is a name of this kind. `empty_counts`: an empty text is a value like any other.
     """
 
     spellings: tuple[str, ...]

@@ -68,7 +68,7 @@ class Access:
                 self._forget(name)
 
     def _forget(self, name: tuple[str, str]) -> None:
-        """Drop the maxima of whoever is told apart by a name that no class has any more."""
+        """Drop the maxima of users whose names no access class has any more."""
         kind, value = name
         for known in self._maxima.values():
             for who in [each for each in known if getattr(each, kind) == value]:

@@ -43,7 +43,7 @@ class Availability:
         return True
 
     def serve(self, lab_controller: str, serving: bool) -> None:
-        """Take in whether the systems of a lab may get recipes: it is enabled, and not silent."""
+        """Store whether the systems of a lab may get recipes: it is enabled, and not silent."""
         if serving:
             self._serving[lab_controller] = None
         else:

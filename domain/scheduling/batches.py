@@ -1,4 +1,4 @@
-"""What a recorded decision says of the triggers: which are answered, and whether their batch is."""
+"""The state of the triggers after a recorded decision: which are answered, and whether the batch is."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ FIRST_WITH_WAKE_UPS = 2
 
 
 def resume(triggers: Triggers, sets: RecipeSets, stamp: Stamp) -> None:
-    """Go on behind a commit that is read from the log, which answers triggers if the scheduler decided it."""
+    """Advance behind a commit from the log, which answers triggers if the scheduler decided it."""
     if stamp.basis is None:
         return
     if stamp.basis.batch is not None:
@@ -22,7 +22,7 @@ def resume(triggers: Triggers, sets: RecipeSets, stamp: Stamp) -> None:
 
 
 def catch_up(triggers: Triggers, sets: RecipeSets, stamp: Stamp) -> None:
-    """Go on in front of such a commit, to make its decisions again at their basis."""
+    """Advance to just before such a commit, to make its decisions again at their basis."""
     assert stamp.basis is not None, "the scheduler decided it"
     if stamp.basis.batch is None:
         _as_before_batches(triggers, stamp.cause)
@@ -38,12 +38,12 @@ def _as_before_batches(triggers: Triggers, cause: str) -> None:
 
 
 def end_batch_unless(sets: RecipeSets, left: str | None) -> None:
-    """With the batch ends the time in which its newly assigned recipes rank as queued."""
+    """End the batch unless a kind is left: its newly assigned recipes rank with the assigned ones then."""
     if left is None:
         sets.end_batch()
 
 
 def newly_assigned(stamp: Stamp) -> bool:
-    """Whether a recipe that this event assigns ranks as queued for a while: its batch goes on."""
+    """Return whether a recipe that this event assigns ranks as queued, because its batch goes on."""
     batch = None if stamp.basis is None else stamp.basis.batch
     return batch is not None and batch.left is not None

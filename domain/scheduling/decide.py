@@ -19,7 +19,7 @@ from domain.scheduling.waking import Waking, wakes_of
 
 # 4: access policies, loans, and effective priorities; a reason for who waits, and which labs a set fits in.
 # Decisions of 3 knew nothing of these: any system served everybody, by nominal priority.
-# 5: the repairs that CHANGELOG.md lists under "Decisions".
+# 5: the changes that CHANGELOG.md lists under "Decisions (policy version 5)".
 POLICY_VERSION = 5
 
 Answer = Callable[[], Decision]
@@ -60,9 +60,9 @@ class _Answering:
         self._has_begun = False
 
     def next(self) -> Answer | None:
-        """Return how to make the next decision; None when the batch is answered.
+        """Return the function that makes the next decision; None when the batch is answered.
 
-        It is found before it is made, so that a commit can say whether it leaves anything.
+        The caller gets it before the decision is made, so that a commit can say whether it leaves anything.
         """
         triggers = self._partition.triggers
         if not self._has_begun:

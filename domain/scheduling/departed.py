@@ -1,8 +1,8 @@
-"""Names that stand for nobody any more: removed documents, and users who have left a group.
+"""Departed names: removed documents, and users who have left a group.
 
 A scheduler needs them while a recipe may rest on them: a group that was removed gives its recipes no access.
-A new job cannot use such a name, but a job that was on its way may still arrive. So each is kept for a day,
-and as long as an unfinished recipe is on behalf of it; then it is forgotten.
+A new job cannot use such a name, but a job may arrive late. So each name is kept for a day, and as long as an
+unfinished recipe is on behalf of it; then it is dropped.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Departed:
         self._since[name] = at
 
     def due(self, at: datetime, is_used: Callable[[Name], bool]) -> Iterator[Name]:
-        """Yield each name that is to be forgotten. A name in use comes again a day later."""
+        """Yield each name to drop. A name in use is postponed by a day."""
         while self._since:
             name, since = next(iter(self._since.items()))
             if since > at - KEPT:
@@ -47,5 +47,5 @@ class Departed:
         return [[*name, since] for name, since in self._since.items()]
 
     def restore(self, values: Sequence[Sequence[Any]]) -> None:
-        """Begin from what `plain` gave; times have become texts."""
+        """Restore the names from the result of `plain`, in which times are texts."""
         self._since = {Name(subject, user): datetime.fromisoformat(at) for subject, user, at in values}

@@ -55,11 +55,11 @@ class DistroTrees:
 
     @property
     def systems(self) -> int:
-        """The number of systems that a requirement is compared with."""
+        """Return the number of systems that a requirement is compared with."""
         return self._installable.everyone.bit_count()
 
     def is_quick(self, recipe_sets: Sequence[RecipeSetSpec]) -> bool:
-        """Whether the trees of all of the sets are chosen within a few milliseconds."""
+        """Return whether the trees of all of the sets are chosen within a few milliseconds."""
         self.catch_up()
         wants = [_want(recipe) for recipe_set in recipe_sets for recipe in recipe_set.recipes]
         if len(wants) > QUICK_RECIPES or sum(map(_length, wants)) > KEPT_TEXT_LENGTH:

@@ -82,9 +82,9 @@ def _wants(partition: Partition, hosts: Iterable[Recipe], lab_controller: str) -
 
 
 def grant(draft: Draft, host: Recipe, system: System, instead: Iterable[int] = ()) -> None:
-    """Recipe and system scheduled, siblings assigned; with the last of its recipes the set starts.
+    """Schedule recipe and system and assign the siblings; the last recipe of a set starts the set.
 
-    `instead` are the systems that the recipe could have had as well, for an observer.
+    `instead` are the other systems that the recipe could have had, for an observer.
     """
     if draft.partition.on_grant is not None:
         draft.partition.on_grant(draft.trigger, host, system, instead)

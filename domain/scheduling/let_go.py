@@ -20,7 +20,7 @@ def stuck_lab(partition: Partition) -> Trigger | None:
 
 
 def let_go(partition: Partition, trigger: Trigger) -> Decision:
-    """One decision for all who must."""
+    """Return one decision for all holders that must let go."""
     draft = Draft(partition, trigger)
     for recipe_set_id in _who(partition, holders(partition, trigger.name)):
         draft.happen(gives_back(partition.members(recipe_set_id), reasons.LET_GO))

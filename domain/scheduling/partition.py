@@ -133,10 +133,7 @@ class Partition:
             self.holders.clear()
 
     def _note_departed(self, recorded: Recorded, people: Iterable[str]) -> None:
-        """Note names that stand for nobody any more, and forget those of long ago.
-
-        `people` were in the group before, where it is one.
-        """
+        """Note departed names, and drop old ones. For a group, `people` are the previous members."""
         subject, at = recorded.subject, recorded.recorded_at
         if isinstance(recorded.event, directory.REMOVED):
             self.departed.note(Name(subject), at)
@@ -227,15 +224,15 @@ class Partition:
         return before
 
     def answered(self) -> None:
-        """Nothing came of all that was asked: there is nothing to commit."""
+        """Record the answers of triggers that had no result: nothing is committed."""
         self._end_supposing()
         self._answered()
 
     def committed(self, first_position: int, last_position: int, recorded_at: datetime) -> bool:
-        """What was decided is in the log, at these positions and since this time. Return whether it is known
-        without being read.
+        """Confirm the tentative decisions: they are in the log, at these positions and with this time.
 
-        It is yet to be read from there if anything came in between, or is more than what was supposed.
+        Return whether they need not be read. They are yet to be read if other events came in between, or if
+        the commit has more than the tentative decisions.
         """
         supposed = self._end_supposing()
         self._answered()

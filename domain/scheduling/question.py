@@ -1,4 +1,4 @@
-"""Which recipe takes a pending system, or an idle system that a wake-up asks (design section 4.2)."""
+"""The choice of a recipe for a pending system (design section 4.2)."""
 
 from __future__ import annotations
 

@@ -81,7 +81,7 @@ class RecipeSets:
             self.forget(recipe)
 
     def end_batch(self) -> None:
-        """All newly assigned recipes rank with the assigned ones from here on."""
+        """Make all newly assigned recipes rank with the assigned ones."""
         newly, self.newly_assigned = self.newly_assigned, {}
         for recipe_id in newly:
             host = self.recipes[recipe_id]
@@ -91,7 +91,7 @@ class RecipeSets:
                 self._filters.enqueue(asks, lab_of(host), rank)
 
     def refresh(self, recipe: Recipe) -> None:
-        """Replace a recipe by one that differs in nothing but times."""
+        """Replace a recipe by one that differs in times only."""
         self.recipes[recipe.recipe_id] = recipe
 
     def restore(
@@ -173,7 +173,7 @@ class RecipeSets:
             del self.sets[recipe.recipe_set_id]
 
     def is_for(self, group: str, user: str | None = None) -> bool:
-        """Whether an unfinished recipe is on behalf of a group, of this user or of anybody."""
+        """Return whether an unfinished recipe is on behalf of a group, by this user or by anybody."""
         if user is not None:
             return (user, group) in self._people
         return any(group == other for _, other in self._people)
@@ -213,7 +213,7 @@ class RecipeSets:
             self._holders.unbind(lab_of(host), host.recipe_set_id)
 
     def _move(self, before: Recipe, stood: str | None, host: Recipe) -> None:
-        """From the line where it stood before to where it stands now; what stays so is not touched."""
+        """Move a recipe from its previous line to its present one; an unchanged place is not touched."""
         asks, rank = self._asks[host.recipe_id], self.rank(host)
         stands = self.line_of(host)
         wanted, wants = before.state in UNPLACED, host.state in UNPLACED

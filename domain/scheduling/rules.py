@@ -137,9 +137,11 @@ def could_install(labs: Labs, key: FilterKey) -> int:
 
 
 def why_none(labs: Labs, key: FilterKey, among: int) -> str:
-    """The reason of the first rule that leaves nobody, for a filter that no system of a bitmap fits.
+    """Return the reason of the first rule that leaves no system, for a filter that no system of a bitmap
+    fits.
 
-    Where the last one does, what the submitter asked for may exist: then it is said what all of it lacks.
+    If the last rule leaves none, systems may match the requirement; the reason then says what all of them
+    lack.
     """
     left = labs.registered & among
     for rule in FITTING:

@@ -13,10 +13,11 @@ from domain.subjects import State
 
 
 class Supposed:
-    """Mutable. `after` is the last position that is known, `at` when it happens.
+    """Tentative decisions. Mutable.
 
-    `before` are the states as the log has them, by subject; `raised` is what the events ask, each with its
-    position. `newly_assigned` are the newly assigned recipes as the log has them.
+    `after` is the last position that was read, `at` the time of the decisions. `before` are the states as the
+    log has them, by subject; `raised` are the triggers of the events, each with its position.
+    `newly_assigned` are the newly assigned recipes as the log has them.
     """
 
     def __init__(self, after: int, at: datetime | None, newly_assigned: Iterable[int] = ()) -> None:
@@ -37,7 +38,7 @@ class Supposed:
         return Moment(state.version + 1, self.last_position, self._at)
 
     def as_recorded(self, recipe: Recipe, recorded_at: datetime) -> Recipe:
-        """Return a supposed recipe as it is after the commit that happened at the supposed time."""
+        """Return a tentative recipe with the times of the commit that recorded it."""
         assert self._at is not None, "only what happens at some time is committed"
         return watchdog.recorded(recipe, self._at, recorded_at)
 

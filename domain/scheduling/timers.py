@@ -43,8 +43,8 @@ SILENT_AFTER_SECONDS: Final = 300
 class Clock:
     """The time, and when each lab controller was last heard.
 
-    `may_end` is False while nobody knows whether the time is right: then nothing runs out, and no lab
-    controller becomes silent.
+    `may_end` is False while the clocks are in doubt: then no deadline expires, and no lab controller becomes
+    silent.
     """
 
     now: datetime
@@ -83,13 +83,13 @@ def correct(partition: Partition, clock: Clock, findings: Findings) -> list[Deci
 
 
 def hear(partition: Partition, clock: Clock, findings: Findings) -> list[Decision]:
-    """Return the decisions of a turn that looks at nothing but contacts, for one commit."""
+    """Return the decisions of a turn that looks at contacts only, for one commit."""
     partition.suppose_at(clock.now)
     return recorded(partition, list(_lab_controllers(partition, clock, findings)))
 
 
 def is_waiting_for_a_lab(partition: Partition) -> bool:
-    """Whether an enabled lab gets no recipes because its controller is silent."""
+    """Return whether an enabled lab gets no recipes because its controller is silent."""
     return any(
         entry.document["enabled"] and entry.document.get("silent")
         for _, entry in partition.directory.items("lab-controller")
@@ -111,9 +111,10 @@ def _watchdogs(partition: Partition, clock: Clock, findings: Findings) -> Iterat
 
 
 def _after_watchdog(partition: Partition, members: Members, recipe: Recipe) -> Decided:
-    """Return the events of a recipe whose time is over.
+    """Return the events of a recipe whose deadline has expired.
 
-    A system that was never begun with has not failed: its lab controller has.
+    Only an installing recipe counts as a failure of its system: before, the lab controller has not begun with
+    it.
     """
     if recipe.state == "reserved":
         return end_kept(members, recipe)

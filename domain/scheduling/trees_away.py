@@ -16,13 +16,13 @@ KEPT_SECONDS: Final = 86_400
 
 
 class TreesAway:
-    """Mutable: tell it of each change. Times are those at which the database recorded the change."""
+    """Distro trees that left every lab, with the times at which the database recorded that. Mutable."""
 
     def __init__(self) -> None:
         self._since: dict[int, datetime] = {}
 
     def left(self, tree_id: int, at: datetime) -> None:
-        """No lab has the tree any more."""
+        """Note that the last lab has lost the tree."""
         self._since[tree_id] = at
         self._forget(at - timedelta(seconds=KEPT_SECONDS))
 
@@ -30,16 +30,16 @@ class TreesAway:
         self._since.pop(tree_id, None)
 
     def is_away(self, tree_id: int | None, at: datetime) -> bool:
-        """Whether it was there less than 600 s ago, and is in no lab now."""
+        """Return whether a lab had the tree less than 600 s ago, and none has it now."""
         since = None if tree_id is None else self._since.get(tree_id)
         return since is not None and at < since + timedelta(seconds=AWAY_SECONDS)
 
     def first_of(self, tree_ids: Iterable[int | None]) -> int | None:
-        """Return the first of these trees that has left every lab lately, for whoever explains, or None."""
+        """Return the first of these trees that has left every lab lately, or None, for explanations."""
         return next((tree_id for tree_id in tree_ids if tree_id in self._since), None)
 
     def _forget(self, before: datetime) -> None:
-        """The order of entries is that of their times."""
+        """Drop the entries before a time; entries are in the order of their times."""
         while self._since and next(iter(self._since.values())) < before:
             del self._since[next(iter(self._since))]
 
@@ -47,5 +47,5 @@ class TreesAway:
         return {str(tree_id): since for tree_id, since in self._since.items()}
 
     def restore(self, values: Mapping[str, str]) -> None:
-        """Begin from what `plain` gave; times have become texts."""
+        """Restore the entries from the result of `plain`, in which times are texts."""
         self._since = {int(tree_id): datetime.fromisoformat(since) for tree_id, since in values.items()}

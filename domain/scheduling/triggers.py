@@ -59,8 +59,10 @@ Waiting = tuple[Place, Trigger]
 
 
 class Triggers:
-    """Mutable. `log_wants` tells of a new set or pending system whether the log still waits for its answer;
-    `rank_of` is the rank of a new set.
+    """Triggers and their batch. Mutable.
+
+    `log_wants` returns whether the log still waits for the answer to a new set or pending system; `rank_of`
+    returns the rank of a new set.
     """
 
     def __init__(self, log_wants: Callable[[Trigger], bool], rank_of: Callable[[Trigger], Place]) -> None:
@@ -86,7 +88,7 @@ class Triggers:
             heapq.heappush(self._later, trigger)
 
     def _placed(self, trigger: Trigger) -> Waiting:
-        """New sets are answered in rank order, the others in log order."""
+        """Return the sort key of a trigger: new sets are answered in rank order, the others in log order."""
         return (self._rank_of(trigger) if trigger.kind == NEW_JOB else (trigger.position,)), trigger
 
     def _put_aside(self, trigger: Trigger) -> None:
@@ -101,20 +103,20 @@ class Triggers:
         return trigger.quiet or self._log_wants(trigger)
 
     def ranks_changed(self) -> None:
-        """The rank of a new set may be another one."""
+        """Refresh the rank of a new set."""
         self._batch[NEW_JOB] = [self._placed(trigger) for _, trigger in self._batch[NEW_JOB]]
         heapq.heapify(self._batch[NEW_JOB])
 
     # What waits
 
     def __bool__(self) -> bool:
-        """Whether any trigger wants an answer."""
+        """Return whether any trigger waits for an answer."""
         while self._later and not self._stands(self._later[0]):
             self._put_aside(heapq.heappop(self._later))
         return bool(self._later) or self.left() is not None
 
     def waiting(self) -> list[Trigger]:
-        """Return all triggers that want an answer, oldest first."""
+        """Return all triggers that wait for an answer, oldest first."""
         return sorted(trigger for trigger in self._all() if self._stands(trigger))
 
     def _all(self) -> list[Trigger]:
@@ -145,7 +147,7 @@ class Triggers:
             self._bound(self._upto, position)
 
     def _bound(self, after: int, upto: int) -> None:
-        """Bound the batch; its quiet triggers up to `after` are answered."""
+        """Set the bounds of the batch; its quiet triggers up to `after` are answered."""
         if upto != self._upto:
             # A new batch begins only when the one before is answered.
             self._answer(ORDER)
@@ -178,7 +180,7 @@ class Triggers:
         return [trigger for _, trigger in sorted(self._batch[kind])]
 
     def finish(self, kind: str) -> None:
-        """Nothing more comes of a quiet kind of the batch."""
+        """Mark a quiet kind of the batch as answered: nothing more comes of it."""
         assert kind in QUIET, "the log says when the others are answered"
         self._answer((kind,))
 
@@ -193,11 +195,11 @@ class Triggers:
     # What becomes of decisions
 
     def committed(self) -> None:
-        """The decisions are in the log, or there was none to make: what was asked meanwhile is answered."""
+        """Record how far the batch is answered: the decisions are in the log, or there were none."""
         self._set_bounds(self._after if self.left() else self._upto, self._upto)
 
     def refused(self) -> None:
-        """The decisions are not in the log: all of it is to be asked again."""
+        """Queue the triggers again: the decisions are not in the log."""
         again = self._all() + self._aside
         self._after, self._upto = self._in_log
         self._aside, self._later = [], []
@@ -210,20 +212,20 @@ class Triggers:
     # What the log says
 
     def resume(self, batch: Batch) -> None:
-        """Go on behind a commit that has recorded its batch; its own events may still be unread."""
+        """Advance behind a commit that has recorded its batch; its own events may still be unread."""
         self._bound(batch.after, batch.upto)
         self._answer(ORDER if batch.left is None else ORDER[: ORDER.index(batch.left)])
         self._set_bounds(batch.after if batch.left else batch.upto, batch.upto)
 
     def catch_up(self, batch: Batch) -> None:
-        """Go on in front of a commit that has recorded its batch: nothing came of earlier triggers."""
+        """Advance to just before a commit that has recorded its batch: earlier triggers had no result."""
         if (batch.after, batch.upto) != (self._after, self._upto):
             self._answer(ORDER)
             self._bound(batch.after, batch.after)
             self._set_bounds(batch.after, batch.after)
 
     def restore(self, batch: Batch) -> None:
-        """Begin with the bounds of a batch; its triggers are pushed next."""
+        """Restore the bounds of a batch; its triggers are pushed next."""
         self._set_bounds(batch.after, batch.upto)
 
     def _set_bounds(self, after: int, upto: int) -> None:
@@ -232,7 +234,9 @@ class Triggers:
         self._supposed.clear()
 
     def answered_before(self, position: int) -> None:
-        """A decision of a policy before version 5 answers the trigger at `position`, and all before it."""
+        """Advance behind a decision of a policy before version 5, which answers the trigger at `position` and
+        all before.
+        """
         kept = []
         while self._later and self._later[0].position < position:
             trigger = heapq.heappop(self._later)

@@ -1,6 +1,7 @@
-"""Which systems the owner of a job knows of: those that they may view, or submit to (docs/decisions/0020).
+"""The systems that the owner of a job may know of: those that they may view, or submit to.
 
-A reason counts and names no other system: it would tell of a system that is hidden from its reader.
+A reason counts and names no other system: it would reveal a system that is hidden from its reader
+(docs/decisions/0020).
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ _COLUMNS: Final = {"systems": "fqdn", "arches": "arches", "power_types": "power_
 
 
 class Visible:
-    """Mutable: `put` each system of which something is new, and `invalidate` when people or pools changed."""
+    """Mutable: `put` each changed system, and `invalidate` when people or pools changed."""
 
     def __init__(self, directory: Directory, labs: Labs) -> None:
         self._directory = directory
@@ -72,7 +73,7 @@ class Visible:
         return may_submit(person, self._labs.access.of(self._labs.number(system.fqdn)).entries)
 
     def knows(self, owner: str, kind: str, name: str) -> bool:
-        """Return whether the owner may know a name of the directory, whatever hidden systems bring."""
+        """Return whether the owner may know a name: the directory or a system that is not hidden has it."""
         hidden = self.hidden_from(owner)
         if not hidden:
             return True

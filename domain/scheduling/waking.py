@@ -61,7 +61,7 @@ class Group:
 
 
 class Waking:
-    """Mutable; lasts as long as nothing happens but the grants that it makes."""
+    """Search grants for the systems of wake-ups. Mutable; valid while nothing happens but its own grants."""
 
     def __init__(self, partition: Partition, wakes: Sequence[Wake]) -> None:
         self._partition = partition
@@ -80,7 +80,7 @@ class Waking:
         return self._next
 
     def _choose(self, host: Recipe, candidates: int) -> Taken:
-        """By the first event that asks one of the systems that it may have."""
+        """Return the grant for the first event that asks a system which the recipe may have."""
         for trigger, asked in self._wakes:
             for number in _preferred(self._partition, host, candidates & asked, trigger):
                 if is_safe(self._partition, host, number):

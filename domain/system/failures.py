@@ -1,4 +1,4 @@
-"""The provisioning failures of a system since its last success: they tell a bad system from bad jobs."""
+"""The provisioning failures of a system since its last success, which separate bad systems from bad jobs."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Failures:
     distros: tuple[str, ...] = ()
 
     def one_more(self, job_id: int, distro: str) -> Failures:
-        """Return the failures with another one. No limit needs more than `MAX_BROKEN_AFTER` of a kind."""
+        """Return the failures with one more. No limit needs more than `MAX_BROKEN_AFTER` of a kind."""
         return Failures(_with(self.jobs, job_id), _with(self.distros, distro))
 
     def reach(self, broken_after: int) -> bool:
@@ -37,7 +37,7 @@ NO_FAILURES: Final = Failures()
 
 
 def distro_name(distro_tree_id: int | None, own: Mapping[str, Any] | None) -> str:
-    """Return the name of a distro among failures: that of its tree, or of the version of a job's own."""
+    """Return the name of a failed distro: that of its tree, or of the version of a job's own."""
     if own is None:
         return f"tree {distro_tree_id}"
     return f"{own['osmajor']}.{own.get('osminor') or '0'} {own['arch']}"

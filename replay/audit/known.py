@@ -58,7 +58,7 @@ class Known(World):
     # Batches
 
     def decides(self, decision: Decision, *, in_batches: bool) -> None:
-        """Before a decision: its batch, and the new set that it answers."""
+        """Note the batch of a decision before it is checked, and the new set that it answers."""
         first = self.recipes.get(int(decision.records[0].name)) if _is_recipe(decision.records[0]) else None
         self.answering = first.set_id if first is not None and first.state == "new" else None
         if not in_batches or decision.batch != self.batch:
@@ -66,14 +66,16 @@ class Known(World):
             self._end_batch()
 
     def _end_batch(self) -> None:
-        """The recipes that are assigned rank so from here on."""
+        """Make the assigned recipes rank as assigned from here on."""
         newly, self.newly_assigned = self.newly_assigned, {}
         for number in newly:
             if number in self.recipes:
                 self._stand(self.recipes[number])
 
     def ranks(self, record: Record, *, in_batches: bool) -> None:
-        """Before an event of a decision: whether its recipe ranks as queued until the batch is answered."""
+        """Note, before an event of a decision, whether its recipe ranks as queued until the batch is
+        answered.
+        """
         if record.topic == "recipe.assigned" and in_batches:
             self.newly_assigned[int(record.name)] = None
         elif _is_recipe(record):

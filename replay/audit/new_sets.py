@@ -1,4 +1,4 @@
-"""The recipe sets that are new, in rank order."""
+"""New recipe sets in rank order."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class NewSets:
             del self._sorted[bisect_left(self._sorted, rank)]
 
     def rank(self, recipe_set: RecipeSet | None) -> None:
-        """Its priority may be another one."""
+        """Refresh the rank of a set."""
         if recipe_set is not None and recipe_set.set_id in self._ranks:
             self.discard(recipe_set.set_id)
             self.add(recipe_set)

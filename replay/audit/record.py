@@ -170,7 +170,7 @@ class Decision:
 
     @property
     def batch(self) -> int:
-        """The position up to which its batch was known: its basis where nothing else is recorded."""
+        """Return the position up to which its batch was known: its basis if nothing else is recorded."""
         batch = self.records[0].batch
         return self.basis if batch is None else batch
 

@@ -64,8 +64,10 @@ class Candidates:
 
 
 class Judge:
-    """Of one world, as it is when asked. Without `by_access` everybody may have every system at any priority:
-    so it was before there were policies. Without `by_contact` silent labs get recipes like others.
+    """Judge the grants of one world in its present state.
+
+    Without `by_access` everybody may have every system at any priority: so it was before there were policies.
+    Without `by_contact` silent labs get recipes like others.
     """
 
     def __init__(self, world: Known, by_access: bool = True, by_contact: bool = True) -> None:

@@ -132,7 +132,7 @@ def _plain(decision: Decision) -> Decided:
 
 
 def _clock(made: DecidedCommit) -> Clock:
-    """Return the clock of a turn, as far as its decisions tell it.
+    """Return the clock of a turn, as far as its decisions reveal it.
 
     Neither contacts nor the doubts of the clocks are in the log. A turn that ended something may end things.
     """
@@ -149,6 +149,6 @@ def _clock(made: DecidedCommit) -> Clock:
 
 
 def _ends(one: Decided) -> bool:
-    """Whether no turn decides this while the clocks are in doubt."""
+    """Return whether no turn decides this while the clocks are in doubt."""
     is_silent = any(isinstance(event, LabControllerSilent) for _, event in one.events)
     return is_silent or not one.cause.startswith((CONSISTENCY, CONTACT))

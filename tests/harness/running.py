@@ -102,7 +102,7 @@ class Running:
         return Contract(self.url)
 
     def make_contact(self, *labs: str) -> None:
-        """Have these lab controllers, or all, heard from now on: only then their systems get recipes."""
+        """Record a contact of these lab controllers, or of all: only then their systems get recipes."""
         with self.client() as admin:
             known = [lab["fqdn"] for lab in admin.get("/lab-controllers").json()["lab_controllers"]]
             self._ask_for_commands(labs or known)
@@ -111,7 +111,7 @@ class Running:
         asking.start()
 
     def _keep_asking(self, labs: Sequence[str]) -> None:
-        """As lab controllers do all the time."""
+        """Ask for commands in intervals, as lab controllers do."""
         while not self._stopped.wait(CONTACT_SECONDS):
             # The service may have been killed.
             with suppress(httpx.TransportError):

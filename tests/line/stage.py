@@ -49,7 +49,9 @@ class Stage(Watcher):
         return self._submit({"priority": priority, "recipes": list(recipes)})
 
     def submit_ranked(self, *sets: tuple[str, Document]) -> list[int]:
-        """A job of recipe sets of one recipe each, with their priorities; the ids of its recipes."""
+        """Submit a job of recipe sets of one recipe each, with their priorities; return the ids of its
+        recipes.
+        """
         return self._submit(*({"priority": priority, "recipes": [recipe]} for priority, recipe in sets))
 
     def submit_sets(self, *sets: list[Document]) -> list[int]:
@@ -116,7 +118,7 @@ class Stage(Watcher):
                 self.write("PATCH", f"{path}/{command['id']}", {"state": state}, by=lab)
 
     def end_started(self, recipe_id: int, by: str = "east") -> None:
-        """Release a recipe that its lab was told of: of no interest but that its system is free."""
+        """Release a recipe that has started, for the sake of its system."""
         item = {"release": {"recipe_id": recipe_id, "reason": "seen enough"}}
         self.write("POST", f"/lab-controllers/{LABS[by]}/updates", {"items": [item]}, by=by)
 

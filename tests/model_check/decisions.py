@@ -74,9 +74,10 @@ def _grant(view: View, number: int, event: Event, newly: Collection[int]) -> Ite
 
 
 def _place(view: View, number: int, name: str, newly: Collection[int]) -> tuple[int, int, int, int, int]:
-    """Where it stands on a system: the assigned come first, then the others; who is new comes as if it were
-    queued, and so does who became assigned in the same batch. Among them, by effective priority, then as in
-    every line.
+    """Return the place of a recipe on a system: assigned recipes come first, then the others.
+
+    A new recipe ranks as if it were queued, and so does one that became assigned in the same batch. Among
+    them the effective priority decides, then the order of every line.
     """
     effective = max(view.rank[number][0], view.highest.get((number, name), len(URGENCY)))
     return (

@@ -112,7 +112,7 @@ def test_submitter__takes_all_there_is__is_stopped_at_each_quota_and_others_go_o
 
 
 def unfinished(admin: httpx.Client, owner: str) -> int:
-    """How many recipes of a user are in the queue or on a system."""
+    """Return the number of recipes of a user in the queue or on a system."""
     found, cursor = 0, None
     while True:
         asked = {"limit": 1000, "owner": owner, **({"cursor": cursor} if cursor else {})}

@@ -160,7 +160,7 @@ def ahead(client: Client) -> None:
 
 
 def held_open(client: Client) -> None:
-    """A megabyte that does not come to its end."""
+    """Begin to send a body of a megabyte, and do not end it."""
     host, port = client.base_url.host, client.base_url.port
     with socket.create_connection((host, port or 80)) as line:
         token = client.headers["Authorization"]

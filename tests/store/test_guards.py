@@ -1,4 +1,4 @@
-"""What somebody with the password of the services cannot do, and what ends by itself what they do."""
+"""Attacks with the password of the services: refused ones, and blockages that end by themselves."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What `labledger replay verify` notices of changes by the owner of the database, and what not."""
+"""Changes by the owner of the database that `labledger replay verify` notices, and those that it does not."""
 
 from __future__ import annotations
 

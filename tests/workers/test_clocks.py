@@ -1,4 +1,4 @@
-"""A clock that is wrong ends nobody's work, whichever clock it is."""
+"""Wrong clocks of the scheduler, the database and API processes: none of them ends anybody's work."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Lab:
         return NOON + timedelta(seconds=self._passed + ahead)
 
     def turn(self, after_seconds: float = 10) -> list[Decision]:
-        """The loop, so much later; what it decides is in the log then."""
+        """Run the loop this much later, and append its decisions to the log."""
         self._passed += after_seconds
         self.world.now = self._now(self.scheduler_ahead)
         self.world.database_ahead = timedelta(seconds=self.database_ahead - self.scheduler_ahead)

@@ -40,13 +40,13 @@ def _since(system: Row) -> str:
 
 
 def _until(system: Row) -> str:
-    """The end of the possession and its kind, where there is one."""
+    """Return the end of the possession and its kind, empty if nothing ends it."""
     holder = system["holder"]
     return f"{clock(holder['until'])}, {holder['until_by']}" if holder and holder.get("until") else ""
 
 
 def _change(told: Row) -> str:
-    """Who raised or lowered a priority last, with the event."""
+    """Return the last change of a priority: the actor and the event."""
     change = told.get("priority_change")
     if change is None:
         return ""
@@ -56,7 +56,7 @@ def _change(told: Row) -> str:
 
 
 def _reason(told: Row) -> str:
-    """The reason for a recipe's place, and the change of its priority."""
+    """Return the reason for a recipe's place, and the change of its priority."""
     changed = _change(told)
     reason = told.get("by") or told["why"]
     return f"{reason}, {changed}" if changed else str(reason)

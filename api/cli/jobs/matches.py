@@ -37,7 +37,7 @@ EVERY = (
 @click.argument("file", metavar="FILE", type=click.File("rb", lazy=False))
 @click.option("--every", is_flag=True, help="Every system, each with all that keeps it out.")
 @click.option("--limit", type=Whole(), default=MOST, show_default=True, help="So many systems at most.")
-@click.option("--strict", is_flag=True, help="Refuse what is otherwise accepted with a warning.")
+@click.option("--strict", is_flag=True, help="Refuse input that is otherwise accepted with a warning.")
 @wide
 @remote
 def matches(client: Client, output: Output, file: IO[bytes], every: bool, limit: int, strict: bool) -> None:

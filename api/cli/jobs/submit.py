@@ -30,7 +30,7 @@ BY_SUFFIX = {".xml": XML, ".json": JSON}
 def submit(client: Client, output: Output, files: tuple[IO[bytes], ...], wait: bool, strict: bool) -> None:
     """Submit job FILEs, XML or JSON, - for standard input; with --json one line for each.
 
-    Parts that decide nothing, or that name what the lab does not have, are told in warnings.
+    Warnings name the parts of a job without effect, and names that the lab does not have.
     A file that is refused does not keep those behind it back. Exit status 1 when any was; with --wait also
     unless every recipe completed, and none with result Warn, Fail or Panic.
     """

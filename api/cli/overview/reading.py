@@ -101,7 +101,7 @@ class Reading:
         }
 
     def _why_broken(self, client: Client, fqdn: str) -> dict[str, Any]:
-        """A system that was registered as Broken has no event that says why."""
+        """Return when and why a system became Broken, without both if it was registered as Broken."""
         became = deque(client.log(0, subject=f"system/{fqdn}", types=[BECAME]), maxlen=1)
         latest: Row = became[0] if became else {}
         return {"fqdn": fqdn, "at": latest.get("at"), "reason": latest.get("data", {}).get("reason", "")}

@@ -177,7 +177,7 @@ class Screen:
             yield from self._table("events", EVENT_COLUMNS, events, options)
 
     def _own_broken(self, options: ConsoleOptions) -> Iterator[RenderableType]:
-        """Nothing where no system of the caller is Broken."""
+        """Yield the caller's Broken systems, nothing if the caller has none."""
         from rich.text import Text
 
         broken = self._document["own_broken"]

@@ -1,4 +1,4 @@
-"""`labledger usage --log`: who wrote how much of the log."""
+"""`labledger usage --log`: the bytes and events that each user and process added to the log."""
 
 from __future__ import annotations
 

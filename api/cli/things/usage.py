@@ -61,7 +61,12 @@ INTERVAL_COLUMNS = (
 )
 @since_option
 @until_option
-@click.option("--log", "of_log", is_flag=True, help="Show who wrote how much of the log, by day [today].")
+@click.option(
+    "--log",
+    "of_log",
+    is_flag=True,
+    help="Show how much each user and process wrote to the log, by day [today].",
+)
 @as_of
 @wide
 @remote

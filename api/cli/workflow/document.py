@@ -1,4 +1,4 @@
-"""The job document from options: the document that `bkr workflow-simple` makes of them."""
+"""The job document from options: the same document that `bkr workflow-simple` makes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The options as they were given, and the messages about them."""
+"""The given options, and the messages about them."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ _PATTERNS = {
 def faults_of(
     error: ValidationError, model: type[BaseModel] | None = None, most: int = FAULT_LIMIT
 ) -> list[Fault]:
-    """Return `most` of them in words; with the model that was broken also what may have been meant."""
+    """Return the messages of at most `most` faults, with near names from the model that was broken."""
     found = error.errors(include_url=False, include_input=False)
     faults = [Fault(_where(one["loc"])[:WORDS_LENGTH], _words(one, model)) for one in found[:most]]
     if len(found) > most:

@@ -31,7 +31,8 @@ class Query(BaseModel):
 
 class Strict(Query):
     strict: Annotated[
-        Truth, Field(description="refuse what is otherwise accepted with a warning, such as unknown names")
+        Truth,
+        Field(description="refuse input that is otherwise accepted with a warning, such as unknown names"),
     ] = False
 
 
@@ -119,7 +120,7 @@ class LogUsageQuery(Query):
         None
     )
     limit: Annotated[Limit, Field(description="maximum number of rows")] = MAX_LIMIT
-    actor: Annotated[Name | None, Field(description="only what this user or process has written")] = None
+    actor: Annotated[Name | None, Field(description="only the share of this user or process")] = None
 
 
 class CommandQuery(Read):

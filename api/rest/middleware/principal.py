@@ -32,7 +32,7 @@ class Principal:
 
     @property
     def counted_as(self) -> str:
-        """The key of its rate: one for all tokens of a user, and one for all of a lab controller."""
+        """Return the key for the rate: one for all tokens of a user, and one for all of a lab controller."""
         lab_controller = self.lab_controller
         return f"user/{self.user}" if lab_controller is None else f"lab-controller/{lab_controller}"
 
@@ -65,7 +65,7 @@ def request_of(req: HttpRequest) -> Request:
 
 
 def _ends_something(req: HttpRequest) -> bool:
-    """Return whether the request undoes what another one began: nobody is kept from that by a quota."""
+    """Return whether the request undoes an earlier one: quotas never refuse such a request."""
     return req.method == "DELETE" or req.path.endswith(_ENDING)
 
 

@@ -34,7 +34,7 @@ from api.use_cases.submit_job import submit_job
 from domain.job.submission import Original
 from projections.filters import job_ids_query
 
-# GET /jobs/{id} answers where the job stands, also to who accepts none of these; as XML, its normalised form.
+# GET /jobs/{id} answers the state of the job, whatever the client accepts; as XML, the normalised form.
 ANSWERS = (JSON, "application/xml", "text/xml")
 
 

@@ -1,4 +1,4 @@
-"""From rows of commands and documents of jobs to what a lab controller is sent."""
+"""The command that is sent to a lab controller, from rows of commands and documents of jobs."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def _guest(guest: Row, lab_controller: str, said: Said) -> Row:
 
 
 def _installation(row: Row, lab_controller: str, said: Said) -> Row:
-    """Return what is installed, and the tasks. `distro` is one of the recipe's own, in place of a tree."""
+    """Return the distribution to install, and the tasks. `distro` is a recipe's own, in place of a tree."""
     tree = row["tree"]
     return {
         "distro_tree": tree

@@ -1,4 +1,4 @@
-"""/log-usage: who has written how much of the log"""
+"""/log-usage: how much each user and process has written to the log"""
 
 from __future__ import annotations
 
@@ -25,7 +25,11 @@ class LogUsage:
     def __init__(self, services: Services) -> None:
         self._services = services
 
-    @operation("Show who wrote how much of the log, or one's own share", Answered, queries.LogUsageQuery)
+    @operation(
+        "Show how much each user and process wrote to the log, or one's own share",
+        Answered,
+        queries.LogUsageQuery,
+    )
     async def on_get(self, req: Request, resp: Response) -> None:
         query, services = query_of(req, queries.LogUsageQuery), self._services
         actor = _visible_actor(principal_of(req), query.actor)
@@ -35,7 +39,7 @@ class LogUsage:
 
 
 def _visible_actor(principal: Principal, wanted: str | None) -> str | None:
-    """Return whose share is shown, None for all. Raise NotPermitted for the share of another."""
+    """Return the actor whose share is shown, None for all. Raise NotPermitted for the share of another."""
     if principal.role in SEES_ALL:
         return wanted
     if wanted not in (None, principal.user):

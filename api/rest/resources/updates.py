@@ -90,7 +90,7 @@ class LabUpdates:
         return items, answers
 
     def _read(self, item: dict[str, Any], name: str, request: Requested, most: int = FAULT_LIMIT) -> Read:
-        """Raises FaultyInput with everything that is wrong with the item, `most` faults in words."""
+        """Return the update of an item. Raises FaultyInput with all its faults, `most` of them in words."""
         if len(orjson.dumps(item)) > MAX_BODY_BYTES:
             raise FaultyInput([Fault("item", f"is larger than {MAX_BODY_BYTES} bytes")])
         update = check_model(item, Update, most)

@@ -107,7 +107,7 @@ class Candidates:
         return self._before[number]
 
     def first_in_order(self, unknown: int = 0) -> int:
-        """How many of the usable systems ask nobody before it, but for those of a bitmap."""
+        """Return how many of the usable systems, without those of a bitmap, ask no other recipe first."""
         excluded = set(numbers_in(unknown))
         return sum(not before for number, before in self._before.items() if number not in excluded)
 

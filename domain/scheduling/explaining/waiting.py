@@ -56,9 +56,10 @@ class Waiting:
 
 @dataclass(frozen=True)
 class Asked:
-    """So many systems at `most`, but for those that are `unseen`; or `only` one, whatever it is.
+    """The options of an explanation: at `most` this many systems, without `unseen` ones, or `only` one
+    system.
 
-    `unknown` are those of them that are not counted, either.
+    `unknown` are the unseen systems that are not counted, either.
     """
 
     most: int

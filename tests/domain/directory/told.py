@@ -38,7 +38,7 @@ def hear(
 
 
 def tell(directory: Directory, subject: str, document: Mapping[str, Any]) -> Event | None:
-    """The last event of a PUT, which the directory has taken in; None where nothing changed."""
+    """Return the last event of a PUT, which the directory has applied; None if nothing changed."""
     kind, name = split_subject(subject)
     before = directory.get(kind, name)
     events = put(kind, before, document)

@@ -219,7 +219,7 @@ def test_power__failed_once__breaks_an_automated_system_at_once(
 
 
 def test_failures__one_bad_machine_and_20_recipes__aborts_two(lab: World) -> None:
-    """Before there were such rules it took 19 of them."""
+    """Without the limit of failures it took 19 recipes."""
     lab.add_idle("b")
     recipes = [lab.submit(ANY, 1 + number % 3) for number in range(20)]
     lab.settle()

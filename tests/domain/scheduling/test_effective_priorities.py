@@ -27,7 +27,7 @@ def one_system(world: World, *pools: str) -> None:
 
 
 def served(world: World, recipe_ids: Iterable[int]) -> list[int]:
-    """In which order they get the one system from the queue, each when the one before has ended."""
+    """Return the order in which they get the one system, each after the end of the one before."""
     world.settle()
     left, order = set(recipe_ids), []
     while left:

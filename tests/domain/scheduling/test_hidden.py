@@ -1,4 +1,4 @@
-"""A system that the owner of a job may neither view nor submit to makes no difference to what is said."""
+"""Systems that the owner of a job may neither view nor submit to: they change no text for the owner."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def lab(*, has_secret: bool, entries: tuple[Form, ...] = ()) -> World:
 
 
 def asks(world: World, form: Any, owner: str = "eve") -> tuple[str, str]:
-    """What becomes of a recipe, and why."""
+    """Return the state of a recipe, and the reason."""
     recipe_id = world.submit(HOST.examine(form).text, owner=owner)
     world.settle()
     last = [row.event for row in world.log if row.subject == f"recipe/{recipe_id}"][-1]

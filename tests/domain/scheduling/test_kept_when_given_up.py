@@ -29,7 +29,7 @@ def lab() -> World:
 
 
 def begin(world: World, state: str, when: str = "onabort", guests: int = 0) -> int:
-    """A recipe of two tasks that keeps its system for a day, `waiting`, `installing` or `running`."""
+    """Submit a recipe of two tasks that keeps its system for a day, and bring it into a state."""
     tasks = [{"task_id": number, "name": "/t", "role": None, "params": {}} for number in (1, 2)]
     kept = {"duration_seconds": DAY_SECONDS, "when": when}
     (recipe_id,) = world.submit_set([ANY], guests={0: [1] * guests}, tasks=tasks, reservesys=kept)

@@ -107,7 +107,7 @@ def submitted(world: World, wants: str) -> int:
 
 
 def reason_of(world: World, recipe_id: int) -> str:
-    """Of its last event."""
+    """Return the reason in its last event."""
     events = [row.event for row in world.log if row.subject == f"recipe/{recipe_id}"]
     return str(events[-1].reason)  # type: ignore[attr-defined]
 

@@ -204,11 +204,11 @@ class World(FoldedLog):
         self.commit([(f"pool/{pool}", directory.PoolAccessPolicyChanged(entries=entries))])
 
     def open_system(self, fqdn: str, *entries: Form) -> None:
-        """To these, and nobody else; everybody may view it."""
+        """Allow these to submit, and nobody else; everybody may view the system."""
         self.hide_system(fqdn, VIEWED, *entries)
 
     def hide_system(self, fqdn: str, *entries: Form) -> None:
-        """From all but these."""
+        """Hide the system from all but these."""
         changed = SystemAccessPolicyChanged(entries=entries, active_pool=None)
         self.commit([(f"system/{fqdn}", changed)])
 

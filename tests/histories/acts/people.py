@@ -69,7 +69,7 @@ def fall_silent_or_be_heard(scene: Scene, draw: Draw) -> None:
 
 
 async def _contact(services: Services, request: Request, name: str, is_silent: bool) -> Committed | None:
-    """What the consistency loop decides; it is off here."""
+    """Append the event that the consistency loop, which is off here, would decide."""
     subject = f"lab-controller/{name}"
 
     def change() -> Append | None:

@@ -131,7 +131,7 @@ def test_new_sets__of_one_job__are_served_in_rank_order(stage: Stage) -> None:
 
 
 def _end(stage: Stage, recipe_ids: list[int], names: str) -> None:
-    """The recipes end one after the other, and nobody takes their systems."""
+    """End the recipes one after the other; nobody takes their systems."""
     for number, (recipe_id, name) in enumerate(zip(recipe_ids, names, strict=True), 1):
         stage.end_started(recipe_id)
         stage.tells(f"""

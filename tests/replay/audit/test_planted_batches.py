@@ -38,7 +38,7 @@ SECOND = [*grant(12, "d"), *start(11, "e"), *start(12, "d")]
 
 
 def answered(story: Story, *decisions: list[Pair], commits: int, policy: int = 5) -> None:
-    """All in one commit, or one commit for each, of one batch."""
+    """Put all decisions of one batch into one commit, or each into its own."""
     upto = story.end
     if commits == 1:
         story.decide(*decisions, policy=policy, batch=Batch(0, upto, None))

@@ -16,7 +16,7 @@ PROVISIONING, TASK = 10_800, 1_800
 
 
 def later(story: Story, seconds: float, recorded_seconds: float) -> None:
-    """So long after the recipe became waiting, by each clock."""
+    """Advance each clock to this long after the recipe became waiting."""
     story.now, story.recorded_at = AT + timedelta(seconds=seconds), AT + timedelta(seconds=recorded_seconds)
 
 

@@ -233,7 +233,7 @@ def test_jobs__that_ask_for_a_hidden_system__are_answered_as_if_it_were_not_ther
 def _submitted(
     client: httpx.Client, who: httpx.Client, host_requires: dict[str, Any], seen: dict[str, str]
 ) -> tuple[Any, str]:
-    """The warnings of a job, and why its recipe is given up."""
+    """Return the warnings of a job, and the reason for which its recipe is given up."""
     who.get("/queue", params=seen).raise_for_status()
     trees, tasks = "<distroRequires/>", [{"name": "/t"}]
     recipe = {"distro_requires_xml": trees, "host_requires": host_requires, "tasks": tasks}

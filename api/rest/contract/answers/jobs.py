@@ -12,7 +12,7 @@ from api.rest.contract.values import Id, PriorityName, RecipeState, Result, Time
 
 
 class Submitted(Answer):
-    """`warnings` tell of parts that decide nothing, or fit nothing that the lab has."""
+    """`warnings` name parts without effect, and parts that fit nothing in the lab."""
 
     job_id: Id
     recipe_set_ids: list[Id]
@@ -54,7 +54,7 @@ class SetSummary(Shape):
 
 
 class Job(ReadAnswer):
-    """`document` is the job in its normalised JSON form: what was understood, with defaults."""
+    """`document` is the job in its normalised JSON form, with defaults filled in."""
 
     job_id: Id
     state: RecipeState

@@ -69,7 +69,7 @@ class ReadList(Answer):
 
 
 class WrittenShare(Shape):
-    """What a user or a process has written on one day (UTC)."""
+    """The events and bytes that a user or a process has written on one day (UTC)."""
 
     day: date
     actor: str
