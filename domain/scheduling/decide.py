@@ -64,17 +64,22 @@ class _Answering:
 
         The caller gets it before the decision is made, so that a commit can say whether it leaves anything.
         """
-        triggers = self._partition.triggers
         if not self._has_begun:
-            triggers.begin(self._partition.position)
+            self._begin()
         found = self._found()
         if found is None and not self._has_begun:
             # Nothing came of what was left of an earlier batch.
             self._waking = None
-            triggers.begin(self._partition.position)
+            self._begin()
             found = self._found()
         self._has_begun = True
         return found
+
+    def _begin(self) -> None:
+        """Fix a new batch, unless one is under way. The recipes that the last one assigned rank as such now."""
+        if self._partition.triggers.left() is None:
+            self._partition.sets.end_batch()
+        self._partition.triggers.begin(self._partition.position)
 
     def _found(self) -> Answer | None:
         triggers = self._partition.triggers

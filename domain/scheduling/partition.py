@@ -108,8 +108,11 @@ class Partition:
             newly = newly_assigned and state.state == "assigned"
             self.sets.put(state, forget=forget, newly_assigned=newly)
         elif isinstance(state, RecipeSet):
+            # A set that is only now submitted is in no batch yet: a backlog of sets is not ranked again for each.
+            was_known = state.recipe_set_id in self.sets.sets
             self.sets.put_set(state)
-            self.triggers.ranks_changed()
+            if was_known:
+                self.triggers.ranks_changed()
         else:
             self._put_system(state)
 

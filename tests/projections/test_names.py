@@ -38,7 +38,7 @@ REMOVALS: list[tuple[str, Event, Event, dict[str, Any]]] = [
         directory.PoolRemoved(),
         {"owner_group": None, "description": "NICs"},
     ),
-    (*lab(), directory.LabControllerRemoved(), {"enabled": True, "broken_after": 2}),
+    (*lab(), directory.LabControllerRemoved(), {"enabled": True, "broken_after": 2, "silent": False}),
 ]
 
 

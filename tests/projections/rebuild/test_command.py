@@ -7,6 +7,7 @@ import sys
 from collections.abc import Iterator
 from io import StringIO
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 from click.testing import CliRunner, Result
@@ -77,7 +78,7 @@ def test_command__check_of_wrong_ones__exit_status_1_and_each_with_its_fault(
 
 
 def test_command__database_away__is_said_in_one_line(database: TestDatabase) -> None:
-    nowhere = database.owner_url.rpartition("/")[0] + "/nothing"
+    nowhere = urlsplit(database.owner_url)._replace(path="/nothing").geturl()
     done = typed(LABLEDGER_OWNER_DATABASE_URL=nowhere)
     assert done.exit_code == 1
     assert "nothing" in done.output and "Traceback" not in done.output

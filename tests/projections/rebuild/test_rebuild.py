@@ -39,6 +39,7 @@ ALTER TABLE read.recipes SET (autovacuum_vacuum_scale_factor = 0.05);
 ALTER TABLE read.jobs ALTER COLUMN state SET STATISTICS 7;
 """
 BY_A_LATER_VERSION = """
+INSERT INTO log.topics VALUES ('recipe.paused');
 INSERT INTO log.events
 SELECT originator_id, originator_version + 9, 'recipe.paused', state,
        notification_id + 1, commit_end + 1, now()
