@@ -76,7 +76,7 @@ class _Answering:
         return found
 
     def _begin(self) -> None:
-        """Fix a new batch, unless one is under way. The recipes that the last one assigned rank as such now."""
+        """Fix a new batch unless one is under way. The recipes that the last one assigned rank as such."""
         if self._partition.triggers.left() is None:
             self._partition.sets.end_batch()
         self._partition.triggers.begin(self._partition.position)

@@ -108,7 +108,7 @@ class Partition:
             newly = newly_assigned and state.state == "assigned"
             self.sets.put(state, forget=forget, newly_assigned=newly)
         elif isinstance(state, RecipeSet):
-            # A set that is only now submitted is in no batch yet: a backlog of sets is not ranked again for each.
+            # A set that is only now submitted is in no batch yet: for it no backlog is ranked again.
             was_known = state.recipe_set_id in self.sets.sets
             self.sets.put_set(state)
             if was_known:
