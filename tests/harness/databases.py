@@ -50,7 +50,7 @@ class Databases:
         self._template = f"labledger_test_{os.getpid()}_template"
         self._execute("CREATE DATABASE {}", self._template)
         root.migrate(Settings.read({}, database_url=_with_database(server_url, self._template)))
-        _register_topics_of_tests(_with_database(server_url, self._template))
+        register_topics_of_tests(_with_database(server_url, self._template))
         create_login(server_url, LOGIN, LOGIN_PASSWORD)
 
     @contextmanager
@@ -73,7 +73,7 @@ class Databases:
         self._session.execute(sql.SQL(statement).format(*map(sql.Identifier, names)))  # type: ignore[arg-type]
 
 
-def _register_topics_of_tests(url: str) -> None:
+def register_topics_of_tests(url: str) -> None:
     with psycopg.connect(url, autocommit=True) as connection:
         for topic in TOPICS_OF_TESTS:
             connection.execute("INSERT INTO log.topics VALUES (%s) ON CONFLICT DO NOTHING", (topic,))

@@ -17,7 +17,10 @@ from tests.harness.databases import TestDatabase
 from tests.harness.programs import Program, program
 from tests.harness.sessions import owner_session
 
-OF_NO_KNOWN_TOPIC = b"INSERT INTO log.events VALUES ('job/1', 1, 'no.such', '{}', 1, 1, now())"
+OF_NO_KNOWN_TOPIC = b"""
+INSERT INTO log.topics VALUES ('no.such');
+INSERT INTO log.events VALUES ('job/1', 1, 'no.such', '{}', 1, 1, now())
+"""
 RFC_3339_UTC = re.compile(r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$")
 
 

@@ -12,6 +12,7 @@ import pytest
 
 from api import root
 from api.settings import Settings
+from tests.harness.databases import register_topics_of_tests
 from tests.harness.programs import Program, hear, program, say
 from tests.harness.servers import FAST, cluster
 
@@ -26,6 +27,7 @@ def socket_url() -> Iterator[str]:
     with cluster(FAST) as made:
         url = made.start().owner_url
         root.migrate(Settings.read({}, database_url=url))
+        register_topics_of_tests(url)
         yield url
 
 
