@@ -28,6 +28,7 @@ EXPECTED: list[tuple[str, str, dict[str, Any]]] = [
     ("recipe.task-started", "recipe/1", {"task_id": 1}),
     ("recipe.task-result", "recipe/1", {"task_id": 1, "result": "Pass", "score": 1.0}),
     ("recipe.task-result", "recipe/1", {"task_id": 1, "result": "Pass", "score": 2.0}),
+    ("recipe.task-result", "recipe/1", {"task_id": 1, "result": "Pass", "score": 3.0}),
     ("recipe.task-completed", "recipe/1", {"task_id": 1}),
     ("recipe.task-started", "recipe/1", {"task_id": 2}),
     ("recipe.task-result", "recipe/1", {"task_id": 2, "result": "Pass", "score": 1.0}),

@@ -10,6 +10,9 @@ from tests.harness.databases import TestDatabase
 TABLES = {
     "log.events": "SELECT * FROM log.events WHERE notification_id <= {position} ORDER BY notification_id",
     "log.commits": "SELECT * FROM log.commits WHERE last_position <= {position} ORDER BY last_position",
+    "log.originals": "SELECT * FROM log.originals WHERE encode(sha256, 'hex') IN ("
+    "SELECT convert_from(state, 'UTF8')::jsonb #>> '{{data,original_sha256}}' FROM log.events "
+    "WHERE topic = 'job.submitted' AND notification_id <= {position})",
 }
 
 

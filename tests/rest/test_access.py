@@ -36,6 +36,7 @@ NOBODY_ASKS_WHO = ""
 MATRIX: dict[str, dict[str, str]] = {
     "/jobs": {"GET": "ASLU", "POST": "AS"},
     "/jobs/{job_id}": {"GET": "ASLU", "PATCH": "AS"},
+    "/jobs/{job_id}/original": {"GET": "ASLU"},
     "/jobs/{job_id}/cancel": {"POST": "AS"},
     "/recipe-sets/{recipe_set_id}": {"GET": "ASLU", "PATCH": "AS"},
     "/recipe-sets/{recipe_set_id}/cancel": {"POST": "AS"},

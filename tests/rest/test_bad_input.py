@@ -117,7 +117,7 @@ def test_submission__five_faults_in_json__exactly_five_with_lines(
     }"""
     answer = client.post("/jobs", content=body, headers=JSON, params={"strict": "true"})
     assert answer.status_code == 422
-    lines = [fault["where"].split(":")[0] for fault in answer.json()["errors"]]
+    lines = [fault["where"].split(",")[0] for fault in answer.json()["errors"]]
     assert sorted(lines) == sorted(["line 2", "line 4", "line 8", "line 9", "line 10"])
     assert by_people(line, before) == []
 

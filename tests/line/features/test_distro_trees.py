@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.line.features.conftest import TREE
-from tests.line.stage import DISTRO, Stage
+from tests.line.stage import Stage
 from tests.line.watcher import LABS
 
 LATER = {"and": [{"element": "name", "value": "Later"}, {"element": "arch", "value": "x86_64"}]}
@@ -51,29 +51,49 @@ def test_distro_tree__comes_to_a_lab__who_waits_has_its_idle_system(stage: Stage
     """)
 
 
-def test_distro_tree__leaves_every_lab__who_waits_for_it_is_given_up(stage: Stage, later: str) -> None:
+def test_distro_tree__leaves_every_lab_and_comes_back__who_waits_for_it_waits_on(
+    stage: Stage, later: str
+) -> None:
     stage.machine("m1", lab="west", condition="Broken")
-    stage.machine("m2", lab="west", condition="Broken")
     stage.begin()
-    stage.submit(
-        stage.recipe("m1", distro_requires=LATER),
-        stage.recipe("m2", distro_requires=DISTRO),
-    )
+    (away,) = stage.submit(stage.recipe(distro_requires=LATER))
     stage.tells("""
         admin:
             job.submitted           job/1           owner=admin
-            recipe-set.submitted    recipe-set/1    job_id=1 priority=Normal recipe_ids=1,2
+            recipe-set.submitted    recipe-set/1    job_id=1 priority=Normal recipe_ids=1
             recipe.new              recipe/1        recipe_set_id=1 distro_tree_id=2
-            recipe.new              recipe/2        recipe_set_id=1 distro_tree_id=1
         scheduler, on recipe-set.submitted recipe-set/1:
             recipe.queued           recipe/1        reason='every viable system is broken'
-            recipe.queued           recipe/2        reason='every viable system is broken'
     """)
     stage.write("DELETE", later)
     stage.tells("""
         admin:
             distro-tree.removed     distro-tree/2
-        scheduler, on timer/distro-tree/2:
-            recipe.aborted          recipe/1        reason='its distro tree has left every lab: 2'
-            recipe.aborted          recipe/2        reason='another recipe of its set could never run'
+    """)
+    # A set is given up after ten minutes: tests/domain/scheduling/test_trees_gone.py.
+    stage.change("m1", condition="Automated", reason="repaired")
+    stage.tells("""
+        admin:
+            system.condition-changed system/m1      condition=Automated reason=repaired
+            system.pending          system/m1
+        scheduler, on system.pending system/m1:
+            system.idle             system/m1
+    """)
+    assert stage.shown(away)["state"] == "queued"
+    urls = {LABS["west"]: ["http://west/"]}
+    stage.write("PUT", later, {**TREE, "name": "Later", "urls": urls})
+    stage.tells("""
+        admin:
+            distro-tree.registered  distro-tree/2   name=Later urls=lab.west
+        scheduler, on distro-tree.registered distro-tree/2:
+            recipe.scheduled        recipe/1        system=m1 lab_controller=lab.west
+            system.scheduled        system/m1       recipe_id=1
+            recipe.waiting          recipe/1        system=m1
+            system.waiting          system/m1       recipe_id=1
+    """)
+    stage.end_started(away, by="west")
+    stage.tells("""
+        lab-ops gives up recipe/1 on m1
+        scheduler, on system.pending system/m1:
+            system.idle             system/m1
     """)

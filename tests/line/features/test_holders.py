@@ -109,14 +109,14 @@ def test_withdrawn__set_cannot_be_completed__lets_go_and_has_it_again_when_repai
         admin:
             system.condition-changed system/a1       condition=Automated reason='new fan'
             system.pending          system/a1
-        scheduler, on system.condition-changed system/a1:
-            recipe.scheduled        recipe/2        system=b1 lab_controller=lab.east
-            system.scheduled        system/b1       recipe_id=2
-            recipe.assigned         recipe/1        lab_controller=lab.east
-            recipe.assigned         recipe/3        lab_controller=lab.east
-        and on system.pending system/a1:
+        scheduler, on system.pending system/a1:
             recipe.scheduled        recipe/1        system=a1 lab_controller=lab.east
             system.scheduled        system/a1       recipe_id=1
+            recipe.assigned         recipe/2        lab_controller=lab.east
+            recipe.assigned         recipe/3        lab_controller=lab.east
+        and on system.condition-changed system/a1:
+            recipe.scheduled        recipe/2        system=b1 lab_controller=lab.east
+            system.scheduled        system/b1       recipe_id=2
     """)
     stage.cancel(one)
     stage.tells("""

@@ -15,12 +15,7 @@ def test_pinned_xml__run_to_the_end__log_is_exactly_this(stage: Stage) -> None:
             recipe-set.submitted    recipe-set/2    job_id=1 priority=Urgent recipe_ids=2,3
             recipe.new              recipe/2        recipe_set_id=2 distro_tree_id=3
             recipe.new              recipe/3        recipe_set_id=2 distro_tree_id=3
-        scheduler, on recipe-set.submitted recipe-set/1:
-            recipe.scheduled        recipe/1        system=arm-04.east lab_controller=lab.east
-            system.scheduled        system/arm-04.east recipe_id=1
-            recipe.waiting          recipe/1        system=arm-04.east
-            system.waiting          system/arm-04.east recipe_id=1
-        and on recipe-set.submitted recipe-set/2:
+        scheduler, on recipe-set.submitted recipe-set/2:
             recipe.scheduled        recipe/3        system=store-01.west lab_controller=lab.west
             system.scheduled        system/store-01.west recipe_id=3
             recipe.assigned         recipe/2        lab_controller=lab.west
@@ -30,6 +25,11 @@ def test_pinned_xml__run_to_the_end__log_is_exactly_this(stage: Stage) -> None:
             system.waiting          system/x86-02.west recipe_id=2
             recipe.waiting          recipe/3        system=store-01.west
             system.waiting          system/store-01.west recipe_id=3
+        and on recipe-set.submitted recipe-set/1:
+            recipe.scheduled        recipe/1        system=arm-04.east lab_controller=lab.east
+            system.scheduled        system/arm-04.east recipe_id=1
+            recipe.waiting          recipe/1        system=arm-04.east
+            system.waiting          system/arm-04.east recipe_id=1
     """)
     stage.obey("east")
     stage.obey("west")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import signal
 from collections.abc import Iterator
@@ -9,6 +10,7 @@ from collections.abc import Iterator
 import httpx
 import pytest
 
+from api.under_way import MAX_WAITING_READS
 from api.watching.capacity import KEPT_FILES
 from tests.harness.asking import PLAIN
 from tests.harness.lines import Lines, lines_to
@@ -29,6 +31,18 @@ PATIENT = {"LABLEDGER_POSITION_WAIT_SECONDS": "600"}
 def served(servers: ServerPool) -> Iterator[Running]:
     with servers.databases("embedded").fresh() as database, serving(database, **PATIENT) as line:
         yield line
+
+
+@pytest.fixture(scope="module")
+def askers(served: Running) -> list[str]:
+    """Return tokens of users who together may have more waiting reads than there are places."""
+    tokens = []
+    with served.client() as admin:
+        for number in range(2 * PLACES // MAX_WAITING_READS + 1):
+            user = {"user": f"asker-{number}", "role": "auditor"}
+            assert admin.put(f"/users/{user['user']}", json={}).is_success
+            tokens.append(admin.post("/tokens", json=user).json()["token"])
+    return tokens
 
 
 @pytest.fixture
@@ -81,11 +95,11 @@ def test_connections__bodies_are_half_sent__who_asks_is_answered(
 
 
 def test_connections__some_are_being_answered__idle_ones_do_not_drive_them_out(
-    served: Running, worker: Worker, lines: Lines
+    served: Running, worker: Worker, lines: Lines, askers: list[str]
 ) -> None:
     asking = [lines.open() for _ in range(PLACES // 2)]
-    for one in asking:
-        one.ask(NOT_YET, f"Authorization: Bearer {served.token}")
+    for one, token in zip(asking, itertools.cycle(askers)):
+        one.ask(NOT_YET, f"Authorization: Bearer {token}")
     with served.client() as client:
         # They have been read when who comes later is answered.
         assert client.get("/healthz").status_code == 200
@@ -98,15 +112,17 @@ def test_connections__some_are_being_answered__idle_ones_do_not_drive_them_out(
 
 
 def test_connections__all_are_being_answered__the_next_is_told_to_come_again(
-    served: Running, worker: Worker, lines: Lines
+    served: Running, worker: Worker, lines: Lines, askers: list[str]
 ) -> None:
+    by_turns = itertools.cycle(askers)
+
     def asked_once_more() -> httpx.Response | None:
         # One that has not been read yet makes room for the next.
-        lines.open().ask(NOT_YET, f"Authorization: Bearer {served.token}")
+        lines.open().ask(NOT_YET, f"Authorization: Bearer {next(by_turns)}")
         return _refused(served)
 
     for _ in range(PLACES - 1):
-        lines.open().ask(NOT_YET, f"Authorization: Bearer {served.token}")
+        lines.open().ask(NOT_YET, f"Authorization: Bearer {next(by_turns)}")
     refused = until(asked_once_more, "a connection to be refused")
     assert refused.headers["content-type"] == "application/problem+json"
     assert int(refused.headers["retry-after"]) > 0 and refused.json()["status"] == 503
