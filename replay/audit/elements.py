@@ -71,7 +71,7 @@ OF_A_SYSTEM = _by_spelling(
         ("system/compatible_with_distro",): Element(
             leaves.compatible, "installable", ("==",), ("arch", "osmajor", "osminor")
         ),
-        ("key_value",): Element(leaves.keyed, "keys", ALL, ("key", "value")),
+        ("key_value", "system/key_value"): Element(leaves.keyed, "keys", ALL, ("key", "value")),
         ("device",): Element(leaves.device, "devices", MATCHING, DEVICE_ATTRIBUTES),
         ("diskcount",): Element(leaves.whole, "disk_count"),
         ("diskspace",): Element(leaves.size, "disk_bytes", ALL, SIZE),

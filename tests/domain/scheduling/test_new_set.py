@@ -5,10 +5,15 @@ from __future__ import annotations
 import pytest
 
 from domain.recipe.events import RecipeAssigned, RecipeQueued, RecipeScheduled
+from domain.scheduling.decide import decide
 from domain.scheduling.reasons import NO_IDLE_SYSTEM
+from domain.scheduling.triggers import Triggers
+from replay.audit import from_recorded
+from replay.verify.recomputation import Recomputation
 from tests.domain.scheduling.labs import finish, occupy
 from tests.domain.scheduling.wants import ANYTHING, BIG, IN_POOL, forces, named
 from tests.domain.scheduling.world import World
+from tests.replay.audit.sound import assert_sound
 
 ANY = ANYTHING.text
 BOTH = ("lab-1", "lab-2")
@@ -117,6 +122,42 @@ def test_new_set__two_sets_in_one_batch__all_of_the_first_before_the_second(worl
     assert len(world.settle()) == 2
     assert set(world.states(*first)) == {"waiting"}
     assert sorted(world.states(*second)) == ["assigned", "scheduled"]
+
+
+def test_new_set__rest_of_its_batch_is_cancelled__its_assigned_recipe_ranks_as_such_in_the_next(
+    world: World,
+) -> None:
+    world.add_idle("a", "d")
+    runs = occupy(world, "d")
+    urgent = world.submit(named("d"), priority="Urgent")
+    world.settle()
+    holding, assigned = world.submit_set([named("a"), named("d")], priority="Low")
+    other = world.submit(ANY, priority="Low")
+    world.commit_decisions(decide(world.partition, 1, world.now), world.position)
+    assert world.states(holding, assigned, other) == ["scheduled", "assigned", "new"]
+    world.cancel(other)
+    assert world.partition.triggers.left() is None
+    finish(world, runs["d"])
+    assert (world.system_of(assigned), world.states(urgent)) == ("d", ["queued"])
+    assert list(Recomputation().take_all(world.log)) == []
+    assert_sound(from_recorded(world.log))
+
+
+def test_new_set__submitted_beside_a_batch_of_new_sets__does_not_rank_them_again(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world.add_idle("a")
+    backlog = [world.submit(ANY) for _ in range(5)]
+    world.commit_decisions(decide(world.partition, 1, world.now), world.position)
+    assert world.states(*backlog) == ["waiting"] + ["new"] * 4
+    rankings: list[str] = []
+    monkeypatch.setattr(Triggers, "ranks_changed", lambda _: rankings.append("again"))
+    for _ in range(5):
+        world.submit(ANY)
+    assert rankings == []
+    # Shows that a ranking would be noticed.
+    world.change_priority(backlog[-1], "Urgent")
+    assert rankings == ["again"]
 
 
 def test_new_set__starts__hosts_and_guests_and_systems_in_one_decision(world: World) -> None:

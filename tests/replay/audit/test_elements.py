@@ -241,6 +241,6 @@ def test_elements__of_the_table__are_all_there_are() -> None:
     """Whoever adds an element says here what it asks."""
     asked = {spelling for row in COMPARED for spelling in str(row[0]).split()}
     asked |= {str(form["element"]) for form, *_ in OTHERS if "element" in form}
-    beside = {"system/compatible_with_distro", "key_value", "device"}
+    beside = {"system/compatible_with_distro", "key_value", "system/key_value", "device"}
     assert set(OF_A_SYSTEM) == asked | beside
     assert set(OF_A_DISK) == set(DISK) - {"size_bytes"} | {"size"}

@@ -52,7 +52,7 @@ def number_leaf(*elements: str) -> Forms:
 
 
 def key_leaf() -> Forms:
-    key = {"element": st.just("key_value"), "key": TEXTS}
+    key = {"element": st.sampled_from(["key_value", "system/key_value"]), "key": TEXTS}
     return st.one_of(
         st.fixed_dictionaries({**key, "op": ORDER, "value": TEXTS | WHOLE}),
         st.fixed_dictionaries({**key, "op": st.just("like"), "value": PATTERNS}),
