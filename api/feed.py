@@ -66,6 +66,8 @@ class Feed:
         self._is_wanted = threading.Event()
         self._thread: threading.Thread | None = None
         self._folding = asyncio.Lock()
+        # Long questions queue here: a page of the log waits for the one that is under way, not for the queue.
+        self._asking = asyncio.Lock()
         # One place: threads that compute take the interpreter from the event loop in turn.
         self._long_questions = ThreadPoolExecutor(1, "long-questions")
 
@@ -129,7 +131,7 @@ class Feed:
         return await asyncio.shield(asyncio.ensure_future(self._answer(question)))
 
     async def _answer(self, question: Callable[[], T]) -> T:
-        async with self._folding:
+        async with self._asking, self._folding:
             return await asyncio.get_running_loop().run_in_executor(self._long_questions, question)
 
     def _follow(self, loop: asyncio.AbstractEventLoop, tailer: Tailer) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from functools import partial
 
 import pytest
@@ -12,18 +13,59 @@ from api.feed import Feed
 from api.store.event_log import EventLog
 from api.store.requests import Append
 from api.store.tailer import Tailer
+from domain.directory.events import PoolRegistered
 from domain.events import Change
 from domain.job.events import JobChanged
 from tests.harness.databases import TestDatabase
 from tests.harness.making import STAMP
 
 JOBS = 20
+QUESTIONS = 5
+# The feed has read the event by then and waits; a slower machine only makes the test weaker.
+SECONDS_UNTIL_READ = 1.0
 HAPPENED = JobChanged(whiteboard="", retention_tag="scratch", product=None)
 
 
 def change_of(job: int) -> Append:
     subject = f"job/{job}"
     return Append(f"change/{job}", (Change(subject, HAPPENED, STAMP),), {subject: 0})
+
+
+def registered(subject: str) -> Append:
+    return Append(f"register/{subject}", (Change(subject, PoolRegistered(None), STAMP),), {subject: 0})
+
+
+def test_feed__many_long_questions__an_event_waits_for_one_of_them_alone(
+    database: TestDatabase, log: EventLog
+) -> None:
+    """Otherwise the questions of one user would keep new and revoked tokens from everybody."""
+    answered: list[int] = []
+    may_answer = threading.Semaphore(0)
+
+    def question(number: int) -> None:
+        may_answer.acquire(timeout=60)
+        answered.append(number)
+
+    async def folded_after() -> list[int]:
+        feed = Feed(log, database.service_url)
+        await feed.open()
+        try:
+            asked = [asyncio.create_task(feed.undisturbed(partial(question, n))) for n in range(QUESTIONS)]
+            done = await asyncio.to_thread(log.append, [registered("pool/new")])
+            await asyncio.sleep(SECONDS_UNTIL_READ)
+            may_answer.release()
+            async with asyncio.timeout(20):
+                while feed.position < done[0].position:
+                    await asyncio.sleep(0.01)
+            before = list(answered)
+            may_answer.release(QUESTIONS)
+            await asyncio.gather(*asked)
+            return before
+        finally:
+            may_answer.release(QUESTIONS)
+            await feed.close()
+
+    assert asyncio.run(folded_after()) == [0]
 
 
 def test_feed__many_commits_and_more_behind_them__it_pauses_only_when_all_is_read(
