@@ -33,10 +33,10 @@ PUTS: list[tuple[str, str, str, dict[str, Any], bool]] = [
     ("ada", "group", "ops", {"owners": ["ada"], "members": []}, False),
     ("ada", "group", "new", QA, False),
     # A pool stays with its group, unless the group's owners give it away.
-    ("bob", "pool", "net", {"owner_group": "qa"}, True),
+    ("bob", "pool", "net", {"owner_group": "qa", "description": "NICs"}, True),
     ("bob", "pool", "net", {"owner_group": "ops"}, False),
     ("bob", "pool", "net", {"owner_group": None}, False),
-    ("ada", "pool", "net", {"owner_group": "ops"}, True),
+    ("ada", "pool", "net", {"owner_group": "ops", "description": ""}, True),
     ("eve", "pool", "net", {"owner_group": "qa"}, False),
     ("ada", "pool", "new", {"owner_group": "qa"}, False),
     ("ada", "user", "ada", {"roles": ["admin"]}, False),

@@ -14,6 +14,7 @@ from tests.domain.scheduling.history import first_by_hash, live
 from tests.domain.scheduling.labs import one_lab
 from tests.domain.scheduling.world import World
 from tests.harness.databases import TestDatabase
+from tests.harness.sessions import owner_session
 from tests.replay.audit.planted import opening
 from tests.replay.verify.queue_of_three import busy, with_queue_jump
 from tests.verification.command import different, found, run, verify
@@ -145,6 +146,8 @@ def test_verify__event_that_nobody_knows__is_not_passed_over(database: TestDatab
     world.add_lab("lab-1")
     happened = Change("teapot/1", TeapotBoiled("ada"), Stamp(world.now, "ada", "request/1"))
     unknown = Recorded(10, 10, world.now, happened.subject, 1, happened.event, happened.stamp)
+    with owner_session(database.owner_url) as session:
+        session.execute("INSERT INTO log.topics VALUES ('teapot.boiled')")
     store(database, [*world.log, unknown])
     done = run(database)
     assert done.returncode == 1
