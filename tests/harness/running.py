@@ -104,7 +104,9 @@ class Running:
     def make_contact(self, *labs: str) -> None:
         """Record a contact of these lab controllers, or of all: only then their systems get recipes."""
         with self.client() as admin:
-            known = [lab["fqdn"] for lab in admin.get("/lab-controllers").json()["lab_controllers"]]
+            # The labs may have been registered a moment ago.
+            listed = admin.get("/lab-controllers", params={"min_position": self.end()})
+            known = [lab["fqdn"] for lab in listed.json()["lab_controllers"]]
             self._ask_for_commands(labs or known)
             until(lambda: not _silent(admin, labs or known), f"{labs or known} to be heard")
         asking = Thread(target=self._keep_asking, args=(labs or known,), daemon=True)
