@@ -1,7 +1,7 @@
 """Distro trees that have left every lab, since when, and what they were (design section 4.5).
 
-A tree that is deleted and put again by some script is away for seconds: sets wait for it a while. A set that is
-submitted meanwhile is judged as if the tree were still as it was, and in the same labs.
+A tree that is deleted and put again by some script is away for seconds: sets wait for it a while. A set that
+is submitted meanwhile is judged as if the tree were still as it was, and in the same labs.
 """
 
 from __future__ import annotations
