@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import cache
 
 import pytest
@@ -13,6 +14,7 @@ from api.bench.limits import database as bench_database
 from api.client import inventory_file
 from api.explaining import explainer
 from api.intake import limits
+from api.rest import routes
 from api.rest.contract import operation, query_values
 from api.rest.contract.inputs import systems as system_inputs
 from api.rest.contract.queries import Page, Summed
@@ -130,3 +132,9 @@ def test_number__of_a_page__is_that_of_the_code(page: str, said: str) -> None:
 def test_scheduling_page__names_every_file_of_its_folder() -> None:
     files = {file.name for file in (TOP / "domain" / "scheduling").glob("*.py")} - {"__init__.py"}
     assert {name for name in files if f"`{name}`" not in text("docs/scheduling.md")} == set()
+
+
+def test_clients_page__open_paths__are_those_without_a_role() -> None:
+    (said,) = re.findall(r"It is open to everybody, as are (.*?);", text("docs/how-to/write-a-client.md"))
+    opened = {path for path, route in routes.ROUTES.items() if routes.EVERYBODY in route.roles.values()}
+    assert {*re.findall(r"`([^`]+)`", said), "/openapi.json"} == opened
