@@ -85,7 +85,9 @@ def _busy(error: Any, connection: Connection | None) -> str:
 
 
 def _away(error: Any, connection: Connection | None) -> str:
-    return f"{_tried(error)} What was acknowledged is kept; `labledger overview` shows when it is ready again."
+    return (
+        f"{_tried(error)} What was acknowledged is kept; `labledger overview` shows when it is ready again."
+    )
 
 
 def _behind(error: Any, connection: Connection | None) -> str:
