@@ -129,7 +129,7 @@ def test_number__of_a_page__is_that_of_the_code(page: str, said: str) -> None:
     assert said in text(page)
 
 
-def test_scheduling_page__names_every_file_of_its_folder() -> None:
+def test_scheduling_page__files_of_its_folder__names_each() -> None:
     files = {file.name for file in (TOP / "domain" / "scheduling").glob("*.py")} - {"__init__.py"}
     assert {name for name in files if f"`{name}`" not in text("docs/scheduling.md")} == set()
 
