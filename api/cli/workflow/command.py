@@ -80,7 +80,7 @@ OPTIONS = (
     flag("--reserve", "Keep the system after the last task."),
     click.option("--reserve-duration", type=Whole(), metavar="SECONDS", help="For so long [default: 86400]."),
     flag("--ignore-panic", "Tell the lab controller to ignore panics on the console."),
-    text("--method", "METHOD", "Ask the lab controller to install by nfs, http or ftp, as a variable of the kickstart."),
+    text("--method", "METHOD", "Install by nfs, http or ftp: method=METHOD in --ks-meta."),
     text("--kernel-options", "OPTIONS", "Options for the kernel while it is installed."),
     text("--kernel-options-post", "OPTIONS", "And afterwards."),
     text("--ks-meta", "OPTIONS", "Options for the kickstart."),
