@@ -87,7 +87,7 @@ def read_job(
     opened = door(body)
     if opened.document.get("retention_tag", "") == "":
         opened.document["retention_tag"] = tags.default
-    required = read_requirements(opened.document)
+    required = read_requirements(opened.document, known)
     recipes = required.of_recipes
     job, findings = check_document(
         opened.document, recipes, opened.places, known, submitter, tags, is_admin=is_admin

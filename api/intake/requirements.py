@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
+from domain.directory.known_names import KnownNames
 from domain.job.names import recipes_of
 from domain.requirements.distro import DISTRO
 from domain.requirements.empty import without_empty
+from domain.requirements.excluded import with_other
 from domain.requirements.findings import Finding, Path, Report
 from domain.requirements.host import HOST
 from domain.requirements.language import Language, Reading
@@ -39,13 +41,15 @@ class Requirements(NamedTuple):
     warnings: list[Finding]
 
 
-def read_requirements(document: Mapping[str, Any]) -> Requirements:
+def read_requirements(document: Mapping[str, Any], known: KnownNames) -> Requirements:
     warnings: list[Finding] = []
     recipes = recipes_of(document)
-    return Requirements([Required(*each, _readings(*each, warnings)) for each in recipes], warnings)
+    return Requirements([Required(*each, _readings(*each, known, warnings)) for each in recipes], warnings)
 
 
-def _readings(path: Path, recipe: Mapping[str, Any], warnings: list[Finding]) -> dict[str, Reading]:
+def _readings(
+    path: Path, recipe: Mapping[str, Any], known: KnownNames, warnings: list[Finding]
+) -> dict[str, Reading]:
     readings: dict[str, Reading] = {}
     for field, language in LANGUAGES.items():
         if not isinstance(recipe.get(field), dict):
@@ -54,8 +58,9 @@ def _readings(path: Path, recipe: Mapping[str, Any], warnings: list[Finding]) ->
         if field == "host_requires" and len(path) == _GUEST_PATH_LENGTH:
             readings[field] = _of_guest(recipe[field], place, warnings)
         else:
-            form = without_empty(recipe[field], _VOCABULARIES[field], place, _noting(warnings))
-            readings[field] = language.examine(form)
+            vocabulary = _VOCABULARIES[field]
+            form = without_empty(recipe[field], vocabulary, place, _noting(warnings))
+            readings[field] = with_other(language.examine(form), vocabulary, known.knows)
     return readings
 
 

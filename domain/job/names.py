@@ -6,9 +6,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
 from domain.directory.known_names import KnownNames
-from domain.names import unknown_name
+from domain.names import WORDS, unknown_name
 from domain.requirements.findings import Finding, Path
 from domain.requirements.language import Reading
+from domain.requirements.leaves import Mention
 
 KINDS: Final = {
     "users": "user",
@@ -97,8 +98,14 @@ def _filter_names(path: Path, readings: Mapping[str, Reading], known: KnownNames
         what = _CHOSEN[field]
         for mention in reading.mentions:
             if not known.knows(mention.kind, mention.name):
-                effect = f"This part {'excludes' if mention.excludes else 'matches'} no {what}"
+                effect = f"This part matches {_matched(mention, what)}"
                 yield UnknownName((*path, field, *mention.path), mention.kind, mention.name, effect)
+
+
+def _matched(mention: Mention, what: str) -> str:
+    if not mention.excludes:
+        return f"no {what}"
+    return f"every {what} that has another {WORDS[KINDS[mention.kind]]}"
 
 
 def _pool_names(path: Path, autopick: Any, known: KnownNames) -> Iterator[UnknownName]:

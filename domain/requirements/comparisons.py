@@ -9,7 +9,7 @@ from typing import Final
 from domain.requirements.columns import Columns
 from domain.requirements.evaluate import MOST_KEPT, Question, distinct_disks, properties
 from domain.requirements.nodes import All, Compatible, Device, Disk, Either, Forced, KeyValue, Leaf, Node, Not
-from domain.requirements.operators import EQUALITY
+from domain.requirements.operators import EQUALITY, OTHER
 from domain.requirements.records import holders_of_each
 
 # A device is compared attribute by attribute, which takes several times as long as one comparison.
@@ -68,7 +68,7 @@ def _cost(question: Question, columns: Columns) -> int:
 
 def _leaf_cost(leaf: Leaf, columns: Columns) -> int:
     """Return the comparisons for one leaf. An index answers equality, so that counts as one."""
-    if leaf.op in EQUALITY:
+    if leaf.op in (*EQUALITY, OTHER):
         return 1
     about = columns.vocabulary.elements[leaf.element].about
     return len(columns[about].holders) * _weight(leaf.op, leaf.value)

@@ -25,7 +25,7 @@ from domain.requirements.nodes import (
     Not,
 )
 from domain.requirements.operands import Value
-from domain.requirements.operators import fold
+from domain.requirements.operators import NEGATIVE, OTHER, fold
 from domain.requirements.records import compatible, device, holders_of_each, key_value
 from domain.requirements.vocabulary import DISK, SYSTEM
 
@@ -85,7 +85,7 @@ def _answer(node: Question, columns: Columns) -> Ternary:
         case Leaf():
             return _leaf(node, columns)
         case KeyValue():
-            return _known(key_value(node, columns), columns)
+            return _key_value(node, columns)
         case Device():
             return _known(device(node, columns), columns)
         case Compatible():
@@ -126,7 +126,7 @@ def _leaf(leaf: Leaf, columns: Columns) -> Ternary:
     operand = fold(leaf.value)
     if operand == "" and element.empty_means_none:
         return _known(~column.known if leaf.op == "==" else column.known, columns)
-    if not columns.vocabulary.properties[element.about].many:
+    if leaf.op == OTHER or not columns.vocabulary.properties[element.about].many:
         return Ternary(_scalar(column, leaf.op, operand), columns.everyone & ~column.known)
     if leaf.op == "!=":
         return _known(~column.holding("==", operand), columns)
@@ -134,9 +134,17 @@ def _leaf(leaf: Leaf, columns: Columns) -> Ternary:
 
 
 def _scalar(column: Column, op: str, operand: Value) -> int:
-    if op == "!=":
+    if op in NEGATIVE:
         return column.known & ~column.holding("==", operand)
     return column.holding(op, operand)
+
+
+def _key_value(node: KeyValue, columns: Columns) -> Ternary:
+    true = key_value(node, columns)
+    if node.op != OTHER:
+        return _known(true, columns)
+    known = columns["key_values"].known
+    return Ternary(true & known, columns.everyone & ~known)
 
 
 def _disk(inner: Node, columns: Columns) -> Ternary:

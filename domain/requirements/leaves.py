@@ -9,7 +9,7 @@ from typing import Any, Final, NamedTuple
 from domain.requirements.findings import Finding, Path
 from domain.requirements.nodes import Compatible, Device, KeyValue, Leaf, Node
 from domain.requirements.operands import pattern, plain
-from domain.requirements.operators import EQUALITY, SPELLINGS
+from domain.requirements.operators import EQUALITY, NEGATIVE, OTHER, SPELLINGS
 from domain.requirements.vocabulary import Element
 
 _DEFAULT_OP: Final = "=="
@@ -90,7 +90,7 @@ def _leaf(element: Element, form: Mapping[str, Any], op: str) -> Leaf:
 
 def _key_value(element: Element, form: Mapping[str, Any], op: str) -> KeyValue:
     value = form.get("value")
-    if value is None and op not in EQUALITY:
+    if value is None and op not in (*EQUALITY, OTHER):
         raise ValueError(f"{op} needs a value")
     return KeyValue(_text(form, "key"), op, None if value is None else plain(value))
 
@@ -118,7 +118,7 @@ def _mention(element: Element, kind: str, leaf: Node, path: Path, notes: Notes) 
     """A pattern is no name, nor is what names are only ordered by."""
     name = _NAMED[type(leaf)](leaf) if type(leaf) in _NAMED else None
     if name:
-        excludes = getattr(leaf, "op", "==") == "!="
+        excludes = getattr(leaf, "op", "==") in NEGATIVE
         notes.mentions.append(Mention((*path, element.required[0]), kind, name, excludes))
 
 
@@ -136,7 +136,7 @@ _BUILD: Final[Mapping[str, Build]] = {
     "system/compatible_with_distro": _compatible,
 }
 _NAMED: Final[Mapping[type[Node], Callable[[Any], str]]] = {
-    Leaf: lambda leaf: str(leaf.value) if leaf.op in EQUALITY else "",
+    Leaf: lambda leaf: str(leaf.value) if leaf.op in (*EQUALITY, OTHER) else "",
     KeyValue: lambda leaf: leaf.key,
     Compatible: lambda leaf: leaf.arch,
 }

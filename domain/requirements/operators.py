@@ -12,11 +12,17 @@ from domain.requirements.patterns import like
 Test: TypeAlias = Callable[[Any], bool]
 
 # As written -> as kept.
-SPELLINGS: Final = {op: op for op in ("==", "!=", "like", ">", ">=", "<", "<=")} | {"=": "=="}
+SPELLINGS: Final = {op: op for op in ("==", "!=", "like", ">", ">=", "<", "<=", "other")} | {"=": "=="}
 
 EQUALITY: Final = ("==", "!=")
 MATCHING: Final = (*EQUALITY, "like")
 EVERY: Final = (*EQUALITY, ">", ">=", "<", "<=", "like")
+
+# Holds for a list that has members, but not this one. `!=` holds for an empty list, too.
+OTHER: Final = "other"
+NEGATIVE: Final = ("!=", OTHER)
+MATCHING_NAMES: Final = (*MATCHING, OTHER)
+EVERY_OF_A_KEY: Final = (*EVERY, OTHER)
 
 _COMPARE: Final[dict[str, Callable[[Any, Any], bool]]] = {
     "==": operator.eq,

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from domain.requirements.columns import Columns
 from domain.requirements.nodes import Compatible, Device, KeyValue
-from domain.requirements.operators import fold, keyed_test, test
+from domain.requirements.operators import NEGATIVE, fold, keyed_test, test
 from domain.requirements.property import Record
 
 # The key of this index among the answers about a property.
@@ -20,14 +20,14 @@ EACH: Final = "holders of each"
 
 
 def key_value(node: KeyValue, columns: Columns) -> int:
-    """Who has the key with such a value; with `!=`, who has none such."""
+    """Return the systems that have the key with such a value; with `!=` or `other`, those that do not."""
     key, value = fold(node.key), fold(node.value)
-    op = "==" if node.op == "!=" else node.op
-    passes = keyed_test(op, value)
+    is_negative = node.op in NEGATIVE
+    passes = keyed_test("==" if is_negative else node.op, value)
     true = _union(
         bits for (held_key, held), bits in held_in(columns, "key_values") if held_key == key and passes(held)
     )
-    return ~true if node.op == "!=" else true
+    return ~true if is_negative else true
 
 
 def device(node: Device, columns: Columns) -> int:

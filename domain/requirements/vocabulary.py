@@ -8,7 +8,7 @@ from typing import Final
 
 from domain.requirements import inventory, operands
 from domain.requirements.operands import Operand
-from domain.requirements.operators import EQUALITY, EVERY, MATCHING
+from domain.requirements.operators import EQUALITY, EVERY, EVERY_OF_A_KEY, MATCHING, MATCHING_NAMES
 from domain.requirements.property import Property
 from domain.system.lifecycle import CONDITIONS
 
@@ -80,7 +80,7 @@ SYSTEM: Final = Vocabulary(
         Element(("memory", "system/memory"), "memory_mb", operands.whole),
         # None at all, which is what bare metal has: = "".
         Element(("hypervisor", "system/hypervisor"), "hypervisor", empty_counts=True),
-        Element(("arch", "system/arch"), "arches", operators=MATCHING, names="arches"),
+        Element(("arch", "system/arch"), "arches", operators=MATCHING_NAMES, names="arches"),
         Element(
             ("system/compatible_with_distro",),
             "installable",
@@ -109,10 +109,11 @@ SYSTEM: Final = Vocabulary(
         Element(("diskspace",), "disk_bytes", operands.size_bytes, attributes=_BYTES),
         Element(("diskcount",), "disk_count", operands.whole),
         # In no pool at all: = "". In any: != "".
-        Element(("pool", "group"), "pools", operators=MATCHING, empty_means_none=True, names="pools"),
+        Element(("pool", "group"), "pools", operators=MATCHING_NAMES, empty_means_none=True, names="pools"),
         Element(
             ("key_value", "system/key_value"),
             "key_values",
+            operators=EVERY_OF_A_KEY,
             attributes=("key", "value"),
             required=("key",),
             names="keys",
@@ -135,7 +136,7 @@ DISTRO_TREE: Final = Vocabulary(
         Element(
             ("labcontroller", "distro_labcontroller", "distrolabcontroller"),
             "lab_controllers",
-            operators=MATCHING,
+            operators=MATCHING_NAMES,
             names="lab_controllers",
         ),
         # Old jobs carry these two; they never chose anything.

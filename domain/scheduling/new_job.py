@@ -24,13 +24,12 @@ from domain.scheduling.why_waits import why_waits
 def new_job(partition: Partition, trigger: Trigger) -> Decision:
     draft = Draft(partition, trigger)
     recipe_set_id = int(trigger.name)
-    never = why_never(partition, recipe_set_id)
-    if not never:
-        _place(draft, recipe_set_id)
+    if never := why_never(partition, recipe_set_id):
+        draft.happen(abort_set(partition.members(recipe_set_id), never))
     elif not_yet := why_not_yet(partition, recipe_set_id):
         _queue(draft, recipe_set_id, not_yet)
     else:
-        draft.happen(abort_set(partition.members(recipe_set_id), never))
+        _place(draft, recipe_set_id)
     return draft.decision()
 
 

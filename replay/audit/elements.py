@@ -12,6 +12,7 @@ from replay.audit.leaves import EQUALITY, Ask, Form, Question, UnknownLeaf
 
 ALL = (*COMPARE, "like")
 MATCHING = (*EQUALITY, "like")
+MATCHING_NAMES = (*MATCHING, leaves.OTHER)
 VALUE = ("value",)
 SIZE = ("value", "units")
 
@@ -64,14 +65,16 @@ OF_A_SYSTEM = _by_spelling(
         ("cpu/model_name",): Element(leaves.text, "model_name"),
         ("cpu/hyper",): Element(leaves.truth, "hyper", EQUALITY),
         ("cpu/flag",): Element(leaves.member, "flags", MATCHING),
-        ("arch", "system/arch"): Element(leaves.member, "arches", MATCHING),
-        ("pool", "group"): Element(leaves.member_or_none, "pools", MATCHING),
+        ("arch", "system/arch"): Element(leaves.member, "arches", MATCHING_NAMES),
+        ("pool", "group"): Element(leaves.member_or_none, "pools", MATCHING_NAMES),
         ("system/added",): Element(leaves.day, "added"),
         ("system/last_inventoried",): Element(leaves.day_or_never, "inventoried"),
         ("system/compatible_with_distro",): Element(
             leaves.compatible, "installable", ("==",), ("arch", "osmajor", "osminor")
         ),
-        ("key_value", "system/key_value"): Element(leaves.keyed, "keys", ALL, ("key", "value")),
+        ("key_value", "system/key_value"): Element(
+            leaves.keyed, "keys", (*ALL, leaves.OTHER), ("key", "value")
+        ),
         ("device",): Element(leaves.device, "devices", MATCHING, DEVICE_ATTRIBUTES),
         ("diskcount",): Element(leaves.whole, "disk_count"),
         ("diskspace",): Element(leaves.size, "disk_bytes", ALL, SIZE),

@@ -22,6 +22,8 @@ class Question(NamedTuple):
 
 
 EQUALITY = ("==", "!=")
+# Of a list that has members: as `!=`. An empty list answers neither this nor its negation.
+OTHER = "other"
 
 UNITS = {
     "bytes": 1,
@@ -119,6 +121,8 @@ def day_or_never(fact: str, op: str, form: Form) -> Ask:
 
 def member(fact: str, op: str, form: Form) -> Ask:
     wanted = str(form["value"]).casefold()
+    if op == OTHER:
+        return lambda facts: (wanted not in facts[fact]) if facts[fact] else None
     if op == "!=":
         return lambda facts: wanted not in facts[fact]
     if op == "==":
@@ -136,6 +140,9 @@ def member_or_none(fact: str, op: str, form: Form) -> Ask:
 
 def keyed(fact: str, op: str, form: Form) -> Ask:
     """Some value of the key is as asked; `!=`: none is. Without a value: it has the key, or lacks it."""
+    if op == OTHER:
+        has_not = keyed(fact, "!=", form)
+        return lambda facts: has_not(facts) if facts[fact] else None
     key, wanted = str(form["key"]).casefold(), form.get("value")
     if wanted is None:
         if op not in EQUALITY:

@@ -8,12 +8,20 @@ from collections.abc import Iterator
 import pytest
 
 from domain.requirements import operands
-from domain.requirements.operators import EQUALITY, EVERY, MATCHING
+from domain.requirements.operators import EQUALITY, EVERY, EVERY_OF_A_KEY, MATCHING, MATCHING_NAMES
 from domain.requirements.vocabulary import DISK, DISTRO_TREE, SYSTEM, Vocabulary
 from tests.docs.page import TOP
 
 PAGE = (TOP / "docs" / "requirements.md").read_text("utf-8")
-OPERATORS = {"all": EVERY, "match": MATCHING, "equality": EQUALITY, "yes": ("==",), "none": ()}
+OPERATORS = {
+    "all": EVERY,
+    "all and other": EVERY_OF_A_KEY,
+    "match": MATCHING,
+    "match and other": MATCHING_NAMES,
+    "equality": EQUALITY,
+    "yes": ("==",),
+    "none": (),
+}
 SECTIONS = {"Systems": SYSTEM, "Disks": DISK, "Distro trees": DISTRO_TREE}
 
 

@@ -10,6 +10,7 @@ import pytest
 from api.intake import read_job
 from domain.errors import FaultyInput
 from domain.requirements import Columns, Device, KeyValue, from_text, matching
+from domain.requirements.distro import DISTRO, NewestFirst
 from tests.intake.jobs import KNOWN, job_document, job_xml, read_json, read_xml, warnings_of
 
 EMPTY = "value: is empty, so this part asks for nothing"
@@ -86,7 +87,10 @@ UNKNOWN = [
         '<pool value="smal"/>',
         'value: there is no pool "smal"; did you mean small? This part matches no system',
     ),
-    ('<pool op="!=" value="xx"/>', 'value: there is no pool "xx". This part excludes no system'),
+    (
+        '<pool op="!=" value="xx"/>',
+        'value: there is no pool "xx". This part matches every system that has another pool',
+    ),
     ('<arch value="x86-64"/>', "x86_64? This part matches no system"),
     ('<key_value key="HVN" value="1"/>', 'key: there is no key "HVN"; did you mean HVM?'),
     ('<hostlabcontroller value="lab.eas.example.com"/>', "did you mean lab.east.example.com?"),
@@ -102,6 +106,55 @@ def test_requirement__with_an_unknown_name__is_accepted_with_a_warning(inner: st
     assert where.startswith("line 6")
     assert said in message
     assert '"' in required(host(inner))
+
+
+EXCLUDED = [
+    ('<pool op="!=" value="xx"/>', {"pools": ["big"]}),
+    ('<group op="!=" value="xx"/>', {"pools": ["big"]}),
+    ('<key_value key="XX" op="!=" value="1"/>', {"key_values": {"HVM": ["1"]}}),
+    ('<key_value key="XX" op="!="/>', {"key_values": {"HVM": ["1"]}}),
+    ('<arch op="!=" value="s390x"/>', {"arches": ["x86_64"]}),
+    ('<labcontroller op="!=" value="lab.x"/>', {"lab_controller": "lab.east.example.com"}),
+    ('<system><user op="!=" value="xx"/></system>', {"user": "alice"}),
+    ('<system><owner op="!=" value="xx"/></system>', {"owner": "alice"}),
+]
+
+
+@pytest.mark.parametrize(("inner", "another"), EXCLUDED)
+def test_unknown_name__excluded__matches_the_systems_that_have_another(
+    inner: str, another: dict[str, Any]
+) -> None:
+    systems = Columns()
+    systems.put(0, {"type": "Machine"})
+    systems.put(1, {"type": "Machine", **another})
+    assert matching(from_text(required(host(inner))), systems) == 0b10
+    assert matching(from_text(required(host("<not>", inner, "</not>"))), systems) == 0
+    (before,) = warnings_of(host(inner))
+    assert "another" in before[1]
+
+
+def test_known_name__excluded__matches_the_systems_that_have_none_too() -> None:
+    systems = Columns()
+    systems.put(0, {"type": "Machine"})
+    systems.put(1, {"type": "Machine", "pools": ["big"]})
+    assert matching(from_text(required(host('<pool op="!=" value="big"/>'))), systems) == 0b01
+
+
+def test_lab_controller_of_a_distro_tree__unknown_and_excluded__another_lab_has_the_tree() -> None:
+    written = distro('<distrolabcontroller op="!=" value="lab.x"/>')
+    stored = read_xml(written).recipe_sets[0].recipes[0].distro_requires
+    newest = NewestFirst(
+        [
+            {"id": 1, "added_at": "2026-01-01", "urls": {}},
+            {"id": 2, "added_at": "2026-01-01", "urls": {"lab.east.example.com": ["http://x/"]}},
+        ]
+    )
+    assert newest.fitting(DISTRO.from_text(stored)) == (2,)
+
+
+def test_normalised_form__excluded_unknown_name__is_read_as_it_was() -> None:
+    spec = read_xml(host('<pool op="!=" value="xx"/>'))
+    assert read_json(spec.document) == spec
 
 
 def test_forced_system__unknown__is_accepted_with_a_warning() -> None:

@@ -143,10 +143,12 @@ ELEMENTS = [
     listed("arches", "arch", "system/arch", value=ARCHES, rows=[
         ("=", "X86_64", True), ("=", "i386", True), ("=", "s390x", False), ("!=", "i386", False),
         ("!=", "s390x", True), ("like", "x86%", True), ("like", "i3_6", True), ("like", "s%", False),
+        ("other", "i386", False), ("other", "s390x", True),
     ]),
     listed("pools", "pool", "group", value=["big", "storage"], rows=[
         ("=", "BIG", True), ("=", "small", False), ("!=", "big", False), ("!=", "small", True),
         ("like", "s%", True), ("like", "%x%", False),
+        ("other", "big", False), ("other", "small", True),
         # In none at all; in any.
         ("=", "", False), ("!=", "", True),
     ]),
@@ -198,7 +200,8 @@ ELEMENTS = [
         ("=", "1", True), ("=", "YES", True), ("=", "2", False), ("!=", "1", False), ("!=", "2", True),
         ("like", "y%", True), ("like", "n%", False), (">", "0", True), (">", "yes", False), (">=", "1", True),
         ("<", 2, True), ("<=", "1", True), ("<=", "0", False), ("<", "0", False), (">=", "z", False),
-    ])], [{}, {"key_values": None}, {"key_values": {}}, {"key_values": {"CORES": ["12"]}}],
+        ("other", "1", False), ("other", "2", True),
+    ])], [{}, {"key_values": None}, {"key_values": {}}],
           {**HAS_NONE, **dict.fromkeys((">", ">=", "<", "<="), False)}, {"key": "hvm"}),
 ]  # fmt: skip
 

@@ -127,13 +127,15 @@ def _like(text: str, pattern: str) -> bool:
     return fnmatchcase(text.lower(), pattern.lower().replace("%", "*").replace("_", "?"))
 
 
-def _among(members: list[str], form: Form, *, empty_is_none: bool) -> bool:
+def _among(members: list[str], form: Form, *, empty_is_none: bool) -> Answer:
     """What is in a list is known; what is not listed is not there."""
     op, wanted = form.get("op", "=="), form["value"]
+    if op == "other" and not members:
+        return None
     if op == "like":
         return any(_like(member, wanted) for member in members)
     held = not members if wanted == "" and empty_is_none else wanted.lower() in map(str.lower, members)
-    return held is (op != "!=")
+    return held is (op not in ("!=", "other"))
 
 
 def _day(moment: str | None, form: Form, *, empty_is_never: bool) -> Answer:
@@ -175,8 +177,14 @@ def _disk_count(form: Form, system: System) -> Answer:
     return _compared(len(system.get("disks") or []), form)
 
 
-def _key_value(form: Form, system: System) -> bool:
+def _key_value(form: Form, system: System) -> Answer:
     op = form.get("op", "==")
+    if op == "other":
+        return (
+            _key_value({**form, "op": "!="}, system)
+            if any((system.get("key_values") or {}).values())
+            else None
+        )
     held = next(
         (v for key, v in (system.get("key_values") or {}).items() if key.lower() == form["key"].lower()), []
     )

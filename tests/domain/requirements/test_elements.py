@@ -123,6 +123,12 @@ HVM = {"key_values": {"HVM": ["1", "yes"], "CORES": ["12"]}}
         ({"key": "HVM"}, HVM, True),
         ({"key": "HVM", "op": "!="}, HVM, False),
         ({"key": "HVM", "op": "!="}, {"key_values": None}, True),
+        # another key is there
+        ({"key": "CPU", "op": "other"}, HVM, True),
+        ({"key": "CPU", "op": "other", "value": "1"}, HVM, True),
+        ({"key": "HVM", "op": "other"}, HVM, False),
+        ({"key": "CPU", "value": "1"}, HVM, False),
+        ({"key": "CPU", "op": "!=", "value": "1"}, HVM, True),
         ({"key": "HVM"}, {}, False),
     ],
 )

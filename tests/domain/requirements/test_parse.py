@@ -105,7 +105,7 @@ def test_text__not_of_a_requirement__is_refused() -> None:
             "must be one of Automated, Manual, Broken, Removed",
         ),
         (leaf("memory", op="=>", value=1), ("op",), "must be one of = == != > >= < <= like"),
-        (leaf("arch", op=">", value="x"), ("op",), "must be one of = == != like"),
+        (leaf("arch", op=">", value="x"), ("op",), "must be one of = == != like other"),
         (leaf("memory", op=7, value=1), ("op",), "must be one of = == != > >= < <= like"),
         (leaf("memory", op=">"), (), "needs value"),
         (leaf("key_value", value="1"), (), "needs key"),

@@ -154,7 +154,9 @@ LEAVES = st.one_of(
     numbers("memory", "system/memory", values=(0, 4096, "8192", 5000)),
     numbers("numa_node_count", "system/numanodes"),
     leaves(("hypervisor", "system/hypervisor"), {TEXTS: ("", "kvm", "L"), ("like",): ("%", "k%")}),
-    leaves(("arch", "system/arch"), {EQUAL: ("X86_64", "i386"), ("like",): ("x86%", "%86", "i___")}),
+    leaves(
+        ("arch", "system/arch"), {(*EQUAL, "other"): ("X86_64", "i386"), ("like",): ("x86%", "%86", "i___")}
+    ),
     st.fixed_dictionaries(
         {
             "element": st.just("system/compatible_with_distro"),
@@ -176,15 +178,17 @@ LEAVES = st.one_of(
     leaves(("cpu/flag",), {EQUAL: ("VMX", "svm"), ("like",): ("sse%", "%_2")}),
     sizes("diskspace"),
     numbers("diskcount"),
-    leaves(("pool", "group"), {EQUAL: ("", "BIG", "small"), ("like",): ("%g", "s%")}),
+    leaves(
+        ("pool", "group"), {EQUAL: ("", "BIG", "small"), ("other",): ("BIG", "x"), ("like",): ("%g", "s%")}
+    ),
     leaves(
         ("key_value",),
-        {NUMBERS: ("1", 3, "YES", "-4"), ("like",): ("%", "1%")},
+        {(*NUMBERS, "other"): ("1", 3, "YES", "-4"), ("like",): ("%", "1%")},
     ).flatmap(lambda leaf: st.sampled_from([{**leaf, "key": key} for key in ("hvm", "CORES", "none")])),
     st.builds(
         lambda key, op: {"element": "key_value", "key": key, "op": op},
         st.sampled_from(["HVM", "none"]),
-        st.sampled_from(EQUAL),
+        st.sampled_from([*EQUAL, "other"]),
     ),
     st.fixed_dictionaries(
         {"element": st.just("device"), "op": st.sampled_from(MATCH)},

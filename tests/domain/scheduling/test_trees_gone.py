@@ -6,17 +6,23 @@ from datetime import timedelta
 
 import orjson
 
+from domain.scheduling.decide import decide
 from domain.scheduling.explaining.waiting import Asked, why_it_waits
 from domain.scheduling.reasons import (
     DISTRO_LEFT,
+    NO_ACCESS,
     NO_DISTRO_TREE,
+    NO_LAB_FOR_ALL,
+    NO_MATCH_HAS_THE_TREE,
+    NO_SYSTEM_MATCHES,
+    NO_SYSTEM_OF_THE_ARCH,
     SIBLING_IMPOSSIBLE,
     SIBLING_TREE_AWAY,
     TREE_AWAY,
 )
 from domain.scheduling.snapshot import pieces, restored
 from domain.scheduling.trees_away import AWAY_SECONDS
-from tests.domain.scheduling.given_reasons import reasons
+from tests.domain.scheduling.given_reasons import reasons, reasons_to_abort
 from tests.domain.scheduling.labs import occupy, wanting
 from tests.domain.scheduling.ticking import tick
 from tests.domain.scheduling.tree_wants import OWN
@@ -175,6 +181,63 @@ def test_set__a_sibling_could_never_run__is_given_up_though_a_tree_is_away(world
     found = world.settle()
     assert reasons(found)[f"recipe/{second}"] == NO_DISTRO_TREE
     assert world.states(first, second) == ["aborted", "aborted"]
+
+
+def test_set__tree_away_and_no_system_matches__is_given_up_with_that_reason(world: World) -> None:
+    world.add_idle("a")
+    world.remove_tree(1)
+    first, second = world.submit_set([ANY, named("nobody")])
+    expected = {f"recipe/{first}": SIBLING_IMPOSSIBLE, f"recipe/{second}": NO_SYSTEM_MATCHES}
+    assert reasons_to_abort(world) == expected
+
+
+def test_set__tree_away_and_too_few_systems__is_given_up(world: World) -> None:
+    world.add_idle("a")
+    world.remove_tree(1)
+    world.submit_set([ANY, ANY])
+    (reason,) = set(reasons_to_abort(world).values())
+    assert reason.startswith(NO_LAB_FOR_ALL)
+
+
+def test_set__tree_away_and_nobody_may_submit_there__is_given_up(world: World) -> None:
+    world.add_idle("a")
+    world.open_system("a", {"permission": "submit", "user": "bob", "maximum_effective_priority": "Urgent"})
+    world.remove_tree(1)
+    recipe = world.submit(ANY, owner="ada-2")
+    assert reasons_to_abort(world) == {f"recipe/{recipe}": NO_ACCESS}
+
+
+def test_set__tree_away_is_of_another_architecture__is_given_up(world: World) -> None:
+    world.put_tree(2, "s390x", ["lab-1"])
+    world.add_idle("a")
+    world.remove_tree(2)
+    recipe = world.submit(ANY, 2)
+    assert reasons_to_abort(world) == {f"recipe/{recipe}": f"{NO_SYSTEM_OF_THE_ARCH}: 2 is in lab-1"}
+
+
+def test_set__tree_away_was_in_another_lab__is_given_up(world: World) -> None:
+    """Were the tree still there, the set would be given up at once, too."""
+    world.add_lab("lab-2")
+    world.put_tree(2, "x86_64", ["lab-2"])
+    world.add_system("b", lab="lab-2")
+    world.add_idle("a")
+    world.put_tree(2, "x86_64", [])
+    recipe, other = world.submit(named("a"), 2), world.submit(named("b"), 2)
+    found = reasons(world.settle())
+    assert found == {
+        f"recipe/{recipe}": f"{NO_MATCH_HAS_THE_TREE}: 2 (tree-2) is in lab-2",
+        f"recipe/{other}": f"{TREE_AWAY}: 2 (tree-2)",
+    }
+
+
+def test_set__tree_away__scheduler_that_begins_with_a_snapshot_gives_up_the_same(world: World) -> None:
+    world.put_tree(2, "s390x", ["lab-1"])
+    world.add_idle("a")
+    world.remove_tree(2)
+    world.submit(ANY, 2)
+    world.submit(ANY)
+    partition = restored(orjson.loads(orjson.dumps(list(pieces(world.partition)))))
+    assert [each.events for each in decide(partition, 9)] == [each.events for each in world.decide(9)]
 
 
 def test_trees_away__scheduler_begins_with_a_snapshot__knows_them(world: World) -> None:

@@ -154,6 +154,10 @@ OTHERS = [
     (leaf("cpu/flag", "like", "%"), NO, NO),
     (leaf("pool", "!=", "big"), YES, YES),
     (leaf("group", "==", ""), YES, YES),
+    # Another one is there: a list without members does not tell.
+    (leaf("pool", "other", "big"), UNKNOWN, UNKNOWN),
+    (leaf("arch", "other", "s390x"), UNKNOWN, UNKNOWN),
+    ({**leaf("key_value", "other", "1"), "key": "HVM"}, UNKNOWN, UNKNOWN),
     (leaf("diskcount", "==", 0), NO, YES),
     # Nobody has looked at it: that is known.
     (leaf("system/last_inventoried", "==", ""), NO, YES),
@@ -212,6 +216,9 @@ def distro(arch: str, family: str, version: str | None = None) -> dict[str, Any]
         (leaf("pool", "like", "b%"), YES),
         (leaf("pool", "!=", "NET"), NO),
         (leaf("pool", "!=", ""), YES),
+        (leaf("pool", "other", "net"), NO),
+        (leaf("group", "other", "small"), YES),
+        (leaf("arch", "other", "s390x"), YES),
         # That it cannot be switched on is never known; nor what disks it has not have in common.
         (leaf("auto_prov", "==", "true"), UNKNOWN),
         (leaf("diskspace", ">=", 0), UNKNOWN),

@@ -56,7 +56,8 @@ def key_leaf() -> Forms:
     return st.one_of(
         st.fixed_dictionaries({**key, "op": ORDER, "value": TEXTS | WHOLE}),
         st.fixed_dictionaries({**key, "op": st.just("like"), "value": PATTERNS}),
-        st.fixed_dictionaries({**key, "op": EQUALITY}),
+        st.fixed_dictionaries({**key, "op": EQUALITY | st.just("other")}),
+        st.fixed_dictionaries({**key, "op": st.just("other"), "value": TEXTS | WHOLE}),
     )
 
 
@@ -115,6 +116,7 @@ LEAVES = st.one_of(
     leaf("system/last_inventoried", op=EQUALITY, value=st.just("")),
     leaf("arch", "system/arch", "pool", "group", "cpu/flag", op=EQUALITY, value=TEXTS),
     leaf("arch", "system/arch", "pool", "group", "cpu/flag", op=st.just("like"), value=NO_NAME),
+    leaf("arch", "system/arch", "pool", "group", op=st.just("other"), value=NO_NAME),
     size_leaf("diskspace"),
     COMPATIBLE,
     key_leaf(),

@@ -1,0 +1,41 @@
+"""Names that a requirement excludes and that the lab does not have.
+
+`!=` with such a name matches the systems that have a value, so it becomes `other`. The submission decides
+this once: the meaning of a stored requirement does not depend on the names of a later day.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from domain.requirements.language import Reading
+from domain.requirements.nodes import All, Either, KeyValue, Leaf, Node, Not
+from domain.requirements.operators import OTHER
+from domain.requirements.vocabulary import Vocabulary
+
+IsKnown = Callable[[str, str], bool]
+"""Whether the lab has a name of a kind. The kinds are the fields of `KnownNames`."""
+
+
+def with_other(reading: Reading, vocabulary: Vocabulary, is_known: IsKnown) -> Reading:
+    """Return the reading with `other` in place of `!=` where the lab does not have the name."""
+    excluded = {(each.kind, each.name) for each in reading.mentions if each.excludes}
+    unknown = {(kind, name) for kind, name in excluded if not is_known(kind, name)}
+    if not unknown:
+        return reading
+
+    def rewritten(node: Node) -> Node:
+        match node:
+            case All(children) | Either(children) | Not(children):
+                return type(node)(tuple(map(rewritten, children)))
+            case Leaf(element, "!=", value):
+                asked = vocabulary.elements[element]
+                is_list = vocabulary.properties[asked.about].many
+                return replace(node, op=OTHER) if is_list and (asked.names, value) in unknown else node
+            case KeyValue(key, "!="):
+                return replace(node, op=OTHER) if ("keys", key) in unknown else node
+            case _:
+                return node
+
+    return replace(reading, node=rewritten(reading.node))
