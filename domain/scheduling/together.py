@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from domain.recipe.state import Recipe
-from domain.scheduling.bitmaps import union
 from domain.scheduling.matching import Matching
 from domain.scheduling.partition import Partition
 
@@ -13,8 +12,8 @@ from domain.scheduling.partition import Partition
 class Together:
     """Mutable: `take` each granted system, which no later recipe can have.
 
-    `systems` is the bitmap of the systems of these labs. Each lab keeps a matching of all recipes, so a question
-    about one system moves a few recipes instead of matching all of them again.
+    `systems` is the bitmap of the systems of these labs. Each lab keeps a matching of all recipes, so a
+    question about one system moves a few recipes instead of matching all of them again.
     """
 
     def __init__(self, partition: Partition, hosts: Sequence[Recipe], free: int) -> None:
@@ -36,7 +35,7 @@ class Together:
                 self.systems |= lab
 
     def can_start(self, host: Recipe, number: int) -> bool:
-        """Return whether the siblings still have an idle system each, in the same lab, if it takes this one."""
+        """Return whether its siblings still have an idle system each if a recipe takes this one."""
         if len(self._index) == 1:
             return True
         matching = self._matchings.get(self._partition.system(number).lab_controller)
