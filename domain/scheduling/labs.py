@@ -149,6 +149,10 @@ class Labs:
         """Return the document of a tree, or None."""
         return self._trees.get(tree_id)
 
+    def trees(self) -> Iterable[tuple[int, Mapping[str, Any]]]:
+        """Return all trees with their ids."""
+        return self._trees.items()
+
     def having(self, trees: Mapping[int, Mapping[str, Any]]) -> Labs:
         """Return these labs with more distro trees. Both share all else: the result is for questions only."""
         labs = copy(self)

@@ -50,6 +50,16 @@ class TreesAway:
             return None
         return away.document
 
+    def last(self, tree_id: int | None) -> Mapping[str, Any] | None:
+        """Return the last document of a tree that has left every lab; None if that is long ago."""
+        away = None if tree_id is None else self._away.get(tree_id)
+        return None if away is None else away.document
+
+    def lately(self, now: datetime) -> dict[int, Mapping[str, Any]]:
+        """Return the last documents of all trees that left every lab during the last day."""
+        since = now - timedelta(seconds=KEPT_SECONDS)
+        return {tree_id: away.document for tree_id, away in self._away.items() if away.since > since}
+
     def first_of(self, tree_ids: Iterable[int | None]) -> int | None:
         """Return the first of these trees that has left every lab lately, or None, for explanations."""
         return next((tree_id for tree_id in tree_ids if tree_id in self._away), None)

@@ -14,9 +14,10 @@ MOST_NAMED: Final = 4
 
 
 def called(partition: Partition, tree_id: int | None) -> str:
-    """`60 (Fedora-44)`; the number alone where nobody knows the tree any more."""
+    """Return `60 (Fedora-44)`, or the number alone for a tree that was removed long ago."""
     entry = partition.directory.get("distro-tree", str(tree_id))
-    return str(tree_id) if entry is None else f"{tree_id} ({entry.document['name']})"
+    document = partition.trees_away.last(tree_id) if entry is None else entry.document
+    return str(tree_id) if document is None else f"{tree_id} ({document['name']})"
 
 
 def where(partition: Partition, labs: Labs, tree_ids: Iterable[int | None]) -> str:

@@ -40,8 +40,7 @@ def test_distro_tree__left_every_lab__waiting_set_is_given_up(world: World) -> N
     world.settle()
     world.remove_tree(2)
     found = tick(world, AWAY_SECONDS)
-    # Its name went with it.
-    left = f"{DISTRO_LEFT}: 2"
+    left = f"{DISTRO_LEFT}: 2 (tree-2)"
     assert reasons(found.decisions) == {f"recipe/{first}": SIBLING_IMPOSSIBLE, f"recipe/{first + 1}": left}
     assert (found.causes, found.findings.distro_trees_left) == (["timer/distro-tree/2"], 1)
     assert world.states(runs["a"], second) == ["waiting", "queued"]
@@ -103,7 +102,7 @@ def test_distro_tree__deleted_and_put_again_within_a_turn__nobody_is_given_up(wo
     assert tick(world).decisions == []
     assert tick(world, AWAY_SECONDS - 1).decisions == []
     host = world.partition.sets.recipes[waiting]
-    assert why_it_waits(world.partition, host, Asked(most=1)).summary == f"{TREE_AWAY}: 1"
+    assert why_it_waits(world.partition, host, Asked(most=1)).summary == f"{TREE_AWAY}: 1 (tree-1)"
     world.put_tree(1, "x86_64", ["lab-1"])
     assert tick(world, 10 * AWAY_SECONDS).decisions == []
     world.complete(runs)
@@ -148,7 +147,11 @@ def test_set__submitted_while_its_tree_is_away__waits_and_starts_when_it_is_back
     world.now += timedelta(seconds=AWAY_SECONDS - 1)
     first, second = world.submit_set([ANY, ANY], guests={0: [2]})
     found = world.settle()
-    expected = {first: f"{TREE_AWAY}: 2", first + 1: f"{TREE_AWAY}: 2", second: SIBLING_TREE_AWAY}
+    expected = {
+        first: f"{TREE_AWAY}: 2 (tree-2)",
+        first + 1: f"{TREE_AWAY}: 2 (tree-2)",
+        second: SIBLING_TREE_AWAY,
+    }
     assert reasons(found) == {f"recipe/{number}": reason for number, reason in expected.items()}
     assert world.states(first, second) == ["queued", "queued"]
     world.put_tree(2, "x86_64", ["lab-1"])
@@ -212,7 +215,7 @@ def test_set__tree_away_is_of_another_architecture__is_given_up(world: World) ->
     world.add_idle("a")
     world.remove_tree(2)
     recipe = world.submit(ANY, 2)
-    assert reasons_to_abort(world) == {f"recipe/{recipe}": f"{NO_SYSTEM_OF_THE_ARCH}: 2 is in lab-1"}
+    assert reasons_to_abort(world) == {f"recipe/{recipe}": f"{NO_SYSTEM_OF_THE_ARCH}: 2 (tree-2) is in lab-1"}
 
 
 def test_set__tree_away_was_in_another_lab__is_given_up(world: World) -> None:
