@@ -77,6 +77,25 @@ def test_below__a_hidden_system__404_as_for_one_that_is_not_there(
         assert people["bob"].get(f"/systems/{fqdn}{below}", params=params).status_code == 200
 
 
+def test_near_names__of_a_hidden_system_to_which_one_may_submit__are_not_suggested(
+    client: httpx.Client, people: People, secret: tuple[str, str]
+) -> None:
+    fqdn, _ = secret
+    entries = [{"permission": "submit", "everybody": True}, {"permission": "view", "user": "bob"}]
+    client.put(f"/systems/{fqdn}/access-policy", json={"entries": entries}).raise_for_status()
+    before = client.get(f"/systems/{fqdn}").json()["arches"]
+    changed = {"key_values": {"ZEBRAFISH": ["1"]}, "arches": [*before, "zebra64le"]}
+    client.patch(f"/systems/{fqdn}", json=changed).raise_for_status()
+    parts = [{"element": "key_value", "key": "ZEBRAFISK"}, {"element": "arch", "value": "zebra64lx"}]
+    for who, count in (("bob", 2), ("carol", 0)):
+        recipe = {"host_requires": {"or": parts}, "distro_requires": {}, "tasks": [{"name": "/t"}]}
+        answer = people[who].post("/jobs", json={"recipe_sets": [{"recipes": [recipe]}]})
+        said = " ".join(warning["message"] for warning in answer.json()["warnings"])
+        assert (who, said.count("there is no")) == (who, 2)
+        assert (who, said.count("did you mean zebra") + said.count("did you mean ZEBRA")) == (who, count)
+    client.patch(f"/systems/{fqdn}", json={"key_values": None, "arches": before}).raise_for_status()
+
+
 def test_events__of_a_hidden_system__left_out_page_by_page(
     client: httpx.Client, people: People, secret: tuple[str, str]
 ) -> None:
