@@ -9,6 +9,7 @@ from typing import Any
 import httpx
 import pytest
 
+from api.explaining.answers import NOT_SHOWN
 from domain.scheduling.reasons import NO_ACCESS
 from tests.harness.running import Running
 from tests.harness.waiting import until
@@ -197,6 +198,25 @@ def test_explanation__hidden_system__is_counted_and_not_told_of(
             assert [one["fqdn"] for one in told.json()["waiting"]["systems"]] == seen
     assert people["carol"].get(path, params={"system": wanted}).status_code == 404
     client.post(f"/jobs/{ids['job_id']}/cancel", json={"reason": "over"}).raise_for_status()
+
+
+def test_explanation__granted_system_is_hidden__tells_neither_its_queue_nor_its_state(
+    client: httpx.Client, people: People, machine: str
+) -> None:
+    (recipe_id,) = submit(people["alice"], recipe_for(machine))["recipe_ids"]
+    in_state(client, recipe_id, "waiting")
+    body = {"entries": [{"permission": "view", "user": "bob"}]}
+    hidden = after(client.put(f"/systems/{machine}/access-policy", json=body))
+    told = {
+        who: people[who].get(f"/recipes/{recipe_id}/explanation", params=hidden).json()
+        for who in ("alice", "bob", "carol")
+    }
+    for who in ("alice", "bob"):
+        assert (who, told[who]["granted"]["system"]) == (who, machine)
+        assert (who, told[who]["summary"]) == (who, f"it was new, and {machine} was idle")
+    assert told["carol"]["granted"] is None
+    assert told["carol"]["summary"] == NOT_SHOWN
+    client.put(f"/systems/{machine}/access-policy", json=OPEN).raise_for_status()
 
 
 def test_stream__system_becomes_hidden__ends_and_is_resumed_without_it(
