@@ -87,7 +87,7 @@ def _steering(root: etree._Element) -> Iterator[tuple[etree._Element, str]]:
         parent = node.getparent()
         element = parent if isinstance(node, etree._Comment) else node
         texts = [(element, "", node.text), (parent, "", node.tail)]
-        texts += [(element, f"{_local(name)}: ", value) for name, value in node.attrib.items()]
+        texts += [(element, f"{_local(str(name))}: ", str(value)) for name, value in node.attrib.items()]
         for holder, field, text in texts:
             if holder is not None and text and (found := STEERING.search(text)):
                 yield holder, field + refusal(found)
