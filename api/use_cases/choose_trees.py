@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from datetime import datetime
 from functools import partial
 from typing import Final, NoReturn
 
@@ -37,13 +38,13 @@ async def require_bounded(services: Services, spec: JobSpec) -> None:
 
 
 async def _chosen(services: Services, spec: JobSpec, submitter: str) -> list[Chosen]:
-    trees, owner = services.feed.distro_trees, spec.owner or submitter
+    trees, owner, now = services.feed.distro_trees, spec.owner or submitter, services.clock()
     if trees.is_quick(spec.recipe_sets):
-        return [trees.choose(recipe_set, owner, spec.group) for recipe_set in spec.recipe_sets]
-    return await services.feed.undisturbed(partial(_choose_all, trees, spec, owner))
+        return [trees.choose(recipe_set, owner, spec.group, now) for recipe_set in spec.recipe_sets]
+    return await services.feed.undisturbed(partial(_choose_all, trees, spec, owner, now))
 
 
-def _choose_all(trees: DistroTrees, spec: JobSpec, owner: str) -> list[Chosen]:
+def _choose_all(trees: DistroTrees, spec: JobSpec, owner: str, now: datetime) -> list[Chosen]:
     """Choose the trees of all sets; runs in a thread."""
     began_seconds = time.thread_time()
     _require_bounded(trees, spec)
@@ -51,7 +52,7 @@ def _choose_all(trees: DistroTrees, spec: JobSpec, owner: str) -> list[Chosen]:
     for recipe_set in spec.recipe_sets:
         if time.thread_time() - began_seconds > MAX_CPU_SECONDS:
             _refuse(f"choosing its distro trees takes more than {MAX_CPU_SECONDS:g} s of CPU time")
-        chosen.append(trees.choose(recipe_set, owner, spec.group))
+        chosen.append(trees.choose(recipe_set, owner, spec.group, now))
     return chosen
 
 

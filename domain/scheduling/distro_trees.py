@@ -7,6 +7,7 @@ trees of a set in one lab, and rather on systems that it may have than on any.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from datetime import datetime
 from functools import partial
 from typing import NamedTuple, TypeAlias
 
@@ -44,10 +45,13 @@ class DistroTrees:
     def __init__(self, directory: Directory) -> None:
         self._installable = Installable(directory)
         self._kept: dict[tuple[Who, tuple[Want, ...]], Chosen] = {}
+        # The present systems with the trees that left lately, by the ids of these.
+        self._before: dict[tuple[int, ...], Installable] = {}
 
     def apply(self, recorded: Recorded) -> None:
         if self._installable.apply(recorded):
             self._kept.clear()
+            self._before.clear()
 
     def catch_up(self, most: int | None = None) -> bool:
         """Do now what the next choice would have to do first, for so many systems; whether that is all."""
@@ -72,8 +76,14 @@ class DistroTrees:
         wants = [_want(recipe) for recipe_set in recipe_sets for recipe in recipe_set.recipes]
         return self._installable.comparisons(wants)
 
-    def choose(self, recipe_set: RecipeSetSpec, owner: str, group: str | None) -> Chosen:
-        """For a job of this owner, on behalf of this group or of nobody."""
+    def choose(
+        self, recipe_set: RecipeSetSpec, owner: str, group: str | None, now: datetime | None = None
+    ) -> Chosen:
+        """Choose for a job of this owner, on behalf of this group or of nobody.
+
+        A set that no lab could run may have trees that left every lab during the day before `now`: the set
+        waits for them if that is not long ago. It stays hopeless, because the log may tell more.
+        """
         self.catch_up()
         who = self._installable.who(owner, group)
         wants = tuple(_want(recipe) for recipe in recipe_set.recipes)
@@ -81,7 +91,15 @@ class DistroTrees:
         if chosen is None:
             chosen = _choose(self._installable, wants, who)
             self._keep(who, wants, chosen)
-        return chosen
+        before = self._with_trees_away(now) if chosen.hopeless and now else None
+        return chosen if before is None else _choose(before, wants, who)._replace(hopeless=True)
+
+    def _with_trees_away(self, now: datetime) -> Installable | None:
+        """Return what could be installed with the trees that left lately; None if none did."""
+        trees = self._installable.trees_away(now)
+        if trees and tuple(trees) not in self._before:
+            self._before = {tuple(trees): self._installable.having(trees)}
+        return self._before.get(tuple(trees))
 
     def _keep(self, who: Who, wants: tuple[Want, ...], chosen: Chosen) -> None:
         if sum(map(_length, wants)) > KEPT_TEXT_LENGTH:

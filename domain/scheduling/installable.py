@@ -6,7 +6,9 @@ scheduler. What systems do is not followed, so none of them is known to be idle 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from copy import copy
+from datetime import datetime
 from itertools import islice
 from typing import Any, NamedTuple, TypeAlias
 
@@ -23,6 +25,7 @@ from domain.scheduling.availability import Availability
 from domain.scheduling.filter_key import FilterKey
 from domain.scheduling.labs import Distro, Labs
 from domain.scheduling.rules import could_install
+from domain.scheduling.trees_away import TreesAway
 from domain.scheduling.visible import Visible
 from domain.system import events as system
 from domain.system.state import System, evolve
@@ -82,6 +85,7 @@ class Installable:
         self._labs = Labs()
         self._available = Availability(self._labs)
         self._admitting = Admitting(directory, self._labs, Visible(directory, self._labs))
+        self._trees_away = TreesAway()
         self._systems: dict[str, System] = {}
         # Systems of which something is new, and whether that is more than who may submit there.
         self._stale: dict[str, bool] = {}
@@ -108,7 +112,7 @@ class Installable:
         elif kind == "pool":
             self._admit_again(self._admitting.pool_changed(name))
         elif kind == "distro-tree":
-            self._describe_tree(name)
+            self._describe_tree(name, recorded.recorded_at)
         elif kind == "lab-controller":
             self._available.serve(name, self._directory.is_serving(name))
             self._forget()
@@ -125,14 +129,16 @@ class Installable:
         self._stale[fqdn] = True
         self._forget()
 
-    def _describe_tree(self, name: str) -> None:
+    def _describe_tree(self, name: str, at: datetime) -> None:
         self._trees.clear()
         self._ordered = None
+        tree_id, before = int(name), self._labs.tree(int(name))
         entry = self._directory.get("distro-tree", name)
         if entry is None:
-            self._labs.remove_tree(int(name))
+            self._labs.remove_tree(tree_id)
         else:
-            self._labs.put_tree(int(name), entry.document)
+            self._labs.put_tree(tree_id, entry.document)
+        self._trees_away.changed(tree_id, before, self._labs.tree(tree_id), at)
         self._forget()
 
     def _forget(self) -> None:
@@ -153,6 +159,17 @@ class Installable:
                 self._available.put(known)
             self._admitting.admit(known)
         return not self._stale
+
+    def trees_away(self, now: datetime) -> dict[int, Mapping[str, Any]]:
+        """Return the last documents of the distro trees that left every lab during the last day."""
+        return self._trees_away.lately(now)
+
+    def having(self, trees: Mapping[int, Mapping[str, Any]]) -> Installable:
+        """Return the same systems with more distro trees, for questions until the next event."""
+        other = copy(self)
+        other._labs, other._ordered = self._labs.having(trees), None
+        other._trees, other._could, other._having, other._offered = {}, {}, {}, {}
+        return other
 
     # Questions
 
@@ -189,7 +206,7 @@ class Installable:
     def _all_trees(self) -> NewestFirst:
         if self._ordered is None:
             self._ordered = NewestFirst(
-                {**document, "id": tree_id} for tree_id, document in self._directory.trees()
+                {**document, "id": tree_id} for tree_id, document in self._labs.trees()
             )
         return self._ordered
 

@@ -6,6 +6,7 @@ A system keeps its number for as long as the process lives: numbers ascend in th
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping
+from copy import copy
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from domain.requirements import Columns
@@ -143,6 +144,20 @@ class Labs:
 
     def remove_tree(self, tree_id: int) -> None:
         self._trees.pop(tree_id, None)
+
+    def tree(self, tree_id: int) -> Mapping[str, Any] | None:
+        """Return the document of a tree, or None."""
+        return self._trees.get(tree_id)
+
+    def trees(self) -> Iterable[tuple[int, Mapping[str, Any]]]:
+        """Return all trees with their ids."""
+        return self._trees.items()
+
+    def having(self, trees: Mapping[int, Mapping[str, Any]]) -> Labs:
+        """Return these labs with more distro trees. Both share all else: the result is for questions only."""
+        labs = copy(self)
+        labs._trees = {**self._trees, **trees}
+        return labs
 
     def distro(self, tree_id: int | None) -> Distro | None:
         """A tree that is known."""

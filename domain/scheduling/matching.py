@@ -13,31 +13,57 @@ def match(wants: Sequence[int]) -> list[int] | None:
     The recipes with the fewest candidates choose first; a recipe without a free candidate makes others move
     along the shortest augmenting path.
     """
-    if not all(wants):
-        return None
-    matching = _Matching(wants)
-    order = sorted(range(len(wants)), key=lambda index: wants[index].bit_count())
-    if all(matching.add(index) for index in order):
-        return matching.numbers
-    return None
+    matching = Matching(wants)
+    return matching.numbers if matching.complete() else None
 
 
-class _Matching:
-    """Mutable: `add` the recipes one after another."""
+class Matching:
+    """Systems of several recipes, a different one for each. Mutable.
+
+    `numbers` are the systems by the index of their recipe.
+    """
 
     def __init__(self, wants: Sequence[int]) -> None:
         self.numbers = [-1] * len(wants)
-        self._wants = wants
+        self._wants = list(wants)
         self._owner: dict[int, int] = {}
         self._taken = 0
 
-    def add(self, index: int) -> bool:
-        """Give the recipe a system; False where that is impossible beside the recipes already added.
+    def complete(self) -> bool:
+        """Give each recipe a system; return False where that is impossible."""
+        if not all(self._wants):
+            return False
+        order = sorted(range(len(self._wants)), key=lambda index: self._wants[index].bit_count())
+        return all(self._add(index) for index in order)
+
+    def can_have(self, index: int, number: int) -> bool:
+        """Return whether a recipe can have one of its candidates while each other recipe has one, too.
+
+        The matching is complete before and after; a recipe that has the system moves.
+        """
+        before, bit = self.numbers[index], 1 << number
+        if number == before:
+            return True
+        self._taken &= ~(1 << before)
+        if self._taken & bit and not self._add(self._owner[number], seen=bit):
+            self._taken |= 1 << before
+            return False
+        self._taken |= bit
+        self.numbers[index], self._owner[number] = number, index
+        return True
+
+    def fix(self, index: int, number: int) -> None:
+        """Give a recipe the system that it can have, for good."""
+        assert self.can_have(index, number), "a recipe is given what it can have"
+        self._wants[index] = 1 << number
+
+    def _add(self, index: int, seen: int = 0) -> bool:
+        """Give the recipe a system that is not `seen`; False where that is impossible beside the others.
 
         The search is breadth first, so it looks at each recipe once: several recipes with the same candidates
         cost hardly more than one.
         """
-        seen, asked_by, queue = 0, dict[int, int](), [index]
+        asked_by, queue = dict[int, int](), [index]
         for asking in queue:
             fresh = self._wants[asking] & ~seen
             free = fresh & ~self._taken

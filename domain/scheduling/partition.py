@@ -155,12 +155,9 @@ class Partition:
 
     def _tree_changed(self, name: str, at: datetime) -> None:
         tree_id = int(name)
-        was_somewhere = bool(self.labs.labs_with(tree_id))
+        before = self.labs.tree(tree_id)
         self._describing.tree_changed(name)
-        if self.labs.labs_with(tree_id):
-            self.trees_away.arrived(tree_id)
-        elif was_somewhere:
-            self.trees_away.left(tree_id, at)
+        self.trees_away.changed(tree_id, before, self.labs.tree(tree_id), at)
         self.holders.clear()
 
     def _put_system(self, system: System) -> None:

@@ -1,13 +1,14 @@
-"""Distro trees that have left every lab, and since when (design section 4.5).
+"""Distro trees that have left every lab, since when, and what they were (design section 4.5).
 
-A tree that is deleted and put again by some script is away for seconds: sets wait for it a while.
+A tree that is deleted and put again by some script is away for seconds: sets wait for it a while. A set that
+is submitted meanwhile is judged as if the tree were still as it was, and in the same labs.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
-from typing import Final
+from typing import Any, Final, NamedTuple
 
 # A constant of policy version 5: sets are given up when a tree has been away for that long.
 AWAY_SECONDS: Final = 600
@@ -15,37 +16,68 @@ AWAY_SECONDS: Final = 600
 KEPT_SECONDS: Final = 86_400
 
 
+class Away(NamedTuple):
+    """A distro tree: the time at which the database recorded its leaving, and its last document."""
+
+    since: datetime
+    document: Mapping[str, Any]
+
+
 class TreesAway:
-    """Distro trees that left every lab, with the times at which the database recorded that. Mutable."""
+    """Distro trees that left every lab. Mutable."""
 
     def __init__(self) -> None:
-        self._since: dict[int, datetime] = {}
+        self._away: dict[int, Away] = {}
 
-    def left(self, tree_id: int, at: datetime) -> None:
-        """Note that the last lab has lost the tree."""
-        self._since[tree_id] = at
-        self._forget(at - timedelta(seconds=KEPT_SECONDS))
-
-    def arrived(self, tree_id: int) -> None:
-        self._since.pop(tree_id, None)
+    def changed(
+        self, tree_id: int, before: Mapping[str, Any] | None, after: Mapping[str, Any] | None, at: datetime
+    ) -> None:
+        """Note a change of the document of a tree; without a document the tree is removed."""
+        if is_in_a_lab(after):
+            self._away.pop(tree_id, None)
+        elif before is not None and is_in_a_lab(before):
+            self._away[tree_id] = Away(at, before)
+            self._forget(at - timedelta(seconds=KEPT_SECONDS))
 
     def is_away(self, tree_id: int | None, at: datetime) -> bool:
         """Return whether a lab had the tree less than 600 s ago, and none has it now."""
-        since = None if tree_id is None else self._since.get(tree_id)
-        return since is not None and at < since + timedelta(seconds=AWAY_SECONDS)
+        return self.document(tree_id, at) is not None
+
+    def document(self, tree_id: int | None, at: datetime) -> Mapping[str, Any] | None:
+        """Return the last document of a tree that left every lab less than 600 s ago, or None."""
+        away = None if tree_id is None else self._away.get(tree_id)
+        if away is None or at >= away.since + timedelta(seconds=AWAY_SECONDS):
+            return None
+        return away.document
+
+    def last(self, tree_id: int | None) -> Mapping[str, Any] | None:
+        """Return the last document of a tree that has left every lab; None if that is long ago."""
+        away = None if tree_id is None else self._away.get(tree_id)
+        return None if away is None else away.document
+
+    def lately(self, now: datetime) -> dict[int, Mapping[str, Any]]:
+        """Return the last documents of all trees that left every lab during the last day."""
+        since = now - timedelta(seconds=KEPT_SECONDS)
+        return {tree_id: away.document for tree_id, away in self._away.items() if away.since > since}
 
     def first_of(self, tree_ids: Iterable[int | None]) -> int | None:
         """Return the first of these trees that has left every lab lately, or None, for explanations."""
-        return next((tree_id for tree_id in tree_ids if tree_id in self._since), None)
+        return next((tree_id for tree_id in tree_ids if tree_id in self._away), None)
 
     def _forget(self, before: datetime) -> None:
         """Drop the entries before a time; entries are in the order of their times."""
-        while self._since and next(iter(self._since.values())) < before:
-            del self._since[next(iter(self._since))]
+        while self._away and next(iter(self._away.values())).since < before:
+            del self._away[next(iter(self._away))]
 
-    def plain(self) -> dict[str, datetime]:
-        return {str(tree_id): since for tree_id, since in self._since.items()}
+    def plain(self) -> dict[str, dict[str, Any]]:
+        return {str(tree_id): away._asdict() for tree_id, away in self._away.items()}
 
-    def restore(self, values: Mapping[str, str]) -> None:
+    def restore(self, values: Mapping[str, Mapping[str, Any]]) -> None:
         """Restore the entries from the result of `plain`, in which times are texts."""
-        self._since = {int(tree_id): datetime.fromisoformat(since) for tree_id, since in values.items()}
+        for tree_id, away in values.items():
+            self._away[int(tree_id)] = Away(datetime.fromisoformat(away["since"]), away["document"])
+
+
+def is_in_a_lab(document: Mapping[str, Any] | None) -> bool:
+    """Return whether a lab has the distro tree of a document."""
+    return document is not None and any(document["urls"].values())

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 from domain.recipe.state import Recipe
+from domain.scheduling.labs import Labs
 from domain.scheduling.partition import Partition
 
 # A reason is read in a table: of many labs, recipes or trees the first say enough.
@@ -13,20 +14,21 @@ MOST_NAMED: Final = 4
 
 
 def called(partition: Partition, tree_id: int | None) -> str:
-    """`60 (Fedora-44)`; the number alone where nobody knows the tree any more."""
+    """Return `60 (Fedora-44)`, or the number alone for a tree that was removed long ago."""
     entry = partition.directory.get("distro-tree", str(tree_id))
-    return str(tree_id) if entry is None else f"{tree_id} ({entry.document['name']})"
+    document = partition.trees_away.last(tree_id) if entry is None else entry.document
+    return str(tree_id) if document is None else f"{tree_id} ({document['name']})"
 
 
-def where(partition: Partition, tree_ids: Iterable[int | None]) -> str:
+def where(partition: Partition, labs: Labs, tree_ids: Iterable[int | None]) -> str:
     """`60 (Fedora-44) is in lab.south; 3 (Fedora-44) is in lab.east, lab.west`."""
-    return _listed([_where(partition, tree_id) for tree_id in dict.fromkeys(tree_ids)], "; ")
+    return _listed([_where(partition, labs, tree_id) for tree_id in dict.fromkeys(tree_ids)], "; ")
 
 
-def where_of_each(partition: Partition, recipes: Iterable[Recipe]) -> str:
+def where_of_each(partition: Partition, labs: Labs, recipes: Iterable[Recipe]) -> str:
     """`recipes 1, 2: 60 (Fedora-44) is in lab.south; recipe 3: ...`, of all that install a tree."""
     trees = {recipe.recipe_id: recipe.distro_tree_id for recipe in recipes if recipe.distro is None}
-    return _of_each({recipe_id: _where(partition, tree_id) for recipe_id, tree_id in trees.items()})
+    return _of_each({recipe_id: _where(partition, labs, tree_id) for recipe_id, tree_id in trees.items()})
 
 
 def which_fits_where(labs: Mapping[int, Sequence[str]]) -> str:
@@ -43,10 +45,8 @@ def _of_each(told: Mapping[int, str]) -> str:
     return _listed(list(each), "; ")
 
 
-def _where(partition: Partition, tree_id: int | None) -> str:
-    return (
-        f"{called(partition, tree_id)} is in {_listed(sorted(partition.labs.labs_with(tree_id))) or 'no lab'}"
-    )
+def _where(partition: Partition, labs: Labs, tree_id: int | None) -> str:
+    return f"{called(partition, tree_id)} is in {_listed(sorted(labs.labs_with(tree_id))) or 'no lab'}"
 
 
 def _listed(words: Sequence[str], between: str = ", ") -> str:

@@ -18,10 +18,13 @@ Made from the tables in `domain/`, by `{REGENERATE}`; change those, not this pag
 drawn is refused.
 """
 
+NOT_YET = """Nothing makes some of the moves yet: those of preemption, and those from
+waiting back to scheduled, assigned or queued, which come with resource locks."""
+
 MACHINES: tuple[tuple[str, str, Lifecycle], ...] = (
     (
         "Recipe",
-        "Finished recipes never change.",
+        f"Finished recipes never change. {NOT_YET}",
         RECIPE,
     ),
     ("System usage", "What a system does now. While a recipe has it, the two move in one commit.", USAGE),

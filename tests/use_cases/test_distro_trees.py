@@ -167,3 +167,9 @@ def test_submission__beyond_the_budget_of_cpu_time__is_refused(
     monkeypatch.setattr(choose_trees, "MAX_CPU_SECONDS", -1.0)
     with pytest.raises(FaultyInput, match="of CPU time"):
         town.scene.door.ask(lambda services, _: distro_trees(services, _with_patterns(999), "bob"))
+
+
+def test_submission__tree_was_removed_a_moment_ago__has_it_all_the_same(town: Town) -> None:
+    spec = _wanted(recipe({"and": []}, "tree-1").distro_requires)
+    town.happens("distro-tree/1", directory.DistroTreeRemoved())
+    assert trees(town, spec) == [1]

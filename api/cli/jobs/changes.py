@@ -78,7 +78,7 @@ def set_priority(client: Client, output: Output, recipe_set_id: int, priority: s
 @click.argument("recipe_id", metavar="RECIPE", type=ID)
 @remote
 def give_back(client: Client, output: Output, recipe_id: int) -> None:
-    """Return the system that a recipe keeps since its tasks have ended."""
+    """Return the system that a recipe keeps after its tasks, or after it was given up (reservesys)."""
     answer = client.post(f"/recipes/{recipe_id}/return")
     said = "returned its system" if answer.get("returned", True) else "had finished already"
     output.line(answer, f"recipe {recipe_id} {said}")

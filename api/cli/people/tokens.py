@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 token = Group("token", help="Make access tokens, list and revoke them.")
-token.add_command(list_command("list", TOKENS, "List tokens: yours, or as an admin everybody's."))
+token.add_command(list_command("list", TOKENS, "List your tokens, or as an admin or auditor all tokens."))
 
 
 @token.command

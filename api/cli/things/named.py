@@ -71,7 +71,9 @@ def group_of(name: str, kind: Kind, text: str, show_one: Show = show_one) -> Gro
     def show(client: Client, output: Output, name: str, as_of: str | None) -> None:
         show_one(client, output, kind, name, as_of)
 
-    @made.command(help=f"Delete a {kind.called}; the log keeps what it was, and putting it brings it back.")
+    @made.command(
+        help=f"Delete a {kind.called}. The log keeps its past; one put under the same name later begins anew."
+    )
     @kind.argument
     @remote
     def delete(client: Client, output: Output, name: str) -> None:

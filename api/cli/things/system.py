@@ -75,7 +75,8 @@ def set_properties(client: Client, output: Output, fqdn: str, changes: tuple[str
 def set_condition(client: Client, output: Output, fqdn: str, condition: str, reason: str) -> None:
     """Make FQDN Automated, Manual, Broken or Removed.
 
-    Broken and Removed abort the recipe that runs there; one that has not started goes back to the queue.
+    Broken and Removed abort a recipe that has started there. A recipe that has not started goes back to the
+    queue; a Broken system stays with a recipe that forces it.
     """
     body = {"condition": condition, "reason": reason}
     _patch(client, output, fqdn, body, f"is now {condition}", f"was {condition} already")

@@ -5,12 +5,12 @@ from __future__ import annotations
 from itertools import permutations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from domain.scheduling import matching
 from domain.scheduling.bitmaps import numbers_in
-from domain.scheduling.matching import match
+from domain.scheduling.matching import Matching, match
 
 SYSTEMS = 5
 
@@ -27,6 +27,28 @@ def test_match__any_wants__finds_one_exactly_where_trying_all_finds_one(wants: l
     if matched is not None:
         assert len(set(matched)) == len(wants)
         assert all(number in numbers_in(want) for want, number in zip(wants, matched, strict=True))
+
+
+@settings(deadline=None)
+@given(st.lists(st.integers(1, 2**SYSTEMS - 1), min_size=1, max_size=SYSTEMS), st.data())
+def test_can_have__some_fixed_others_asked__as_matching_the_rest_from_the_beginning(
+    wants: list[int], data: st.DataObject
+) -> None:
+    matching = Matching(wants)
+    if not matching.complete():
+        return
+    left = data.draw(st.permutations(range(len(wants))))
+    taken = 0
+    while left:
+        index = left.pop()
+        asked = data.draw(st.permutations(list(numbers_in(wants[index] & ~taken))))
+        possible = [
+            number for number in asked if by_trying([wants[other] & ~(taken | 1 << number) for other in left])
+        ]
+        assert [number for number in asked if matching.can_have(index, number)] == possible
+        matching.fix(index, possible[0])
+        taken |= 1 << possible[0]
+    assert sum(1 << number for number in matching.numbers) == taken
 
 
 def test_match__first_choices_collide__the_taker_moves_on() -> None:

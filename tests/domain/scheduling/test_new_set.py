@@ -6,6 +6,7 @@ import pytest
 
 from domain.recipe.events import RecipeAssigned, RecipeQueued, RecipeScheduled
 from domain.scheduling.decide import decide
+from domain.scheduling.matching import Matching
 from domain.scheduling.reasons import NO_IDLE_SYSTEM
 from domain.scheduling.triggers import Triggers
 from replay.audit import from_recorded
@@ -54,6 +55,27 @@ def test_new_set__choices_that_would_collide__all_of_it_starts_at_once(world: Wo
     world.settle()
     assert set(world.states(*ids)) == {"waiting"}
     assert {world.system_of(recipe_id) for recipe_id in ids} == {"a", "b", "c"}
+
+
+def test_new_set__many_recipes__are_matched_once_and_then_moved_one_by_one(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    count, searched = 40, 0
+    search = Matching._add
+
+    def counted(self: Matching, *args: int) -> bool:
+        nonlocal searched
+        searched += 1
+        return search(self, *args)
+
+    monkeypatch.setattr(Matching, "_add", counted)
+    names = [f"m{number:02}" for number in range(count)]
+    world.add_idle(*names)
+    ids = world.submit_set([ANY] * (count // 2) + [named(*names[: count // 2])] * (count // 2))
+    world.settle()
+    assert set(world.states(*ids)) == {"waiting"}
+    # Whether some lab could serve it, where it can start, and one move for each grant.
+    assert searched <= 3 * count
 
 
 def test_new_set__one_lab_has_enough_idle__takes_them_there(two_labs: World) -> None:

@@ -62,4 +62,4 @@ def test_distro_tree__left_before_a_new_set_is_answered__the_set_waits_for_it(wo
     world.remove_tree(1)
     assert run_loop(world).decisions == []
     (answer,) = world.settle()
-    assert answer.events == ((f"recipe/{new}", RecipeQueued(reason=f"{TREE_AWAY}: 1")),)
+    assert answer.events == ((f"recipe/{new}", RecipeQueued(reason=f"{TREE_AWAY}: 1 (tree-1)")),)

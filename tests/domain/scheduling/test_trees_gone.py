@@ -6,17 +6,23 @@ from datetime import timedelta
 
 import orjson
 
+from domain.scheduling.decide import decide
 from domain.scheduling.explaining.waiting import Asked, why_it_waits
 from domain.scheduling.reasons import (
     DISTRO_LEFT,
+    NO_ACCESS,
     NO_DISTRO_TREE,
+    NO_LAB_FOR_ALL,
+    NO_MATCH_HAS_THE_TREE,
+    NO_SYSTEM_MATCHES,
+    NO_SYSTEM_OF_THE_ARCH,
     SIBLING_IMPOSSIBLE,
     SIBLING_TREE_AWAY,
     TREE_AWAY,
 )
 from domain.scheduling.snapshot import pieces, restored
 from domain.scheduling.trees_away import AWAY_SECONDS
-from tests.domain.scheduling.given_reasons import reasons
+from tests.domain.scheduling.given_reasons import reasons, reasons_to_abort
 from tests.domain.scheduling.labs import occupy, wanting
 from tests.domain.scheduling.ticking import tick
 from tests.domain.scheduling.tree_wants import OWN
@@ -34,8 +40,7 @@ def test_distro_tree__left_every_lab__waiting_set_is_given_up(world: World) -> N
     world.settle()
     world.remove_tree(2)
     found = tick(world, AWAY_SECONDS)
-    # Its name went with it.
-    left = f"{DISTRO_LEFT}: 2"
+    left = f"{DISTRO_LEFT}: 2 (tree-2)"
     assert reasons(found.decisions) == {f"recipe/{first}": SIBLING_IMPOSSIBLE, f"recipe/{first + 1}": left}
     assert (found.causes, found.findings.distro_trees_left) == (["timer/distro-tree/2"], 1)
     assert world.states(runs["a"], second) == ["waiting", "queued"]
@@ -97,7 +102,7 @@ def test_distro_tree__deleted_and_put_again_within_a_turn__nobody_is_given_up(wo
     assert tick(world).decisions == []
     assert tick(world, AWAY_SECONDS - 1).decisions == []
     host = world.partition.sets.recipes[waiting]
-    assert why_it_waits(world.partition, host, Asked(most=1)).summary == f"{TREE_AWAY}: 1"
+    assert why_it_waits(world.partition, host, Asked(most=1)).summary == f"{TREE_AWAY}: 1 (tree-1)"
     world.put_tree(1, "x86_64", ["lab-1"])
     assert tick(world, 10 * AWAY_SECONDS).decisions == []
     world.complete(runs)
@@ -142,7 +147,11 @@ def test_set__submitted_while_its_tree_is_away__waits_and_starts_when_it_is_back
     world.now += timedelta(seconds=AWAY_SECONDS - 1)
     first, second = world.submit_set([ANY, ANY], guests={0: [2]})
     found = world.settle()
-    expected = {first: f"{TREE_AWAY}: 2", first + 1: f"{TREE_AWAY}: 2", second: SIBLING_TREE_AWAY}
+    expected = {
+        first: f"{TREE_AWAY}: 2 (tree-2)",
+        first + 1: f"{TREE_AWAY}: 2 (tree-2)",
+        second: SIBLING_TREE_AWAY,
+    }
     assert reasons(found) == {f"recipe/{number}": reason for number, reason in expected.items()}
     assert world.states(first, second) == ["queued", "queued"]
     world.put_tree(2, "x86_64", ["lab-1"])
@@ -175,6 +184,63 @@ def test_set__a_sibling_could_never_run__is_given_up_though_a_tree_is_away(world
     found = world.settle()
     assert reasons(found)[f"recipe/{second}"] == NO_DISTRO_TREE
     assert world.states(first, second) == ["aborted", "aborted"]
+
+
+def test_set__tree_away_and_no_system_matches__is_given_up_with_that_reason(world: World) -> None:
+    world.add_idle("a")
+    world.remove_tree(1)
+    first, second = world.submit_set([ANY, named("nobody")])
+    expected = {f"recipe/{first}": SIBLING_IMPOSSIBLE, f"recipe/{second}": NO_SYSTEM_MATCHES}
+    assert reasons_to_abort(world) == expected
+
+
+def test_set__tree_away_and_too_few_systems__is_given_up(world: World) -> None:
+    world.add_idle("a")
+    world.remove_tree(1)
+    world.submit_set([ANY, ANY])
+    (reason,) = set(reasons_to_abort(world).values())
+    assert reason.startswith(NO_LAB_FOR_ALL)
+
+
+def test_set__tree_away_and_nobody_may_submit_there__is_given_up(world: World) -> None:
+    world.add_idle("a")
+    world.open_system("a", {"permission": "submit", "user": "bob", "maximum_effective_priority": "Urgent"})
+    world.remove_tree(1)
+    recipe = world.submit(ANY, owner="ada-2")
+    assert reasons_to_abort(world) == {f"recipe/{recipe}": NO_ACCESS}
+
+
+def test_set__tree_away_is_of_another_architecture__is_given_up(world: World) -> None:
+    world.put_tree(2, "s390x", ["lab-1"])
+    world.add_idle("a")
+    world.remove_tree(2)
+    recipe = world.submit(ANY, 2)
+    assert reasons_to_abort(world) == {f"recipe/{recipe}": f"{NO_SYSTEM_OF_THE_ARCH}: 2 (tree-2) is in lab-1"}
+
+
+def test_set__tree_away_was_in_another_lab__is_given_up(world: World) -> None:
+    """Were the tree still there, the set would be given up at once, too."""
+    world.add_lab("lab-2")
+    world.put_tree(2, "x86_64", ["lab-2"])
+    world.add_system("b", lab="lab-2")
+    world.add_idle("a")
+    world.put_tree(2, "x86_64", [])
+    recipe, other = world.submit(named("a"), 2), world.submit(named("b"), 2)
+    found = reasons(world.settle())
+    assert found == {
+        f"recipe/{recipe}": f"{NO_MATCH_HAS_THE_TREE}: 2 (tree-2) is in lab-2",
+        f"recipe/{other}": f"{TREE_AWAY}: 2 (tree-2)",
+    }
+
+
+def test_set__tree_away__scheduler_that_begins_with_a_snapshot_gives_up_the_same(world: World) -> None:
+    world.put_tree(2, "s390x", ["lab-1"])
+    world.add_idle("a")
+    world.remove_tree(2)
+    world.submit(ANY, 2)
+    world.submit(ANY)
+    partition = restored(orjson.loads(orjson.dumps(list(pieces(world.partition)))))
+    assert [each.events for each in decide(partition, 9)] == [each.events for each in world.decide(9)]
 
 
 def test_trees_away__scheduler_begins_with_a_snapshot__knows_them(world: World) -> None:

@@ -1,0 +1,140 @@
+"""The numbers in the docs, compared with the constants of the code."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+
+import pytest
+
+from api import attempts, faulty_logins, parsing, under_way
+from api.bench import all_cases
+from api.bench.cases import submit as bench_submit
+from api.bench.limits import database as bench_database
+from api.client import inventory_file
+from api.explaining import explainer
+from api.intake import limits
+from api.rest import routes
+from api.rest.contract import operation, query_values
+from api.rest.contract.inputs import systems as system_inputs
+from api.rest.contract.queries import Page, Summed
+from api.rest.middleware import gate
+from api.rest.resources import commands, matches, readiness
+from api.rest.serving import patience, protocol
+from api.settings import Settings
+from api.store import contacts, sql
+from api.use_cases import choose_trees, log_in
+from api.watching import capacity, recent, watcher
+from api.workers import clocks
+from domain.directory import passwords
+from domain.recipe import watchdog
+from domain.recipe_set import keeping, reports
+from domain.requirements import comparisons
+from domain.scheduling import timers, trees_away
+from domain.system import failures
+from tests.docs.page import TOP
+
+SET = Settings.read({})
+MIB, KIB, GIB = 1 << 20, 1 << 10, 1 << 30
+SPARE_CONNECTIONS = capacity.KEPT_CONNECTIONS + capacity.KEPT_FILES
+
+*MOST_CASES, LAST_CASE = (f"`{case}`" for run in all_cases.RUNS if run.grows for case in run.cases)
+GROWING = f"{', '.join(MOST_CASES)} and {LAST_CASE}"
+
+HTTP = (
+    f"504 after {SET.position_wait_seconds:g} s (`LABLEDGER_POSITION_WAIT_SECONDS`)",
+    f"take `limit` ({query_values.MAX_LIMIT:,} at most; {Page().limit} where nothing is said",
+    f"of `/system-usage` and `/log-usage` {Summed().limit:,})",
+    f"the first {limits.FAULT_LIMIT} of them",
+    f"A body has at most {operation.MAX_BODY_BYTES // MIB} MiB",
+    f"`/updates` and `/inventory` {operation.MAX_BATCH_BYTES // MIB} MiB",
+    f"`/login` {operation.MAX_LOGIN_BYTES // KIB} KiB (413)",
+    f"{SET.requests_per_second:,} requests a second (`LABLEDGER_REQUESTS_PER_SECOND`)",
+    f"after {attempts.ATTEMPTS} wrong passwords for a name",
+    f"or {attempts.ATTEMPTS_OF_ADDRESS} from one address",
+    f"at most {choose_trees.MAX_COMPARISONS:,} comparisons",
+    f"{choose_trees.MAX_CPU_SECONDS:g} s of CPU time",
+    f"a device as {comparisons.DEVICE_COST}",
+    f"at most {SET.max_log_bytes_per_day // GIB} GiB of log a day",
+    f"{SET.max_unfinished_recipes:,} unfinished recipes (409)",
+    f"{SET.max_live_tokens} live tokens (409)",
+    f"{under_way.MAX_REQUESTS} requests under way, {under_way.MAX_WAITING_READS} of them reads",
+    f"{under_way.MAX_BODY_BYTES_OF_CALLER // MIB} MiB of bodies",
+    f"All bodies together have {under_way.MAX_BODY_BYTES // MIB} MiB",
+    f"from {parsing.MIN_LONG_BYTES // KIB} KiB on",
+    f"After {faulty_logins.MAX_FAULTY} logins within a minute",
+    f"A client has {SET.request_seconds:g} s for the head of a request",
+    f"for each {patience.PROGRESS_BYTES // KIB} KiB of its body",
+    f"and {SET.keepalive_seconds:g} s between requests",
+    f"A head has at most {protocol.MAX_HEAD_BYTES // KIB} KiB (431)",
+    f"for a token of {log_in.LASTING.total_seconds() / 3600:g} hours",
+    f"takes {system_inputs.MOST_IMPORTED:,} systems at most",
+    f"After {explainer.PATIENCE_SECONDS:g} s the answer is 503",
+    f"has {matches.MOST_TOLD:,} lines at most",
+    f"for one lab {commands.MAX_WAITING} requests may wait",
+    f"at first {failures.BROKEN_AFTER}",
+    f"A recipe takes {reports.MAX_RESULTS:,} results and {reports.MAX_LOGS:,} logs",
+    f"was not heard for {timers.SILENT_AFTER_SECONDS} s",
+    f"at most some {sql.PAGE_BYTES // MIB} MiB of events",
+    f"has at least {passwords.LEAST} characters",
+    f"keeps the system for {keeping.DEFAULT_SECONDS // 3600} hours",
+    f"{watchdog.FIRST_TASK_SECONDS:,} s until the first task, then {watchdog.TASK_SECONDS:,} s",
+    f"to {contacts.GRAIN_SECONDS:g} s",
+)
+WATCHING = (
+    f"retry: {watcher.RETRY_SECONDS * 1000:g}",
+    f"After {watcher.PING_SECONDS:g} s of silence",
+    f"does not take {watcher.PIECE_BYTES // 1024} kB in {watcher.WRITE_SECONDS:g} s",
+    f"the last {recent.RECENT_EVENTS:,} events or {recent.RECENT_BYTES // MIB} MB",
+    f"a process takes {capacity.MAX_WATCHERS:,} watchers",
+    f"{SPARE_CONNECTIONS} are kept for everything else",
+)
+OPERATION = (
+    f"at most {readiness.MOST_LAG_EVENTS:,} events and {readiness.MOST_LAG_SECONDS:g} s behind",
+    f"has looked at the log within {readiness.MOST_UNREAD_SECONDS:g} s",
+    f"after {gate.MOST_UNREAD_SECONDS:g} s without it refuses every token",
+    f"it answers within {readiness.ANSWER_SECONDS:g} s",
+    f"less {capacity.KEPT_FILES} that it needs itself, and {capacity.MAX_CONNECTIONS:,} at most",
+    f"all places but {capacity.KEPT_CONNECTIONS}, and {capacity.MAX_WATCHERS:,} at most",
+    f"differ by more than {clocks.MAX_DIFFERENCE_SECONDS} s",
+    f"{clocks.SETTLING_SECONDS // 60} minutes after",
+)
+ROWS = {
+    "docs/http.md": HTTP,
+    "docs/watching.md": WATCHING,
+    "docs/operation.md": OPERATION,
+    "docs/how-to/run-a-lab.md": (f"Up to {inventory_file.AT_ONCE} systems are one commit",),
+    "docs/scheduling.md": (f"away from every lab for {trees_away.AWAY_SECONDS} s",),
+    "docs/performance.md": (
+        f"{bench_submit.CLIENTS} clients submit for `--seconds`",
+        f"{bench_database.GRANTS_AT_ONCE} allocations to a commit",
+        f"measures every case, {GROWING} at a hundredth, a tenth and the whole",
+    ),
+    "docs/decisions/0012-silent-labs.md": (f"older than {timers.SILENT_AFTER_SECONDS} s",),
+    "docs/decisions/0024-quotas.md": (
+        f"{SET.max_log_bytes_per_day // GIB} GiB | 429",
+        f"{SET.max_unfinished_recipes:,} | 409",
+        f"{SET.max_live_tokens} | 409",
+    ),
+}
+
+
+@cache
+def text(page: str) -> str:
+    return " ".join((TOP / page).read_text("utf-8").split())
+
+
+@pytest.mark.parametrize(("page", "said"), [(page, said) for page, rows in ROWS.items() for said in rows])
+def test_number__of_a_page__is_that_of_the_code(page: str, said: str) -> None:
+    assert said in text(page)
+
+
+def test_scheduling_page__files_of_its_folder__names_each() -> None:
+    files = {file.name for file in (TOP / "domain" / "scheduling").glob("*.py")} - {"__init__.py"}
+    assert {name for name in files if f"`{name}`" not in text("docs/scheduling.md")} == set()
+
+
+def test_clients_page__open_paths__are_those_without_a_role() -> None:
+    (said,) = re.findall(r"It is open to everybody, as are (.*?);", text("docs/how-to/write-a-client.md"))
+    opened = {path for path, route in routes.ROUTES.items() if routes.EVERYBODY in route.roles.values()}
+    assert {*re.findall(r"`([^`]+)`", said), "/openapi.json"} == opened
