@@ -184,4 +184,4 @@ def test_system__registered_by_a_lab_controller__belongs_to_its_user(
     else:
         with pytest.raises(NotPermitted, match="an admin gives them another owner"):
             town.ask(*asked)
-        assert town.state("system/new") is None
+        assert town.known("system", "new") is None

@@ -79,7 +79,7 @@ def test_last_heard__any_request_of_its_token__moves_it_without_an_event(
         ("DELETE", "/lab-controllers/{fqdn}", 403),
         ("GET", f"/lab-controllers/{EAST}/commands", 403),
         ("GET", "/recipes/999999999", 404),
-        ("POST", "/lab-controllers/{fqdn}/updates", 422),
+        ("POST", "/lab-controllers/{fqdn}/updates", 415),
     ],
 )
 def test_last_heard__request_is_refused__moves_it_too(
