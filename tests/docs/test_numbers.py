@@ -18,7 +18,7 @@ from api.rest import routes
 from api.rest.contract import operation, query_values
 from api.rest.contract.inputs import systems as system_inputs
 from api.rest.contract.queries import Page, Summed
-from api.rest.middleware import gate
+from api.rest.middleware import gate, packed
 from api.rest.resources import commands, matches, readiness
 from api.rest.serving import patience, protocol
 from api.settings import Settings
@@ -45,6 +45,7 @@ HTTP = (
     f"504 after {SET.position_wait_seconds:g} s (`LABLEDGER_POSITION_WAIT_SECONDS`)",
     f"take `limit` ({query_values.MAX_LIMIT:,} at most; {Page().limit} where nothing is said",
     f"of `/system-usage` and `/log-usage` {Summed().limit:,})",
+    f"Answers of {packed.LEAST_BYTES // KIB} KiB and more are compressed",
     f"the first {limits.FAULT_LIMIT} of them",
     f"A body has at most {operation.MAX_BODY_BYTES // MIB} MiB",
     f"`/updates` and `/inventory` {operation.MAX_BATCH_BYTES // MIB} MiB",
