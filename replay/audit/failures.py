@@ -42,6 +42,9 @@ class BrokenWhenFailing(Invariant):
         # The job and the distro of each unfinished recipe.
         self._recipes: dict[str, tuple[Any, Any]] = {}
         self._rows: dict[str, Row] = {}
+        # Rows that a run has ended in this commit. A system that is kept runs before its failure is recorded,
+        # and its row goes on.
+        self._ended: dict[str, Row] = {}
         self._failed: list[Record] = []
         self._due: dict[str, Record] = {}
 
@@ -53,6 +56,9 @@ class BrokenWhenFailing(Invariant):
                 self._recipes[record.name] = record.data.get("job_id"), _distro(record.data)
         elif record.topic == FAILED:
             yield from self._fails(world, record)
+        elif record.topic == "system.running":
+            if record.name in self._rows:
+                self._ended[record.name] = self._rows.pop(record.name)
         elif record.kind == "system":
             self._rows.pop(record.name, None)
             if record.data.get("condition") == "Broken":
@@ -63,7 +69,8 @@ class BrokenWhenFailing(Invariant):
         self._failed.append(record)
         if system is None or failed is None:
             return
-        row = self._rows.setdefault(record.name, Row({}, {}))
+        before = self._ended.pop(record.name, None) or self._rows.get(record.name)
+        row = self._rows[record.name] = before or Row({}, {})
         row.jobs[failed[0]] = row.distros[failed[1]] = None
         jobs, distros = len(row.jobs), len(row.distros)
         recorded = len(record.data["jobs"]), len(record.data["distros"])
@@ -83,6 +90,7 @@ class BrokenWhenFailing(Invariant):
                 what = f"{record.subject} was not provisioned for it, and it is {recipe.state}"
                 yield self.broken([record.position], [recipe.subject, record.subject], what)
         self._due.clear()
+        self._ended.clear()
         self._failed.clear()
         for record in commit.records:
             if record.kind == "recipe" and record.happened in FINISHED:

@@ -73,6 +73,21 @@ def test_broken_when_failing__as_the_limit_says__is_not(
     assert fails_twice(tree_id, *last, limit=limit).violations() == []
 
 
+@pytest.mark.parametrize("jobs", [[1, 2], [2]])
+def test_broken_when_failing__first_failure_kept_the_system__is_in_the_row(jobs: list[int]) -> None:
+    story = one_system()
+    installs(story, 1, reservesys=KEEP)
+    kept = recipe.RecipeReserved("a", 100, "no boot")
+    story.commit(("recipe/1", kept), ("system/a", system.SystemRunning(1)), failed(1, [1], ["tree 1"]))
+    story.commit(aborted(1, "no boot"), pending("a"))
+    installs(story, 2)
+    story.commit(aborted(2), pending("a"), failed(2, jobs, ["tree 1"]))
+    if jobs == [1, 2]:
+        assert story.violations() == []
+    else:
+        assert_caught(story, "broken_when_failing", "system/a")
+
+
 def test_broken_when_failing__failure_left_out_of_the_row__is_found() -> None:
     story = fails_twice(OTHER_TREE, aborted(2), pending("a"), failed(2, [2], ["tree 2"]))
     assert_caught(story, "broken_when_failing", "system/a")
