@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable
 from datetime import UTC, datetime
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from api.metrics import counted
 from api.metrics.writer import CounterWriter
@@ -27,6 +27,7 @@ from api.store.counters import Counters, Totals
 from api.store.datastore import SERVICE_ROLE, probe, with_liveness
 from api.store.event_log import EventLog
 from api.store.lease import SCHEDULER
+from api.store.migrated import require_migrated
 from api.store.snapshots import Snapshots
 from api.store.tailer import Tailer, TailerCounters
 from api.workers.consistency import ConsistencyLoop
@@ -38,6 +39,8 @@ from projections.database import DatabaseAway
 if TYPE_CHECKING:
     from api.rest.serving.in_flight import InFlight
     from api.services import Services
+
+T = TypeVar("T")
 
 
 def needed(database_url: str | None) -> str:
@@ -70,7 +73,8 @@ def http_application(settings: Settings) -> InFlight:
     async def opened() -> None:
         spare_what_is_there()
 
-    opening = Opening(services.reader.open, services.feed.open, opened)
+    checked = partial(asyncio.to_thread, require_migrated, url)
+    opening = Opening(checked, services.reader.open, services.feed.open, opened)
 
     async def start() -> None:
         await opening.begin()
@@ -136,8 +140,13 @@ def run_scheduler(settings: Settings) -> None:
     holder = f"{socket.gethostname()}/{os.getpid()}"
     stop = listening()
     snapshots = Snapshots(log, SCHEDULER)
+
+    def load() -> Partition:
+        require_migrated(url)
+        return snapshots.load()
+
     with nothing_collected():
-        partition = _patiently_now(snapshots.load, stop.made)
+        partition = _patiently_now(load, stop.made)
     if partition is not None:
         # A deep commit in the making is a hundred thousand objects.
         spare_what_lasts(YOUNG_OF_A_FOLD)
@@ -158,7 +167,7 @@ def run_scheduler(settings: Settings) -> None:
     log.close()
 
 
-def _patiently_now(load: Callable[[], Partition], stopping: Callable[[], bool]) -> Partition | None:
+def _patiently_now(load: Callable[[], T], stopping: Callable[[], bool]) -> T | None:
     """A process may be started before its database. None when told to stop meanwhile."""
     while not stopping():
         try:
@@ -175,6 +184,7 @@ def run_projector(settings: Settings) -> None:
 
     url = needed(settings.database_url)
     stop = listening()
+    _patiently_now(partial(require_migrated, url), stop.made)
     log = EventLog(url, pool_size=1)
     counts = (projector.ProjectorCounters(), TailerCounters())
     spare_what_lasts()

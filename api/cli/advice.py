@@ -73,7 +73,7 @@ def _not_there(error: Any, connection: Connection | None) -> str | None:
 
 
 def _in_the_way(error: Any, connection: Connection | None) -> str:
-    return "Nothing was changed."
+    return "This request changed nothing."
 
 
 def _moved(error: Any, connection: Connection | None) -> str:
@@ -81,11 +81,13 @@ def _moved(error: Any, connection: Connection | None) -> str:
 
 
 def _busy(error: Any, connection: Connection | None) -> str:
-    return f"{_tried(error)} There are too many requests at once; try again in a while."
+    return f"{_tried(error)} A limit is reached: repeat it later, or at the time that the message names."
 
 
 def _away(error: Any, connection: Connection | None) -> str:
-    return f"{_tried(error)} Nothing is lost; `labledger overview` shows when it is ready again."
+    return (
+        f"{_tried(error)} What was acknowledged is kept; `labledger overview` shows when it is ready again."
+    )
 
 
 def _behind(error: Any, connection: Connection | None) -> str:

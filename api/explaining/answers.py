@@ -26,6 +26,7 @@ from domain.scheduling.partition import Partition
 
 NEVER_PLACED: Final = "it never had a system"
 OTHER_RULES: Final = "the decision was made by rules of another version, and cannot be made again"
+NOT_SHOWN: Final = "the grant is explained to people who may view the system"
 NOT_AGAIN: Final = "the decision cannot be made again as it was: `labledger replay verify` says more"
 
 
@@ -104,7 +105,13 @@ def _ended(follower: Follower, told: Recipe, last: Recorded, asked: Asked) -> di
 
 
 def _placed(follower: Follower, told: Recipe, granted: Recorded, hidden: Collection[str]) -> dict[str, Any]:
-    """By the last time that it was given a system."""
+    """Explain the last grant of a system; of a hidden system only that there is a grant.
+
+    The queue of a system, its state and its effective priorities tell of the system.
+    """
+    assert isinstance(granted.event, RecipeScheduled)
+    if granted.event.system in hidden:
+        return {"summary": NOT_SHOWN}
     made = follower.commit_of(granted)
     if made.basis.policy_version != POLICY_VERSION:
         return {"summary": OTHER_RULES}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import islice
 from typing import Any, Final, NoReturn
 
@@ -72,21 +72,24 @@ def parse_json(body: bytes) -> dict[str, Any]:
     if strange := _NO_CHARACTER.search(unescaped):
         unreadable("body", f"holds U+{ord(strange.group()):04X}, which is no character")
     if STEERING.search(unescaped):
-        raise FaultyInput(islice(_steering((), document), FAULT_LIMIT))
+        positions = positions_of(text)
+        found = islice(_steering((), document), FAULT_LIMIT)
+        raise FaultyInput(Fault(place_of(path, positions)[2], message) for path, message in found)
     return document
 
 
-def _steering(path: Path, value: Any) -> Iterator[Fault]:
-    """Yield the places of characters that steer a terminal. The depth of the value is bounded."""
+def _steering(path: Path, value: Any) -> Iterator[tuple[Path, str]]:
+    """Yield the paths of characters that steer a terminal, with the message. The depth is bounded."""
     if isinstance(value, str):
         if found := STEERING.search(value):
-            yield Fault(dotted(path), refusal(found))
+            yield path, refusal(found)
         return
     parts = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     for name, part in parts:
-        if isinstance(name, str):
-            yield from _steering((*path, "a key"), name)
-        yield from _steering((*path, name), part)
+        if isinstance(name, str) and (found := STEERING.search(name)):
+            yield path, f"a key {refusal(found)}"
+        else:
+            yield from _steering((*path, name), part)
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -119,6 +122,15 @@ def _check_size(document: dict[str, Any]) -> None:
         unreadable("body", f"has more than {_PART_LIMIT} objects and lists")
     if layer:
         unreadable("body", f"is nested deeper than {_LEVEL_LIMIT} levels")
+
+
+def place_of(path: Path, positions: Mapping[Path, tuple[int, int]]) -> tuple[int, int, str]:
+    """Return line and column of the nearest part, and both with the path in words."""
+    ends = range(len(path), 0, -1)
+    found = (positions[path[:end]] for end in ends if path[:end] in positions)
+    line, column = next(found, (1, 1))
+    where = f"line {line}, column {column}"
+    return line, column, f"{where}: {dotted(path)}" if path else where
 
 
 def positions_of(text: str) -> dict[Path, tuple[int, int]]:

@@ -35,9 +35,9 @@ def known(names: Iterable[str]) -> str:
     return f"; the fields are {', '.join(sorted_names)}" if is_short else ""
 
 
-def unknown(name: UnknownName, known: KnownNames, hidden: frozenset[str]) -> str:
-    """Return what is wrong with an unknown name, with a near one that is not hidden."""
-    around = [each for each in known.around(name.kind, name.name) if each not in hidden]
+def unknown(name: UnknownName, shown: KnownNames) -> str:
+    """Return what is wrong with an unknown name, with a near one among the shown names."""
+    around = shown.around(name.kind, name.name)
     return name.message + meant(name.name, around, HOSTS_ALIKE if "." in name.name else ALIKE)
 
 

@@ -9,6 +9,7 @@ from typing import Any, Final, NamedTuple, Protocol
 
 from lxml import etree
 
+from api.intake.json_text import place_of
 from api.intake.json_text import positions_of as positions_of_json
 from api.intake.near_names import meant
 from api.intake.xml_positions import Position, positions_of
@@ -168,11 +169,7 @@ class JsonPlaces:
         return positions_of_json(self._body.decode("utf-8"))
 
     def find(self, path: Path) -> Place:
-        ends = range(len(path), 0, -1)
-        found = (self._positions[path[:end]] for end in ends if path[:end] in self._positions)
-        line, column = next(found, (1, 1))
-        where = f"line {line}, column {column}"
-        return Place(line, column, f"{where}: {dotted(path)}" if path else where)
+        return Place(*place_of(path, self._positions))
 
     def word(self, field: str) -> str:
         return f'"{field}"'

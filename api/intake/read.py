@@ -74,12 +74,12 @@ def read_job(
     is_admin: bool,
     *,
     strict: bool = False,
-    hidden: frozenset[str] = frozenset(),
+    shown: KnownNames | None = None,
     tags: RetentionTags = DEFAULT_TAGS,
 ) -> ReadJob:
     """Return the job. Raises `Unreadable` for broken or hostile input, `FaultyInput` with all other faults.
 
-    With `strict` warnings are faults. `hidden` are systems whose names no warning may tell.
+    With `strict` warnings are faults. Warnings suggest names from `shown`, by default all known names.
     """
     door = DOORS.get(media_type.partition(";")[0].strip().lower())
     if door is None:
@@ -92,7 +92,7 @@ def read_job(
     job, findings = check_document(
         opened.document, recipes, opened.places, known, submitter, tags, is_admin=is_admin
     )
-    warnings = [*islice(_warnings(required, known, hidden, strict=strict), FAULT_LIMIT + 1)]
+    warnings = [*islice(_warnings(required, known, shown or known, strict=strict), FAULT_LIMIT + 1)]
     if strict:
         findings, warnings = [*findings, *warnings], []
     if job is None or findings or opened.findings or opened.faults:
@@ -102,11 +102,11 @@ def read_job(
 
 
 def _warnings(
-    required: Requirements, known: KnownNames, hidden: frozenset[str], *, strict: bool
+    required: Requirements, known: KnownNames, shown: KnownNames, *, strict: bool
 ) -> Iterator[Finding]:
     yield from required.warnings
     for name in unknown_names(required.of_recipes, known):
-        message = unknown(name, known, hidden)
+        message = unknown(name, shown)
         if not strict:
             message += f"{' ' if message.endswith('?') else '. '}{name.effect}"
         yield Finding(name.path, message)

@@ -5,6 +5,7 @@ Comments are dropped, except for those in elements of foreign namespaces, which 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import islice
 from typing import Final
 
@@ -12,6 +13,7 @@ from lxml import etree
 
 from api.intake.bodies import check_body, unreadable
 from api.intake.limits import ATTRIBUTE_LIMIT, DEPTH_LIMIT, FAULT_LIMIT, PART_LIMIT
+from api.intake.places import XmlPlaces
 from api.intake.words import refusal
 from api.intake.xml_walk import is_foreign
 from domain.characters import STEERING
@@ -45,7 +47,7 @@ def parse_xml(body: bytes) -> etree._Element:
     if b"<!--" in body:
         _drop_comments(root)
     if "&#" in text or STEERING.search(text):
-        _check_characters(root)
+        _check_characters(root, body)
     return root
 
 
@@ -69,16 +71,30 @@ def _drop(comment: etree._Element, root: etree._Element) -> None:
     root.remove(comment)
 
 
-def _check_characters(root: etree._Element) -> None:
-    """Raise FaultyInput with the line of each element that holds a character which steers a terminal."""
-    faults = (
-        Fault(f"line {element.sourceline}", refusal(found))
-        for element in root.iter()
-        for held in (element.text, element.tail, *element.attrib.values())
-        if held and (found := STEERING.search(held))
-    )
-    if first := list(dict.fromkeys(islice(faults, FAULT_LIMIT))):
-        raise FaultyInput(first)
+def _check_characters(root: etree._Element, body: bytes) -> None:
+    """Raise FaultyInput with the place of each character that steers a terminal."""
+    found = list(islice(_steering(root), FAULT_LIMIT))
+    if not found:
+        return
+    places = XmlPlaces({}, body)
+    places.whole(None, root)
+    raise FaultyInput(dict.fromkeys(Fault(places.of(element).where, message) for element, message in found))
+
+
+def _steering(root: etree._Element) -> Iterator[tuple[etree._Element, str]]:
+    """Yield each element that holds such a character, with the message. A comment belongs to its parent."""
+    for node in root.iter():
+        parent = node.getparent()
+        element = parent if isinstance(node, etree._Comment) else node
+        texts = [(element, "", node.text), (parent, "", node.tail)]
+        texts += [(element, f"{_local(str(name))}: ", str(value)) for name, value in node.attrib.items()]
+        for holder, field, text in texts:
+            if holder is not None and text and (found := STEERING.search(text)):
+                yield holder, field + refusal(found)
+
+
+def _local(name: str) -> str:
+    return name.rpartition("}")[2]
 
 
 def _check_size(root: etree._Element, body: bytes) -> None:

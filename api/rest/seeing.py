@@ -41,6 +41,13 @@ def known_names(principal: Principal, services: Services) -> KnownNames:
     return services.feed.accesses.names_without(unknown, names) if unknown else names
 
 
+def shown_names(principal: Principal, services: Services) -> KnownNames:
+    """Return the names that a message may show to the reader, without those that only hidden systems have."""
+    hidden = hidden_now(principal, services)
+    names = services.feed.directory.known_names()
+    return services.feed.accesses.names_without(hidden, names) if hidden else names
+
+
 async def hidden_systems(req: Request, services: Services) -> frozenset[str]:
     """The same for who waits for a position. Raises NotThereYet as `reading.read_at` does."""
     position = query_of(req, Caught).min_position

@@ -256,3 +256,7 @@ DELETE FROM live.snapshots
 WHERE name = %(name)s AND position < %(position)s
     AND (code <> %(code)s OR position NOT IN (SELECT kept.position FROM kept))
 RETURNING number
+
+-- name: missing_topics
+SELECT t.topic FROM unnest(%s::text[]) AS t (topic)
+WHERE NOT EXISTS (SELECT FROM log.topics k WHERE k.topic = t.topic) ORDER BY t.topic

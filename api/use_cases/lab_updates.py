@@ -168,7 +168,8 @@ async def add_or_change_system(
 ) -> Committed | None:
     """A system its lab controller tells of: `document` is how it is registered if nobody knows it yet.
 
-    None when all of it is known. Raises what `change_system` and `register_system` do.
+    None when all of it is known. Raises what `change_system` and `register_system` do, and NotPermitted for
+    a new system of somebody else than the user of the request: only admins say who owns a system.
     """
     if change.lab_controller not in (None, lab_controller):
         raise NotPermitted(f"this is the message of {lab_controller}, not of {change.lab_controller}")
@@ -179,6 +180,9 @@ async def add_or_change_system(
             others = unknown_names(services.feed.directory, {**document, "pools": []})
             where = "are changed where they are: /pools/{name}/systems/{fqdn}"
             raise FaultyInput([Fault("pools", where), *others])
+        if document["owner"] != request.actor and not request.is_admin:
+            told = f"{lab_controller} registers systems of {request.actor}: an admin gives them another owner"
+            raise NotPermitted(told)
         try:
             return await register_system(services, request, document)
         except Refused:

@@ -57,8 +57,12 @@ def document_after(document: Document, event: Event) -> Document:
         return document
     if isinstance(event, happened.REMOVED):
         return {}
+    if isinstance(event, happened.LabControllerRegistered):
+        never_heard = {"never_heard": True} if event.silent else {}
+        return {**document, **shown_of(event), **never_heard}
     if isinstance(event, happened.LabControllerSilent | happened.LabControllerHeard):
-        return {**document, "silent": isinstance(event, happened.LabControllerSilent)}
+        heard = {name: value for name, value in document.items() if name != "never_heard"}
+        return {**heard, "silent": isinstance(event, happened.LabControllerSilent)}
     if isinstance(event, happened.DistroTreeRegistered):
         return shown_of(event)
     if isinstance(event, happened.TokenRevoked):

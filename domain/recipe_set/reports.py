@@ -69,20 +69,26 @@ def _task_running(members: Members, recipe: Recipe, message: ReportTaskRunning) 
     task = _task(recipe, message.task_id)
     if task.state == "running" or (task.state == "completed" and recipe.state != "waiting"):
         return []
+    return _start(members, recipe, task)
+
+
+def _start(members: Members, recipe: Recipe, task: Task) -> Decided:
+    """Return the events up to the start of a task: what follows the start implies it."""
     decided = [] if recipe.state == "running" else _move(members, recipe, *_until_running(recipe))
     TASK.require(f"task {task.task_id} of {recipe.subject}", task.state, "running")
     return [*decided, (recipe.subject, happened.TaskStarted(task_id=task.task_id))]
 
 
-def _task_result(_: Members, recipe: Recipe, message: ReportTaskResult) -> Decided:
+def _task_result(members: Members, recipe: Recipe, message: ReportTaskResult) -> Decided:
     task = _task(recipe, message.task_id)
     event = _result_event(message)
     if recipe.results.has(event):
         return []
-    if task.state != "running":
+    if task.state not in OPEN_TASK:
         raise Refused(f"task {task.task_id} of {recipe.subject} is {task.state}: it takes no result now")
     _require_room(recipe, event)
-    return [(recipe.subject, event)]
+    started = _start(members, recipe, task) if task.state == "new" else []
+    return [*started, (recipe.subject, event)]
 
 
 def _panic(members: Members, recipe: Recipe, message: ReportTaskResult, broken_after: int) -> Decided:
@@ -112,13 +118,19 @@ def _require_room(recipe: Recipe, result: happened.TaskResult) -> None:
         raise Refused(f"{recipe.subject} would have more than {MAX_LOGS} logs: a recipe takes no more")
 
 
-def _task_ended(_: Members, recipe: Recipe, message: ReportTaskEnded) -> Decided:
+def _task_ended(members: Members, recipe: Recipe, message: ReportTaskEnded) -> Decided:
+    """A task may be given up before it starts; only a started one is completed."""
     task = _task(recipe, message.task_id)
     if task.state == message.state:
         return []
-    TASK.require(f"task {task.task_id} of {recipe.subject}", task.state, message.state)
-    ended = happened.TaskCompleted if message.state == "completed" else happened.TaskAborted
-    return [(recipe.subject, ended(task_id=task.task_id))]
+    if message.state == "aborted":
+        TASK.require(f"task {task.task_id} of {recipe.subject}", task.state, "aborted")
+        return [(recipe.subject, happened.TaskAborted(task_id=task.task_id))]
+    started = _start(members, recipe, task) if task.state == "new" else []
+    TASK.require(
+        f"task {task.task_id} of {recipe.subject}", "running" if started else task.state, "completed"
+    )
+    return [*started, (recipe.subject, happened.TaskCompleted(task_id=task.task_id))]
 
 
 def _completed(members: Members, recipe: Recipe, _: ReportCompleted) -> Decided:

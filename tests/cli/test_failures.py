@@ -28,7 +28,7 @@ def test_refused__for_machines__is_a_document_beside_the_output(server: Server, 
     result = run("queue", "--json")
     assert (result.exit_code, result.stdout) == (1, "")
     problem = {"title": "No", "detail": "really", "errors": [], "status": 409}
-    assert json.loads(result.stderr) == {**problem, "advice": "Nothing was changed."}
+    assert json.loads(result.stderr) == {**problem, "advice": "This request changed nothing."}
 
 
 def test_unreachable__any_command__says_what_to_do_next(server: Server, run: Run) -> None:
@@ -53,9 +53,10 @@ def test_token__wrong__says_where_one_is_given(server: Server, run: Run) -> None
         (404, "recipe set 99", "`labledger jobs` lists"),
         (404, "distro tree 99", "`labledger distro-trees` lists"),
         (404, "there is nothing at this path", ""),
-        (409, "system/a is busy", "Nothing was changed"),
+        (409, "system/a is busy", "This request changed nothing"),
         (412, "it is at version 4", "look at it again"),
-        (429, "30 requests a second are allowed", "Asked 1 time. There are too many requests"),
+        (429, "30 requests a second are allowed", "Asked 1 time. A limit is reached"),
+        (429, "the quota is 9 bytes a day; it frees at 00:00", "at the time that the message names"),
         (500, "request 1f failed", "a fault of the server"),
         (503, "the database cannot be reached", "labledger overview"),
         (504, "not there yet", "is a projector running?"),

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import re
 from functools import cache
 
 import pytest
 
 from api import attempts, faulty_logins, parsing, under_way
+from api.bench import all_cases
 from api.bench.cases import submit as bench_submit
 from api.bench.limits import database as bench_database
+from api.client import inventory_file
 from api.explaining import explainer
 from api.intake import limits
+from api.rest import routes
 from api.rest.contract import operation, query_values
 from api.rest.contract.inputs import systems as system_inputs
 from api.rest.contract.queries import Page, Summed
-from api.rest.middleware import gate
+from api.rest.middleware import gate, packed
 from api.rest.resources import commands, matches, readiness
 from api.rest.serving import patience, protocol
 from api.settings import Settings
@@ -34,10 +38,14 @@ SET = Settings.read({})
 MIB, KIB, GIB = 1 << 20, 1 << 10, 1 << 30
 SPARE_CONNECTIONS = capacity.KEPT_CONNECTIONS + capacity.KEPT_FILES
 
+*MOST_CASES, LAST_CASE = (f"`{case}`" for run in all_cases.RUNS if run.grows for case in run.cases)
+GROWING = f"{', '.join(MOST_CASES)} and {LAST_CASE}"
+
 HTTP = (
     f"504 after {SET.position_wait_seconds:g} s (`LABLEDGER_POSITION_WAIT_SECONDS`)",
     f"take `limit` ({query_values.MAX_LIMIT:,} at most; {Page().limit} where nothing is said",
     f"of `/system-usage` and `/log-usage` {Summed().limit:,})",
+    f"Answers of {packed.LEAST_BYTES // KIB} KiB and more are compressed",
     f"the first {limits.FAULT_LIMIT} of them",
     f"A body has at most {operation.MAX_BODY_BYTES // MIB} MiB",
     f"`/updates` and `/inventory` {operation.MAX_BATCH_BYTES // MIB} MiB",
@@ -96,10 +104,12 @@ ROWS = {
     "docs/http.md": HTTP,
     "docs/watching.md": WATCHING,
     "docs/operation.md": OPERATION,
+    "docs/how-to/run-a-lab.md": (f"Up to {inventory_file.AT_ONCE} systems are one commit",),
     "docs/scheduling.md": (f"away from every lab for {trees_away.AWAY_SECONDS} s",),
     "docs/performance.md": (
         f"{bench_submit.CLIENTS} clients submit for `--seconds`",
         f"{bench_database.GRANTS_AT_ONCE} allocations to a commit",
+        f"measures every case, {GROWING} at a hundredth, a tenth and the whole",
     ),
     "docs/decisions/0012-silent-labs.md": (f"older than {timers.SILENT_AFTER_SECONDS} s",),
     "docs/decisions/0024-quotas.md": (
@@ -118,3 +128,14 @@ def text(page: str) -> str:
 @pytest.mark.parametrize(("page", "said"), [(page, said) for page, rows in ROWS.items() for said in rows])
 def test_number__of_a_page__is_that_of_the_code(page: str, said: str) -> None:
     assert said in text(page)
+
+
+def test_scheduling_page__files_of_its_folder__names_each() -> None:
+    files = {file.name for file in (TOP / "domain" / "scheduling").glob("*.py")} - {"__init__.py"}
+    assert {name for name in files if f"`{name}`" not in text("docs/scheduling.md")} == set()
+
+
+def test_clients_page__open_paths__are_those_without_a_role() -> None:
+    (said,) = re.findall(r"It is open to everybody, as are (.*?);", text("docs/how-to/write-a-client.md"))
+    opened = {path for path, route in routes.ROUTES.items() if routes.EVERYBODY in route.roles.values()}
+    assert {*re.findall(r"`([^`]+)`", said), "/openapi.json"} == opened

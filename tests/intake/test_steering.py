@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from api.intake.json_text import parse_json, refuse_equal_keys
 from api.intake.words import one_line, printable
 from api.intake.xml_text import parse_xml
-from domain.errors import FaultyInput
+from domain.errors import Fault, FaultyInput
+from tests.intake.jobs import job_document, read_json
 
 # A C1 control (CSI), a bidirectional override, an isolate, a line separator, DEL.
 STEERING = ["\x9b", "\u202e", "\u2066", "\u2028", "\x7f"]
@@ -29,14 +32,35 @@ def test_text__of_other_scripts__is_taken() -> None:
 @pytest.mark.parametrize("character", STEERING)
 @pytest.mark.parametrize("written", ["{}", "&#x{:X};", "&#{};"], ids=["itself", "hexadecimal", "decimal"])
 @pytest.mark.parametrize(
-    "place", ["<job>\n<a>{}</a></job>", '<job>\n<a b="{}"/></job>', "<job>\n<a/>{}</job>"]
+    ("place", "where", "field"),
+    [
+        ("<job>\n <a>{}</a></job>", "line 2, column 2: a", ""),
+        ('<job>\n<a/> <a b="{}"/></job>', "line 2, column 6: a[2]", "b: "),
+        ("<job>\n<recipeSet><a/>{}</recipeSet></job>", "line 2, column 1: recipeSet[1]", ""),
+        ("<job>\n<x:a xmlns:x='x'><!--{}--></x:a></job>", "line 2, column 1: a", ""),
+    ],
 )
-def test_xml__with_such_a_character__names_the_line(character: str, written: str, place: str) -> None:
-    text = character if written == "{}" else written.format(ord(character))
+def test_xml__with_such_a_character__names_line_column_and_path(
+    character: str, written: str, place: str, where: str, field: str
+) -> None:
+    text = character if written == "{}" or "<!--" in place else written.format(ord(character))
     with pytest.raises(FaultyInput) as refused:
         parse_xml(place.format(text).encode())
     (fault,) = refused.value.faults
-    assert fault.where == "line 2" and f"U+{ord(character):04X}" in fault.message
+    said = f"{field}must not hold control characters: U+{ord(character):04X}"
+    assert (fault.where, fault.message) == (where, said)
+
+
+def test_xml_in_json__with_such_a_character__names_both_places() -> None:
+    document = job_document(
+        recipe={"host_requires_xml": '<hostRequires>\n<pool value="\u202e"/></hostRequires>'}
+    )
+    del document["recipe_sets"][0]["recipes"][0]["host_requires"]
+    body = json.dumps(document, ensure_ascii=False).encode()
+    with pytest.raises(FaultyInput) as refused:
+        read_json(body)
+    (fault,) = refused.value.faults
+    assert fault.where.startswith("line 1, column ")
 
 
 def test_xml__with_it_in_a_comment__is_taken_as_comments_are_dropped() -> None:
@@ -45,12 +69,14 @@ def test_xml__with_it_in_a_comment__is_taken_as_comments_are_dropped() -> None:
 
 @pytest.mark.parametrize("character", STEERING)
 @pytest.mark.parametrize("written", ["{}", "\\u{:04x}"], ids=["itself", "escaped"])
-def test_json__with_such_a_character__is_refused(character: str, written: str) -> None:
+def test_json__with_such_a_character__names_line_column_and_path(character: str, written: str) -> None:
     text = character if written == "{}" else written.format(ord(character))
     with pytest.raises(FaultyInput) as refused:
-        parse_json(f'{{"recipe_sets": [{{"priority": "{text}"}}]}}'.encode())
-    (fault,) = refused.value.faults
-    assert (fault.where, fault.message[-6:]) == ("recipe_sets[0].priority", f"U+{ord(character):04X}")
+        parse_json(f'{{"recipe_sets":\n[{{"priority": "{text}", "a{text}": 1}}]}}'.encode())
+    in_value, in_key = refused.value.faults
+    said = f"must not hold control characters: U+{ord(character):04X}"
+    assert in_value == Fault("line 2, column 3: recipe_sets[0].priority", said)
+    assert in_key == Fault("line 2, column 2: recipe_sets[0]", f"a key {said}")
 
 
 def test_json__with_equal_keys__names_the_line_of_the_second() -> None:

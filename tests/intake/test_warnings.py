@@ -164,7 +164,28 @@ def test_forced_system__unknown__is_accepted_with_a_warning() -> None:
         'force: there is no system "arm-40.east.example.com"; did you mean arm-04.east.example.com? '
         "This part matches no system"
     )
-    ((_, message),) = warnings_of(written, hidden=frozenset({"arm-04.east.example.com"}))
+
+
+NEAR = [
+    ('<hostname op="=" value="x"/><arch value="x86-64"/>', "arches", "x86_64"),
+    ('<key_value key="HVN" value="1"/>', "keys", "HVM"),
+    ('<system><powertype value="ipmj"/></system>', "power_types", "ipmi"),
+]
+
+
+@pytest.mark.parametrize(("inner", "kind", "near"), NEAR)
+def test_near_name__only_hidden_systems_have_it__is_not_suggested(inner: str, kind: str, near: str) -> None:
+    ((_, message),) = warnings_of(host(inner))
+    assert f"did you mean {near}?" in message
+    shown = replace(KNOWN, **{kind: getattr(KNOWN, kind) - {near}})
+    ((_, message),) = warnings_of(host(inner), shown=shown)
+    assert "there is no" in message
+    assert near not in message
+
+
+def test_near_system__hidden__is_not_suggested() -> None:
+    written = job_xml(host='<hostRequires force="arm-40.east.example.com"/>')
+    ((_, message),) = warnings_of(written, shown=replace(KNOWN, systems=frozenset()))
     assert "arm-04" not in message
 
 

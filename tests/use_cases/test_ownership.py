@@ -12,7 +12,7 @@ from api.use_cases.change_policy import change_pool_policy, change_system_policy
 from api.use_cases.change_system import SystemChange
 from api.use_cases.import_systems import import_systems
 from api.use_cases.importing import Item, Place
-from api.use_cases.lab_updates import change_own_system
+from api.use_cases.lab_updates import add_or_change_system, change_own_system
 from api.use_cases.move_system import move_system
 from api.use_cases.put_document import put_document
 from api.use_cases.reserve_system import return_system
@@ -167,3 +167,21 @@ def test_system__given_away_by_a_lab_controller__only_by_its_owner(
     else:
         assert town.ask(change_own_system, request, LAB, "b", change)
     assert town.state("system/b").owner == (owner if allowed else "root")
+
+
+@pytest.mark.parametrize(
+    ("owner", "is_admin", "allowed"), [("bob", False, True), ("root", False, False), ("root", True, True)]
+)
+def test_system__registered_by_a_lab_controller__belongs_to_its_user(
+    town: Town, owner: str, is_admin: bool, allowed: bool
+) -> None:
+    request = Request("bob", "test", role="lab-controller", is_admin=is_admin)
+    document = {"fqdn": "new", "lab_controller": LAB, "owner": owner, "condition": "Manual", "pools": []}
+    asked = (add_or_change_system, request, LAB, SystemChange(owner=owner), document)
+    if allowed:
+        assert town.ask(*asked)
+        assert town.state("system/new").owner == owner
+    else:
+        with pytest.raises(NotPermitted, match="an admin gives them another owner"):
+            town.ask(*asked)
+        assert town.known("system", "new") is None

@@ -1,7 +1,14 @@
-"""Changes by the owner of the database that `labledger replay verify` notices, and those that it does not."""
+"""Changes by the owner of the database: which `labledger replay verify` notices, and a copy of the log."""
 
 from __future__ import annotations
 
+from contextlib import closing
+
+import orjson
+import pytest
+
+from api.store.event_log import EventLog
+from api.watching.message import shown
 from tests.harness.databases import TestDatabase
 from tests.harness.sessions import Owner
 from tests.verification.command import different, found
@@ -45,3 +52,21 @@ def test_verify__owner_changed_a_decision__is_noticed(database: TestDatabase, ow
     changed(owner, ANOTHER_SYSTEM)
     answer = found(database, status=1)
     assert different(answer) == [1, 1] or answer["audit"]["broken"]
+
+
+def copy_of_log(database: TestDatabase) -> list[bytes]:
+    """Return the lines of `labledger events --json`."""
+    with closing(EventLog(database.service_url, pool_size=1)) as log:
+        found, _ = log.select(0, log.end(), 1_000)
+    return [orjson.dumps(shown(recorded), option=orjson.OPT_UTC_Z) for recorded in found]
+
+
+@pytest.mark.parametrize("change", [ANOTHER_SYSTEM, ANOTHER_ACTOR, ANOTHER_TEXT, NO_END])
+def test_copy_of_the_log__owner_changed_the_log__differs(
+    database: TestDatabase, owner: Owner, change: str
+) -> None:
+    store(database, lab().log)
+    kept = copy_of_log(database)
+    assert copy_of_log(database) == kept
+    changed(owner, change)
+    assert copy_of_log(database)[: len(kept)] != kept

@@ -79,8 +79,9 @@ def export(
 def import_(client: Client, output: Output, file: IO[bytes], form: str | None, dry_run: bool) -> None:
     """Make the systems as FILE says, - for standard input: new ones are added, others changed.
 
-    What a file does not say stays; null, in CSV an empty cell, is unknown. Where anything is wrong nothing is
-    stored, and every fault is told. Importing what was exported changes nothing.
+    What a file does not say stays; null, in CSV an empty cell, is unknown. A file with faults is refused with
+    all of them, and nothing is stored. More than 200 systems are checked as a whole first, then stored in
+    parts of 200. Importing what was exported changes nothing.
     """
     from api.cli.terminal.progress import advancing
     from api.client.inventory_file import import_all, look_at, parts_of

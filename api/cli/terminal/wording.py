@@ -65,5 +65,6 @@ def lab_state(lab_controller: Mapping[str, Any]) -> str:
     """`enabled`, or what keeps its systems from recipes."""
     words = ["disabled"] * (not lab_controller.get("enabled"))
     if lab_controller.get("silent"):
-        words.append("silent" if lab_controller.get("last_heard_at") else "never heard")
+        is_new = lab_controller.get("never_heard") and not lab_controller.get("last_heard_at")
+        words.append("never heard" if is_new else "silent")
     return ", ".join(words) or "enabled"

@@ -80,11 +80,11 @@ OPTIONS = (
     flag("--reserve", "Keep the system after the last task."),
     click.option("--reserve-duration", type=Whole(), metavar="SECONDS", help="For so long [default: 86400]."),
     flag("--ignore-panic", "Tell the lab controller to ignore panics on the console."),
-    text("--method", "METHOD", "Install by nfs, http or ftp."),
+    text("--method", "METHOD", "Install by nfs, http or ftp: method=METHOD in --ks-meta."),
     text("--kernel-options", "OPTIONS", "Options for the kernel while it is installed."),
     text("--kernel-options-post", "OPTIONS", "And afterwards."),
     text("--ks-meta", "OPTIONS", "Options for the kickstart."),
-    file("--kickstart", "Install by the kickstart in this file, not by one of the server."),
+    file("--kickstart", "Install by the kickstart in this file, not by one of the lab controller."),
     several("--ks-append", "COMMANDS", "Put this at the end of the kickstart."),
     several("--repo", "URL", "A repository for packages."),
     several("--repo-post", "URL", "One that is there when the system is installed, and not before."),
@@ -106,8 +106,8 @@ def with_options(command: Any) -> Any:
 def workflow(url: str | None, token: str | None, data: str | None, as_json: bool, **told: Any) -> None:
     """Print the XML of a job: `labledger workflow … | labledger submit -` submits it.
 
-    The server checks names (of pools, keys, lab controllers …) when the job is submitted. Without --arch,
-    this command asks it for the architectures of the distro.
+    The server warns of unknown names (of pools, keys, lab controllers …) when the job is submitted. Without
+    --arch, this command asks it for the architectures of the distro.
     """
     from pydantic import ValidationError
 

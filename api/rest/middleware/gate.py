@@ -79,10 +79,13 @@ class Gate:
         self, req: Request, route: Route, allowed: tuple[str, ...], params: dict[str, Any]
     ) -> None:
         """Raises for who has no token that counts, or not the right for this."""
-        principal = (await self._principal(req)).acting_as(req.get_header(ACTS_AS))
-        if principal.lab_controller is not None:
-            # Also a request that is refused shows that it is there.
-            await self._heard(principal.lab_controller)
+        bearer = await self._principal(req)
+        # Also a request that is refused is a contact.
+        await self._heard(bearer)
+        self._rates.take(bearer.counted_as)
+        share_of(req).enter(bearer.counted_as)
+        principal = bearer.acting_as(req.get_header(ACTS_AS))
+        await self._heard(principal)
         if principal.role not in allowed:
             raise NotPermitted(f"{req.method} {route_of(req)} is for {', '.join(allowed)}")
         foreign = route.own_lab and params["name"] != principal.lab_controller
@@ -110,8 +113,11 @@ class Gate:
         )
         await asyncio.to_thread(record, self._services.log, read)
 
-    async def _heard(self, lab_controller: str) -> None:
-        """It reports, whatever it asks for. Who only looks at what it was told does not."""
+    async def _heard(self, principal: Principal) -> None:
+        """Record a contact of a lab controller, or of an admin who acts as one."""
+        lab_controller = principal.lab_controller
+        if lab_controller is None:
+            return
         contacts, now = self._services.contacts, time.monotonic()
         known = self._services.feed.directory.get("lab-controller", lab_controller) is not None
         if known and contacts.is_news(lab_controller, now):
@@ -140,7 +146,4 @@ class Gate:
         if not self._services.feed.is_current(MOST_UNREAD_SECONDS):
             raise NotReady("it cannot read the log, so this token may have been revoked")
         token_id, document = found
-        principal = Principal(document["user"], document["role"], document["lab_controller"], token_id)
-        self._rates.take(principal.counted_as)
-        share_of(req).enter(principal.counted_as)
-        return principal
+        return Principal(document["user"], document["role"], document["lab_controller"], token_id)

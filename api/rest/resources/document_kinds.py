@@ -155,6 +155,7 @@ class LabControllers(Documents):
             heard = await asyncio.to_thread(self._services.contacts.last_heard)
         return lambda name: {
             "silent": False,
+            "never_heard": False,
             "broken_after": BROKEN_AFTER,
             "last_heard_at": heard.get(name),
         }

@@ -150,3 +150,11 @@ def test_lab_controllers__listed__when_they_were_heard(server: Server, run: Run)
     row = {"fqdn": "l.b", "enabled": True, "silent": False, "last_heard_at": "2026-01-01T00:00:00Z"}
     server.on("GET", "/lab-controllers", Answer({"position": 1, "lab_controllers": [row], "next": None}))
     assert run("lab-controllers").stdout.splitlines()[-1].split()[:3] == ["l.b", "enabled", "2026-01-01"]
+
+
+def test_lab_controllers__without_a_contact__only_a_new_one_was_never_heard(server: Server, run: Run) -> None:
+    row = {"enabled": True, "silent": True, "last_heard_at": None}
+    rows = [{**row, "fqdn": "new.b", "never_heard": True}, {**row, "fqdn": "old.b", "never_heard": False}]
+    server.on("GET", "/lab-controllers", Answer({"position": 1, "lab_controllers": rows, "next": None}))
+    new, old = run("lab-controllers").stdout.splitlines()[-2:]
+    assert (new.split(), old.split()) == (["new.b", "never", "heard"], ["old.b", "silent"])

@@ -78,9 +78,24 @@ def test_labs__whatever_their_systems_do__every_system_is_counted_once(known: li
 
 
 def test_labs__disabled_silent_or_empty__are_shown() -> None:
-    controllers = [LAB, {**LAB, "fqdn": "lab.b", "enabled": False, "silent": True}]
+    silent = {**LAB, "silent": True}
+    controllers = [
+        LAB,
+        {**silent, "fqdn": "lab.b", "enabled": False},
+        {**silent, "fqdn": "lab.c", "never_heard": True, "last_heard_at": None},
+        # Of the past no contact is known, nor where the contacts were lost.
+        {**silent, "fqdn": "lab.d", "never_heard": False, "last_heard_at": None},
+        # The scheduler has not answered its first contact yet.
+        {**silent, "fqdn": "lab.e", "never_heard": True},
+    ]
     states = {lab["lab_controller"]: lab["state"] for lab in labs_of(controllers, [system("x")])}
-    assert states == {"lab.a.example.com": "enabled", "lab.b": "disabled, silent"}
+    assert states == {
+        "lab.a.example.com": "enabled",
+        "lab.b": "disabled, silent",
+        "lab.c": "never heard",
+        "lab.d": "silent",
+        "lab.e": "silent",
+    }
 
 
 def test_queue__waits__by_priority_and_the_longest() -> None:

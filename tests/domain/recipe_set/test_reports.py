@@ -37,6 +37,7 @@ TO_RUNNING = [
     system_happened.SystemRunning(recipe_id=1),
     happened.TaskStarted(task_id=1),
 ]
+TASK_COMPLETED = happened.TaskCompleted(task_id=1)
 TO_COMPLETED = [happened.RecipeCompleted(), system_happened.SystemPending()]
 TO_ABORTED = [happened.RecipeAborted(reason="no power"), system_happened.SystemPending()]
 # Before its first task the system was not provisioned.
@@ -94,9 +95,15 @@ ANSWERS: dict[tuple[str, str, str], list[Event]] = {
     ("running", "completed", "task-running"): NOTHING,
     ("reserved", "completed", "task-running"): NOTHING,
     ("completed", "completed", "task-running"): NOTHING,
-    # Results belong to a task that runs.
+    # Results belong to a task that runs. The report of its start may be lost: a result or the end implies it.
     ("running", "running", "task-result"): [RESULT],
-    ("running", "running", "task-completed"): [happened.TaskCompleted(task_id=1)],
+    ("running", "new", "task-result"): [*TO_RUNNING[2:], RESULT],
+    ("installing", "new", "task-result"): [*TO_RUNNING, RESULT],
+    ("waiting", "new", "task-result"): [*TO_INSTALLING, *TO_RUNNING, RESULT],
+    ("running", "new", "task-completed"): [*TO_RUNNING[2:], TASK_COMPLETED],
+    ("installing", "new", "task-completed"): [*TO_RUNNING, TASK_COMPLETED],
+    ("waiting", "new", "task-completed"): [*TO_INSTALLING, *TO_RUNNING, TASK_COMPLETED],
+    ("running", "running", "task-completed"): [TASK_COMPLETED],
     ("running", "completed", "task-completed"): NOTHING,
     ("reserved", "completed", "task-completed"): NOTHING,
     ("completed", "completed", "task-completed"): NOTHING,

@@ -6,6 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 
 import httpx
+import pytest
 
 from tests.harness.running import Running
 from tests.harness.waiting import until
@@ -56,17 +57,43 @@ def test_last_heard__any_request_of_its_token__moves_it_without_an_event(
     before = line.end()
     path = "/lab-controllers/lab.north.example.com"
     client.get("/queue", params={"min_position": before})
-    assert client.get(path).json()["last_heard_at"] is None
+    new = client.get(path).json()
+    assert (new["silent"], new["never_heard"], new["last_heard_at"]) == (True, True, None)
     with line.client(north) as lab:
         assert lab.get("/queue").status_code == 200
     told = client.get(path).json()
     age = datetime.now(UTC) - datetime.fromisoformat(told["last_heard_at"])
     assert 0 <= age.total_seconds() < 10
     until(lambda: client.get(path).json()["silent"] is False, "the lab to be heard")
+    assert client.get(path).json()["never_heard"] is False
+    assert client.get(path, params={"as_of": before}).json()["never_heard"] is True
     listed = client.get("/lab-controllers").json()["lab_controllers"]
     assert told["last_heard_at"] in [row["last_heard_at"] for row in listed]
     assert client.get(path, params={"as_of": before}).json()["last_heard_at"] is None
     assert by_people(line, before) == []
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "status"),
+    [
+        ("DELETE", "/lab-controllers/{fqdn}", 403),
+        ("GET", f"/lab-controllers/{EAST}/commands", 403),
+        ("GET", "/recipes/999999999", 404),
+        ("POST", "/lab-controllers/{fqdn}/updates", 415),
+    ],
+)
+def test_last_heard__request_is_refused__moves_it_too(
+    client: httpx.Client, line: Running, method: str, path: str, status: int
+) -> None:
+    fqdn = f"lab.refused-{status}-{method}.example.com".lower()
+    there = after(client.put(f"/lab-controllers/{fqdn}", json={"enabled": True}))
+    body = {"user": "lab-ops", "role": "lab-controller", "lab_controller": fqdn}
+    token = client.post("/tokens", json=body).json()["token"]
+    assert client.get(f"/lab-controllers/{fqdn}", params=there).json()["last_heard_at"] is None
+    with line.client(token) as lab:
+        assert lab.request(method, path.format(fqdn=fqdn), content=b"{").status_code == status
+    assert client.get(f"/lab-controllers/{fqdn}").json()["last_heard_at"] is not None
+    client.delete(f"/lab-controllers/{fqdn}")
 
 
 def test_last_heard__admin_looks_at_its_commands__only_who_acts_as_it_counts(

@@ -41,17 +41,27 @@ def test_progress__whole_life_with_every_message_twice__each_counts_once(
     ]
 
 
-def test_progress__installing_is_lost__the_first_task_brings_recipe_and_system_to_running_at_once(
-    client: httpx.Client, placed: dict[str, Any], line: Running
+@pytest.mark.parametrize(
+    ("message", "topics"),
+    [
+        ({"state": "running"}, []),
+        ({"result": "Pass"}, ["recipe.task-result"]),
+        ({"state": "completed"}, ["recipe.task-completed"]),
+    ],
+    ids=["start", "result", "end"],
+)
+def test_progress__earlier_messages_are_lost__recipe_and_system_become_running_at_once(
+    client: httpx.Client, placed: dict[str, Any], line: Running, message: dict[str, Any], topics: list[str]
 ) -> None:
-    answer = _report(client, placed["recipe_id"], {"state": "running", "task_id": placed["tasks"][0]})
+    answer = _report(client, placed["recipe_id"], {**message, "task_id": placed["tasks"][0]})
     assert answer.status_code == 200
     end = int(_position(answer))
     assert [event["topic"] for event in line.events() if event["commit_end"] == end] == [
         *("recipe.installing", "system.installing", "recipe.running", "system.running"),
-        "recipe.task-started",
+        *("recipe.task-started", *topics),
     ]
-    assert _report(client, placed["recipe_id"], {"state": "installing"}).status_code == 200
+    for late in ({"state": "installing"}, {"state": "running", "task_id": placed["tasks"][0]}):
+        assert _report(client, placed["recipe_id"], late).status_code == 200
 
 
 def test_progress__contradicts_the_state__409_and_nothing_stored(
@@ -60,13 +70,16 @@ def test_progress__contradicts_the_state__409_and_nothing_stored(
     recipe_id, first_task = placed["recipe_id"], placed["tasks"][0]
     for message in (
         {"state": "completed"},
-        {"task_id": first_task, "state": "completed"},
-        {"task_id": first_task, "result": "Pass"},
         {"task_id": 2**31 - 1, "result": "Pass"},
     ):
         assert _report(client, recipe_id, message).status_code == 409, message
     assert _report(client, recipe_id, {"state": "aborted", "reason": "enough"}).status_code == 200
-    assert _report(client, recipe_id, {"state": "installing"}).status_code == 409
+    for message in (
+        {"state": "installing"},
+        {"task_id": first_task, "state": "completed"},
+        {"task_id": first_task, "result": "Pass"},
+    ):
+        assert _report(client, recipe_id, message).status_code == 409, message
 
 
 @pytest.mark.parametrize(

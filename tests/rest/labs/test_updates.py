@@ -42,6 +42,7 @@ def test_system__nobody_knows_it__is_added_as_the_labs_own(
     client: httpx.Client, people: People, fresh: str, line: Running
 ) -> None:
     told = {"fqdn": fresh, "memory_mb": 5, "type": "Machine", "condition": "Manual"}
+    assert _statuses(_tell(people["east"], {"system": {**told, "owner": "alice"}})) == [403]
     answer = _tell(people["east"], {"system": told})
     assert _statuses(answer) == [200]
     shown = client.get(f"/systems/{fresh}", params=after(answer)).json()

@@ -9,6 +9,7 @@ from typing import Any
 import httpx
 import pytest
 
+from api.explaining.answers import NOT_SHOWN
 from domain.scheduling.reasons import NO_ACCESS
 from tests.harness.running import Running
 from tests.harness.waiting import until
@@ -75,6 +76,25 @@ def test_below__a_hidden_system__404_as_for_one_that_is_not_there(
         assert (hidden.status_code, missing.status_code) == (404, 404)
         assert hidden.json()["detail"] == missing.json()["detail"].replace("missing.example.com", fqdn)
         assert people["bob"].get(f"/systems/{fqdn}{below}", params=params).status_code == 200
+
+
+def test_near_names__of_a_hidden_system_to_which_one_may_submit__are_not_suggested(
+    client: httpx.Client, people: People, secret: tuple[str, str]
+) -> None:
+    fqdn, _ = secret
+    entries = [{"permission": "submit", "everybody": True}, {"permission": "view", "user": "bob"}]
+    client.put(f"/systems/{fqdn}/access-policy", json={"entries": entries}).raise_for_status()
+    before = client.get(f"/systems/{fqdn}").json()["arches"]
+    changed = {"key_values": {"ZEBRAFISH": ["1"]}, "arches": [*before, "zebra64le"]}
+    client.patch(f"/systems/{fqdn}", json=changed).raise_for_status()
+    parts = [{"element": "key_value", "key": "ZEBRAFISK"}, {"element": "arch", "value": "zebra64lx"}]
+    for who, count in (("bob", 2), ("carol", 0)):
+        recipe = {"host_requires": {"or": parts}, "distro_requires": {}, "tasks": [{"name": "/t"}]}
+        answer = people[who].post("/jobs", json={"recipe_sets": [{"recipes": [recipe]}]})
+        said = " ".join(warning["message"] for warning in answer.json()["warnings"])
+        assert (who, said.count("there is no")) == (who, 2)
+        assert (who, said.count("did you mean zebra") + said.count("did you mean ZEBRA")) == (who, count)
+    client.patch(f"/systems/{fqdn}", json={"key_values": None, "arches": before}).raise_for_status()
 
 
 def test_events__of_a_hidden_system__left_out_page_by_page(
@@ -178,6 +198,25 @@ def test_explanation__hidden_system__is_counted_and_not_told_of(
             assert [one["fqdn"] for one in told.json()["waiting"]["systems"]] == seen
     assert people["carol"].get(path, params={"system": wanted}).status_code == 404
     client.post(f"/jobs/{ids['job_id']}/cancel", json={"reason": "over"}).raise_for_status()
+
+
+def test_explanation__granted_system_is_hidden__tells_neither_its_queue_nor_its_state(
+    client: httpx.Client, people: People, machine: str
+) -> None:
+    (recipe_id,) = submit(people["alice"], recipe_for(machine))["recipe_ids"]
+    in_state(client, recipe_id, "waiting")
+    body = {"entries": [{"permission": "view", "user": "bob"}]}
+    hidden = after(client.put(f"/systems/{machine}/access-policy", json=body))
+    told = {
+        who: people[who].get(f"/recipes/{recipe_id}/explanation", params=hidden).json()
+        for who in ("alice", "bob", "carol")
+    }
+    for who in ("alice", "bob"):
+        assert (who, told[who]["granted"]["system"]) == (who, machine)
+        assert (who, told[who]["summary"]) == (who, f"it was new, and {machine} was idle")
+    assert told["carol"]["granted"] is None
+    assert told["carol"]["summary"] == NOT_SHOWN
+    client.put(f"/systems/{machine}/access-policy", json=OPEN).raise_for_status()
 
 
 def test_stream__system_becomes_hidden__ends_and_is_resumed_without_it(

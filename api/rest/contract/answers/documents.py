@@ -77,11 +77,15 @@ class PoolMember(Answer):
 
 
 class ListedLabController(LabController):
-    """`silent` and `last_heard_at`: whether it reports, and when it last did, which is known of now alone."""
+    """`silent`: its systems get no recipes until it is heard. `never_heard`: silent since its registration.
+
+    `last_heard_at` is its last contact, which is known of the present only.
+    """
 
     fqdn: str
     broken_after: int
     silent: bool
+    never_heard: bool
     last_heard_at: Time | None
 
 

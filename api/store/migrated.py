@@ -1,0 +1,35 @@
+"""The check at startup that the database has been migrated for this program."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from psycopg.errors import DataError, ProgrammingError
+
+import domain.all_events  # noqa: F401  (so that every topic is registered)
+from api.store.datastore import connect
+from api.store.sql import SQL
+from domain.errors import LabledgerError
+from domain.events import TOPICS
+from projections.database import AWAY, away
+
+ADVICE: Final = "run `labledger migrate`"
+
+
+class NotMigrated(LabledgerError):
+    """The database has not been migrated for this program."""
+
+
+def require_migrated(url: str) -> None:
+    """Raise NotMigrated unless the log takes events of every topic of this program, or DatabaseAway."""
+    try:
+        with connect(url) as session:
+            missing = session.execute(SQL["missing_topics"], (sorted(TOPICS),)).fetchall()
+    except AWAY as error:
+        raise away(error) from error
+    except (ProgrammingError, DataError) as error:
+        # The service role or the table does not exist, or the role may not read it.
+        raise NotMigrated(f"{str(error).partition(chr(10))[0]}: {ADVICE}") from error
+    if missing:
+        named = ", ".join(topic for (topic,) in missing)
+        raise NotMigrated(f"the log takes no events of the topics {named}: {ADVICE}")

@@ -1,0 +1,47 @@
+"""No service starts on a database that was not migrated for its version."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from api.store.migrated import NotMigrated, require_migrated
+from tests.harness.databases import TestDatabase
+from tests.harness.running import Running, free_port
+from tests.harness.sessions import Owner
+
+MISSING = "lab-controller.heard"
+MESSAGE = f"the log takes no events of the topics {MISSING}: run `labledger migrate`"
+
+
+@pytest.fixture
+def old(database: TestDatabase, owner: Owner) -> TestDatabase:
+    """The database of a version that did not have a topic."""
+    owner.execute("DELETE FROM log.topics WHERE topic = %s", (MISSING,))
+    return database
+
+
+@pytest.mark.parametrize("process", ["scheduler", "projector", "serve"])
+def test_service__database_not_migrated__refuses_to_start_and_says_what_to_run(
+    old: TestDatabase, process: str
+) -> None:
+    environment = Running(old, f"http://127.0.0.1:{free_port()}", "").environment
+    port = ["--port", environment["LABLEDGER_URL"].rpartition(":")[2]] if process == "serve" else []
+    command = [sys.executable, "-m", "api.cli", process, *port]
+    ended = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120, check=False)
+    assert ended.returncode != 0
+    assert MESSAGE in ended.stderr
+
+
+def test_database__of_no_migration_at_all__is_refused(database: TestDatabase, owner: Owner) -> None:
+    owner.execute("DROP TABLE log.topics CASCADE")
+    with pytest.raises(NotMigrated, match=r"log\.topics.* run `labledger migrate`"):
+        require_migrated(database.service_url)
+
+
+def test_database__migrated_by_a_later_version__is_taken(database: TestDatabase, owner: Owner) -> None:
+    """Events that this version does not know stop it when it reads them, and not before."""
+    owner.execute("INSERT INTO log.topics VALUES ('test.later')")
+    require_migrated(database.service_url)
