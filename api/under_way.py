@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from typing import Any, Final, TypeVar
 
 from api.parsing import Parsing
+from api.places import Places
 from domain.errors import LabledgerError, TooOften
 
 # Each process counts for itself. Streams are bounded elsewhere: they leave their place when they begin.
@@ -35,6 +36,7 @@ class UnderWay:
         self.waiting_reads = Counter[str]()
         self.body_bytes = Counter[str]()
         self.parsing = Parsing()
+        self.matches = Places()
 
 
 class Share:
