@@ -102,10 +102,17 @@ def _services(settings: Settings, log: EventLog, appended: EventLog) -> Services
     from api.store.aggregates import Aggregates
     from api.store.group_commit import GroupCommit
     from api.store.numbers import Numbers
+    from api.under_way import MaxUnderWay, UnderWay
     from domain.job.retention import RetentionTags
     from projections.reader import Reader
 
     url = needed(settings.database_url)
+    under_way = MaxUnderWay(
+        settings.max_requests_under_way,
+        settings.max_waiting_reads,
+        settings.max_user_body_bytes,
+        settings.max_body_bytes,
+    )
     return Services(
         log=log,
         commits=GroupCommit(appended),
@@ -123,6 +130,7 @@ def _services(settings: Settings, log: EventLog, appended: EventLog) -> Services
             )
         ),
         retention_tags=RetentionTags(settings.retention_tags),
+        under_way=UnderWay(under_way),
         bounds=Bounds(settings.position_wait_seconds, settings.long_poll_seconds),
     )
 

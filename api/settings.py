@@ -19,6 +19,8 @@ LOG_FORMATS = ("people", "json")
 MAX_WAIT_SECONDS: Final = 60
 # The server gives up waiting for the rest of a body by itself then.
 MAX_REQUEST_SECONDS: Final = 60
+# The longest body of one request.
+MIN_BODY_BYTES: Final = 16 * 2**20
 
 # Who reads a setting.
 UP: Final = "up"
@@ -152,6 +154,27 @@ class Settings:
         values.Whole(0, 10**9),
         "quota of each user: tokens that neither were revoked nor expired, those of lab controllers apart; "
         "0: none",
+        SERVE,
+    )
+    max_requests_under_way: int = _setting(
+        256,
+        values.Whole(1, 10**6),
+        "maximum number of requests of one user, or lab controller, under way in each process that serves",
+        SERVE,
+    )
+    max_waiting_reads: int = _setting(
+        64, values.Whole(1, 10**6), "maximum number of these that wait for their `min_position`", SERVE
+    )
+    max_user_body_bytes: int = _setting(
+        32 * 2**20,
+        values.Whole(MIN_BODY_BYTES, 2**40),
+        "maximum number of bytes of bodies of one user under way in each process that serves",
+        SERVE,
+    )
+    max_body_bytes: int = _setting(
+        128 * 2**20,
+        values.Whole(MIN_BODY_BYTES, 2**40),
+        "maximum number of bytes of all bodies under way in each process that serves",
         SERVE,
     )
     position_wait_seconds: float = _setting(

@@ -5,17 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any, Final, TypeVar
 
 from api.parsing import Parsing
 from api.places import Places
 from domain.errors import LabledgerError, TooOften
-
-# Each process counts for itself. Streams are bounded elsewhere: they leave their place when they begin.
-MAX_REQUESTS: Final = 256
-MAX_WAITING_READS: Final = 64
-MAX_BODY_BYTES_OF_CALLER: Final = 32 << 20
-MAX_BODY_BYTES: Final = 128 << 20
 
 RETRY_SECONDS: Final = 1
 SHARE: Final = "labledger.share"
@@ -28,10 +23,24 @@ class Overloaded(LabledgerError):
     """This process has too much under way."""
 
 
+@dataclass(frozen=True)
+class MaxUnderWay:
+    """The bounds of one process. `user_body_bytes` holds for the bodies of one caller.
+
+    Streams are bounded elsewhere: they leave their place when they begin.
+    """
+
+    requests: int = 256
+    waiting_reads: int = 64
+    user_body_bytes: int = 32 << 20
+    body_bytes: int = 128 << 20
+
+
 class UnderWay:
     """The requests under way in one process, by caller. For one event loop."""
 
-    def __init__(self) -> None:
+    def __init__(self, most: MaxUnderWay | None = None) -> None:
+        self.max = most or MaxUnderWay()
         self.requests = Counter[str]()
         self.waiting_reads = Counter[str]()
         self.body_bytes = Counter[str]()
@@ -53,8 +62,8 @@ class Share:
 
     def enter(self, caller: str) -> None:
         """Take a place among the requests of a caller. Raises TooOften where all are taken."""
-        if self._all.requests[caller] >= MAX_REQUESTS:
-            raise TooOften(f"{MAX_REQUESTS} requests of {caller} are under way", RETRY_SECONDS)
+        if self._all.requests[caller] >= self._all.max.requests:
+            raise TooOften(f"{self._all.max.requests} requests of {caller} are under way", RETRY_SECONDS)
         self._caller, self._has_place = caller, True
         self._all.requests[caller] += 1
 
@@ -68,8 +77,10 @@ class Share:
     def waiting(self) -> Iterator[None]:
         """Count a read that waits for a position. Raises TooOften beyond the bound of its caller."""
         caller = self._caller or ""
-        if self._all.waiting_reads[caller] >= MAX_WAITING_READS:
-            raise TooOften(f"{MAX_WAITING_READS} reads of {caller} wait for a position", RETRY_SECONDS)
+        if self._all.waiting_reads[caller] >= self._all.max.waiting_reads:
+            raise TooOften(
+                f"{self._all.max.waiting_reads} reads of {caller} wait for a position", RETRY_SECONDS
+            )
         self._all.waiting_reads[caller] += 1
         try:
             yield
@@ -83,11 +94,12 @@ class Share:
         `stranger` is the address, which counts where nobody knows the caller.
         """
         caller = self._caller or stranger
-        if self._all.body_bytes[caller] + size > MAX_BODY_BYTES_OF_CALLER:
-            most = MAX_BODY_BYTES_OF_CALLER
-            raise TooOften(f"bodies of {most} bytes are under way for {caller}", RETRY_SECONDS)
-        if self._all.body_bytes.total() + size > MAX_BODY_BYTES:
-            raise Overloaded(f"bodies of {MAX_BODY_BYTES} bytes are under way")
+        most = self._all.max
+        if self._all.body_bytes[caller] + size > most.user_body_bytes:
+            told = f"bodies of {most.user_body_bytes} bytes are under way for {caller}"
+            raise TooOften(told, RETRY_SECONDS)
+        if self._all.body_bytes.total() + size > most.body_bytes:
+            raise Overloaded(f"bodies of {most.body_bytes} bytes are under way")
         self._all.body_bytes[caller] += size
         self._held[caller] += size
 

@@ -1,4 +1,4 @@
-"""Every error is answered as application/problem+json (RFC 9457), with every fault of the input at once."""
+"""Every error is answered as application/problem+json (RFC 9457), with the faults of the input."""
 
 from __future__ import annotations
 

@@ -95,6 +95,7 @@ def test_submit__small_lab__jobs_are_there() -> None:
     assert figures["largest_body_bytes"] <= 2_000
 
 
+@pytest.mark.soak
 @pytest.mark.usefixtures("limits_known")
 def test_lifecycle__small_lab__every_recipe_is_completed() -> None:
     (figures,) = measured("lifecycle")
@@ -113,6 +114,7 @@ def test_start_and_rebuild__short_log__cold_and_from_a_snapshot_and_all_of_it_is
     assert rebuild["events_per_second"] > 0
 
 
+@pytest.mark.soak
 @pytest.mark.usefixtures("limits_known")
 def test_multihost__small_lab__nothing_is_held_for_ever() -> None:
     (figures,) = measured("multihost")
@@ -129,6 +131,7 @@ def test_query__small_lab__every_resource_has_answered() -> None:
     assert figures["worst_resource_p99_ms"] == max(figures[name] for name in of_resources)
 
 
+@pytest.mark.soak
 @pytest.mark.usefixtures("limits_known")
 def test_explanation__small_lab_with_policies__those_that_wait_and_those_that_are_placed_are_explained() -> (
     None
@@ -142,6 +145,7 @@ def test_explanation__small_lab_with_policies__those_that_wait_and_those_that_ar
     assert figures["explainer_peak_mb"] > 10
 
 
+@pytest.mark.soak
 @pytest.mark.usefixtures("limits_known")
 def test_change__small_lab_with_policies__what_changed_is_given_away_each_time() -> None:
     (figures,) = measured("change")
@@ -151,6 +155,7 @@ def test_change__small_lab_with_policies__what_changed_is_given_away_each_time()
         assert 0 < figures[f"{what}_last_given_away_seconds"] <= figures[f"{what}_seconds"]
 
 
+@pytest.mark.soak
 @pytest.mark.usefixtures("limits_known")
 def test_recovery__small_lab__everything_comes_back_and_no_system_has_two_recipes() -> None:
     (figures,) = measured("recovery")

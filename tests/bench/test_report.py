@@ -109,6 +109,7 @@ def test_holding__start_after_the_last_grant__is_late() -> None:
     assert holding_of(happened).late_seconds == [0.5]
 
 
+@pytest.mark.soak
 def test_all__one_case__report_with_a_picture(tmp_path: Path) -> None:
     # Of a queue this shallow all depths are one.
     sizes = Sizes(40, 1, 60, None, 10, 1, 1, 100)

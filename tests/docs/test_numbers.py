@@ -7,7 +7,7 @@ from functools import cache
 
 import pytest
 
-from api import attempts, faulty_logins, parsing, under_way
+from api import attempts, faulty_logins, parsing
 from api.bench import all_cases
 from api.bench.cases import submit as bench_submit
 from api.bench.limits import database as bench_database
@@ -59,9 +59,9 @@ HTTP = (
     f"at most {SET.max_log_bytes_per_day // GIB} GiB of log a day",
     f"{SET.max_unfinished_recipes:,} unfinished recipes (409)",
     f"{SET.max_live_tokens} live tokens (409)",
-    f"{under_way.MAX_REQUESTS} requests under way, {under_way.MAX_WAITING_READS} of them reads",
-    f"{under_way.MAX_BODY_BYTES_OF_CALLER // MIB} MiB of bodies",
-    f"All bodies together have {under_way.MAX_BODY_BYTES // MIB} MiB",
+    f"{SET.max_requests_under_way} requests under way, {SET.max_waiting_reads} of them reads",
+    f"{SET.max_user_body_bytes // MIB} MiB of bodies",
+    f"All bodies together have {SET.max_body_bytes // MIB} MiB",
     f"from {parsing.MIN_LONG_BYTES // KIB} KiB on",
     f"After {faulty_logins.MAX_FAULTY} logins within a minute",
     f"A client has {SET.request_seconds:g} s for the head of a request",
@@ -97,6 +97,10 @@ OPERATION = (
     f"it answers within {readiness.ANSWER_SECONDS:g} s",
     f"less {capacity.KEPT_FILES} that it needs itself, and {capacity.MAX_CONNECTIONS:,} at most",
     f"all places but {capacity.KEPT_CONNECTIONS}, and {capacity.MAX_WATCHERS:,} at most",
+    f"not heard for {timers.SILENT_AFTER_SECONDS} s gets no recipes",
+    f"submitter are {SET.max_log_bytes_per_day // GIB} GiB of log a day",
+    f"and {SET.max_unfinished_recipes:,} unfinished recipes, that of",
+    f"every user {SET.max_live_tokens} live tokens",
     f"differ by more than {clocks.MAX_DIFFERENCE_SECONDS} s",
     f"{clocks.SETTLING_SECONDS // 60} minutes after",
 )

@@ -18,7 +18,7 @@ EXAMPLES = "LABLEDGER_SOAK_EXAMPLES"
 
 
 def test_log__after_random_histories__nothing_wrong(bench: Bench) -> None:
-    run_state_machine_as_test(lambda: Histories(bench), settings=bounds(16, derandomize=True))
+    run_state_machine_as_test(lambda: Histories(bench), settings=bounds(10, derandomize=True))
 
 
 @pytest.mark.soak

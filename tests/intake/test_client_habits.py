@@ -43,6 +43,18 @@ def test_retention_tags__of_the_service__are_those_that_jobs_may_have() -> None:
         read('retention_tag="kept"')
 
 
+def test_job__written_as_xml_and_read_again__has_the_same_retention_tag() -> None:
+    """The tag that a service gives to jobs without one is a setting of its own."""
+    tags = RetentionTags([RetentionTag("week", 7), RetentionTag("scratch", 30)])
+
+    def read(body: bytes) -> JobSpec:
+        return read_job(body, "text/xml", KNOWN, "alice", False, tags=tags).spec
+
+    for tag in ("week", "scratch"):
+        written = write_job(read(job_xml(job=f'retention_tag="{tag}"')).document, tags.default)
+        assert (b"retention_tag" in written, read(written).retention_tag) == (tag == "scratch", tag)
+
+
 def test_minor_version__empty__is_zero() -> None:
     written = SHORT.replace('major="M"', 'major="M" minor=""')
     assert read_xml(job_xml(distro=written)) == read_xml(job_xml(distro=SHORT))

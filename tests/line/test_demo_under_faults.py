@@ -34,6 +34,7 @@ def line(database: TestDatabase) -> Iterator[Running]:
         yield started
 
 
+@pytest.mark.soak
 def test_demo__every_fault_for_a_moment__every_job_finishes(line: Running, tmp_path: Path) -> None:
     plan = Plan(
         seed=4,

@@ -98,6 +98,7 @@ def test_up__disk_full__says_so_and_goes_on_when_there_is_room(disk: SmallDisk, 
     assert asking.jobs() == {*taken, *found}
 
 
+@pytest.mark.soak
 def test_up__postgresql_killed_on_a_full_disk__comes_back_when_there_is_room(
     disk: SmallDisk, running: Up, asking: Asking
 ) -> None:

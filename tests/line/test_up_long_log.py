@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
+import pytest
+
 from api import root
 from api.embedded.database import EmbeddedDatabase
 from api.settings import Settings
@@ -53,6 +55,7 @@ def pool(number: int) -> Append:
     return Append(f"fill/{number}", (Change(subject, PoolRegistered(None), STAMP),), {subject: 0})
 
 
+@pytest.mark.soak
 def test_up__read_models_built_for_longer_than_its_patience__says_how_far_and_waits(
     data: Path,
 ) -> None:

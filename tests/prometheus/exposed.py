@@ -17,7 +17,7 @@ DECLARED = (*GAUGES, *DURATIONS, *COUNTERS, *HISTOGRAMS)
 AT_NOUGHT = {
     *("labledger_append_retries", "labledger_append_conflicts", "labledger_scheduler_conflicts"),
     *("labledger_tailer_backstop_finds", "labledger_tailer_reconnects", "labledger_consistency_findings"),
-    "labledger_consistency_withheld_turns",
+    *("labledger_consistency_withheld_turns", "labledger_lab_controller_silent"),
     *("labledger_watching_cut", "labledger_watching_refused"),
     *("labledger_projector_lag_events", "labledger_projector_lag_seconds"),
 }

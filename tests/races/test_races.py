@@ -9,7 +9,7 @@ from tests.inside.bench import Scene
 from tests.races.orders import ORDERS, at_once, one_in_between, play
 from tests.races.table import RACES, Race
 
-ROUNDS = 30
+ROUNDS = 8
 SOAKED_ROUNDS = 100
 
 every_race = pytest.mark.parametrize("race", RACES.values(), ids=RACES.keys())

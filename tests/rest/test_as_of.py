@@ -29,9 +29,9 @@ from tests.rest.cutting import commit_ends, cut
 
 # Not of the log: what is so now, whatever was; and the list that has no position.
 NOT_OF_THE_LOG = {"/healthz", "/readyz", "/metrics", "/openapi.json", "/whoami", "/reads", "/log-usage"}
-SECONDS_OF_LIFE = 8
+SECONDS_OF_LIFE = 4
 # Also on a machine that needs longer for them.
-DEEDS_OF_LIFE = 300
+DEEDS_OF_LIFE = 150
 CLOCK = ("as_of", "seconds")
 # What lists are narrowed down by; empty: whatever is known.
 FILTERS: dict[str, dict[str, tuple[str, ...]]] = {

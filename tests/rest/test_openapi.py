@@ -105,7 +105,7 @@ def test_document__without_a_token__is_open(line: Running) -> None:
 
 
 def test_service__asked_what_nobody_would_think_of__keeps_its_promises(fuzzed: Running) -> None:
-    fuzz(fuzzed, "--phases", "fuzzing", "--max-examples", "5")
+    fuzz(fuzzed, "--phases", "fuzzing", "--max-examples", "3")
 
 
 @pytest.mark.soak

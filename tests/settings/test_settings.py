@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from api.rest.contract.operation import MAX_BATCH_BYTES
 from api.settings import BadSettings, Settings, default_data
 from domain.errors import Fault
 from domain.job.retention import RetentionTag
@@ -40,6 +41,7 @@ def test_read__empty_variable__counts_as_not_set() -> None:
         ("LABLEDGER_PORT", "http", "must be a whole number from 0 to 65535, not 'http'"),
         ("LABLEDGER_PORT", "65536", "must be a whole number from 0 to 65535, not '65536'"),
         ("LABLEDGER_PORT", "-1", "must be a whole number from 0 to 65535, not '-1'"),
+        ("LABLEDGER_MAX_BODY_BYTES", "1", f"must be a whole number from {MAX_BATCH_BYTES} to "),
         ("LABLEDGER_API_WORKERS", "0", "must be a whole number from 1 to 64, not '0'"),
         ("LABLEDGER_DATABASE_URL", "db.example.com", "must begin with postgresql:// or postgres://"),
         ("LABLEDGER_URL", "lab.example.com:80", "must begin with http:// or https://"),

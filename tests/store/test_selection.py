@@ -19,7 +19,7 @@ def test_select__anything_asked_for__pages_are_what_the_selection_has(log: Event
     Busy(log, subjects=30).append(EVENTS)
     dice, whole = random.Random(3), whole_log(log)
     found = 0
-    for _ in range(150):
+    for _ in range(50):
         selection, limit = _selection(dice), dice.choice((1, 3, 50, 1_000))
         after, upto = sorted(dice.choices(range(len(whole) + 1), k=2))
         expected = [
@@ -29,7 +29,7 @@ def test_select__anything_asked_for__pages_are_what_the_selection_has(log: Event
         ]
         assert _by_pages(log, selection, after, upto, limit) == expected, (selection, after, upto, limit)
         found += len(expected)
-    assert found > 1_000
+    assert found > 300
 
 
 @pytest.mark.promise

@@ -115,6 +115,7 @@ def workflow(url: str | None, token: str | None, data: str | None, as_json: bool
     from api.cli.workflow.told import Wrong
     from api.intake.checks import words_in_a_job
     from api.intake.xml_writer import write_job
+    from domain.job.spec import DEFAULT_RETENTION_TAG
     from domain.requirements.findings import dotted
 
     try:
@@ -122,7 +123,9 @@ def workflow(url: str | None, token: str | None, data: str | None, as_json: bool
         if as_json:
             Output(as_json).document(document)
         else:
-            xml(write_job(document).decode().rstrip())
+            # Without --retention-tag the server chooses.
+            tag = None if "retention_tag" in document else DEFAULT_RETENTION_TAG
+            xml(write_job(document, tag).decode().rstrip())
     except Wrong as wrong:
         raise click.UsageError(str(wrong)) from None
     except ValidationError as wrong:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from api.cli.workflow.installing import installing
 from api.cli.workflow.not_here import refused
@@ -16,12 +16,41 @@ T = TypeVar("T")
 ArchesOf = Callable[[Document], Sequence[str]]
 
 
+class _Parts(NamedTuple):
+    """The distro requirement, the tasks of each role, and the parts that all recipes share."""
+
+    distro: Document
+    tasks_by_role: dict[str, list[Document] | None]
+    of_all: Document
+
+
 def job_document(told: Told, arches_of: ArchesOf) -> Document:
     """Return a document with a recipe set for each architecture.
 
     Without `--arch`, `arches_of` finds the architectures of the trees that the distro requirement matches.
     Raises `Wrong` with every fault of the options.
     """
+    parts = _read(told)
+    document = {
+        "whiteboard": told["whiteboard"],
+        "user": told["job_owner"],
+        "group": told["job_group"],
+        "retention_tag": told["retention_tag"],
+        "product": told["product"],
+        "notify": list(told["cc"]),
+        "recipe_sets": [
+            {
+                "priority": told["priority"],
+                "recipes": [_recipe(told, parts, arch, role) for role in _roles(told)],
+            }
+            for arch in told["arch"] or arches_of(parts.distro)
+        ],
+    }
+    return _given(document)
+
+
+def _read(told: Told) -> _Parts:
+    """Return the parts of the recipes. Raises `Wrong` with every fault of the options."""
     faults = list(refused(told))
 
     def made(make: Callable[[Told], T]) -> T | None:
@@ -33,32 +62,14 @@ def job_document(told: Told, arches_of: ArchesOf) -> Document:
 
     distro = made(distro_requires)
     tasks_by_role = {role: made(partial(tasks, role=role)) for role in dict.fromkeys(_roles(told))}
-    parts = {
+    of_all = {
         "host_requires": made(host_requires),
         "reservesys": _reservesys(told),
         **(made(installing) or {}),
     }
     if faults or distro is None:
         raise Wrong("\n".join(dict.fromkeys(faults)))
-    document = {
-        "whiteboard": told["whiteboard"],
-        "user": told["job_owner"],
-        "group": told["job_group"],
-        "retention_tag": told["retention_tag"],
-        "product": told["product"],
-        "notify": list(told["cc"]),
-        "recipe_sets": [
-            {
-                "priority": told["priority"],
-                "recipes": [
-                    _recipe(told, {**parts, "distro_requires": of_arch(distro, arch)}, tasks_by_role[role])
-                    for role in _roles(told)
-                ],
-            }
-            for arch in told["arch"] or arches_of(distro)
-        ],
-    }
-    return _given(document)
+    return _Parts(distro, tasks_by_role, of_all)
 
 
 def _roles(told: Told) -> list[str]:
@@ -66,12 +77,13 @@ def _roles(told: Told) -> list[str]:
     return ["SERVERS"] * told["servers"] + ["CLIENTS"] * told["clients"] or [ALONE]
 
 
-def _recipe(told: Told, parts: Document, tasks: list[Document] | None) -> Document:
+def _recipe(told: Told, parts: _Parts, arch: str, role: str) -> Document:
     choice = {"random": told["random"], "pools": list(told["autopick"])}
     recipe = {
-        **parts,
+        **parts.of_all,
+        "distro_requires": of_arch(parts.distro, arch),
         "whiteboard": told["whiteboard"],
-        "tasks": tasks,
+        "tasks": parts.tasks_by_role[role],
         "autopick": None if is_forced(told) else choice,
         "watchdog": {"panic": "ignore"} if told["ignore_panic"] else None,
     }

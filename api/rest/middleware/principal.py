@@ -60,13 +60,13 @@ def request_of(req: HttpRequest) -> Request:
         expected=_expected(req),
         role=principal.role,
         token_id=principal.token_id,
-        has_quota=principal.role == SUBMITTER and not _ends_something(req),
+        has_quota=principal.role == SUBMITTER and not ends_something(req),
     )
 
 
-def _ends_something(req: HttpRequest) -> bool:
+def ends_something(req: HttpRequest) -> bool:
     """Return whether the request undoes an earlier one: quotas never refuse such a request."""
-    return req.method == "DELETE" or req.path.endswith(_ENDING)
+    return req.method == "DELETE" or (req.method == "POST" and req.path.endswith(_ENDING))
 
 
 def _expected(req: HttpRequest) -> frozenset[int] | None:

@@ -132,4 +132,5 @@ class Jobs:
         at, job, _ = await find(req, resp, self._services, "job", job_id)
         resp.set_header(POSITION_HEADER, str(at.position))
         resp.content_type = kind
-        resp.data = await asyncio.to_thread(lambda: write_job(orjson.loads(job["document"])))
+        tag = self._services.retention_tags.default
+        resp.data = await asyncio.to_thread(lambda: write_job(orjson.loads(job["document"]), tag))

@@ -39,18 +39,7 @@ def test_repaired__set_that_wants_another_idle_system_too__does_not_jump_the_que
             system.scheduled    system/a    recipe_id=1
             recipe.assigned     recipe/2    lab_controller=lab.east
     """)
-    stage.end_started(urgent)
-    stage.tells("""
-        lab-ops gives up recipe/3 on d
-        scheduler, on system.pending system/d:
-            recipe.scheduled    recipe/2    system=d lab_controller=lab.east
-            system.scheduled    system/d    recipe_id=2
-            recipe.waiting      recipe/1    system=a
-            system.waiting      system/a    recipe_id=1
-            recipe.waiting      recipe/2    system=d
-            system.waiting      system/d    recipe_id=2
-    """)
-    _end(stage, low, "ad")
+    _complete(stage, low, urgent)
 
 
 def test_lab_enabled__several_idle_systems__highest_rank_over_all_of_them_is_first(stage: Stage) -> None:
@@ -85,18 +74,7 @@ def test_lab_enabled__several_idle_systems__highest_rank_over_all_of_them_is_fir
             system.scheduled    system/a    recipe_id=1
             recipe.assigned     recipe/2    lab_controller=lab.east
     """)
-    stage.end_started(urgent)
-    stage.tells("""
-        lab-ops gives up recipe/3 on d
-        scheduler, on system.pending system/d:
-            recipe.scheduled    recipe/2    system=d lab_controller=lab.east
-            system.scheduled    system/d    recipe_id=2
-            recipe.waiting      recipe/1    system=a
-            system.waiting      system/a    recipe_id=1
-            recipe.waiting      recipe/2    system=d
-            system.waiting      system/d    recipe_id=2
-    """)
-    _end(stage, low, "ad")
+    _complete(stage, low, urgent)
 
 
 def test_new_sets__of_one_job__are_served_in_rank_order(stage: Stage) -> None:
@@ -128,6 +106,22 @@ def test_new_sets__of_one_job__are_served_in_rank_order(stage: Stage) -> None:
             system.waiting          system/a        recipe_id=1
     """)
     _end(stage, [low], "a")
+
+
+def _complete(stage: Stage, low: list[int], urgent: int) -> None:
+    """End the urgent recipe on d. The low set, which holds a, gets d and ends."""
+    stage.end_started(urgent)
+    stage.tells("""
+        lab-ops gives up recipe/3 on d
+        scheduler, on system.pending system/d:
+            recipe.scheduled    recipe/2    system=d lab_controller=lab.east
+            system.scheduled    system/d    recipe_id=2
+            recipe.waiting      recipe/1    system=a
+            system.waiting      system/a    recipe_id=1
+            recipe.waiting      recipe/2    system=d
+            system.waiting      system/d    recipe_id=2
+    """)
+    _end(stage, low, "ad")
 
 
 def _end(stage: Stage, recipe_ids: list[int], names: str) -> None:

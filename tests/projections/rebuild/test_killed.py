@@ -21,7 +21,7 @@ from tests.projections.rebuild.silent import silent
 from tests.workers.lab import equip, submit_jobs
 from tests.workers.read_models import project_undisturbed
 
-KILLS = 5
+KILLS = 3
 OTHER_SESSIONS = """
 SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()
     AND application_name = '' AND query LIKE '%notification_id > %topic <> ALL%'

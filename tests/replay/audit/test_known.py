@@ -18,8 +18,8 @@ from replay.audit.values import Recipe, System
 from replay.audit.viable import Judge
 from tests.replay.audit.peopled import lived
 
-SEEDS = range(6)
-EVERY = 10
+SEEDS = range(3)
+EVERY = 12
 
 
 def folded(history: list[Commit]) -> Known:

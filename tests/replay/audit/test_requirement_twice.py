@@ -170,7 +170,7 @@ def said_by_the_scheduler(text: str, system: dict[str, Any]) -> bool | None:
     return True if held.true else None if held.unknown else False
 
 
-@settings(max_examples=400)
+@settings(max_examples=150)
 @given(FORMS, st.lists(SYSTEMS, min_size=1, max_size=4))
 def test_requirement__any_that_a_job_may_have__both_say_the_same(
     form: dict[str, Any], systems: list[dict[str, Any]]

@@ -64,6 +64,48 @@ def test_return__by_a_group_member__recipe_and_system_move_together_and_once(
     ]
 
 
+GIVEN_UP = [
+    ("always", {"state": "aborted", "reason": "no heartbeat"}, "no heartbeat"),
+    ("onabort", {"watchdog_seconds": 1}, "its watchdog expired"),
+]
+
+
+@pytest.mark.parametrize(("when", "message", "reason"), GIVEN_UP, ids=["lab controller", "watchdog"])
+def test_recipe__given_up__keeps_its_system_and_is_aborted_with_the_first_reason(
+    client: httpx.Client,
+    people: People,
+    machine: str,
+    line: Running,
+    when: str,
+    message: dict[str, Any],
+    reason: str,
+) -> None:
+    keeps = {"reservesys": {"duration_seconds": 1, "when": when}}
+    host, guest = submit(people["alice"], recipe_for(machine, guests=1, **keeps))["recipe_ids"]
+    start(people["east"], host)
+    before = line.end()
+    assert report(people["east"], host, message).status_code == 200
+    ended = in_state(client, host, "aborted")
+    assert reason in ended["reason"]
+    moved = ("recipe.reserved", "recipe.aborted", "system.pending")
+    events = [each for each in line.events(before) if each["topic"] in moved]
+    kept, *others = [each for each in events if each["subject"] in (f"recipe/{host}", f"recipe/{guest}")]
+    assert (kept["topic"], kept["data"]["reason"]) == ("recipe.reserved", ended["reason"])
+    assert [(each["subject"], each["topic"]) for each in others] == [
+        (f"recipe/{guest}", "recipe.aborted"),
+        (f"recipe/{host}", "recipe.aborted"),
+    ]
+    assert [each["commit_end"] == kept["commit_end"] for each in others] == [True, False]
+    # While it kept the system.
+    then = {"as_of": kept["commit_end"]}
+    recipe = client.get(f"/recipes/{host}", params=then).json()
+    assert (recipe["state"], recipe["system"]) == ("reserved", machine)
+    assert {task["state"] for task in recipe["tasks"]} == {"aborted"}
+    system = client.get(f"/systems/{machine}", params=then).json()
+    assert (system["usage"], system["recipe_id"]) == ("running", host)
+    assert (f"system/{machine}", "system.pending") in happened(line, kept["commit_end"])
+
+
 def test_return__same_key_again__first_answer(people: People, kept: int) -> None:
     headers = {"Idempotency-Key": f"return-{kept}"}
     first, again = (people["alice"].post(f"/recipes/{kept}/return", headers=headers) for _ in range(2))

@@ -9,6 +9,8 @@ from typing import Any
 import httpx
 import pytest
 
+from api.intake.limits import FAULT_LIMIT
+from api.rest.resources.updates import MAX_WORDED_FAULTS
 from tests.harness.running import Running
 from tests.rest.acting import (
     EAST,
@@ -164,6 +166,18 @@ def test_items__wrong__each_names_its_faults_and_holds_up_no_other(
     assert _statuses(answer) == [*[422] * len(WRONG), 200, 200]
     for (_, places), told in zip(WRONG, answer.json()["items"], strict=False):
         assert sorted(fault["where"] for fault in told["errors"]) == places
+
+
+def test_items__many_with_many_faults__share_a_bound_of_faults_in_words(people: People, machine: str) -> None:
+    faulty = {f"field{number}": 1 for number in range(FAULT_LIMIT + 50)}
+    answer = _tell(people["east"], *[faulty] * 60, {"drain": machine}, {"undrain": machine})
+    assert _statuses(answer) == [*[422] * 60, 200, 200]
+    told = [[fault["message"] for fault in item["errors"]] for item in answer.json()["items"][:60]]
+    worded = sum("is not known" in message for messages in told for message in messages)
+    assert 0 < worded <= MAX_WORDED_FAULTS
+    assert told[0][-1] == "and 50 more faults"
+    # Every faulty item says so, and how many faults it has.
+    assert told[-1] == [f"and {len(faulty)} more faults"]
 
 
 def test_items__of_another_lab__403(

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 import httpx
 import pytest
 
-from api.under_way import MAX_WAITING_READS
+from api.settings import Settings
 from api.watching.capacity import KEPT_FILES
 from tests.harness.asking import PLAIN
 from tests.harness.lines import Lines, lines_to
@@ -38,7 +38,7 @@ def askers(served: Running) -> list[str]:
     """Return tokens of users who together may have more waiting reads than there are places."""
     tokens = []
     with served.client() as admin:
-        for number in range(2 * PLACES // MAX_WAITING_READS + 1):
+        for number in range(2 * PLACES // Settings().max_waiting_reads + 1):
             user = {"user": f"asker-{number}", "role": "auditor"}
             assert admin.put(f"/users/{user['user']}", json={}).is_success
             tokens.append(admin.post("/tokens", json=user).json()["token"])

@@ -12,11 +12,11 @@ from typing import Any, TypeVar
 import httpx
 import pytest
 
-from api import faulty_logins, parsing, places, under_way
+from api import faulty_logins, parsing, places
 from api.parsing import Parsing
 from api.rest.app import Lifespan, application
 from api.services import Bounds
-from api.under_way import Overloaded, Share, UnderWay
+from api.under_way import MaxUnderWay, Overloaded, Share, UnderWay
 from api.use_cases import choose_trees
 from api.use_cases.tokens import digest_of
 from domain.directory import events as directory
@@ -39,7 +39,12 @@ class Site:
 
     def __init__(self, bench_door: Any) -> None:
         self._door = bench_door
-        self.services = replace(bench_door.services, bounds=Bounds(2.0, 2.0), under_way=UnderWay())
+        self.services = replace(bench_door.services, bounds=Bounds(2.0, 2.0))
+        self.limit(MaxUnderWay())
+
+    def limit(self, most: MaxUnderWay) -> None:
+        """Begin anew with these bounds."""
+        self.services = replace(self.services, under_way=UnderWay(most))
         self._app = application(self.services, Lifespan(nothing, nothing))
 
     def client(self, name: str | None) -> httpx.AsyncClient:
@@ -75,10 +80,8 @@ def site(bench: Bench) -> Iterator[Site]:
         yield Site(scene.door)
 
 
-def test_reads__many_wait_for_a_position__the_next_of_the_user_is_refused(
-    site: Site, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(under_way, "MAX_WAITING_READS", 2)
+def test_reads__many_wait_for_a_position__the_next_of_the_user_is_refused(site: Site) -> None:
+    site.limit(MaxUnderWay(waiting_reads=2))
 
     async def attack() -> tuple[list[int], int]:
         async with site.client("ada") as ada, site.client("bob") as bob:
@@ -93,10 +96,8 @@ def test_reads__many_wait_for_a_position__the_next_of_the_user_is_refused(
     assert not site.services.under_way.waiting_reads
 
 
-def test_requests__many_under_way__the_next_of_the_user_is_refused(
-    site: Site, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(under_way, "MAX_REQUESTS", 2)
+def test_requests__many_under_way__the_next_of_the_user_is_refused(site: Site) -> None:
+    site.limit(MaxUnderWay(requests=2))
 
     async def attack() -> tuple[list[int], int]:
         async with site.client("ada") as ada, site.client("bob") as bob:
@@ -187,12 +188,8 @@ def test_login__garbage__is_refused_by_address_before_it_is_read(
     assert site.do(attack) == [401, 422, 422, 422, 429, 429]
 
 
-def test_bodies__bytes_of_a_caller_and_of_all__are_bounded_until_released(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(under_way, "MAX_BODY_BYTES_OF_CALLER", 10)
-    monkeypatch.setattr(under_way, "MAX_BODY_BYTES", 15)
-    everything = UnderWay()
+def test_bodies__bytes_of_a_caller_and_of_all__are_bounded_until_released() -> None:
+    everything = UnderWay(MaxUnderWay(user_body_bytes=10, body_bytes=15))
     first, second, third = (Share(everything) for _ in range(3))
     first.enter("user/ada")
     first.hold(10, "address")
@@ -208,9 +205,8 @@ def test_bodies__bytes_of_a_caller_and_of_all__are_bounded_until_released(
     assert not everything.body_bytes and not everything.requests
 
 
-def test_stream__that_has_begun__leaves_its_place(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(under_way, "MAX_REQUESTS", 1)
-    everything = UnderWay()
+def test_stream__that_has_begun__leaves_its_place() -> None:
+    everything = UnderWay(MaxUnderWay(requests=1))
     for _ in range(3):
         share = Share(everything)
         share.enter("user/ada")

@@ -23,7 +23,7 @@ class Mortal:
     url: str
 
 
-@pytest.fixture(params=["embedded", "system"])
+@pytest.fixture(params=["embedded", pytest.param("system", marks=pytest.mark.soak)])
 def mortal(request: pytest.FixtureRequest) -> Iterator[Mortal]:
     binaries = system_binaries() if request.param == "system" else None
     if request.param == "system" and binaries is None:

@@ -27,7 +27,7 @@ from tests.store.crashes.writer import command
 
 WRITER = "tests.store.crashes.writer"
 COMMANDS = 1_500
-KILLS = 3
+KILLS = 2
 
 WRITERS_BACKEND = b"""
 SELECT pid FROM pg_stat_activity WHERE query LIKE '%log.append%' AND pid <> pg_backend_pid()

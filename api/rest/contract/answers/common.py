@@ -37,7 +37,7 @@ class FaultShape(Shape):
 
 
 class Problem(BaseModel):
-    """RFC 9457. `errors` has every fault of the input."""
+    """RFC 9457. `errors` has the faults of the input: of very many the first, and how many more there are."""
 
     type: str
     title: str
