@@ -41,11 +41,12 @@ def known_names(principal: Principal, services: Services) -> KnownNames:
     return services.feed.accesses.names_without(unknown, names) if unknown else names
 
 
-def shown_names(principal: Principal, services: Services) -> KnownNames:
-    """Return the names that a message may show to the reader, without those that only hidden systems have."""
+def shown_names(principal: Principal, services: Services, known: KnownNames) -> KnownNames:
+    """Return the known names that a message may show, without those that only hidden systems have."""
     hidden = hidden_now(principal, services)
-    names = services.feed.directory.known_names()
-    return services.feed.accesses.names_without(hidden, names) if hidden else names
+    if hidden == unknown_now(principal, services):
+        return known
+    return services.feed.accesses.names_without(hidden, known)
 
 
 async def hidden_systems(req: Request, services: Services) -> frozenset[str]:

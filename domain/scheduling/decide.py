@@ -12,6 +12,7 @@ from typing import Final
 from domain.scheduling.draft import Decision, recorded
 from domain.scheduling.let_go import let_go, stuck_lab
 from domain.scheduling.new_job import new_job
+from domain.scheduling.new_sets import next_new_set
 from domain.scheduling.partition import Partition
 from domain.scheduling.question import pending_system
 from domain.scheduling.triggers import LET_GO, NEW_JOB, PENDING_SYSTEM, WAKE_UP
@@ -80,6 +81,7 @@ class _Answering:
         if self._partition.triggers.left() is None:
             self._partition.sets.end_batch()
         self._partition.triggers.begin(self._partition.position)
+        self._partition.triggers.rank_again()
 
     def _found(self) -> Answer | None:
         triggers = self._partition.triggers
@@ -105,7 +107,7 @@ class _Answering:
         return None if self._waking.next() is None else self._waking.grant_next
 
     def new_job(self) -> Answer:
-        trigger = self._partition.triggers.first(NEW_JOB)
+        trigger = next_new_set(self._partition)
         return lambda: new_job(self._partition, trigger)
 
 

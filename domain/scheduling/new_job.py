@@ -13,11 +13,12 @@ from domain.scheduling.choice import choices
 from domain.scheduling.draft import Decision, Draft
 from domain.scheduling.granting import grant, is_safe
 from domain.scheduling.impossible import why_never, why_not_yet
+from domain.scheduling.new_sets import free_systems, highest
 from domain.scheduling.partition import Partition
 from domain.scheduling.reasons import SET_INCOMPLETE, UNSAFE
 from domain.scheduling.together import Together
 from domain.scheduling.triggers import Trigger
-from domain.scheduling.wanted import hopeless, wanted
+from domain.scheduling.wanted import hopeless
 from domain.scheduling.why_waits import why_waits
 
 
@@ -37,9 +38,7 @@ def _place(draft: Draft, recipe_set_id: int) -> None:
     """Recipes with the fewest viable systems first; if nobody gets one, all are queued."""
     partition = draft.partition
     hosts = partition.sets.hosts(recipe_set_id)
-    # A wanted system that a wake-up is about to ask is as good as pending: the queue looks first.
-    asked = union(partition.asked_by(subject) for subject in partition.triggers.to_be_asked())
-    free = ~wanted(partition, asked)
+    free = free_systems(partition)
     together = Together(partition, hosts, free)
     reasons: dict[int, str] = {}
     for host in sorted(hosts, key=lambda host: (partition.viable(host).bit_count(), host.recipe_id)):
@@ -63,6 +62,8 @@ def _place_one(draft: Draft, recipe_id: int, free: int, together: Together) -> s
     candidates = partition.idle(host) & free
     if host.lab_controller is not None:
         candidates &= partition.labs.lab_controller[host.lab_controller]
+    elif len(partition.sets.hosts(host.recipe_set_id)) == 1:
+        candidates = highest(partition, host, candidates).systems
     if not candidates:
         return why_waits(partition, host, free)
     fits = candidates & together.systems or _of_sufficient_labs(partition, host, candidates)

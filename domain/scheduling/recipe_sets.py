@@ -240,9 +240,14 @@ class RecipeSets:
         return QUEUED if host.state == "queued" else None
 
     def rank_of_set(self, recipe_set_id: int) -> Rank:
-        """Return the rank of a new set; a set that has ended has none."""
+        """Return the highest possible rank of a new set: its effective priority is the nominal one.
+
+        A set that has ended has none.
+        """
         recipe_set = self.sets.get(recipe_set_id)
-        return () if recipe_set is None else (-recipe_set.priority, recipe_set.submission)
+        if recipe_set is None:
+            return ()
+        return -recipe_set.priority, -recipe_set.priority, recipe_set.submission
 
     def rank(self, host: Recipe) -> Rank:
         """Where it stands in its line: nominal priority, high first, then the order of submission.

@@ -75,6 +75,8 @@ class Triggers:
         self._batch: dict[str, list[Waiting]] = {kind: [] for kind in ORDER}
         self._later: list[Trigger] = []
         self._aside: list[Trigger] = []
+        # Whether a new set has a lower rank than `rank_of` says.
+        self._is_ranked_down = False
         # How often each quiet question waits; the subjects of wake-ups that supposed events will raise.
         self._waiting: Counter[tuple[str, str]] = Counter()
         self._supposed: dict[str, None] = {}
@@ -102,8 +104,21 @@ class Triggers:
     def _stands(self, trigger: Trigger) -> bool:
         return trigger.quiet or self._log_wants(trigger)
 
+    def rank_first(self, rank: Place) -> bool:
+        """Give the first new set of the batch a lower rank; return whether that changes anything."""
+        before, trigger = self._batch[NEW_JOB][0]
+        heapq.heapreplace(self._batch[NEW_JOB], (rank, trigger))
+        self._is_ranked_down = self._is_ranked_down or before != rank
+        return before != rank
+
+    def rank_again(self) -> None:
+        """Forget lower ranks, which hold only while nothing but new sets is answered."""
+        if self._is_ranked_down:
+            self.ranks_changed()
+
     def ranks_changed(self) -> None:
-        """Refresh the rank of a new set."""
+        """Refresh the ranks of all new sets of the batch."""
+        self._is_ranked_down = False
         self._batch[NEW_JOB] = [self._placed(trigger) for _, trigger in self._batch[NEW_JOB]]
         heapq.heapify(self._batch[NEW_JOB])
 

@@ -10,7 +10,7 @@ from replay.audit.invariant import Found, Invariant
 from replay.audit.known import Known
 from replay.audit.record import Decision, Record
 from replay.audit.safety import could_take_safely, is_safe, stuck, wanting
-from replay.audit.standing import standing, takers
+from replay.audit.standing import Standing, standing, takers
 from replay.audit.tables import FREE
 from replay.audit.values import Recipe, System
 from replay.audit.viable import Judge
@@ -92,7 +92,8 @@ class NobodyJumped(OfDecisions):
     """Nobody who stood before the winner could have used the system, and safely.
 
     A policy that answers triggers in batches is held to the order known when the batch began: recipes that a
-    decision of the batch has assigned stand among the queued ones, and new sets are served in rank order.
+    decision of the batch has assigned stand among the queued ones, and new sets are served in rank order. A
+    new set of several recipes is answered whole, so on each system it counts with its nominal priority.
     """
 
     name = "nobody_jumped"
@@ -106,7 +107,7 @@ class NobodyJumped(OfDecisions):
         its = standing(known, self._judge, recipe, system)
         others = takers(known, self._judge, system, its)
         if self._in_batches and known.answering == recipe.set_id:
-            others = chain(others, self._new_before(known, recipe, system))
+            others = chain(others, self._new_before(known, recipe, system, its))
         for other in others:
             theirs = standing(known, self._judge, other, system)
             who = f"{other.subject} ({theirs}), which stood before {recipe.subject} ({its})"
@@ -115,11 +116,14 @@ class NobodyJumped(OfDecisions):
             yield self.broken([grant.record.position], subjects, what)
             return
 
-    def _new_before(self, known: Known, recipe: Recipe, system: System) -> Iterator[Recipe]:
+    def _new_before(self, known: Known, recipe: Recipe, system: System, its: Standing) -> Iterator[Recipe]:
         """Yield the recipes of new sets of the batch that rank before a new one and could take its system."""
-        for number in known.new_sets.before(known.sets[recipe.set_id], known.batch):
+        if len(known.hosts(recipe.set_id)) > 1:
+            its = its._replace(line=1, effective=its.nominal)
+        for number in known.new_sets.before(known.sets[recipe.set_id], its.effective, known.batch):
             for other in known.hosts(number):
-                if could_take_safely(known, self._judge, other, system):
+                stands_before = standing(known, self._judge, other, system) < its
+                if stands_before and could_take_safely(known, self._judge, other, system):
                     yield other
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from replay.audit.tables import URGENCY
 from replay.audit.values import RecipeSet
 
-Rank = tuple[int, int, int]
+Rank = tuple[int, ...]
 """Nominal priority (the most urgent is 0), submission, number of the set."""
 
 
@@ -39,7 +39,10 @@ class NewSets:
             self.discard(recipe_set.set_id)
             self.add(recipe_set)
 
-    def before(self, recipe_set: RecipeSet, known_at: int) -> Iterator[int]:
-        """Yield the sets that rank before this one and were submitted up to a position."""
-        end = bisect_left(self._sorted, rank_of(recipe_set))
+    def before(self, recipe_set: RecipeSet, effective: int, known_at: int) -> Iterator[int]:
+        """Yield the sets that may rank before this one, which has an effective priority on a system.
+
+        These were submitted up to a position. Their own effective priority is the nominal one at most.
+        """
+        end = bisect_left(self._sorted, max(rank_of(recipe_set), (effective,)))
         return (number for _, submission, number in self._sorted[:end] if submission <= known_at)

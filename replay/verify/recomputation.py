@@ -62,6 +62,8 @@ class Recomputation:
         self.other_policies = Counter[int]()
         self._partition = Partition()
         self._ahead: deque[Recorded] = deque()
+        # Events up to this position were folded to save space, before the next decision was read.
+        self._folded_early = 0
 
     def take_all(self, log: Iterable[Recorded]) -> Iterator[Difference]:
         """Of a part of the log that ends with a commit; what is `not_folded` may be left out."""
@@ -74,13 +76,13 @@ class Recomputation:
         if made is None or not (yield from self._is_known_from(made)):
             self._ahead.extend(commit)
         while len(self._ahead) > MOST_AHEAD:
+            self._folded_early = self._ahead[0].position
             self._fold_next()
 
     def _is_known_from(self, made: DecidedCommit) -> Generator[Difference, None, bool]:
         """The differences; and whether the partition knows the commit, since it has just supposed it."""
-        while self._ahead and self._ahead[0].position <= made.basis.position:
-            self._fold_next()
-        self._partition.pass_over(made.basis.position)
+        overlooked = list(self._overlooked(made))
+        self._fold_upto(made.basis.position)
         if made.basis.policy_version != POLICY_VERSION:
             self.other_policies[made.basis.policy_version] += len(made.decisions)
             return False
@@ -90,7 +92,9 @@ class Recomputation:
         self.counts.commits += 1
         self.counts.decisions += len(made.decisions)
         self.counts.mended += sum(one.cause == CONSISTENCY for one in made.decisions)
-        found = list(differences(made, self._again(made)))
+        if overlooked or self._is_folded_early(made):
+            catch_up(self._partition.triggers, self._partition.sets, made.stamp)
+        found = [*overlooked, *differences(made, self._again(made))]
         self.counts.differences += len(found)
         yield from found
         if found or not made.in_time:
@@ -98,12 +102,39 @@ class Recomputation:
             return False
         return self._partition.committed(made.first_position, made.last_position, made.recorded_at)
 
+    def _overlooked(self, made: DecidedCommit) -> Iterator[Difference]:
+        """Yield what is demanded by triggers that a commit records as answered before its batch.
+
+        No commit answered them, so nothing should come of them at the position up to which they are recorded
+        as answered. Otherwise the batch that a commit records follows from the commits before it.
+        """
+        batch, basis = made.basis.batch, made.basis
+        is_judged = basis.policy_version == POLICY_VERSION and self._partition.position <= basis.position
+        if batch is None or not is_judged or self._is_folded_early(made):
+            return
+        if batch.after <= self._partition.triggers.batch.upto:
+            return
+        self._fold_upto(min(batch.after, basis.position))
+        demanded = decide(self._partition, 1)
+        if demanded:
+            self._partition.refused()
+            yield Difference(made, 0, None, _plain(demanded[0]))
+
+    def _is_folded_early(self, made: DecidedCommit) -> bool:
+        """Return whether the triggers before the batch of a commit cannot be asked any more at their time."""
+        batch = made.basis.batch
+        return batch is None or batch.after < self._folded_early
+
+    def _fold_upto(self, position: int) -> None:
+        while self._ahead and self._ahead[0].position <= position:
+            self._fold_next()
+        self._partition.pass_over(position)
+
     def _fold_next(self) -> None:
         self._partition.apply(self._ahead.popleft())
 
     def _again(self, made: DecidedCommit) -> list[Decided]:
         """What is decided now; it stays supposed."""
-        catch_up(self._partition.triggers, self._partition.sets, made.stamp)
         if made.by_timer:
             again = correct(self._partition, _clock(made), Findings())
         elif event_position(made.cause) is None:

@@ -97,6 +97,10 @@ OPERATION = (
     f"it answers within {readiness.ANSWER_SECONDS:g} s",
     f"less {capacity.KEPT_FILES} that it needs itself, and {capacity.MAX_CONNECTIONS:,} at most",
     f"all places but {capacity.KEPT_CONNECTIONS}, and {capacity.MAX_WATCHERS:,} at most",
+    f"not heard for {timers.SILENT_AFTER_SECONDS} s gets no recipes",
+    f"submitter are {SET.max_log_bytes_per_day // GIB} GiB of log a day",
+    f"and {SET.max_unfinished_recipes:,} unfinished recipes, that of",
+    f"every user {SET.max_live_tokens} live tokens",
     f"differ by more than {clocks.MAX_DIFFERENCE_SECONDS} s",
     f"{clocks.SETTLING_SECONDS // 60} minutes after",
 )

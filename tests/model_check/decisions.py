@@ -51,10 +51,17 @@ def _order(world: Model, view: View, decision: Decision) -> Iterator[str]:
 
 
 def _new_before(view: View, number: int, event: Event, upto: int) -> Iterator[str]:
-    """New sets of a batch are served in rank order."""
+    """New sets of a batch are served in rank order.
+
+    A set of several recipes is answered whole, so on each system it counts with its nominal priority.
+    """
     name: str = event.system  # type: ignore[attr-defined]
+    effective, nominal, submission = _place(view, number, name, [number])[1:-1]
+    is_alone = len(view.sets[view.set_of[number]]) == 1
+    its = (effective if is_alone else nominal, nominal, submission)
     for other, state in view.state.items():
-        stands_before = view.rank[other][:2] < view.rank[number][:2] and view.rank[other][1] <= upto
+        theirs = _place(view, other, name, [other])[1:-1]
+        stands_before = theirs < its and view.rank[other][1] <= upto
         if state == "new" and stands_before and could_take(view, other, name):
             yield f"queue jump: recipe {number} got {name}, and new recipe {other} ranks before it"
 

@@ -50,7 +50,7 @@ async def _check(
     services: Services, principal: Principal, body: bytes, kind: str, *, strict: bool
 ) -> ReadJob:
     known = seeing.known_names(principal, services)
-    shown = seeing.shown_names(principal, services)
+    shown = seeing.shown_names(principal, services, known)
     read = partial(intake.read_job, strict=strict, shown=shown, tags=services.retention_tags)
     asked = (body, kind, known, principal.user, principal.is_admin)
     return await services.under_way.parsing.run(principal.counted_as, len(body), partial(read, *asked))

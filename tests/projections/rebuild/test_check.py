@@ -105,6 +105,18 @@ def test_check__rows_from_before_the_results_of_given_up_recipes__are_as_the_mig
     assert check(database.owner_url, silent, 10)[1] == []
 
 
+def test_check__documents_from_before_their_new_fields__are_as_the_migration_makes_them(
+    story: Told, database: TestDatabase, owner: Owner
+) -> None:
+    for kind, fields in (("pool", "{description}"), ("lab-controller", "{silent,broken_after}")):
+        plant = f"UPDATE read.documents SET document = document - '{fields}'::text[] WHERE kind = '{kind}'"
+        assert owner.execute(plant.encode()).rowcount > 0, kind
+    assert check(database.owner_url, silent, 10)[1] != []
+    (migration,) = [one for one in migrations() if one.name == "2026-12-02-defaults"]
+    owner.execute(migration.text.encode())
+    assert check(database.owner_url, silent, 10)[1] == []
+
+
 def test_check__projector_far_behind__is_about_what_it_has_folded(
     story: Told, database: TestDatabase, owner: Owner
 ) -> None:

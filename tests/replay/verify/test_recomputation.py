@@ -11,12 +11,13 @@ from typing import Any
 
 import pytest
 
-from domain.events import Recorded, Stamp
+from domain.events import Batch, Recorded, Stamp
 from domain.recipe.events import RecipeScheduled
 from domain.scheduling import choice
 from domain.scheduling.draft import Decision
 from domain.scheduling.labs import Labs
 from domain.scheduling.partition import Partition
+from domain.scheduling.wake_ups import WAKE_UPS, Row
 from domain.system.events import SystemIdle
 from replay.verify import recomputation
 from replay.verify.decided import commits
@@ -156,8 +157,8 @@ def test_history__decided_without_wake_ups__mended_by_the_loop__counted(
     world.settle()
     world.enable("lab-1", enabled=True)
     assert tick(world).causes == ["timer/consistency"]
-    again, found = made_again(world.log)
-    assert (again.counts.mended, found) == (1, [])
+    again, (found,) = made_again(world.log)
+    assert (again.counts.mended, found.recorded) == (1, None), "the wake-up was not answered"
 
 
 def test_timers__made_again__at_their_time_only() -> None:
@@ -247,3 +248,52 @@ def test_what_came_between__basis_and_commit__was_not_known() -> None:
     again, found = made_again(world.log)
     assert found == []
     assert again.counts.unchecked == 0
+
+
+def _eased_before_a_job(wake_ups: tuple[Row, ...]) -> World:
+    """Enable the lab of a waiting recipe's system; then a job is submitted that wants another system."""
+    world = World(wake_ups)
+    world.add_lab("lab-1", enabled=False)
+    world.put_tree(1, "x86_64", ["lab-1"])
+    world.add_idle("a", "b")
+    world.submit(named("a"))
+    world.settle()
+    world.enable("lab-1", enabled=True)
+    world.settle()
+    world.submit(named("b"))
+    world.settle()
+    return world
+
+
+def test_batch__wake_up_is_recorded_as_answered_and_was_not__is_found() -> None:
+    """The decision after it records that the triggers before its batch had no result."""
+    assert made_again(_eased_before_a_job(WAKE_UPS).log)[1] == []
+    world = _eased_before_a_job(())
+    assert world.states() == ["queued", "waiting"]
+    (found,) = made_again(world.log)[1]
+    assert found.recorded is None and found.again is not None
+    assert ("recipe/1", RecipeScheduled(system="a", lab_controller="lab-1")) in found.again.events
+
+
+FORGED: dict[str, Callable[[Batch], Batch]] = {
+    "after is lower": lambda batch: replace(batch, after=batch.after - 1),
+    "after is higher": lambda batch: replace(batch, after=batch.upto),
+    "upto is lower": lambda batch: replace(batch, upto=batch.upto - 1),
+    "upto is higher": lambda batch: replace(batch, upto=batch.upto + 1),
+    "left": lambda batch: replace(batch, left="new-job"),
+    "all of it is later": lambda batch: replace(batch, after=batch.upto + 1, upto=batch.upto + 1),
+}
+
+
+@pytest.mark.parametrize("forge", FORGED.values(), ids=FORGED)
+def test_batch__recorded_otherwise__differs(forge: Callable[[Batch], Batch]) -> None:
+    log = busy().log
+    end = log[scheduled(log)[-1]].commit_end
+
+    def forged(stamp: Stamp) -> Stamp:
+        assert stamp.basis is not None and stamp.basis.batch is not None
+        return replace(stamp, basis=replace(stamp.basis, batch=forge(stamp.basis.batch)))
+
+    _, found = made_again(with_stamp(log, forged, end))
+    assert found
+    assert {one.commit.last_position for one in found} == {end}
