@@ -19,6 +19,7 @@ from contextlib import nullcontext
 from functools import partial
 from typing import TypeVar
 
+from api.places import Places
 from api.processes.garbage import nothing_collected
 from api.store.event_log import FOLDED_TOPICS, EventLog
 from api.store.mapper import Row
@@ -66,7 +67,9 @@ class Feed:
         self._is_wanted = threading.Event()
         self._thread: threading.Thread | None = None
         self._folding = asyncio.Lock()
-        # Long questions queue here: a page of the log waits for the one that is under way, not for the queue.
+        # Long questions queue here, one of each caller: a page of the log waits for the one that is under
+        # way, not for the queue.
+        self._places = Places()
         self._asking = asyncio.Lock()
         # One place: threads that compute take the interpreter from the event loop in turn.
         self._long_questions = ThreadPoolExecutor(1, "long-questions")
@@ -125,13 +128,16 @@ class Feed:
         """Wait until the directory reflects everything that is in the log now."""
         await self.reach(await asyncio.to_thread(self._log.end))
 
-    async def undisturbed(self, question: Callable[[], T]) -> T:
-        """Answer a long query about the directory in a thread, while no event is folded."""
-        # A request that is cancelled leaves its thread running, so the lock must not be released with it.
-        return await asyncio.shield(asyncio.ensure_future(self._answer(question)))
+    async def undisturbed(self, caller: str, question: Callable[[], T]) -> T:
+        """Answer a long query about the directory in a thread, while no event is folded.
 
-    async def _answer(self, question: Callable[[], T]) -> T:
-        async with self._asking, self._folding:
+        Raises TooOften while another one of the caller takes too long.
+        """
+        # A request that is cancelled leaves its thread running, so the locks must not be released with it.
+        return await asyncio.shield(asyncio.ensure_future(self._answer(caller, question)))
+
+    async def _answer(self, caller: str, question: Callable[[], T]) -> T:
+        async with self._places.of(caller), self._asking, self._folding:
             return await asyncio.get_running_loop().run_in_executor(self._long_questions, question)
 
     def _follow(self, loop: asyncio.AbstractEventLoop, tailer: Tailer) -> None:

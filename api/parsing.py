@@ -6,7 +6,8 @@ import asyncio
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Final, TypeVar
-from weakref import WeakValueDictionary
+
+from api.places import Places
 
 # A longer body takes more than a millisecond or two.
 MIN_LONG_BYTES: Final = 16_384
@@ -21,13 +22,12 @@ class Parsing:
 
     def __init__(self) -> None:
         self._threads = ThreadPoolExecutor(MAX_THREADS, "parsing")
-        # A place exists as long as a request of its caller holds it or waits for it.
-        self._places: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+        self._places = Places()
 
     async def run(self, caller: str, size: int, parse: Callable[[], T]) -> T:
         """Return what `parse` returns for a body of this size. A short body needs no thread."""
         if size < MIN_LONG_BYTES:
             return parse()
-        place = self._places.setdefault(caller, asyncio.Lock())
-        async with place:
+        # The bytes of bodies that wait are bounded.
+        async with self._places.of(caller, is_bounded=False):
             return await asyncio.get_running_loop().run_in_executor(self._threads, parse)

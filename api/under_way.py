@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Final, TypeVar
 
 from api.parsing import Parsing
+from api.places import Places
 from domain.errors import LabledgerError, TooOften
 
 RETRY_SECONDS: Final = 1
@@ -44,6 +45,7 @@ class UnderWay:
         self.waiting_reads = Counter[str]()
         self.body_bytes = Counter[str]()
         self.parsing = Parsing()
+        self.matches = Places()
 
 
 class Share:

@@ -79,6 +79,11 @@ def array(type_: str, column: Row) -> Array:
     return Array(head + b"".join(_ENCODERS[type_](column)))
 
 
+def arrays(types: Iterable[str], rows: Iterable[Row]) -> list[Array]:
+    """Return the columns of rows, by their PostgreSQL types."""
+    return [array(type_, column) for type_, column in zip(types, zip(*rows, strict=True), strict=True)]
+
+
 class _ArrayDumper(Dumper):
     """The type is that which the statement names."""
 

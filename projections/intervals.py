@@ -13,7 +13,8 @@ from typing import Any, Generic, NamedTuple, TypeVar
 
 from psycopg import Cursor
 
-from projections.copying import NEVER, Array, Copied, Copying, Row, array
+from projections.copying import NEVER, Copied, Copying, Row, arrays
+from projections.counts import Counts
 from projections.rows import types_of
 
 Key = tuple[Any, ...]
@@ -30,7 +31,8 @@ _FOR_EVER = (OPEN, NEVER)
 class Intervals(Generic[R]):
     """One interval table. `keys` are its key columns with their PostgreSQL types.
 
-    `all_known`: the table is empty, so there is nothing to fetch, now or later.
+    `all_known`: the table is empty, so there is nothing to fetch, now or later. `counts` is given each change
+    of the open rows.
     """
 
     def __init__(
@@ -40,8 +42,10 @@ class Intervals(Generic[R]):
         row: type[R],
         *,
         all_known: bool = False,
+        counts: Counts | None = None,
     ) -> None:
         self._row = row
+        self._counts = counts
         self._all_known = all_known
         self._load, self._close = _statements(table, keys, row._fields)
         self._key_types = tuple(keys.values())
@@ -71,7 +75,7 @@ class Intervals(Generic[R]):
         self._known.update(wanted)
         if wanted:
             width = len(wanted[0])
-            for row in cursor.execute(self._load, _arrays(self._key_types, wanted)).fetchall():
+            for row in cursor.execute(self._load, arrays(self._key_types, wanted)).fetchall():
                 self._open[row[:width]] = self._row._make(row[width:]), None
 
     def get(self, key: Key) -> R | None:
@@ -96,6 +100,8 @@ class Intervals(Generic[R]):
             if known[0] == row:
                 return
             self._end(key, known, now)
+        if self._counts is not None:
+            self._counts.move(known and known[0], row)
         self._open[key] = row, now
         if not self._all_known:
             self._known.add(key)
@@ -106,6 +112,8 @@ class Intervals(Generic[R]):
         known = self._open.pop(key, None)
         if known is not None:
             self._end(key, known, now)
+            if self._counts is not None:
+                self._counts.move(known[0], None)
 
     def _end(self, key: Key, known: tuple[R, Now | None], now: Now) -> None:
         row, since = known
@@ -137,7 +145,7 @@ class Intervals(Generic[R]):
         """Write the page."""
         if self._closed:
             ended = [(*key, *now) for key, now in self._closed.items()]
-            cursor.execute(self._close, _arrays((*self._key_types, *_SINCE.values()), ended))
+            cursor.execute(self._close, arrays((*self._key_types, *_SINCE.values()), ended))
         for copied in self.take_rest():
             copied.write(cursor)
 
@@ -165,25 +173,21 @@ class Facts(Generic[R]):
             copied.write(cursor)
 
 
-def _arrays(types: Iterable[str], rows: Iterable[Row]) -> list[Array]:
-    return [array(type_, column) for type_, column in zip(types, zip(*rows, strict=True), strict=True)]
-
-
 def _statements(table: str, keys: dict[str, str], columns: tuple[str, ...]) -> tuple[bytes, bytes]:
     """Load open rows by key, close them. The names are this program's own, never input."""
     names = tuple(keys)
-    arrays = ", ".join(f"%s::{type_}[]" for type_ in keys.values())
+    wanted = ", ".join(f"%s::{type_}[]" for type_ in keys.values())
     same = " AND ".join(f"t.{name} = wanted.{name}" for name in names)
     open_ = f"t.until_position = {OPEN}"
     shown = ", ".join(f"t.{name}" for name in (*names, *columns))
     # OFFSET 0: each by its key, also where the planner believes that hardly any row is open (`members`).
     load = (
-        f"SELECT found.* FROM unnest({arrays}) AS wanted ({', '.join(names)})"
+        f"SELECT found.* FROM unnest({wanted}) AS wanted ({', '.join(names)})"
         f" CROSS JOIN LATERAL (SELECT {shown} FROM {table} t WHERE {same} AND {open_} OFFSET 0) AS found"
     )
     close = (
         f"UPDATE {table} t SET until_position = wanted.position, until = wanted.moment"
-        f" FROM unnest({arrays}, %s::bigint[], %s::timestamptz[])"
+        f" FROM unnest({wanted}, %s::bigint[], %s::timestamptz[])"
         f" AS wanted ({', '.join(names)}, position, moment) WHERE {same} AND {open_}"
     )
     return load.encode(), close.encode()

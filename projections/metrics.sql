@@ -1,8 +1,8 @@
 -- What the metrics are made of: each query is asked at every scrape, and costs what there is now, not what there was.
 
 -- name: systems_by_usage
-SELECT condition, usage, count(*) AS systems FROM read.system_usage
-WHERE until_position = 9223372036854775807 GROUP BY condition, usage ORDER BY condition, usage
+-- The projector keeps the counts: at each scrape nobody counts systems or recipes.
+SELECT condition, usage, open_count AS systems FROM read.system_counts ORDER BY condition, usage
 
 -- name: silent_labs
 -- A lab that is disabled gets no recipes whether it is heard or not.
@@ -11,13 +11,9 @@ SELECT name AS lab_controller,
 FROM read.documents WHERE kind = 'lab-controller' AND until_position = 9223372036854775807 ORDER BY name
 
 -- name: recipes_by_state
--- Unfinished ones: their number is that of the queue and the lab, not that of all recipes ever. To count each state by
--- itself takes half of what it takes to group them.
-SELECT state, (
-    SELECT count(*) FROM read.recipes r
-    WHERE r.state = unfinished.state AND r.until_position = 9223372036854775807
-      AND r.state NOT IN ('completed', 'cancelled', 'aborted')) AS recipes
-FROM unnest('{new, queued, assigned, scheduled, waiting, installing, running, reserved}'::text[]) AS unfinished (state)
+-- Of unfinished recipes, each state.
+SELECT state, open_count AS recipes FROM read.recipe_counts
+WHERE state NOT IN ('completed', 'cancelled', 'aborted') ORDER BY state
 
 -- name: oldest_unplaced
 -- The oldest is among the first of each priority, whether assigned or not, as the queue is ordered.

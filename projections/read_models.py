@@ -12,6 +12,7 @@ from domain.events import Recorded
 from domain.system.state import System
 from projections import rows
 from projections.copying import Copied
+from projections.counts import RECIPE_COUNTS, SYSTEM_COUNTS, Counts
 from projections.durations import BOUNDS
 from projections.intervals import Facts, Intervals
 from projections.members import Members
@@ -42,14 +43,16 @@ class ReadModels:
         self.job_documents = Facts("job_documents", rows.JobDocumentRow)
         self.recipe_details = Facts("recipe_details", rows.RecipeDetailsRow)
         self.task_results = Facts("task_results", rows.TaskResultRow)
+        self.recipe_counts = Counts(RECIPE_COUNTS, rows.RecipeRow)
+        self.system_counts = Counts(SYSTEM_COUNTS, rows.UsageRow)
         number, text, table = "integer", "text", partial(Intervals, all_known=all_known)
         self.jobs = table("jobs", {"job_id": number}, rows.JobRow)
         self.recipe_sets = table("recipe_sets", {"recipe_set_id": number}, rows.RecipeSetRow)
-        self.recipes = table("recipes", {"recipe_id": number}, rows.RecipeRow)
+        self.recipes = table("recipes", {"recipe_id": number}, rows.RecipeRow, counts=self.recipe_counts)
         self.tasks = table("tasks", {"task_id": number}, rows.TaskRow)
         self.queue = table("queue", {"recipe_id": number}, rows.QueueRow)
         self.idle_pool = table("idle_pool", {"fqdn": text}, rows.IdleRow)
-        self.system_usage = table("system_usage", {"fqdn": text}, rows.UsageRow)
+        self.system_usage = table("system_usage", {"fqdn": text}, rows.UsageRow, counts=self.system_counts)
         self.systems = table("systems", {"fqdn": text}, rows.SystemRow)
         self.documents = table("documents", {"kind": text, "name": text}, rows.DocumentRow)
         self.commands = table("commands", {"command_id": "bigint"}, rows.CommandRow)
@@ -107,8 +110,9 @@ class ReadModels:
             yield from table.take_rest()
 
     @property
-    def _tables(self) -> tuple[Facts[Any] | Intervals[Any], ...]:
-        return self.job_documents, self.recipe_details, self.task_results, *self._intervals
+    def _tables(self) -> tuple[Facts[Any] | Counts | Intervals[Any], ...]:
+        facts = self.job_documents, self.recipe_details, self.task_results
+        return *facts, self.recipe_counts, self.system_counts, *self._intervals
 
     @property
     def _intervals(self) -> tuple[Intervals[Any], ...]:

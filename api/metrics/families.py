@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import cache
 from itertools import accumulate, product
 
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily
@@ -41,6 +42,7 @@ def histogram(
     return family
 
 
+@cache
 def limits(bounds: tuple[float, ...]) -> tuple[str, ...]:
     """The values of `le`: one for each bound, and one for what is beyond the last."""
     written: Callable[[float], str] = floatToGoString

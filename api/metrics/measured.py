@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
@@ -77,21 +78,24 @@ def _duration(metric: Declared, rows: Sequence[Row]) -> Metric:
     return histogram(metric, {(): buckets}, {(): sum(row["seconds"] for row in rows)})
 
 
-def _counted(rows: Sequence[Row]) -> list[Metric]:
-    counters = (counter(metric, _of(metric.name, metric, rows)) for metric in COUNTERS)
-    return [*counters, *(_histogram(metric, rows) for metric in HISTOGRAMS)]
-
-
-def _histogram(metric: Declared, rows: Iterable[Row]) -> Metric:
-    buckets: dict[Values, dict[str, float]] = {}
+def _counted(rows: Iterable[Row]) -> list[Metric]:
+    # Each route has a row for each bucket: they are looked through once, not once for each metric.
+    by_name: defaultdict[str, list[Row]] = defaultdict(list)
     for row in rows:
-        if row["name"] == f"{metric.name}_bucket":
-            buckets.setdefault(_values(metric, row), {})[row["labels"]["le"]] = row["value"]
-    return histogram(metric, buckets, _of(f"{metric.name}_sum", metric, rows))
+        by_name[row["name"]].append(row)
+    counters = (counter(metric, _of(metric, by_name[metric.name])) for metric in COUNTERS)
+    return [*counters, *(_histogram(metric, by_name) for metric in HISTOGRAMS)]
 
 
-def _of(name: str, metric: Declared, rows: Iterable[Row]) -> Samples:
-    return {_values(metric, row): row["value"] for row in rows if row["name"] == name}
+def _histogram(metric: Declared, by_name: Mapping[str, Sequence[Row]]) -> Metric:
+    buckets: dict[Values, dict[str, float]] = {}
+    for row in by_name[f"{metric.name}_bucket"]:
+        buckets.setdefault(_values(metric, row), {})[row["labels"]["le"]] = row["value"]
+    return histogram(metric, buckets, _of(metric, by_name[f"{metric.name}_sum"]))
+
+
+def _of(metric: Declared, rows: Iterable[Row]) -> Samples:
+    return {_values(metric, row): row["value"] for row in rows}
 
 
 def _values(metric: Declared, row: Row) -> Values:

@@ -26,7 +26,7 @@ from psycopg.rows import tuple_row
 
 from api.store.datastore import Datastore
 from api.store.requests import Committed, Conflict, Fence, Fenced, Outcome
-from api.store.sql import SQL
+from api.store.sql import APPENDS
 from api.store.subscription import TailedSubscription
 from domain.job.submission import Original
 from domain.recipe.lifecycle import FINISHED
@@ -100,7 +100,7 @@ class Recorder(PostgresApplicationRecorder):
         with self.datastore.get_connection() as connection:
             cursor = connection.cursor(row_factory=tuple_row, binary=True)
             try:
-                rows = cursor.execute(SQL["append"], _arrays(requests), prepare=True).fetchall()
+                rows = cursor.execute(*_statement(requests), prepare=True).fetchall()
             except psycopg.errors.UniqueViolation as error:
                 # Two events of one request with the same version: a fault of the caller, not a race.
                 raise IntegrityError(str(error)) from error
@@ -114,7 +114,22 @@ def rows_of(events: Iterable[StoredEvent]) -> list[StoredRow]:
     ]
 
 
+def _statement(requests: Sequence[StoredAppend]) -> tuple[bytes, list[Any]]:
+    """Return the statement that appends these requests, without parts that none needs, and its parameters."""
+    recipes, originals = _recipes(requests), _originals(requests)
+    is_one, with_recipes, with_originals = len(requests) == 1, any(recipes), any(originals)
+    written = [[each.actor, len(each.rows), each.byte_count] for each in requests]
+    parameters = [
+        *_arrays(requests),
+        *(written[0] if is_one else map(list, zip(*written, strict=True))),
+        *(recipes if with_recipes else ()),
+        *(originals if with_originals else ()),
+    ]
+    return APPENDS[is_one, with_recipes, with_originals], parameters
+
+
 def _arrays(requests: Sequence[StoredAppend]) -> list[list[Any]]:
+    """Return the arrays of log.append."""
     expected = [
         (number, subject, version)
         for number, request in enumerate(requests, start=1)
@@ -133,8 +148,6 @@ def _arrays(requests: Sequence[StoredAppend]) -> list[list[Any]]:
         [version for _, _, version in expected],
         numbers,
         *map(list, columns),
-        *_counted(requests),
-        *_originals(requests),
     ]
 
 
@@ -147,8 +160,8 @@ def _originals(requests: Sequence[StoredAppend]) -> list[list[Any]]:
     ]
 
 
-def _counted(requests: Sequence[StoredAppend]) -> list[list[Any]]:
-    """Return the arrays that the counts for quotas are taken from."""
+def _recipes(requests: Sequence[StoredAppend]) -> list[list[Any]]:
+    """Return the arrays that the counts of unfinished recipes are taken from."""
     new = [
         (number, owner, count)
         for number, request in enumerate(requests, start=1)
@@ -161,9 +174,6 @@ def _counted(requests: Sequence[StoredAppend]) -> list[list[Any]]:
         if topic in FINISHED_TOPICS
     ]
     return [
-        [request.actor for request in requests],
-        [len(request.rows) for request in requests],
-        [request.byte_count for request in requests],
         [number for number, _, _ in new],
         [owner for _, owner, _ in new],
         [count for _, _, count in new],

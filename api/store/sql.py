@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import product
 from pathlib import Path
 
 from projections.named_sql import named_queries
@@ -12,3 +13,29 @@ SQL = named_queries(Path(__file__).with_name("log.sql"))
 PAGE_BYTES = 4 << 20
 
 BOUNDED = {name: SQL["bounded"].replace(b"QUERY", SQL[name]) for name in ("page", "all_between", "selected")}
+
+
+def _append(*, is_one: bool, with_recipes: bool, with_originals: bool) -> bytes:
+    count = "one" if is_one else "many"
+    parts = [SQL["append_recipes"]] * with_recipes + [SQL["append_originals"]] * with_originals
+    places = {
+        b"WRITTEN": SQL[f"written_by_{count}"],
+        b"BYTES": SQL[f"bytes_of_{count}"],
+        b"PARTS": b"\n".join(parts),
+        b"UNFINISHED": SQL["unfinished_after"] if with_recipes else b"NULL::bigint",
+    }
+    statement = SQL["append"]
+    for place, part in places.items():
+        statement = statement.replace(place, part)
+    return statement
+
+
+APPENDS = {
+    (is_one, with_recipes, with_originals): _append(
+        is_one=is_one, with_recipes=with_recipes, with_originals=with_originals
+    )
+    for is_one, with_recipes, with_originals in product((False, True), repeat=3)
+}
+"""The statement that appends, by whether it has one request, whether any begins or finishes recipes, and
+whether any has an original.
+"""

@@ -19,7 +19,8 @@ MAX_CPU_SECONDS: Final = 2.0
 
 
 async def distro_trees(services: Services, spec: JobSpec, submitter: str) -> list[int | None]:
-    """Return the tree of each recipe, in document order. Raises FaultyInput where that takes too much work.
+    """Return the tree of each recipe, in document order. Raises FaultyInput where that takes too much work,
+    TooOften while another long choice of the submitter is under way.
 
     A set that no lab could run is judged again against the end of the log.
     """
@@ -30,18 +31,18 @@ async def distro_trees(services: Services, spec: JobSpec, submitter: str) -> lis
     return [tree_id for each in chosen for tree_id in each.tree_ids]
 
 
-async def require_bounded(services: Services, spec: JobSpec) -> None:
+async def require_bounded(services: Services, spec: JobSpec, submitter: str) -> None:
     """Raise FaultyInput for requirements that take too many comparisons."""
     trees = services.feed.distro_trees
     if not trees.is_quick(spec.recipe_sets):
-        await services.feed.undisturbed(partial(_require_bounded, trees, spec))
+        await services.feed.undisturbed(submitter, partial(_require_bounded, trees, spec))
 
 
 async def _chosen(services: Services, spec: JobSpec, submitter: str) -> list[Chosen]:
     trees, owner, now = services.feed.distro_trees, spec.owner or submitter, services.clock()
     if trees.is_quick(spec.recipe_sets):
         return [trees.choose(recipe_set, owner, spec.group, now) for recipe_set in spec.recipe_sets]
-    return await services.feed.undisturbed(partial(_choose_all, trees, spec, owner, now))
+    return await services.feed.undisturbed(submitter, partial(_choose_all, trees, spec, owner, now))
 
 
 def _choose_all(trees: DistroTrees, spec: JobSpec, owner: str, now: datetime) -> list[Chosen]:

@@ -10,17 +10,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from datetime import datetime
 
-from domain.access.submitting import Who
 from domain.directory import events as directory
 from domain.directory.state import Directory
 from domain.events import Event, Moment, Recorded, split_subject
 from domain.recipe.state import Recipe
-from domain.recipe_set.members import Members
 from domain.recipe_set.state import RecipeSet
 from domain.scheduling.admitting import Admitting
 from domain.scheduling.availability import Availability
 from domain.scheduling.batches import end_batch_unless, newly_assigned, resume
-from domain.scheduling.bitmaps import union
 from domain.scheduling.departed import Departed, Name
 from domain.scheduling.describing import Describing, looks_alike
 from domain.scheduling.effort import Effort
@@ -28,6 +25,7 @@ from domain.scheduling.filters import Filters
 from domain.scheduling.heads import Rank
 from domain.scheduling.holders import Holders
 from domain.scheduling.labs import Labs
+from domain.scheduling.partition_questions import PartitionQuestions
 from domain.scheduling.raising import Question, Raising
 from domain.scheduling.recipe_sets import RecipeSets
 from domain.scheduling.supposed import Supposed
@@ -42,7 +40,7 @@ from domain.system.state import System
 HELD = ("recipe", "recipe-set", "system")
 
 
-class Partition:
+class Partition(PartitionQuestions):
     """Mutable; of its own decisions it only ever holds suppositions.
 
     `position` is the last one of the log that it knows. `wake_ups` are the rows of the table of that name.
@@ -283,16 +281,7 @@ class Partition:
     def _rank_of_new(self, trigger: Trigger) -> Rank:
         return self.sets.rank_of_set(int(trigger.name))
 
-    def asked_by(self, subject: str) -> int:
-        """The systems that a wake-up of this subject asks, if they are idle then."""
-        kind, name = split_subject(subject)
-        if kind == "system":
-            return 1 << self.labs.number(name)
-        if kind == "recipe-set":
-            return union(self.viable(host) for host in self.sets.hosts(int(name)))
-        return self.labs.lab_controller[name]
-
-    # Questions
+    # States
 
     def state_of(self, subject: str) -> State:
         """Of a system, or of a recipe or set that has not finished."""
@@ -305,39 +294,3 @@ class Partition:
         if kind == "system":
             return self.systems.get(name)
         return self.sets.recipes.get(int(name)) if kind == "recipe" else self.sets.sets.get(int(name))
-
-    def system(self, number: int) -> System:
-        return self.systems[self.labs.names[number]]
-
-    def members(self, recipe_set_id: int) -> Members:
-        recipes = self.sets.members(recipe_set_id)
-        systems = {recipe.system: self.systems[recipe.system] for recipe in recipes if recipe.system}
-        return Members(recipes, systems)
-
-    def entitled(self, host: Recipe) -> int:
-        """Bitmap of the systems that could run it, and to which it may be submitted, on loan or not."""
-        key, who = self.sets.asks(host)
-        return self.filters.viable(key) & self.labs.access.entitled(who)
-
-    def who(self, owner: str, group: str | None) -> Who:
-        """For whom a recipe of such a job would run, as far as that makes a difference."""
-        return self._admitting.who(owner, group)
-
-    def viable(self, host: Recipe) -> int:
-        """Bitmap of the systems that could run it, busy or not."""
-        key, who = self.sets.asks(host)
-        return self.filters.viable(key) & self.labs.access.may(who)
-
-    def in_silent_labs(self) -> int:
-        """Return the bitmap of the systems whose lab controller is silent."""
-        return union(lab for name, lab in self.labs.each() if self.directory.is_silent(name))
-
-    def usable(self, host: Recipe) -> int:
-        """Bitmap of the viable systems that it may have, now or when they come free."""
-        forced = self.sets.key(host).forced is not None
-        return self.viable(host) & self.available.usable(forced=forced)
-
-    def idle(self, host: Recipe) -> int:
-        """Bitmap of those of them that it may have now."""
-        forced = self.sets.key(host).forced is not None
-        return self.viable(host) & self.available.idle(forced=forced)

@@ -7,12 +7,13 @@ from typing import Any, NamedTuple
 
 from psycopg import Cursor, sql
 
+from projections.counts import COUNTED, Counted
 from projections.intervals import OPEN
 from projections.rebuild import schemas
 from projections.rebuild.schemas import SQL
 
-APART = frozenset({"progress"})
-"""How far somebody is says nothing of what is true."""
+APART = frozenset({"progress", *(counted.table for counted in COUNTED)})
+"""How far somebody is says nothing of what is true, and counts are compared with the rows that they count."""
 
 
 class Difference(NamedTuple):
@@ -34,6 +35,8 @@ def differences(
     for table in schemas.tables(cursor, live):
         if table not in APART:
             yield from _of_table(cursor, table, live, fresh, position, limit)
+    for counted in COUNTED:
+        yield from _of_counts(cursor, counted, live, limit)
 
 
 def _of_table(
@@ -57,6 +60,28 @@ def _of_table(
     for live_row, fresh_row in cursor.execute(query, asked).fetchall():
         either = live_row or fresh_row
         yield Difference(table, {name: either[name] for name in key}, live_row, fresh_row)
+
+
+def _of_counts(cursor: Cursor[Any], counted: Counted, live: str, limit: int) -> Iterator[Difference]:
+    """Compare counts with the live rows in one snapshot: these are compared with fresh ones anyhow.
+
+    A key without a row counts 0.
+    """
+    query = sql.SQL(
+        "SELECT to_jsonb(l), to_jsonb(f) FROM {counts} AS l"
+        " FULL JOIN (SELECT {key}, count(*) AS open_count FROM {rows} WHERE until_position = %(open)s::bigint"
+        " GROUP BY {key}) AS f USING ({key})"
+        " WHERE coalesce(l.open_count, 0) <> coalesce(f.open_count, 0) ORDER BY {key} LIMIT %(limit)s"
+    ).format(
+        key=_list(map(sql.Identifier, counted.columns)),
+        counts=sql.Identifier(live, counted.table),
+        rows=sql.Identifier(live, counted.counts_rows_of),
+    )
+    for live_row, counted_row in cursor.execute(query, {"limit": limit, "open": OPEN}).fetchall():
+        either = live_row or counted_row
+        yield Difference(
+            counted.table, {name: either[name] for name in counted.columns}, live_row, counted_row
+        )
 
 
 def _as_of(column: str) -> sql.Composable:

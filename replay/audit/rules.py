@@ -7,6 +7,7 @@ from typing import NamedTuple
 from replay.audit.booking import InStep, OneRecipePerSystem
 from replay.audit.deadlines import TreesAwayInTime, WatchdogsInTime
 from replay.audit.decisions import Decisions, NobodyFencedWrites, WholeCommits
+from replay.audit.failures import BrokenWhenFailing
 from replay.audit.grants import (
     AllowedGrant,
     LentSystem,
@@ -17,6 +18,7 @@ from replay.audit.grants import (
     UsableGrant,
 )
 from replay.audit.invariant import Invariant
+from replay.audit.kept import KeptAsAsked
 from replay.audit.pending import TheQueueIsAsked
 from replay.audit.reasons import EveryUnplacedRecipeHasAReason
 from replay.audit.reservations import RightfulReservation
@@ -40,6 +42,8 @@ def of_the_log() -> tuple[Invariant, ...]:
         RightfulReservation(),
         WatchdogsInTime(),
         TreesAwayInTime(),
+        BrokenWhenFailing(),
+        KeptAsAsked(),
         EveryUnplacedRecipeHasAReason(),
         Decisions(),
         NobodyFencedWrites(),

@@ -46,7 +46,9 @@ def _order(world: Model, view: View, decision: Decision) -> Iterator[str]:
     """All pending systems of a batch are answered before its wake-ups, and these before its new sets."""
     kind, upto = decision.trigger.kind, _upto(decision)
     for name, usage in view.usage.items():
-        if kind in ("wake-up", "new-job") and usage == "pending" and world.systems[name].since <= upto:
+        # A system that became pending in an earlier decision of this commit is in the next batch.
+        is_known = world.systems[name].usage == "pending" and world.systems[name].since <= upto
+        if kind in ("wake-up", "new-job") and usage == "pending" and is_known:
             yield f"out of order: a {kind} is answered while {name} is pending"
 
 

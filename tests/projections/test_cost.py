@@ -9,14 +9,17 @@ import re
 from collections.abc import Iterator
 from datetime import datetime, timedelta
 from itertools import islice
+from pathlib import Path
 from random import Random
 from typing import Any
 
 import pytest
 
+import projections
 from domain.directory.events import PoolRegistered
 from domain.roll_up import RESULT_ORDER
 from projections.filters import ANY_JOB, ANY_SYSTEM, job_ids_query
+from projections.named_sql import named_queries
 from projections.queries import QUERIES
 from projections.sql import SQL
 from tests.harness.databases import TestDatabase
@@ -138,11 +141,12 @@ def cost(owner: Owner, then: Moment, now: Moment) -> dict[str, int]:
     return found
 
 
-def test_cost__queue_six_times_as_long__a_page_and_the_oldest_cost_no_more(planner: Owner) -> None:
+def test_cost__lab_and_queue_six_times_as_large__a_page_and_each_metric_cost_no_more(planner: Owner) -> None:
     page = {"not_assigned": False, "minus_priority": -99, "submission": 0, "recipe_id": 0, "limit": 5}
-    asked = {
+    metrics = named_queries(Path(projections.__file__).with_name("metrics.sql"))
+    asked: Questions = {
         "page": (QUERIES["queue"], {"at": 10_000, **page}),
-        "oldest": (QUERIES["oldest_unplaced"], {}),
+        **{name: (query, {}) for name, query in metrics.items()},
     }
     put_in_queue(planner, 1, 1_000)
     before = pages(planner, asked)
@@ -158,6 +162,8 @@ def put_in_queue(owner: Owner, first: int, last: int) -> None:
         "recipes": "(recipe_id, state, since_position, since) SELECT n, 'queued', n, now()",
         "recipe_details": "(recipe_id, recipe_set_id, job_id, owner, whiteboard,"
         " tasks, since_position, since) SELECT n, n, n, 'eve', '', '[]', n, now()",
+        "system_usage": "(fqdn, condition, usage, since_position, since)"
+        " SELECT 'many-' || n, 'Automated', 'idle', n, now()",
     }
     numbers = "generate_series(%s::integer, %s::integer) AS n"
     for table, made in rows.items():

@@ -50,7 +50,10 @@ def test_feed__many_long_questions__an_event_waits_for_one_of_them_alone(
         feed = Feed(log, database.service_url)
         await feed.open()
         try:
-            asked = [asyncio.create_task(feed.undisturbed(partial(question, n))) for n in range(QUESTIONS)]
+            asked = [
+                asyncio.create_task(feed.undisturbed(f"user-{n}", partial(question, n)))
+                for n in range(QUESTIONS)
+            ]
             done = await asyncio.to_thread(log.append, [registered("pool/new")])
             await asyncio.sleep(SECONDS_UNTIL_READ)
             may_answer.release()

@@ -56,7 +56,8 @@ class Matches:
         registered_count = sum(1 for _ in self._services.feed.directory.items("system"))
         require_few(len(named), registered_count - len(hidden))
         asked = [asked for _, asked in named]
-        told = await self._services.explainer.ask("matches", recipes=asked, hidden=list(hidden))
+        async with self._services.under_way.matches.of(principal_of(req).user):
+            told = await self._services.explainer.ask("matches", recipes=asked, hidden=list(hidden))
         recipes = [
             {"where": where, "systems": systems}
             for (where, _), systems in zip(named, told["recipes"], strict=True)
@@ -74,7 +75,7 @@ class Matches:
         alone = await parsing.run(caller, len(body), partial(_filter_alone, body, kind))
         if alone is not None:
             job = await self._of_filter(principal, alone, strict=strict)
-            await require_bounded(self._services, job.spec)
+            await require_bounded(self._services, job.spec, principal.user)
             asked = {"host_requires": job.spec.recipe_sets[0].recipes[0].host_requires}
             return [("", asked)], map(_as_alone, job.warnings)
         spec, warnings = await read_job(self._services, principal, body, kind, strict=strict)

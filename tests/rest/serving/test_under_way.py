@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import replace
@@ -11,11 +12,12 @@ from typing import Any, TypeVar
 import httpx
 import pytest
 
-from api import faulty_logins, parsing
+from api import faulty_logins, parsing, places
 from api.parsing import Parsing
 from api.rest.app import Lifespan, application
 from api.services import Bounds
 from api.under_way import MaxUnderWay, Overloaded, Share, UnderWay
+from api.use_cases import choose_trees
 from api.use_cases.tokens import digest_of
 from domain.directory import events as directory
 from domain.errors import TooOften
@@ -23,6 +25,9 @@ from domain.events import Event
 from tests.inside.bench import Bench
 
 T = TypeVar("T")
+# More recipes than are chosen for in the event loop.
+RECIPE = {"distro_requires": {"and": []}, "host_requires": {"and": []}, "tasks": [{"name": "/any"}]}
+LONG = {"recipe_sets": [{"recipes": [RECIPE] * 30}]}
 
 
 async def nothing() -> None:
@@ -106,6 +111,57 @@ def test_requests__many_under_way__the_next_of_the_user_is_refused(site: Site) -
 
     assert site.do(attack) == ([429, 200], 200)
     assert not site.services.under_way.requests
+
+
+async def until(is_so: Callable[[], bool], under_way: list[asyncio.Task[httpx.Response]]) -> None:
+    async with asyncio.timeout(30):
+        while not is_so():
+            assert not all(each.done() for each in under_way), [each.result().text for each in under_way]
+            await asyncio.sleep(0.01)
+
+
+def test_long_choices__many_of_one_user__another_user_comes_second_and_the_others_are_refused(
+    site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(places, "MAX_WAIT_SECONDS", 0.5)
+    began, may_end, choose_all = list[str](), threading.Semaphore(0), choose_trees._choose_all
+
+    def held(trees: Any, spec: Any, owner: str, *rest: Any) -> Any:
+        began.append(owner)
+        may_end.acquire(timeout=60)
+        return choose_all(trees, spec, owner, *rest)
+
+    monkeypatch.setattr(choose_trees, "_choose_all", held)
+
+    async def attack() -> tuple[list[httpx.Response], httpx.Response]:
+        async with site.client("ada") as ada, site.client("bob") as bob:
+            many = [asyncio.create_task(ada.post("/jobs", json=LONG)) for _ in range(5)]
+            await until(lambda: bool(began), many)
+            other = asyncio.create_task(bob.post("/jobs", json=LONG))
+            # Four wait for the place of their user until that takes too long.
+            await until(lambda: sum(each.done() for each in many) == 4, many)
+            may_end.release(10)
+            return list(await asyncio.gather(*many)), await other
+
+    of_ada, of_bob = site.do(attack)
+    refused = [answer for answer in of_ada if answer.status_code == 429]
+    assert (len(refused), of_bob.status_code == 429) == (4, False)
+    assert "another long question of ada is under way" in refused[0].text
+    assert refused[0].headers["Retry-After"] == "1"
+    assert set(began[:2]) == {"ada", "bob"}
+
+
+def test_matches__one_of_the_user_is_answered__the_next_is_refused(
+    site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(places, "MAX_WAIT_SECONDS", 0.2)
+
+    async def attack() -> httpx.Response:
+        async with site.client("ada") as ada, site.services.under_way.matches.of("ada"):
+            return await ada.post("/matches", json={"host_requires": {"and": []}})
+
+    refused = site.do(attack)
+    assert (refused.status_code, refused.headers["Retry-After"]) == (429, "1")
 
 
 def test_login__garbage__is_refused_by_address_before_it_is_read(

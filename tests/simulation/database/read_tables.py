@@ -28,6 +28,7 @@ CLOSE = re.compile(
     r"UPDATE (?P<table>\w+) t SET until_position = wanted.position, until = wanted.moment"
     r" FROM .+ AS wanted \((?P<keys>.+), position, moment\)"
 )
+COUNT = re.compile(r"INSERT INTO (?P<table>\w+) AS t \((?P<columns>.+)\) SELECT .+ ON CONFLICT")
 COPY = re.compile(r"COPY (?P<table>\w+) \((?P<columns>.+)\) FROM STDIN")
 
 
@@ -112,6 +113,9 @@ class ReadTables:
             return lambda session, params: self._load(session, found["table"], shown, params)
         if found := CLOSE.match(query):
             return lambda session, params: self._close(session, found["table"], params)
+        if found := COUNT.match(query):
+            columns = tuple(found["columns"].split(", "))
+            return lambda session, params: self._count(session, found["table"], columns, params)
         if found := COPY.match(query):
             columns = tuple(found["columns"].split(", "))
             return lambda session, params: self._copy(session, found["table"], columns, params)
@@ -130,6 +134,20 @@ class ReadTables:
         for *key, position, moment in zip(*params, strict=True):
             row = self.open[table].pop(tuple(key))
             row["until_position"], row["until"] = position, moment
+
+    def _count(self, session: Session, table: str, columns: Sequence[str], params: Any) -> Rows:
+        session.unwritten.append(lambda: self._counted(table, columns, params))
+        return []
+
+    def _counted(self, table: str, columns: Sequence[str], params: Any) -> None:
+        """Add to the number in the last column of the row with the same other columns."""
+        for *key, amount in zip(*params, strict=True):
+            same = dict(zip(columns, key, strict=False))
+            row = next((row for row in self.rows[table] if same.items() <= row.items()), None)
+            if row is None:
+                row = {**same, columns[-1]: 0}
+                self.rows[table].append(row)
+            row[columns[-1]] += amount
 
     def _copy(self, session: Session, table: str, columns: Sequence[str], params: Any) -> Rows:
         session.unwritten.append(lambda: self._copied(table, columns, params))

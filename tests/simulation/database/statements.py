@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from api.store.sql import BOUNDED
+from api.store.sql import APPENDS, BOUNDED
 from api.store.sql import SQL as LOG
 from projections.sql import SQL as READ
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 Answer = Callable[["Server", "Session", Any], "Rows"]
 
 ANSWERS: dict[bytes, Answer] = {
-    LOG["append"]: lambda server, _, params: _append(server, params),
+    **dict.fromkeys(APPENDS.values(), lambda server, _, params: _append(server, params)),
     LOG["load"]: lambda server, _, params: server.log.load(*params),
     LOG["directory"]: lambda server, _, params: server.log.directory(*params),
     LOG["end"]: lambda server, _, params: [(server.log.end,)],
@@ -50,7 +50,7 @@ ANSWERS: dict[bytes, Answer] = {
 # Those of log.append; the statement takes more.
 LOG_ARRAYS = 13
 
-WRITING = frozenset({LOG["append"], LOG["take_lease"], LOG["save_snapshot_piece"]})
+WRITING = frozenset({*APPENDS.values(), LOG["take_lease"], LOG["save_snapshot_piece"]})
 
 
 def statement_of(server: Server, query: bytes) -> Statement:

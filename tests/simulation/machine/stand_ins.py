@@ -151,7 +151,7 @@ def _table(loop: SimulatedLoop, connect: Any, datastore: Any, mapper: Any) -> di
         ("api.feed", "os"): own_end,
         # What is simulated takes rows as they are.
         ("projections.copying", "encoded"): lambda rows, _: rows,
-        ("projections.intervals", "array"): lambda _, column: column,
+        ("projections.copying", "array"): lambda _, column: column,
         # Here it would keep for good what the processes and seeds before have left.
         ("api.feed", "nothing_collected"): nullcontext,
     }

@@ -1,0 +1,104 @@
+"""Systems that fail to be provisioned: a row of failures makes a system Broken in the commit of its last."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from replay.audit.invariant import Found, Invariant
+from replay.audit.record import Commit, Record
+from replay.audit.tables import FINISHED
+from replay.audit.touched import Touched
+from replay.audit.world import World
+
+LIMIT = 2
+MAX_COUNTED = 20
+FAILED = "system.provisioning-failed"
+
+
+class Row(NamedTuple):
+    """The jobs and the distros of the failures of a system in a row, each once."""
+
+    jobs: dict[Any, None]
+    distros: dict[Any, None]
+
+
+class BrokenWhenFailing(Invariant):
+    """An Automated system becomes Broken with the last of its failures; each failure gives up its recipe.
+
+    The failures since the last run or change of condition count, by different jobs and different distros. The
+    limit is that of the lab controller; 0 is none.
+    """
+
+    name = "broken_when_failing"
+    topics = (
+        *("recipe.new", *(f"recipe.{state}" for state in FINISHED)),
+        *("lab-controller.registered", "lab-controller.changed"),
+        *(FAILED, "system.running", "system.condition-changed"),
+    )
+
+    def __init__(self) -> None:
+        self._limits: dict[str, int] = {}
+        # The job and the distro of each unfinished recipe.
+        self._recipes: dict[str, tuple[Any, Any]] = {}
+        self._rows: dict[str, Row] = {}
+        # Rows that a run has ended in this commit. A system that is kept runs before its failure is recorded,
+        # and its row goes on.
+        self._ended: dict[str, Row] = {}
+        self._failed: list[Record] = []
+        self._due: dict[str, Record] = {}
+
+    def event(self, world: World, record: Record) -> Found:
+        if record.kind == "lab-controller":
+            self._limits[record.name] = record.data.get("broken_after", LIMIT)
+        elif record.topic == "recipe.new":
+            if record.data.get("host_recipe_id") is None:
+                self._recipes[record.name] = record.data.get("job_id"), _distro(record.data)
+        elif record.topic == FAILED:
+            yield from self._fails(world, record)
+        elif record.topic == "system.running":
+            if record.name in self._rows:
+                self._ended[record.name] = self._rows.pop(record.name)
+        elif record.kind == "system":
+            self._rows.pop(record.name, None)
+            if record.data.get("condition") == "Broken":
+                self._due.pop(record.name, None)
+
+    def _fails(self, world: World, record: Record) -> Found:
+        system, failed = world.systems.get(record.name), self._recipes.get(str(record.data["recipe_id"]))
+        self._failed.append(record)
+        if system is None or failed is None:
+            return
+        before = self._ended.pop(record.name, None) or self._rows.get(record.name)
+        row = self._rows[record.name] = before or Row({}, {})
+        row.jobs[failed[0]] = row.distros[failed[1]] = None
+        jobs, distros = len(row.jobs), len(row.distros)
+        recorded = len(record.data["jobs"]), len(record.data["distros"])
+        if recorded != (min(jobs, MAX_COUNTED), min(distros, MAX_COUNTED)):
+            what = f"it has failed for {jobs} jobs and {distros} distros in a row, and records {recorded}"
+            yield self.broken([record.position], [record.subject], what)
+        if system.condition == "Automated" and 0 < self._limits.get(system.lab, LIMIT) <= min(jobs, distros):
+            self._due[record.name] = record
+
+    def commit(self, world: World, commit: Commit, touched: Touched) -> Found:
+        for record in self._due.values():
+            what = "it has failed too often in a row, and does not become Broken"
+            yield self.broken([record.position], [record.subject], what)
+        for record in self._failed:
+            recipe = world.recipes.get(int(record.data["recipe_id"]))
+            if recipe is not None and recipe.state != "reserved":
+                what = f"{record.subject} was not provisioned for it, and it is {recipe.state}"
+                yield self.broken([record.position], [recipe.subject, record.subject], what)
+        self._due.clear()
+        self._ended.clear()
+        self._failed.clear()
+        for record in commit.records:
+            if record.kind == "recipe" and record.happened in FINISHED:
+                self._recipes.pop(record.name, None)
+
+
+def _distro(data: Mapping[str, Any]) -> Any:
+    own = data.get("distro")
+    if own is None:
+        return data.get("distro_tree_id")
+    return own["osmajor"], own.get("osminor") or "0", own["arch"]
