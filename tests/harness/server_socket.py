@@ -14,5 +14,9 @@ def server_socket(url: str) -> socket.socket:
     if not host.startswith("/"):
         return socket.create_connection((host, port), timeout=5)
     made = socket.socket(socket.AF_UNIX)
-    made.connect(f"{host}/.s.PGSQL.{port}")
+    try:
+        made.connect(f"{host}/.s.PGSQL.{port}")
+    except OSError:
+        made.close()
+        raise
     return made

@@ -18,7 +18,7 @@ PROGRESS = {
     "installing": ("recipe.installing",),
     "running": ("recipe.task-started",),
     "completed": ("recipe.completed", "recipe.reserved"),
-    "aborted": ("recipe.aborted",),
+    "aborted": ("recipe.aborted", "recipe.reserved"),
 }
 TASK = {"completed": ("recipe.task-completed",), "aborted": ("recipe.task-aborted",)}
 PATHS = {"systems": "system", "lab-controllers": "lab-controller"}

@@ -14,6 +14,7 @@ from typing import Any
 
 import httpx
 
+from api.headers import ACTS_AS
 from tests.line.chores import Chores
 from tests.soak.book import Acknowledged, Book, of_a_change
 from tests.soak.enduring import ANSWER_SECONDS, Enduring, Stopped
@@ -74,8 +75,9 @@ class Person:
         answer.read()
         self.book.note(*of_a_change(answer))
 
-    def ask(self, method: str, path: str, *, key: str = "", **more: Any) -> httpx.Response:
-        headers = {"Idempotency-Key": key} if key else {}
+    def ask(self, method: str, path: str, *, key: str = "", acts_as: str = "", **more: Any) -> httpx.Response:
+        given = {"Idempotency-Key": key, ACTS_AS: acts_as}
+        headers = {name: value for name, value in given.items() if value}
         with self.client() as client:
             return client.request(method, path, headers=headers, **more)
 
