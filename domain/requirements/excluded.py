@@ -20,7 +20,7 @@ IsKnown = Callable[[str, str], bool]
 
 def with_other(reading: Reading, vocabulary: Vocabulary, is_known: IsKnown) -> Reading:
     """Return the reading with `other` in place of `!=` where the lab does not have the name."""
-    excluded = {(each.kind, each.name) for each in reading.mentions if each.excludes}
+    excluded = dict.fromkeys((each.kind, each.name) for each in reading.mentions if each.excludes)
     unknown = {(kind, name) for kind, name in excluded if not is_known(kind, name)}
     if not unknown:
         return reading
