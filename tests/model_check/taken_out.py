@@ -2,19 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, ExitStack, contextmanager
-from dataclasses import dataclass, replace
-from unittest.mock import patch
+from collections.abc import Callable
+from contextlib import AbstractContextManager, ExitStack
+from dataclasses import dataclass
 
-from domain.access.submitting import Submitting
-from domain.priority import Priority
-from domain.scheduling import decide, granting, new_job, question, raising, recipe_sets, triggers, waking
-from domain.scheduling.bitmaps import numbers_in, union
-from domain.scheduling.partition import Partition
-from domain.scheduling.question import tiers_of
-from domain.scheduling.triggers import LET_GO, NEW_JOB, PENDING_SYSTEM, WAKE_UP, Triggers
-from domain.scheduling.wake_ups import LET_GOES, WAKE_UPS, Row
+from domain.scheduling.wake_ups import WAKE_UPS, Row
+from tests.model_check import parts
 from tests.model_check.actions import Action
 from tests.model_check.case import Case, case
 from tests.model_check.explore import Found, explore
@@ -60,85 +53,6 @@ class TakenOut:
         return explore(self.missed_in, self.manner, wake_ups=wake_ups)
 
 
-@contextmanager
-def _without_safety() -> Iterator[None]:
-    """Every grant is thought safe."""
-    with ExitStack() as stack:
-        for module in (granting, new_job, question, waking):
-            stack.enter_context(patch.object(module, "is_safe", lambda *_: True))
-        yield
-
-
-def _without_let_go() -> AbstractContextManager[object]:
-    """Stuck holders keep their systems."""
-    return patch.object(decide, "stuck_lab", lambda _: None)
-
-
-def _without_let_go_of_silent_labs() -> AbstractContextManager[object]:
-    return patch.object(raising, "LET_GOES", tuple(row for row in LET_GOES if row.name != "lab silent"))
-
-
-def _queued_first(lab_controller: str) -> tuple[tuple[str, ...], ...]:
-    return tuple(reversed(tiers_of(lab_controller)))
-
-
-@contextmanager
-def _without_assigned_first() -> Iterator[None]:
-    with patch.object(question, "tiers_of", _queued_first), patch.object(waking, "tiers_of", _queued_first):
-        yield
-
-
-def _without_pending_first() -> AbstractContextManager[object]:
-    """Wake-ups are answered before pending systems."""
-    return patch.object(triggers, "ORDER", (LET_GO, WAKE_UP, PENDING_SYSTEM, NEW_JOB))
-
-
-def _without_basis() -> AbstractContextManager[object]:
-    """A recipe that became assigned in a batch ranks with the assigned ones at once."""
-    return patch.object(recipe_sets, "newly_of", lambda lab_controller: lab_controller)
-
-
-@contextmanager
-def _without_ranks_over_all() -> Iterator[None]:
-    """A wake-up asks one system after another, by name."""
-    with _without_basis(), patch.object(waking, "_heads", _of_the_first_by_name):
-        yield
-
-
-def _of_the_first_by_name(partition: Partition, groups: list[waking.Group]) -> list[waking.Head]:
-    for number in sorted(
-        numbers_in(union(group.systems for group in groups)), key=partition.labs.names.__getitem__
-    ):
-        alone = [replace(group, systems=1 << number) for group in groups if group.systems >> number & 1]
-        if heads := _heads(partition, alone):
-            return heads
-    return []
-
-
-_heads = waking._heads
-
-
-def _without_rank_of_new_sets() -> AbstractContextManager[object]:
-    return patch.object(Triggers, "_placed", lambda _, trigger: ((trigger.position,), trigger))
-
-
-def _without_looking_first() -> AbstractContextManager[object]:
-    """A new job takes what a wake-up is about to ask the queue about."""
-    return patch.object(Triggers, "to_be_asked", lambda _: iter(()))
-
-
-def _without_maxima() -> AbstractContextManager[object]:
-    """Whoever may submit at all does so at any priority."""
-    return patch.object(Submitting, "maximum", lambda *asked: _maximum(*asked) and Priority.Urgent)
-
-
-def _without_access() -> AbstractContextManager[object]:
-    return patch.object(Submitting, "maximum", lambda *_: Priority.Urgent)
-
-
-_maximum = Submitting.maximum
-
-
 def _row(name: str, missed_in: Case, verbs: str, races: int = 0) -> TakenOut:
     manner = Manner((*BASIC, *verbs.split(", ")), races)
     return TakenOut(f"wake-up: {name}", missed_in, manner, row=name)
@@ -165,38 +79,38 @@ PARTS: tuple[TakenOut, ...] = (
         case("a b c", "a b", "High:c a b", "a"),
         Manner(BASIC),
         "unsafe grant",
-        _without_safety,
+        parts.without_safety,
     ),
     # A holder waits for what is broken, and others for what it holds.
-    TakenOut("let-go", case("a b", "a b", "b"), Manner((*BASIC, "break")), "unsafe", _without_let_go),
+    TakenOut("let-go", case("a b", "a b", "b"), Manner((*BASIC, "break")), "unsafe", parts.without_let_go),
     # A holder waits in a lab that nobody hears, and others for what it holds.
     TakenOut(
         "let-go of silent labs",
         case("a b", "a b", "b"),
         Manner((*BASIC, "fall silent")),
         "unsafe",
-        _without_let_go_of_silent_labs,
+        parts.without_let_go_of_silent_labs,
     ),
     TakenOut(
         "effective priorities",
         case("a^Low", "Urgent: a", "Normal+: a", "a"),
         Manner(BASIC),
         "queue jump",
-        _without_maxima,
+        parts.without_maxima,
     ),
     TakenOut(
         "access, as the queue is asked",
         case("a b", "ab", "b"),
         Manner((*BASIC, "close", "open")),
         "recipe 1 got a, which it may not have",
-        _without_access,
+        parts.without_access,
     ),
     TakenOut(
         "assigned before queued",
         case("a b", "a b", "b", "b"),
         Manner(BASIC),
         "queue jump",
-        _without_assigned_first,
+        parts.without_assigned_first,
     ),
     # The lab is enabled while a batch with two new jobs is answered; somebody in the queue waits for a.
     TakenOut(
@@ -204,7 +118,7 @@ PARTS: tuple[TakenOut, ...] = (
         case("a b@2", "a", "b", "a"),
         Manner(()),
         "queue jump",
-        _without_looking_first,
+        parts.without_looking_first,
         moves=(
             _do("disable", "lab-1"),
             _do("submit", 0),
@@ -220,7 +134,7 @@ PARTS: tuple[TakenOut, ...] = (
         case("a b", "a b", "High:b"),
         Manner((*BASIC, "break", "repair")),
         "out of order",
-        _without_pending_first,
+        parts.without_pending_first,
     ),
     # Both systems of job 0 come free in one commit.
     TakenOut(
@@ -228,21 +142,21 @@ PARTS: tuple[TakenOut, ...] = (
         case("a b", "a b", "a b", "High:b"),
         Manner(BASIC),
         "queue jump",
-        _without_basis,
+        parts.without_basis,
     ),
     TakenOut(
         "the highest rank over all systems that a wake-up asks",
         case("a b", "a b", "High:b"),
         Manner((*BASIC, "disable", "enable")),
         "queue jump",
-        _without_ranks_over_all,
+        parts.without_ranks_over_all,
     ),
     TakenOut(
         "rank order of new sets",
         case("a", "a", "High:a"),
         Manner(BASIC, races=1),
         "queue jump",
-        _without_rank_of_new_sets,
+        parts.without_rank_of_new_sets,
     ),
     # c is busy as soon as it is there, but comes free some day: a is safe now.
     _row("system added", case("a b:Broken c:Absent", "a bc", "High:bc"), "add"),

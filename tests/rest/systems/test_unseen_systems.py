@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import httpx
 import pytest
 
-from api.explaining.answers import NOT_SHOWN
-from domain.scheduling.reasons import NO_ACCESS
 from tests.harness.running import Running
 from tests.harness.waiting import until
-from tests.rest.acting import EAST, People, after, in_state, recipe_for, submit
+from tests.rest.acting import EAST, People
+from tests.rest.systems.conftest import MISSING, OPEN
 
-OPEN = {"entries": [{"permission": "view", "everybody": True}]}
 LISTS: list[tuple[str, dict[str, Any], str, str]] = [
     ("/systems", {}, "systems", "fqdn"),
     ("/systems", {"lab_controller": EAST, "condition": "Automated"}, "systems", "fqdn"),
@@ -24,15 +21,6 @@ LISTS: list[tuple[str, dict[str, Any], str, str]] = [
     ("/system-usage", {"group_by": "system"}, "groups", "key"),
     ("/system-usage", {"group_by": "system", "since": "2020-01-01T00:00:00Z"}, "groups", "key"),
 ]
-
-
-@pytest.fixture
-def secret(client: httpx.Client, machine: str) -> Iterator[tuple[str, str]]:
-    """A system of alice's which bob may view; and the position as of which that is so."""
-    body = {"entries": [{"permission": "view", "user": "bob"}]}
-    done = client.put(f"/systems/{machine}/access-policy", json=body)
-    yield machine, done.headers["labledger-position"]
-    client.put(f"/systems/{machine}/access-policy", json=OPEN).raise_for_status()
 
 
 @pytest.mark.parametrize(("path", "query", "name", "key"), LISTS)
@@ -166,59 +154,6 @@ def test_import__hidden_system_in_other_letters__is_refused_as_one_that_is_not_t
     }
 
 
-def test_matches__hidden_system__is_not_told_of(
-    client: httpx.Client, people: People, secret: tuple[str, str]
-) -> None:
-    fqdn, _ = secret
-    for who, seen in ((client, True), (people["bob"], True), (people["carol"], False)):
-        told = who.post("/matches", json={"host_requires": {}}).json()["systems"]
-        assert (fqdn in [one["fqdn"] for one in told]) is seen
-
-
-def test_explanation__hidden_system__is_counted_and_not_told_of(
-    client: httpx.Client, people: People, machines: Callable[..., str]
-) -> None:
-    wanted = machines(condition="Manual")
-    ids = submit(people["carol"], recipe_for(wanted))
-    (recipe_id,) = ids["recipe_ids"]
-    before = in_state(client, recipe_id, "queued")["position"]
-    hidden = machines(condition="Manual")
-    for fqdn in (hidden, wanted):
-        body = {
-            "entries": [{"permission": "view", "user": "bob"}, {"permission": "submit", "everybody": True}]
-        }
-        client.put(f"/systems/{fqdn}/access-policy", json=body).raise_for_status()
-    path = f"/recipes/{recipe_id}/explanation"
-    # Also of the past, when the other one was not there yet.
-    for asked in ({}, {"as_of": before}):
-        for who, seen in ((client, [wanted]), (people["bob"], [wanted]), (people["carol"], [])):
-            told = who.get(path, params=asked)
-            assert told.status_code == 200, told.text
-            assert told.json()["waiting"]["counted"]["viable"] == 1
-            assert [one["fqdn"] for one in told.json()["waiting"]["systems"]] == seen
-    assert people["carol"].get(path, params={"system": wanted}).status_code == 404
-    client.post(f"/jobs/{ids['job_id']}/cancel", json={"reason": "over"}).raise_for_status()
-
-
-def test_explanation__granted_system_is_hidden__tells_neither_its_queue_nor_its_state(
-    client: httpx.Client, people: People, machine: str
-) -> None:
-    (recipe_id,) = submit(people["alice"], recipe_for(machine))["recipe_ids"]
-    in_state(client, recipe_id, "waiting")
-    body = {"entries": [{"permission": "view", "user": "bob"}]}
-    hidden = after(client.put(f"/systems/{machine}/access-policy", json=body))
-    told = {
-        who: people[who].get(f"/recipes/{recipe_id}/explanation", params=hidden).json()
-        for who in ("alice", "bob", "carol")
-    }
-    for who in ("alice", "bob"):
-        assert (who, told[who]["granted"]["system"]) == (who, machine)
-        assert (who, told[who]["summary"]) == (who, f"it was new, and {machine} was idle")
-    assert told["carol"]["granted"] is None
-    assert told["carol"]["summary"] == NOT_SHOWN
-    client.put(f"/systems/{machine}/access-policy", json=OPEN).raise_for_status()
-
-
 def test_stream__system_becomes_hidden__ends_and_is_resumed_without_it(
     client: httpx.Client, people: People, machines: Callable[..., str], line: Running
 ) -> None:
@@ -240,47 +175,6 @@ def test_stream__system_becomes_hidden__ends_and_is_resumed_without_it(
 
     assert until(lambda: f"system/{fqdn}" not in resumed(), "it to be hidden")
     client.put(f"/systems/{fqdn}/access-policy", json=OPEN).raise_for_status()
-
-
-MISSING = "missing.example.com"
-
-
-def test_jobs__that_ask_for_a_hidden_system__are_answered_as_if_it_were_not_there(
-    client: httpx.Client, people: People, secret: tuple[str, str]
-) -> None:
-    """Warnings, near names and reasons are those of a name that nothing has."""
-    fqdn, _ = secret
-    key = f"ONLY-{fqdn.partition('.')[0].upper()}"
-    done = client.patch(f"/systems/{fqdn}", json={"key_values": {key: ["1"]}})
-    asked = (
-        ({"force": fqdn}, {"force": MISSING}),
-        ({"element": "key_value", "key": key}, {"element": "key_value", "key": "NO-SUCH-KEY"}),
-    )
-    for hidden, missing in asked:
-        told = [_submitted(client, people["carol"], form, after(done)) for form in (hidden, missing)]
-        names = [str(form.get("force") or form.get("key")) for form in (hidden, missing)]
-        shown = [str(one).replace(name, "NAME") for one, name in zip(told, names, strict=True)]
-        # Near names depend on the letters of the name.
-        without_near_names = {re.sub(r"; did you mean [^?]*[?]", "", one) for one in shown}
-        assert len({one.replace(". This part", " This part") for one in without_near_names}) == 1
-    misspelt = {"element": "hostname", "op": "==", "value": f"{fqdn}m"}
-    assert fqdn not in str(_submitted(client, people["carol"], misspelt, after(done))).replace(f"{fqdn}m", "")
-    # Bob may view it: to him it is there, and closed.
-    (_, reason) = _submitted(client, people["bob"], {"force": fqdn}, after(done))
-    assert reason == NO_ACCESS
-
-
-def _submitted(
-    client: httpx.Client, who: httpx.Client, host_requires: dict[str, Any], seen: dict[str, str]
-) -> tuple[Any, str]:
-    """Return the warnings of a job, and the reason for which its recipe is given up."""
-    who.get("/queue", params=seen).raise_for_status()
-    trees, tasks = "<distroRequires/>", [{"name": "/t"}]
-    recipe = {"distro_requires_xml": trees, "host_requires": host_requires, "tasks": tasks}
-    answer = who.post("/jobs", json={"recipe_sets": [{"recipes": [recipe]}]})
-    assert answer.status_code == 201, answer.text
-    ended = in_state(client, answer.json()["recipe_ids"][0], "aborted")
-    return answer.json().get("warnings"), ended["reason"]
 
 
 def test_changes__faulty_otherwise__of_a_hidden_system_are_those_of_one_that_is_not_there(
@@ -305,26 +199,3 @@ def test_changes__faulty_otherwise__of_a_hidden_system_are_those_of_one_that_is_
             answer = people["carol"].request(method, path.format(name), **more)
             told.append((answer.status_code, answer.text.replace(name, "NAME")))
         assert (method, path, *told[0]) == (method, path, *told[1])
-
-
-def test_explanation__system_unknown_to_its_reader__is_in_no_count(
-    client: httpx.Client, people: People, machines: Callable[..., str]
-) -> None:
-    wanted, unknown = machines(condition="Manual"), machines(condition="Manual")
-    ids = submit(people["carol"], recipe_for(wanted))
-    (recipe_id,) = ids["recipe_ids"]
-    in_state(client, recipe_id, "queued")
-    path = f"/recipes/{recipe_id}/explanation"
-
-    def known(who: httpx.Client) -> int:
-        counted = who.get(path).json()["waiting"]["counted"]
-        assert counted["viable"] == 1
-        return int(counted["known"])
-
-    before = known(people["carol"])
-    body = {"entries": [{"permission": "view", "user": "bob"}]}
-    done = client.put(f"/systems/{unknown}/access-policy", json=body)
-    people["carol"].get("/systems", params=after(done)).raise_for_status()
-    assert (known(people["carol"]), known(client)) == (before - 1, before)
-    client.post(f"/jobs/{ids['job_id']}/cancel", json={"reason": "over"}).raise_for_status()
-    client.put(f"/systems/{unknown}/access-policy", json=OPEN).raise_for_status()
