@@ -79,7 +79,6 @@ def _duration(metric: Declared, rows: Sequence[Row]) -> Metric:
 
 
 def _counted(rows: Iterable[Row]) -> list[Metric]:
-    # Each route has a row for each bucket: they are looked through once, not once for each metric.
     by_name: defaultdict[str, list[Row]] = defaultdict(list)
     for row in rows:
         by_name[row["name"]].append(row)
@@ -88,14 +87,13 @@ def _counted(rows: Iterable[Row]) -> list[Metric]:
 
 
 def _histogram(metric: Declared, by_name: Mapping[str, Sequence[Row]]) -> Metric:
-    buckets: dict[Values, dict[str, float]] = {}
-    for row in by_name[f"{metric.name}_bucket"]:
-        buckets.setdefault(_values(metric, row), {})[row["labels"]["le"]] = row["value"]
+    buckets = {_values(metric, row): row["by_limit"] for row in by_name[f"{metric.name}_bucket"]}
     return histogram(metric, buckets, _of(metric, by_name[f"{metric.name}_sum"]))
 
 
 def _of(metric: Declared, rows: Iterable[Row]) -> Samples:
-    return {_values(metric, row): row["value"] for row in rows}
+    """Only buckets have a limit."""
+    return {_values(metric, row): row["by_limit"][""] for row in rows}
 
 
 def _values(metric: Declared, row: Row) -> Values:

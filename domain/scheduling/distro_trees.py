@@ -39,12 +39,19 @@ class Chosen(NamedTuple):
     hopeless: bool = False
 
 
+class Asker(NamedTuple):
+    """For whom trees are chosen: where they may submit, and the systems that they may not know of."""
+
+    who: Who
+    hidden: int
+
+
 class DistroTrees:
     """Mutable: `apply` the events of the log in order, each after the directory has it; then `choose`."""
 
     def __init__(self, directory: Directory) -> None:
         self._installable = Installable(directory)
-        self._kept: dict[tuple[Who, tuple[Want, ...]], Chosen] = {}
+        self._kept: dict[tuple[Asker, tuple[Want, ...]], Chosen] = {}
         # The present systems with the trees that left lately, by the ids of these.
         self._before: dict[tuple[int, ...], Installable] = {}
 
@@ -85,14 +92,14 @@ class DistroTrees:
         waits for them if that is not long ago. It stays hopeless, because the log may tell more.
         """
         self.catch_up()
-        who = self._installable.who(owner, group)
+        asker = Asker(self._installable.who(owner, group), self._installable.hidden_from(owner))
         wants = tuple(_want(recipe) for recipe in recipe_set.recipes)
-        chosen = self._kept.get((who, wants))
+        chosen = self._kept.get((asker, wants))
         if chosen is None:
-            chosen = _choose(self._installable, wants, who)
-            self._keep(who, wants, chosen)
+            chosen = _choose(self._installable, wants, asker)
+            self._keep(asker, wants, chosen)
         before = self._with_trees_away(now) if chosen.hopeless and now else None
-        return chosen if before is None else _choose(before, wants, who)._replace(hopeless=True)
+        return chosen if before is None else _choose(before, wants, asker)._replace(hopeless=True)
 
     def _with_trees_away(self, now: datetime) -> Installable | None:
         """Return what could be installed with the trees that left lately; None if none did."""
@@ -101,12 +108,12 @@ class DistroTrees:
             self._before = {tuple(trees): self._installable.having(trees)}
         return self._before.get(tuple(trees))
 
-    def _keep(self, who: Who, wants: tuple[Want, ...], chosen: Chosen) -> None:
+    def _keep(self, asker: Asker, wants: tuple[Want, ...], chosen: Chosen) -> None:
         if sum(map(_length, wants)) > KEPT_TEXT_LENGTH:
             return
         if len(self._kept) >= MOST_KEPT:
             self._kept.clear()
-        self._kept[who, wants] = chosen
+        self._kept[asker, wants] = chosen
 
 
 def _length(want: Want) -> int:
@@ -118,17 +125,17 @@ def _want(recipe: RecipeSpec) -> Want:
     return Want(recipe.host_requires, recipe.distro_requires, own_distro(recipe.distro), guests)
 
 
-def _choose(installable: Installable, wants: Sequence[Want], who: Who) -> Chosen:
+def _choose(installable: Installable, wants: Sequence[Want], asker: Asker) -> Chosen:
     only = [installable.trees_of(member) for want in wants for member in (want, *want.guests)]
     if all(len(trees) == 1 for trees in only):
         # Nothing to choose: nobody has to be looked at.
         return Chosen(tuple(tree for trees in only for tree in trees))
-    for systems_for in _levels(installable, who):
+    for systems_for in _levels(installable, asker.who):
         systems = [systems_for(want.host_requires) for want in wants]
         tree_ids = in_one_lab(installable, wants, systems) if all(systems) else None
         if tree_ids is not None:
             return Chosen(tree_ids)
-    alone = (_by_itself(installable, want, who) for want in wants)
+    alone = (_by_itself(installable, want, asker) for want in wants)
     return Chosen(tuple(tree for trees in alone for tree in trees), hopeless=True)
 
 
@@ -137,13 +144,15 @@ def _levels(installable: Installable, who: Who) -> tuple[SystemsFor, ...]:
     return partial(installable.usable, who=who), partial(installable.entitled, who=who)
 
 
-def _by_itself(installable: Installable, want: Want, who: Who) -> Iterator[Tree]:
+def _by_itself(installable: Installable, want: Want, asker: Asker) -> Iterator[Tree]:
     """The trees that would come first if it were not for the others: with them the set is given up.
 
-    Where no system that would do is open to who submits it, those count for which it is given up.
+    Where no system that would do is open to its owner, the systems count for whose policy it is given up. A
+    hidden system does not: the reason would tell that it is there (docs/decisions/0020).
     """
     alone = [want._replace(guests=())]
-    levels = (*_levels(installable, who), installable.fitting)
+    fitting: SystemsFor = partial(installable.fitting, hidden=asker.hidden)
+    levels = (*_levels(installable, asker.who), fitting)
     found = (in_one_lab(installable, alone, [of(want.host_requires)]) for of in levels)
     yield next((tree_ids[0] for tree_ids in found if tree_ids), _newest(installable, want))
     for guest in want.guests:

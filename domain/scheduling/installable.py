@@ -84,7 +84,8 @@ class Installable:
         self._directory = directory
         self._labs = Labs()
         self._available = Availability(self._labs)
-        self._admitting = Admitting(directory, self._labs, Visible(directory, self._labs))
+        self._visible = Visible(directory, self._labs)
+        self._admitting = Admitting(directory, self._labs, self._visible)
         self._trees_away = TreesAway()
         self._systems: dict[str, System] = {}
         # Systems of which something is new, and whether that is more than who may submit there.
@@ -101,6 +102,8 @@ class Installable:
         """Take in one event; whether it may change an answer."""
         event = recorded.event
         kind, name = split_subject(recorded.subject)
+        if kind in ("user", "group", "pool"):
+            self._visible.invalidate()
         if isinstance(event, FOLLOWED):
             self._systems[name] = evolve(self._systems.get(name), name, event, Moment.of(recorded))
         if isinstance(event, system.SystemAccessPolicyChanged):
@@ -251,9 +254,13 @@ class Installable:
         """For whom a recipe of such a job would run, as far as that makes a difference."""
         return self._admitting.who(owner, group)
 
-    def fitting(self, host_requires: str) -> int:
-        """The systems that satisfy a host requirement, whatever their condition and whosever they are."""
-        return self._ask(host_requires).systems
+    def hidden_from(self, owner: str) -> int:
+        """Return the systems that the owner of a job may not know of."""
+        return self._visible.hidden_from(owner)
+
+    def fitting(self, host_requires: str, hidden: int) -> int:
+        """Return the systems that satisfy a host requirement in any condition, but for hidden ones."""
+        return self._ask(host_requires).systems & ~hidden
 
     def entitled(self, host_requires: str, who: Who) -> int:
         """Those of them to which they may submit, on loan or not."""

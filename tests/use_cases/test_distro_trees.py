@@ -141,7 +141,7 @@ def test_submission__more_comparisons_than_allowed__is_refused_and_says_so(
             if ask is submit_job:
                 town.ask(submit_job, by("bob"), _with_patterns(999))
             else:
-                town.scene.door.ask(lambda services, _: require_bounded(services, _with_patterns(999)))
+                town.scene.door.ask(lambda services, _: require_bounded(services, _with_patterns(999), "bob"))
     assert town.log.end() == end
 
 

@@ -47,7 +47,8 @@ def compute(_: Progress) -> None:
 
 
 def wait(_: Progress) -> None:
-    time.sleep(0.01)
+    # Seldom enough that waking up is not taken for computing on a busy machine.
+    time.sleep(0.1)
 
 
 def come_round(progress: Progress) -> None:

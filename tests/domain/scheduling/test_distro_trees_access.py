@@ -157,3 +157,13 @@ def test_set__may_go_to_either_lab_but_fits_the_closed_one__each_has_what_it_wou
     labs.open_pool("new", user("bob"))
     chosen = choose(labs, recipe(named("new-a")), recipe(), owner="eve")
     assert chosen == Chosen((NEW, OLD), hopeless=True)
+
+
+def test_tree__system_is_hidden_from_the_owner__is_chosen_as_if_it_were_not_there(labs: World) -> None:
+    """The reason for which the set is given up names the tree."""
+    labs.add_system("secret", lab=OLD_LAB, pools=["secret"])
+    labs.hide_system("secret", user("bob"))
+    labs.settle()
+    hidden, missing = (choose(labs, recipe(forces(name)), owner="eve") for name in ("secret", "missing"))
+    assert hidden == missing == Chosen((NEW,), hopeless=True)
+    assert choose(labs, recipe(forces("secret")), owner="bob") == Chosen((OLD,))
