@@ -257,6 +257,10 @@ WHERE name = %(name)s AND position < %(position)s
     AND (code <> %(code)s OR position NOT IN (SELECT kept.position FROM kept))
 RETURNING number
 
+-- name: missing_migrations
+SELECT w.name FROM unnest(%s::text[]) AS w (name)
+WHERE NOT EXISTS (SELECT FROM public.labledger_migrations m WHERE m.name = w.name) ORDER BY w.name
+
 -- name: missing_topics
 SELECT t.topic FROM unnest(%s::text[]) AS t (topic)
 WHERE NOT EXISTS (SELECT FROM log.topics k WHERE k.topic = t.topic) ORDER BY t.topic

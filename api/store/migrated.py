@@ -8,6 +8,7 @@ from psycopg.errors import DataError, ProgrammingError
 
 import domain.all_events  # noqa: F401  (so that every topic is registered)
 from api.store.datastore import connect
+from api.store.migrate import migrations
 from api.store.sql import SQL
 from domain.errors import LabledgerError
 from domain.events import TOPICS
@@ -21,15 +22,22 @@ class NotMigrated(LabledgerError):
 
 
 def require_migrated(url: str) -> None:
-    """Raise NotMigrated unless the log takes events of every topic of this program, or DatabaseAway."""
+    """Raise NotMigrated unless the database has each migration and topic of this program, or DatabaseAway."""
     try:
         with connect(url) as session:
+            wanted = [migration.name for migration in migrations()]
+            unapplied = session.execute(SQL["missing_migrations"], (wanted,)).fetchall()
             missing = session.execute(SQL["missing_topics"], (sorted(TOPICS),)).fetchall()
     except AWAY as error:
         raise away(error) from error
     except (ProgrammingError, DataError) as error:
         # The service role or the table does not exist, or the role may not read it.
         raise NotMigrated(f"{str(error).partition(chr(10))[0]}: {ADVICE}") from error
+    if unapplied:
+        raise NotMigrated(f"the database lacks the migrations {_named(unapplied)}: {ADVICE}")
     if missing:
-        named = ", ".join(topic for (topic,) in missing)
-        raise NotMigrated(f"the log takes no events of the topics {named}: {ADVICE}")
+        raise NotMigrated(f"the log takes no events of the topics {_named(missing)}: {ADVICE}")
+
+
+def _named(rows: list[tuple[str]]) -> str:
+    return ", ".join(name for (name,) in rows)

@@ -137,14 +137,17 @@ def _completed(members: Members, recipe: Recipe, _: ReportCompleted) -> Decided:
     """The last task has ended: the recipe too, unless its job asked to keep the system."""
     if recipe.state in ("completed", "reserved"):
         return []
-    RECIPE.require(recipe.subject, recipe.state, "completed")
+    is_unstarted = recipe.state in BEFORE_FIRST_TASK
+    RECIPE.require(recipe.subject, "running" if is_unstarted else recipe.state, "completed")
     open_tasks = [str(task.task_id) for task in recipe.tasks if task.state in OPEN_TASK]
     if open_tasks:
         raise Refused(f"{recipe.subject} cannot be completed: tasks {', '.join(open_tasks)} have not ended")
+    # All tasks were aborted, and the reports before that are lost.
+    moved = _move(members, recipe, *_until_running(recipe)) if is_unstarted else []
     seconds = kept_seconds(recipe)
     if seconds is not None:
-        return [(recipe.subject, happened.RecipeReserved(system=_on(recipe), seconds=seconds))]
-    return end_one(members, recipe, happened.RecipeCompleted())
+        return [*moved, (recipe.subject, happened.RecipeReserved(system=_on(recipe), seconds=seconds))]
+    return [*moved, *end_one(members, recipe, happened.RecipeCompleted())]
 
 
 def _aborted(members: Members, recipe: Recipe, message: ReportAborted) -> Decided:

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from domain.requirements.findings import Path, Report
 from domain.requirements.inventory import DEVICE_ATTRIBUTES
-from domain.requirements.operators import EQUALITY, SPELLINGS
+from domain.requirements.operators import EQUALITY, OTHER, SPELLINGS
 from domain.requirements.vocabulary import Element, Vocabulary
 
 _ASKS_NOTHING: Final = "is empty, so this part asks for nothing"
@@ -68,7 +68,7 @@ def _meaningless(element: Element, form: Mapping[str, Any]) -> tuple[str, ...]:
     """Return the attributes whose empty text has no meaning."""
     if element.empty_counts or element.empty_means_none:
         return ()
-    if element.spellings[0] == "key_value" and SPELLINGS.get(form.get("op", "==")) in EQUALITY:
+    if element.spellings[0] == "key_value" and SPELLINGS.get(form.get("op", "==")) in (*EQUALITY, OTHER):
         # A key may have an empty text for its value.
         return ("key",)
     return ("key", "value")

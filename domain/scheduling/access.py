@@ -31,6 +31,7 @@ class Access:
         self._entitled: dict[Who, int] = {}
         self._not_lent: dict[Who, int] = {}
         self._may: dict[Who, int] = {}
+        self._caps: dict[Who, frozenset[int]] = {}
 
     def put(self, number: int, decides: Submitting) -> bool:
         """From now on this decides it on the system; whether that is new."""
@@ -48,6 +49,7 @@ class Access:
         self.version += 1
         for kept in (self._entitled, self._not_lent, self._may):
             kept.clear()
+        self._caps.clear()
         return True
 
     def _begin(self, decides: Submitting) -> None:
@@ -109,6 +111,12 @@ class Access:
     def cap(self, decides: Submitting, who: Who) -> int:
         """The same as things are: nobody but its borrower may have a system that is on loan."""
         return NOT_ALLOWED if decides.is_lent_away(who) else self.maximum(decides, who)
+
+    def caps(self, who: Who) -> frozenset[int]:
+        """Return the different caps over all classes."""
+        if who not in self._caps:
+            self._caps[who] = frozenset(self.cap(decides, who) for decides in self._systems)
+        return self._caps[who]
 
     def entitled(self, who: Who) -> int:
         """Bitmap of the systems to which they may submit, on loan or not."""

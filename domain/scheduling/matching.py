@@ -54,7 +54,8 @@ class Matching:
 
     def fix(self, index: int, number: int) -> None:
         """Give a recipe the system that it can have, for good."""
-        assert self.can_have(index, number), "a recipe is given what it can have"
+        is_possible = self.can_have(index, number)
+        assert is_possible, "a recipe is given what it can have"
         self._wants[index] = 1 << number
 
     def _add(self, index: int, seen: int = 0) -> bool:

@@ -34,7 +34,8 @@ def next_new_set(partition: Partition) -> Trigger:
         trigger = triggers.first(NEW_JOB)
         recipe_set = partition.sets.sets[int(trigger.name)]
         hosts = partition.sets.hosts(recipe_set.recipe_set_id)
-        if not any(_is_capped(partition, host) for host in hosts):
+        # All recipes of a set have one owner and one nominal priority.
+        if not _is_capped(partition, hosts[0]):
             return trigger
         free = free_systems(partition)
         found = [highest(partition, host, partition.idle(host) & free).effective for host in hosts]
@@ -67,5 +68,4 @@ def highest(partition: Partition, host: Recipe, systems: int) -> Highest:
 def _is_capped(partition: Partition, host: Recipe) -> bool:
     """Return whether the effective priority of a recipe is lower than its nominal one on any system."""
     nominal, who = partition.sets.sets[host.recipe_set_id].priority, partition.sets.asks(host).who
-    access = partition.labs.access
-    return any(0 < access.cap(decides, who) < nominal for decides, _ in access.each())
+    return any(0 < cap < nominal for cap in partition.labs.access.caps(who))

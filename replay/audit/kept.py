@@ -35,7 +35,9 @@ class KeptAsAsked(Invariant):
             if record.data.get("reservesys") and record.data.get("host_recipe_id") is None:
                 self._asking[record.name] = None
         elif record.topic == "recipe.reserved":
-            self._kept[record.name] = record.data.get("reason")
+            # A guest that waits reserved ends with its host, whatever it asked for.
+            if record.name in self._asking:
+                self._kept[record.name] = record.data.get("reason")
         else:
             self._ends(world, record)
         yield from ()

@@ -7,6 +7,7 @@ import sys
 
 import pytest
 
+from api.store.migrate import migrations
 from api.store.migrated import NotMigrated, require_migrated
 from tests.harness.databases import TestDatabase
 from tests.harness.running import Running, free_port
@@ -33,6 +34,14 @@ def test_service__database_not_migrated__refuses_to_start_and_says_what_to_run(
     ended = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120, check=False)
     assert ended.returncode != 0
     assert MESSAGE in ended.stderr
+
+
+def test_database__without_the_newest_migration__is_refused(database: TestDatabase, owner: Owner) -> None:
+    """A migration that registers no topic counts, too."""
+    newest = migrations()[-1].name
+    owner.execute("DELETE FROM public.labledger_migrations WHERE name = %s", (newest,))
+    with pytest.raises(NotMigrated, match=f"lacks the migrations {newest}: run `labledger migrate`"):
+        require_migrated(database.service_url)
 
 
 def test_database__of_no_migration_at_all__is_refused(database: TestDatabase, owner: Owner) -> None:

@@ -65,6 +65,8 @@ PLACED = [
     ("scheduled", "new", "scheduled"),
     ("waiting", "new", "waiting"),
     ("installing", "new", "installing"),
+    ("waiting", "aborted", "waiting"),
+    ("installing", "aborted", "installing"),
     ("running", "new", "running"),
     ("running", "running", "running"),
     ("running", "completed", "running"),
@@ -80,6 +82,8 @@ ANSWERS: dict[tuple[str, str, str], list[Event]] = {
     ("waiting", "new", "installing"): TO_INSTALLING,
     # The report comes again, however late.
     ("installing", "new", "installing"): NOTHING,
+    ("waiting", "aborted", "installing"): TO_INSTALLING,
+    ("installing", "aborted", "installing"): NOTHING,
     ("running", "new", "installing"): NOTHING,
     ("running", "running", "installing"): NOTHING,
     ("running", "completed", "installing"): NOTHING,
@@ -113,12 +117,17 @@ ANSWERS: dict[tuple[str, str, str], list[Event]] = {
     ("installing", "new", "task-aborted"): [happened.TaskAborted(task_id=1)],
     ("running", "new", "task-aborted"): [happened.TaskAborted(task_id=1)],
     ("running", "running", "task-aborted"): [happened.TaskAborted(task_id=1)],
+    ("waiting", "aborted", "task-aborted"): NOTHING,
+    ("installing", "aborted", "task-aborted"): NOTHING,
     ("running", "aborted", "task-aborted"): NOTHING,
     # It ended with its recipe.
     ("aborted", "aborted", "task-aborted"): NOTHING,
     # All tasks have ended, one way or another.
     ("running", "completed", "completed"): TO_COMPLETED,
     ("running", "aborted", "completed"): TO_COMPLETED,
+    # They were aborted before the first of them ran, and the reports before that are lost.
+    ("waiting", "aborted", "completed"): [*TO_INSTALLING, *TO_RUNNING[:2], *TO_COMPLETED],
+    ("installing", "aborted", "completed"): [*TO_RUNNING[:2], *TO_COMPLETED],
     # It keeps its system because all had ended: the report comes again.
     ("reserved", "completed", "completed"): NOTHING,
     ("completed", "completed", "completed"): NOTHING,
@@ -126,6 +135,8 @@ ANSWERS: dict[tuple[str, str, str], list[Event]] = {
     ("scheduled", "new", "aborted"): TO_ABORTED,
     ("waiting", "new", "aborted"): TO_NOT_PROVISIONED,
     ("installing", "new", "aborted"): TO_NOT_PROVISIONED,
+    ("waiting", "aborted", "aborted"): TO_NOT_PROVISIONED,
+    ("installing", "aborted", "aborted"): TO_NOT_PROVISIONED,
     ("running", "new", "aborted"): TO_ABORTED,
     ("running", "running", "aborted"): TO_ABORTED,
     ("running", "completed", "aborted"): TO_ABORTED,
@@ -135,6 +146,8 @@ ANSWERS: dict[tuple[str, str, str], list[Event]] = {
     # A watchdog runs from the start to the end. It may come again: it counts from then on.
     ("waiting", "new", "watchdog"): TO_SIX_HUNDRED,
     ("installing", "new", "watchdog"): TO_SIX_HUNDRED,
+    ("waiting", "aborted", "watchdog"): TO_SIX_HUNDRED,
+    ("installing", "aborted", "watchdog"): TO_SIX_HUNDRED,
     ("running", "new", "watchdog"): TO_SIX_HUNDRED,
     ("running", "running", "watchdog"): TO_SIX_HUNDRED,
     ("running", "completed", "watchdog"): TO_SIX_HUNDRED,
