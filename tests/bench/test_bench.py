@@ -103,6 +103,7 @@ def test_lifecycle__small_lab__every_recipe_is_completed() -> None:
     assert figures["recipes_per_second"] > 0
 
 
+@pytest.mark.soak
 @pytest.mark.usefixtures("limits_known")
 def test_start_and_rebuild__short_log__cold_and_from_a_snapshot_and_all_of_it_is_folded() -> None:
     start, rebuild = measured("start", "rebuild")
@@ -123,6 +124,7 @@ def test_multihost__small_lab__nothing_is_held_for_ever() -> None:
     assert figures["held_longer_than_needed_max_ms"] == 0
 
 
+@pytest.mark.soak
 @pytest.mark.usefixtures("limits_known")
 def test_query__small_lab__every_resource_has_answered() -> None:
     (figures,) = measured("query")

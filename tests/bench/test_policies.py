@@ -34,6 +34,7 @@ SIZES = Sizes(
 )
 
 
+@pytest.mark.soak
 def test_filling__with_policies__is_in_the_log_and_every_system_is_given_away() -> None:
     with stand() as made:
         fill(made, SIZES, nobody)

@@ -70,7 +70,15 @@ def test_page__what_it_shows__fits_a_terminal(page: str) -> None:
     assert [line for line in shown if len(line) > COLUMNS] == []
 
 
-@pytest.mark.parametrize("pages", [*((page,) for page in STORIES), OTHERS], ids=" ".join)
+# A demo each: those that everybody begins with here, and the others in a soak.
+FIRST = ("README.md", "docs/tutorial.md")
+TOGETHER_READ = [
+    *((page,) if page in FIRST else pytest.param((page,), marks=pytest.mark.soak) for page in STORIES),
+    OTHERS,
+]
+
+
+@pytest.mark.parametrize("pages", TOGETHER_READ, ids=" ".join)
 def test_pages__their_commands_in_order__do_and_print_what_they_say(pages: Pages, readers: Readers) -> None:
     if shutil.which("curl") is None and any("$ curl " in (TOP / page).read_text("utf-8") for page in pages):
         pytest.skip("these pages use curl, and there is none here")

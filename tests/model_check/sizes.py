@@ -6,15 +6,15 @@ SEED = 1
 
 # So many labs, None: all; `python -m tests.model_check` goes through all of all.
 SAMPLES = {
-    "people": 9,
-    "two-systems": 10,
+    "people": 5,
+    "two-systems": 6,
     "races": 1,
     "two-sets": 2,
     "two-sets-ranked-breaking": 1,
     "two-sets-capped": 2,
     "three-sets": 2,
 }
-WALKS = 40
+WALKS = 30
 
 # As many as there are; a part where that would take hours.
 LONG = {

@@ -104,10 +104,6 @@ def test_document__without_a_token__is_open(line: Running) -> None:
     assert httpx.get(f"{line.url}/openapi.json", **PLAIN).status_code == 200
 
 
-def test_service__asked_what_nobody_would_think_of__keeps_its_promises(fuzzed: Running) -> None:
-    fuzz(fuzzed, "--phases", "fuzzing", "--max-examples", "3")
-
-
 @pytest.mark.soak
 def test_service__asked_at_every_bound__keeps_its_promises(fuzzed: Running) -> None:
     fuzz(fuzzed, "--phases", "examples,coverage")

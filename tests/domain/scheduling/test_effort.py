@@ -185,15 +185,15 @@ def _out_of_step_by_scan(partition: Partition) -> int:
     return sum(set(members.systems) > set(partition.systems) for members in unfinished)
 
 
-SCANNING: list[tuple[type[Any], str, Callable[..., Any], str]] = [
+SCANNING: list[Any] = [
     # Every idle system is looked at.
     (Labs, "first_by_name", _first_by_scan, "new-job-idle-lab"),
     (Filters, "fewest_takers", _fewest_by_scan, "new-job-idle-lab"),
-    (Planes, "least", _least_by_scan, "new-set-idle-lab"),
+    pytest.param(Planes, "least", _least_by_scan, "new-set-idle-lab", marks=pytest.mark.soak),
     # Every queued recipe is.
     (Filters, "takers", _takers_by_scan, "pending-system-deep-queue"),
     (waking, "_groups", _groups_by_scan, "wake-up-of-lab-for-nobody"),
-    (waking, "_groups", _groups_by_scan, "wake-up-of-set-busy-lab"),
+    pytest.param(waking, "_groups", _groups_by_scan, "wake-up-of-set-busy-lab", marks=pytest.mark.soak),
     # Every idle system is asked about sets that could do nothing with it.
     (waking, "hopeless", lambda *_: False, "wake-up-of-idle-lab-that-blocked-sets-want"),
     (let_go, "plans_of", _plans_by_scan, "let-go-busy-lab"),

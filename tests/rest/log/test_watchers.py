@@ -75,6 +75,7 @@ def test_selections__missed_and_live__each_selected_event_once_in_order(served: 
     _check(served, asyncio.run(watched()))
 
 
+@pytest.mark.soak
 def test_watchers__hundreds_while_the_log_grows__none_misses_or_doubles(
     served: Running, log: EventLog, busy: Busy
 ) -> None:
