@@ -82,7 +82,9 @@ class _Places:
         """Take a place, or wait until an attempt under way has its result. Raise TooOften."""
         while seconds := self._window.take(key):
             if not self._under_way[key]:
-                raise TooOften(f"{self._window.amount} attempts a minute are the most", _whole(seconds))
+                raise TooOften(
+                    f"at most {self._window.amount} failed attempts a minute are allowed", _whole(seconds)
+                )
             await self._wait(key)
         self._under_way[key] += 1
 

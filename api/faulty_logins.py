@@ -8,21 +8,25 @@ from typing import Final
 from api.moving_window import MovingWindow
 from domain.errors import TooOften
 
-# Those that are being read count as well.
+# Logins whose body is still being read count, too.
 MAX_FAULTY: Final = 100
 WITHIN_SECONDS: Final = 60
 
 
 class FaultyLogins:
-    """Each login is counted before its body is read, until the body turns out to be sound."""
+    """Count logins whose body is not yet known to be sound, by address. For one event loop."""
 
     def __init__(self) -> None:
         self._of_address = MovingWindow(MAX_FAULTY, WITHIN_SECONDS)
 
     def begin(self, address: str) -> None:
-        """Raise TooOften after too many of them within a minute."""
+        """Count a login. Raise TooOften when too many within a minute were unsound."""
         if seconds := self._of_address.take(address):
-            raise TooOften(f"{MAX_FAULTY} faulty logins a minute are the most", max(1, math.ceil(seconds)))
+            raise TooOften(
+                f"at most {MAX_FAULTY} logins without a valid body are allowed a minute",
+                max(1, math.ceil(seconds)),
+            )
 
     def was_sound(self, address: str) -> None:
+        """Stop counting a login whose body was sound."""
         self._of_address.give_back(address)

@@ -30,7 +30,7 @@ class Places:
             async with asyncio.timeout(MAX_WAIT_SECONDS if is_bounded else None):
                 await place.acquire()
         except TimeoutError:
-            raise TooOften(f"another long question of {caller} is under way", RETRY_SECONDS) from None
+            raise TooOften(f"another long computation for {caller} is under way", RETRY_SECONDS) from None
         try:
             yield
         finally:

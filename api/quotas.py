@@ -25,9 +25,9 @@ class QuotaLimits:
 class _Written(NamedTuple):
     """The bytes that a user has written on a day, until it ends."""
 
-    frees_at: datetime
+    ends_at: datetime
     size_bytes: int
-    frees_at_monotonic: float
+    ends_at_monotonic: float
 
 
 class Quotas:
@@ -65,11 +65,11 @@ class Quotas:
         quota, written = self.limits.log_bytes_per_day, self._written.get(user)
         if not quota or written is None or written.size_bytes < quota:
             return
-        seconds = written.frees_at_monotonic - self._monotonic()
+        seconds = written.ends_at_monotonic - self._monotonic()
         if seconds > 0:
             raise TooOften(
                 f"{user} has written {written.size_bytes:,} bytes of log today, the quota is {quota:,} bytes "
-                f"a day; it frees at {written.frees_at:%Y-%m-%dT%H:%M:%SZ}",
+                f"a day; the next day begins at {written.ends_at:%Y-%m-%dT%H:%M:%SZ}",
                 max(1, math.ceil(seconds)),
             )
 
@@ -88,7 +88,7 @@ class Quotas:
         if present + more > quota:
             raise Refused(
                 f"{owner} has {present:,} unfinished recipes and the job has {more:,}, "
-                f"the quota is {quota:,}; it frees when recipes finish or are cancelled"
+                f"the quota is {quota:,}; submit again when recipes have finished or were cancelled"
             )
 
     def require_token(self, user: str, ends: Iterable[str | None]) -> None:
@@ -97,8 +97,10 @@ class Quotas:
         if not quota or len(found) < quota:
             return
         first = min((end for end in found if end is not None), default=None)
-        frees = "when one is revoked" if first is None else f"at {first}, or when one is revoked"
-        raise Refused(f"{user} has {len(found):,} live tokens, the quota is {quota:,}; it frees {frees}")
+        again = "after one is revoked" if first is None else f"at {first}, or after one is revoked"
+        raise Refused(
+            f"{user} has {len(found):,} live tokens, the quota is {quota:,}; a new one is possible {again}"
+        )
 
 
 def _midnight_after(moment: datetime) -> datetime:

@@ -63,7 +63,9 @@ class Share:
     def enter(self, caller: str) -> None:
         """Take a place among the requests of a caller. Raises TooOften where all are taken."""
         if self._all.requests[caller] >= self._all.max.requests:
-            raise TooOften(f"{self._all.max.requests} requests of {caller} are under way", RETRY_SECONDS)
+            raise TooOften(
+                f"{caller} has {self._all.max.requests} requests under way, the maximum", RETRY_SECONDS
+            )
         self._caller, self._has_place = caller, True
         self._all.requests[caller] += 1
 
@@ -78,9 +80,10 @@ class Share:
         """Count a read that waits for a position. Raises TooOften beyond the bound of its caller."""
         caller = self._caller or ""
         if self._all.waiting_reads[caller] >= self._all.max.waiting_reads:
-            raise TooOften(
-                f"{self._all.max.waiting_reads} reads of {caller} wait for a position", RETRY_SECONDS
+            message = (
+                f"{caller} has {self._all.max.waiting_reads} reads that wait for a position, the maximum"
             )
+            raise TooOften(message, RETRY_SECONDS)
         self._all.waiting_reads[caller] += 1
         try:
             yield
@@ -96,10 +99,10 @@ class Share:
         caller = self._caller or stranger
         most = self._all.max
         if self._all.body_bytes[caller] + size > most.user_body_bytes:
-            told = f"bodies of {most.user_body_bytes} bytes are under way for {caller}"
-            raise TooOften(told, RETRY_SECONDS)
+            message = f"{caller} is sending more than {most.user_body_bytes:,} bytes of bodies at once"
+            raise TooOften(message, RETRY_SECONDS)
         if self._all.body_bytes.total() + size > most.body_bytes:
-            raise Overloaded(f"bodies of {most.body_bytes} bytes are under way")
+            raise Overloaded(f"this process is receiving {most.body_bytes:,} bytes of bodies, the maximum")
         self._all.body_bytes[caller] += size
         self._held[caller] += size
 

@@ -37,7 +37,6 @@ class NotTheServer(LabledgerError):
     """A process of another user listens where the server should."""
 
     def __init__(self, url: str, found: str, expected: str) -> None:
-        self.detail = (
-            f"{url} is held by the user {found}, and the server belongs to {expected}: nothing was sent"
-        )
+        owners = f"a process of user {found} listens there, the server belongs to {expected}"
+        self.detail = f"{url}: {owners}; nothing was sent"
         super().__init__(f"{self.title}: {self.detail}")

@@ -15,9 +15,9 @@ def faults_of(password: str, user: str, where: str) -> list[Fault]:
     """All that is wrong with it. Length keeps it from being guessed; which characters it has is one's own."""
     faults = []
     if len(password) < LEAST:
-        faults.append(Fault(where, f"has {len(password)} characters, {LEAST} are the least"))
+        faults.append(Fault(where, f"has {len(password)} characters, at least {LEAST} are required"))
     if len(password) > MOST:
-        faults.append(Fault(where, f"has {len(password)} characters, {MOST} are the most"))
+        faults.append(Fault(where, f"has {len(password)} characters, at most {MOST} are allowed"))
     if password.casefold() == user.casefold():
         faults.append(Fault(where, "is the user's name"))
     return faults

@@ -1,7 +1,8 @@
 """The directory: everything that is known by name, folded from the log.
 
-The HTTP API validates against it (a name nobody knows is refused before anything is stored), the scheduler
-takes labs and distro trees from it. It holds no recipe and no usage, so its size is that of the lab.
+The HTTP API checks requests against it: an unknown user or group of a job is refused, an unknown name in a
+requirement is a warning. The scheduler takes labs, distro trees and known names from it. It holds no recipe
+and no usage, so its size is that of the lab.
 """
 
 from __future__ import annotations

@@ -28,7 +28,7 @@ class PartitionQuestions:
     _admitting: Admitting
 
     def asked_by(self, subject: str) -> int:
-        """The systems that a wake-up of this subject asks, if they are idle then."""
+        """Return the systems that a wake-up of this subject asks, if they are idle."""
         kind, name = split_subject(subject)
         if kind == "system":
             return 1 << self.labs.number(name)
@@ -45,16 +45,16 @@ class PartitionQuestions:
         return Members(recipes, systems)
 
     def entitled(self, host: Recipe) -> int:
-        """Bitmap of the systems that could run it, and to which it may be submitted, on loan or not."""
+        """Return the systems that fit a recipe and that its owner may submit to, on loan or not."""
         key, who = self.sets.asks(host)
         return self.filters.viable(key) & self.labs.access.entitled(who)
 
     def who(self, owner: str, group: str | None) -> Who:
-        """For whom a recipe of such a job would run, as far as that makes a difference."""
+        """Return for whom a recipe of such a job runs, as far as access policies distinguish."""
         return self._admitting.who(owner, group)
 
     def viable(self, host: Recipe) -> int:
-        """Bitmap of the systems that could run it, busy or not."""
+        """Return the systems that fit a recipe and that it may have, busy or not."""
         key, who = self.sets.asks(host)
         return self.filters.viable(key) & self.labs.access.may(who)
 
@@ -63,11 +63,11 @@ class PartitionQuestions:
         return union(lab for name, lab in self.labs.each() if self.directory.is_silent(name))
 
     def usable(self, host: Recipe) -> int:
-        """Bitmap of the viable systems that it may have, now or when they come free."""
+        """Return the viable systems that a recipe may get now, or when they become idle."""
         forced = self.sets.key(host).forced is not None
         return self.viable(host) & self.available.usable(forced=forced)
 
     def idle(self, host: Recipe) -> int:
-        """Bitmap of those of them that it may have now."""
+        """Return the viable systems that a recipe may get now."""
         forced = self.sets.key(host).forced is not None
         return self.viable(host) & self.available.idle(forced=forced)

@@ -56,7 +56,11 @@ def test_token__wrong__says_where_one_is_given(server: Server, run: Run) -> None
         (409, "system/a is busy", "This request changed nothing"),
         (412, "it is at version 4", "look at it again"),
         (429, "30 requests a second are allowed", "Asked 1 time. A limit is reached"),
-        (429, "the quota is 9 bytes a day; it frees at 00:00", "at the time that the message names"),
+        (
+            429,
+            "the quota is 9 bytes a day; the next day begins at 00:00",
+            "at the time that the message names",
+        ),
         (500, "request 1f failed", "a fault of the server"),
         (503, "the database cannot be reached", "labledger overview"),
         (504, "not there yet", "is a projector running?"),

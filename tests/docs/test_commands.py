@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any
 
 import pytest
 
@@ -72,7 +73,7 @@ def test_page__what_it_shows__fits_a_terminal(page: str) -> None:
 
 # A demo each: those that everybody begins with here, and the others in a soak.
 FIRST = ("README.md", "docs/tutorial.md")
-TOGETHER_READ = [
+TOGETHER_READ: list[Any] = [
     *((page,) if page in FIRST else pytest.param((page,), marks=pytest.mark.soak) for page in STORIES),
     OTHERS,
 ]

@@ -71,7 +71,7 @@ def test_attempts__many_names_from_one_address__refused_there_and_nowhere_else()
         for number in range(ATTEMPTS_OF_ADDRESS):
             await tried(attempts, f"user-{number}", "10.0.0.1")
         for _ in range(ATTEMPTS + 1):
-            with pytest.raises(TooOften, match=f"^{ATTEMPTS_OF_ADDRESS} attempts"):
+            with pytest.raises(TooOften, match=f"^at most {ATTEMPTS_OF_ADDRESS} failed attempts"):
                 await tried(attempts, "ada", "10.0.0.1")
         # An attempt that is refused for its address uses up no place of the name.
         assert attempts.failed_count("ada") == 0

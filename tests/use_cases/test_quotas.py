@@ -51,7 +51,7 @@ def submitted(town: Town, count: int, door: int = 0) -> int:
 def test_recipes__more_than_the_quota_in_all_processes__refused_until_some_end(limited: Town) -> None:
     job_id = submitted(limited, 3)
     # The other process has appended nothing of hers before.
-    with pytest.raises(Refused, match=r"eve has 3 unfinished recipes and the job has 3, the quota is 5; it"):
+    with pytest.raises(Refused, match=r"eve has 3 unfinished recipes and the job has 3, the quota is 5; submit again"):
         submitted(limited, 3, door=1)
     assert unfinished_count(limited.log, "eve") == 3
     submitted(limited, 2, door=1)
@@ -131,7 +131,7 @@ def test_tokens__as_many_as_the_quota__no_more_until_one_ends(limited: Town) -> 
     limited.scene.doors[1].catch_up()
     for door in (0, 1):
         with pytest.raises(
-            Refused, match=r"eve has 3 live tokens, the quota is 3; it frees at 2026-01-01T01:0"
+            Refused, match=r"eve has 3 live tokens, the quota is 3; a new one is possible at 2026-01-01T01:0"
         ):
             limited.ask(create_token, EVE, "eve", "submitter", None, end, door=door)
 

@@ -146,7 +146,7 @@ def test_long_choices__many_of_one_user__another_user_comes_second_and_the_other
     of_ada, of_bob = site.do(attack)
     refused = [answer for answer in of_ada if answer.status_code == 429]
     assert (len(refused), of_bob.status_code == 429) == (4, False)
-    assert "another long question of ada is under way" in refused[0].text
+    assert "another long computation for ada is under way" in refused[0].text
     assert refused[0].headers["Retry-After"] == "1"
     assert set(began[:2]) == {"ada", "bob"}
 
