@@ -51,7 +51,9 @@ def submitted(town: Town, count: int, door: int = 0) -> int:
 def test_recipes__more_than_the_quota_in_all_processes__refused_until_some_end(limited: Town) -> None:
     job_id = submitted(limited, 3)
     # The other process has appended nothing of hers before.
-    with pytest.raises(Refused, match=r"eve has 3 unfinished recipes and the job has 3, the quota is 5; submit again"):
+    with pytest.raises(
+        Refused, match=r"eve has 3 unfinished recipes and the job has 3, the quota is 5; submit again"
+    ):
         submitted(limited, 3, door=1)
     assert unfinished_count(limited.log, "eve") == 3
     submitted(limited, 2, door=1)
