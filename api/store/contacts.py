@@ -26,17 +26,18 @@ class Contacts:
 
     def __init__(self, log: EventLog) -> None:
         self._log = log
-        self._written: dict[str, float] = {}
+        self._stored_at: dict[str, float] = {}
 
-    def is_news(self, lab_controller: str, monotonic_seconds: float) -> bool:
-        """Whether a contact at this time is worth writing down; asks nobody."""
-        written = self._written.get(lab_controller)
-        return written is None or monotonic_seconds - written >= GRAIN_SECONDS
+    def is_due(self, lab_controller: str, monotonic_seconds: float) -> bool:
+        """Return whether to store a contact at this time: of many at once only the first. For one thread."""
+        stored = self._stored_at.get(lab_controller)
+        if stored is not None and monotonic_seconds - stored < GRAIN_SECONDS:
+            return False
+        self._stored_at[lab_controller] = monotonic_seconds
+        return True
 
-    def heard(self, lab_controller: str, monotonic_seconds: float) -> None:
+    def heard(self, lab_controller: str) -> None:
         """Store a contact at the present time of the database. Blocking."""
-        # Before it is written: of many requests at once one writes.
-        self._written[lab_controller] = monotonic_seconds
         self._log.rows(SQL["heard"], (lab_controller,))
 
     def last_heard(self) -> dict[str, datetime]:

@@ -120,10 +120,10 @@ class Gate:
             return
         contacts, now = self._services.contacts, time.monotonic()
         known = self._services.feed.directory.get("lab-controller", lab_controller) is not None
-        if known and contacts.is_news(lab_controller, now):
+        if known and contacts.is_due(lab_controller, now):
             # What it asks for matters more than that it was heard.
             with suppress(DatabaseAway):
-                await asyncio.to_thread(contacts.heard, lab_controller, now)
+                await asyncio.to_thread(contacts.heard, lab_controller)
 
     async def _principal(self, req: Request) -> Principal:
         scheme, _, token = (req.auth or "").partition(" ")

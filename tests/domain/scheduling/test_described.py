@@ -45,7 +45,7 @@ def fits(taking_jobs: Installable, news: Iterable[Recorded], host_requires: str)
     for recorded in news:
         taking_jobs.apply(recorded)
     taking_jobs.catch_up()
-    return bool(taking_jobs.fitting(host_requires))
+    return bool(taking_jobs.fitting(host_requires, 0))
 
 
 ROWS: list[tuple[str, Change, str, bool, bool]] = [

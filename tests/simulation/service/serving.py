@@ -82,6 +82,6 @@ class Serving:
     async def _heard(self, lab_controller: str) -> None:
         """As the gate does it for whoever comes with a lab controller's token."""
         contacts, now = self.services.contacts, asyncio.get_running_loop().time()
-        if contacts.is_news(lab_controller, now):
+        if contacts.is_due(lab_controller, now):
             with suppress(DatabaseAway):
-                await asyncio.to_thread(contacts.heard, lab_controller, now)
+                await asyncio.to_thread(contacts.heard, lab_controller)
