@@ -16,17 +16,17 @@ SAMPLES = {
 }
 WALKS = 30
 
-# As many as there are; a part where that would take hours.
+# As many as there are; a part where that would take longer than some minutes.
 LONG = {
     "people": None,
     "two-systems": None,
     "races": None,
-    "two-sets": None,
-    "two-sets-ranked": None,
-    "two-sets-capped": 60,
-    "two-sets-ranked-breaking": 16,
-    "three-sets": None,
-    "three-sets-breaking": 40,
+    "two-sets": 100,
+    "two-sets-ranked": 80,
+    "two-sets-capped": 40,
+    "two-sets-ranked-breaking": 10,
+    "three-sets": 80,
+    "three-sets-breaking": 12,
     "people-races": None,
 }
-LONG_WALKS = 1_500
+LONG_WALKS = 1_000

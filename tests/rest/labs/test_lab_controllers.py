@@ -129,7 +129,8 @@ def test_distro_tree__removed_and_put_again__is_gone_and_back(
     assert client.get("/distro-trees/88", params=after(gone)).status_code == 404
     back = client.put("/distro-trees/88", json=tree)
     assert client.get("/distro-trees/88", params=after(back)).json()["urls"] == {EAST: ["http://e"]}
-    assert happened(line, before) == [
+    # Lab controllers of other tests may be heard meanwhile.
+    assert [one for one in happened(line, before) if one[0] == "distro-tree/88"] == [
         ("distro-tree/88", "distro-tree.removed"),
         ("distro-tree/88", "distro-tree.registered"),
     ]
