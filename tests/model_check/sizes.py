@@ -27,6 +27,6 @@ LONG = {
     "two-sets-ranked-breaking": 10,
     "three-sets": 80,
     "three-sets-breaking": 12,
-    "people-races": None,
+    "people-races": 10,
 }
-LONG_WALKS = 1_000
+LONG_WALKS = 700
