@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import math
 from collections import Counter
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -82,9 +81,7 @@ class _Places:
         """Take a place, or wait until an attempt under way has its result. Raise TooOften."""
         while seconds := self._window.take(key):
             if not self._under_way[key]:
-                raise TooOften(
-                    f"at most {self._window.amount} failed attempts a minute are allowed", _whole(seconds)
-                )
+                raise TooOften(f"at most {self._window.amount} failed attempts a minute are allowed", seconds)
             await self._wait(key)
         self._under_way[key] += 1
 
@@ -107,7 +104,3 @@ class _Places:
             self._window.give_back(key)
         if (ended := self._ended.pop(key, None)) is not None:
             ended.set_result(None)
-
-
-def _whole(seconds: float) -> int:
-    return max(1, math.ceil(seconds))

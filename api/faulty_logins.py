@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Final
 
 from api.moving_window import MovingWindow
@@ -24,7 +23,7 @@ class FaultyLogins:
         if seconds := self._of_address.take(address):
             raise TooOften(
                 f"at most {MAX_FAULTY} logins without a valid body are allowed a minute",
-                max(1, math.ceil(seconds)),
+                seconds,
             )
 
     def was_sound(self, address: str) -> None:

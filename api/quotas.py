@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -70,7 +69,7 @@ class Quotas:
             raise TooOften(
                 f"{user} has written {written.size_bytes:,} bytes of log today, the quota is {quota:,} bytes "
                 f"a day; the next day begins at {written.ends_at:%Y-%m-%dT%H:%M:%SZ}",
-                max(1, math.ceil(seconds)),
+                seconds,
             )
 
     def may_exceed_recipes(self, owner: str, more: int) -> bool:

@@ -163,7 +163,10 @@ class Settings:
         SERVE,
     )
     max_waiting_reads: int = _setting(
-        64, values.Whole(1, 10**6), "maximum number of these that wait for their `min_position`", SERVE
+        64,
+        values.Whole(1, 10**6),
+        "maximum number of reads of one user, or lab controller, that wait for their `min_position`",
+        SERVE,
     )
     max_user_body_bytes: int = _setting(
         32 * 2**20,

@@ -5,6 +5,7 @@ The docstring of an error is the title a person reads; what is particular to the
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -60,6 +61,7 @@ class NotRecognised(LabledgerError):
 class TooOften(LabledgerError):
     """This was tried too often."""
 
-    def __init__(self, message: str, retry_after_seconds: int) -> None:
-        self.retry_after_seconds = retry_after_seconds
+    def __init__(self, message: str, retry_after_seconds: float) -> None:
+        # Whole seconds, because `Retry-After` has no fractions.
+        self.retry_after_seconds = max(1, math.ceil(retry_after_seconds))
         super().__init__(message)

@@ -92,7 +92,7 @@ def _histogram(metric: Declared, by_name: Mapping[str, Sequence[Row]]) -> Metric
 
 
 def _of(metric: Declared, rows: Iterable[Row]) -> Samples:
-    """Only buckets have a limit."""
+    # Only buckets have a limit.
     return {_values(metric, row): row["by_limit"][""] for row in rows}
 
 

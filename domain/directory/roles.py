@@ -12,7 +12,7 @@ ROLES = ADMIN, SUBMITTER, LAB_CONTROLLER, AUDITOR, METRICS = (
     "metrics",
 )
 
-# To these no system is hidden.
+# Roles that see every system, every token, and how much each user wrote to the log.
 SEES_ALL: Final = frozenset((ADMIN, AUDITOR))
 
 # Of these only an admin makes tokens: with any other token one could otherwise rise to them.

@@ -18,13 +18,13 @@ from api.rest.contract.answers.log import EventPage
 from api.rest.contract.operation import JSON, operation
 from api.rest.contract.query_values import MAX_POSITION, whole
 from api.rest.middleware.principal import Principal, principal_of
-from api.rest.resources.tokens import SEES_ALL
 from api.rest.resources.watchers import Watchers
 from api.services import Services
 from api.store.selection import Selection
 from api.under_way import share_of
 from api.use_cases.tokens import token_counts
 from api.watching.message import shown
+from domain.directory.roles import SEES_ALL
 from domain.errors import Fault, FaultyInput, NotPermitted
 from domain.events import TOPICS, split_subject
 from projections.reader import NotThereYet
@@ -100,7 +100,7 @@ def _selection(query: queries.EventQuery, principal: Principal, hidden_systems: 
     hidden = () if principal.role in SEES_ALL else OF_TOKENS
     kinds = {split_subject(subject)[0] for subject in query.subject or ()}
     if hidden and ("token" in kinds or any(topic in hidden for topic in query.types or ())):
-        raise NotPermitted(f"the events of tokens are for {', '.join(SEES_ALL)}")
+        raise NotPermitted(f"the events of tokens are for {', '.join(sorted(SEES_ALL))}")
     unseen = frozenset(f"system/{fqdn}" for fqdn in hidden_systems)
     return Selection(query.types or None, query.subject or None, hidden, unseen)
 

@@ -15,10 +15,8 @@ from api.rest.contract.operation import operation
 from api.rest.middleware.principal import Principal, principal_of
 from api.services import Services
 from api.store.written import Written, written
-from domain.directory.roles import ADMIN, AUDITOR
+from domain.directory.roles import SEES_ALL
 from domain.errors import NotPermitted
-
-SEES_ALL = (ADMIN, AUDITOR)
 
 
 class LogUsage:

@@ -17,12 +17,9 @@ from api.rest.idempotency import keyed_request
 from api.rest.middleware.principal import Principal, principal_of, request_of
 from api.services import Services
 from api.use_cases.tokens import create_token, revoke_token
-from domain.directory import roles
+from domain.directory.roles import SEES_ALL
 from domain.errors import Unknown
 from domain.names import called
-
-# Everybody else sees their own.
-SEES_ALL = (roles.ADMIN, roles.AUDITOR)
 
 
 class Tokens:
