@@ -5,6 +5,7 @@ How texts hash is fixed when a process starts, so whoever wants it otherwise nee
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -29,8 +30,12 @@ def main() -> None:
     name, end = sys.argv[1], int(sys.argv[2])
     url = root.needed(Settings.read().database_url)
     # What is folded makes no circles, and what is not kept goes by itself.
-    with nothing_collected():
-        _go_through(PARTS[name](), pages(url, end), end, stop)
+    try:
+        with nothing_collected():
+            _go_through(PARTS[name](), pages(url, end), end, stop)
+    except BrokenPipeError:
+        # The command that started this process is gone. Python would try to write the rest once more as it ends.
+        os._exit(1)
 
 
 def _go_through(part: Part, log: Iterable[list[Row]], end: int, stop: StopRequest) -> None:

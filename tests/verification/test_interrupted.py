@@ -1,4 +1,7 @@
-"""Ctrl-C goes to all processes of a terminal: only the command itself takes it, and ends the others."""
+"""Ctrl-C goes to all processes of a terminal: only the command itself takes it, and ends the others.
+
+A part whose command is gone before it was asked to stop ends without a word.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,9 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
+from api.verification.kind import AUDIT, DECISIONS
 from tests.harness.databases import TestDatabase
 from tests.harness.waiting import until
 
@@ -36,3 +42,17 @@ def test_verify__interrupted_while_its_parts_begin__reaches_it_alone_and_nothing
     assert process.returncode == 130
     assert "Traceback" not in said
     until(lambda: not any(Path(f"/proc/{part}").exists() for part in parts))
+
+
+@pytest.mark.parametrize("part", [DECISIONS, AUDIT])
+def test_part__its_command_is_gone__ends_without_a_word(database: TestDatabase, part: str) -> None:
+    process = subprocess.Popen(
+        [sys.executable, "-m", "api.verification.part", part, "0"],
+        env={**os.environ, "LABLEDGER_DATABASE_URL": database.service_url},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    assert process.stdout is not None
+    process.stdout.close()
+    _, said = process.communicate(timeout=30)
+    assert (process.returncode, said) == (1, b"")
