@@ -34,7 +34,7 @@ def main() -> None:
         with nothing_collected():
             _go_through(PARTS[name](), pages(url, end), end, stop)
     except BrokenPipeError:
-        # The command that started this process is gone. Python would try to write the rest once more as it ends.
+        # The command that started this process is gone. An ordinary end would write the rest once more.
         os._exit(1)
 
 

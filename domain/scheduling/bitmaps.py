@@ -11,9 +11,19 @@ WORD: Final = 8 * BYTES
 
 
 def numbers_in(bitmap: int) -> Iterator[int]:
-    """The numbers whose bits are set, ascending; costs one step for each, and one for the whole."""
-    digits = f"{bitmap:b}"
-    end = len(digits) - 1
+    """Yield the numbers whose bits are set, ascending: one step for each.
+
+    The second costs one step for the whole, because the rest is written out in digits.
+    """
+    if not bitmap:
+        return
+    first = lowest(bitmap)
+    yield first
+    rest = bitmap >> first + 1
+    if not rest:
+        return
+    digits = f"{rest:b}"
+    end = first + len(digits)
     place = digits.rfind("1")
     while place >= 0:
         yield end - place

@@ -205,6 +205,20 @@ class Filters:
         for number in numbers_in(systems):
             yield number, self._signatures.of(number) & asked
 
+    def fitting(self, systems: int, by_force: int) -> list[tuple[int, int]]:
+        """Return the filters of unplaced recipes, as bitmaps of one, with those of the systems that they fit.
+
+        Filters that name a system by force are held against the systems `by_force` instead.
+        """
+        self._evaluate_all(self._populated)
+        found = []
+        for entry in self.in_use():
+            self._effort.rows += 1
+            fitting = (entry.viable or 0) & (systems if entry.key.forced is None else by_force)
+            if fitting:
+                found.append((1 << entry.number, fitting))
+        return found
+
     def tally(self, line: str) -> Tally | None:
         """The recipes of a line, counted; None where nobody stands there."""
         there = self._lines.get(line)
@@ -240,6 +254,11 @@ class Filters:
         number = self._labs.number(fqdn)
         among = self._signatures.of(number) & (self._forcing if forced_only else EVERY)
         return self.in_order(line, among, self._labs.access.of(number))
+
+    def any_in(self, line: str, filters: int) -> bool:
+        """Return whether a recipe of a line has one of these filters."""
+        there = self._lines.get(line)
+        return there is not None and filters & there.filters != 0
 
     def in_order(self, line: str, filters: int, decides: Submitting) -> Iterator[Place]:
         """Yield the recipes of a line with these filters, as systems of a class rank them."""

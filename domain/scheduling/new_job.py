@@ -6,9 +6,7 @@ from collections.abc import Mapping
 from functools import partial
 
 from domain.recipe.events import RecipeQueued
-from domain.recipe.state import Recipe
 from domain.recipe_set.ending import abort_set
-from domain.scheduling.bitmaps import union
 from domain.scheduling.choice import choices
 from domain.scheduling.draft import Decision, Draft
 from domain.scheduling.granting import grant, is_safe
@@ -18,7 +16,7 @@ from domain.scheduling.partition import Partition
 from domain.scheduling.reasons import SET_INCOMPLETE, UNSAFE
 from domain.scheduling.together import Together
 from domain.scheduling.triggers import Trigger
-from domain.scheduling.wanted import hopeless
+from domain.scheduling.wanted import of_sufficient_labs
 from domain.scheduling.why_waits import why_waits
 
 
@@ -66,7 +64,7 @@ def _place_one(draft: Draft, recipe_id: int, free: int, together: Together) -> s
         candidates = highest(partition, host, candidates).systems
     if not candidates:
         return why_waits(partition, host, free)
-    fits = candidates & together.systems or _of_sufficient_labs(partition, host, candidates)
+    fits = candidates & together.systems or of_sufficient_labs(partition, host, candidates)
     if not fits:
         return SET_INCOMPLETE
     may_have = together.can_start if together.systems else partial(is_safe, partition)
@@ -78,12 +76,3 @@ def _place_one(draft: Draft, recipe_id: int, free: int, together: Together) -> s
     grant(draft, host, partition.system(number), instead=eligible)
     together.take(host, number)
     return None
-
-
-def _of_sufficient_labs(partition: Partition, host: Recipe, candidates: int) -> int:
-    """Those candidates whose lab could serve all that the set still wants, if everything came free."""
-    return candidates & union(
-        lab
-        for name, lab in partition.labs.each()
-        if candidates & lab and not hopeless(partition, host.recipe_set_id, name)
-    )

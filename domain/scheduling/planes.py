@@ -37,7 +37,9 @@ class Planes:
             borrow = members
             while borrow:
                 plane = self._planes[digit]
-                self._planes[digit], borrow = plane ^ borrow, borrow & ~plane
+                self._planes[digit] = plane = plane ^ borrow
+                # Those that had no such digit have it now. Without a complement: that of an integer is slow.
+                borrow &= plane
                 digit += 1  # noqa: PLW2901  (the borrow moves up)
 
     def put(self, number: int, value: int) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import heapq
 from collections.abc import Iterator
 
-from domain.scheduling.asking import Place
 from domain.scheduling.draft import Decision, Draft
 from domain.scheduling.filters import QUEUED
 from domain.scheduling.granting import grant, is_safe
@@ -43,12 +42,7 @@ def in_order(partition: Partition, system: System) -> Iterator[Rank]:
     forced_only = is_for_forced_only(partition, system)
     for lines in tiers_of(system.lab_controller):
         asked = [partition.filters.takers(system.fqdn, line, forced_only=forced_only) for line in lines]
-        yield from (place[1:] for place in merged(asked))
-
-
-def merged(asked: list[Iterator[Place]]) -> Iterator[Place]:
-    """Yield places of several lines in order."""
-    return heapq.merge(*asked)
+        yield from (place[1:] for place in heapq.merge(*asked))
 
 
 def is_for_forced_only(partition: Partition, system: System) -> bool:

@@ -1,12 +1,13 @@
 """The grants of idle systems that the wake-ups of a batch ask (design section 4.2).
 
 The highest rank over all asked systems is served first; which of its systems the recipe takes, says design
-section 5.5. Systems of one lab and one access class rank all recipes alike. So the best recipe of each such
-group is found by the heads of the lines, without a look at the systems, and the best of those is served.
+section 5.5. Systems of one access class rank all recipes alike. So the best recipe of each class is found by
+the heads of the lines, without a look at the systems, and the best of those is served.
 """
 
 from __future__ import annotations
 
+import heapq
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
@@ -20,9 +21,9 @@ from domain.scheduling.choice import choices
 from domain.scheduling.draft import Decision, Draft
 from domain.scheduling.granting import grant, is_safe
 from domain.scheduling.partition import Partition
-from domain.scheduling.question import merged, tiers_of
+from domain.scheduling.question import tiers_of
 from domain.scheduling.triggers import Trigger
-from domain.scheduling.wanted import hopeless
+from domain.scheduling.wanted import of_sufficient_labs
 
 EVERY_SYSTEM: Final = -1
 
@@ -35,7 +36,7 @@ class Wake(NamedTuple):
 
 
 class Head(NamedTuple):
-    """The best recipe of a group that may have one of its systems, by tier and place, and these systems."""
+    """The best recipe that may have a system of a group, by tier and place, and the systems it could use."""
 
     tier: int
     place: Place
@@ -51,13 +52,26 @@ class Taken(NamedTuple):
 
 
 @dataclass
-class Group:
-    """Asked idle systems of one lab and one access class; the filters of waiting recipes that they fit."""
+class Asking:
+    """A line that systems of these labs ask, and the filters of recipes that might fit one of them."""
 
-    lab_controller: str
+    line: str
+    of_labs: int
+    filters: int
+
+
+@dataclass
+class Group:
+    """Asked idle systems of one access class, and the lines that they ask, tier by tier.
+
+    `head` is kept while `has_head`; None: no recipe may have one of the systems.
+    """
+
     decides: Submitting
     systems: int
-    filters: int
+    tiers: Sequence[Sequence[Asking]]
+    head: Head | None = None
+    has_head: bool = False
 
 
 class Waking:
@@ -92,10 +106,21 @@ class Waking:
         assert taken is not None, "there is somebody"
         draft = Draft(self._partition, taken.trigger)
         grant(draft, taken.host, self._partition.system(taken.number))
+        self._note(taken)
+        return draft.decision()
+
+    def _note(self, taken: Taken) -> None:
+        """Take the system out of its group, and invalidate the heads that the grant may have changed.
+
+        A recipe that is alone in its set starts at once, and never holds a system that others wait for. So it
+        only makes way at the heads of the groups. The grant of a larger set may change which others are safe.
+        """
+        is_alone = self._partition.sets.is_alone(taken.host)
         for group in self._groups:
             group.systems &= ~(1 << taken.number)
+            stays = group.head is None or group.head.place[-1] != taken.host.recipe_id
+            group.has_head = group.has_head and is_alone and stays
         self._groups = [group for group in self._groups if group.systems]
-        return draft.decision()
 
 
 def ask_all(partition: Partition, trigger: Trigger) -> Iterator[Decision]:
@@ -119,64 +144,67 @@ def _preferred(partition: Partition, host: Recipe, candidates: int, trigger: Tri
 
 
 def _groups(partition: Partition, asked: int) -> Iterator[Group]:
-    idle = partition.available.idle(forced=True) & asked
-    for lab_controller, of_lab in partition.labs.each():
-        if here := idle & of_lab:
-            yield from _groups_in(partition, lab_controller, here)
-
-
-def _groups_in(partition: Partition, lab_controller: str, idle: int) -> Iterator[Group]:
-    fits = _fits(partition, lab_controller, idle)
+    by_force = partition.available.idle(forced=True) & asked
+    if not by_force:
+        return
+    fits = partition.filters.fitting(partition.available.idle(forced=False) & asked, by_force)
     for decides, of_class in partition.labs.access.each() if fits else ():
-        if systems := idle & of_class:
-            filters = union(1 << number for number, fitting in fits if fitting & systems)
+        if systems := by_force & of_class:
+            filters = union(number for number, fitting in fits if fitting & systems)
             if filters:
-                yield Group(lab_controller, decides, systems, filters)
+                yield Group(decides, systems, _tiers(partition, systems, filters))
 
 
-def _fits(partition: Partition, lab_controller: str, idle: int) -> list[tuple[int, int]]:
-    """Return the filters of waiting recipes with those of the idle systems that they fit."""
-    for_all = partition.available.idle(forced=False)
-    found: dict[int, int] = {}
-    for tier in tiers_of(lab_controller):
-        for line in tier:
-            for entry, _ in partition.filters.wanting(line):
-                may_be_had = idle if entry.key.forced is not None else idle & for_all
-                if fitting := (entry.viable or 0) & may_be_had:
-                    found[entry.number] = fitting
-    return list(found.items())
+def _tiers(partition: Partition, systems: int, filters: int) -> list[list[Asking]]:
+    """Return the lines that these systems ask: that of the queued recipes once for all labs."""
+    tiers: tuple[dict[str, Asking], ...] = ({}, {})
+    for lab_controller, of_lab in partition.labs.each():
+        if systems & of_lab:
+            for tier, lines in zip(tiers, tiers_of(lab_controller), strict=True):
+                for line in lines:
+                    tier.setdefault(line, Asking(line, 0, filters)).of_labs |= of_lab
+    return [list(tier.values()) for tier in tiers]
 
 
-def _heads(partition: Partition, groups: Iterable[Group]) -> list[Head]:
-    return [head for group in groups if (head := _head(partition, group)) is not None]
+def _heads(partition: Partition, groups: Sequence[Group]) -> list[Head]:
+    for group in groups:
+        if not group.has_head:
+            group.head, group.has_head = _head(partition, group), True
+    return [group.head for group in groups if group.head is not None]
 
 
 def _head(partition: Partition, group: Group) -> Head | None:
-    for number, tier in enumerate(tiers_of(group.lab_controller)):
-        while group.filters:
+    for number, tier in enumerate(group.tiers):
+        found = _first_in(partition, group, tier)
+        while isinstance(found, Asking):
             found = _first_in(partition, group, tier)
-            if isinstance(found, int):
-                # No system is left for this filter: its recipes need not be looked at one by one.
-                group.filters &= ~(1 << found)
-                continue
-            if found is not None:
-                return Head(number, *found)
-            break
+        if found is not None:
+            return Head(number, *found)
     return None
 
 
-def _first_in(partition: Partition, group: Group, tier: tuple[str, ...]) -> tuple[Place, int] | int | None:
+def _first_in(
+    partition: Partition, group: Group, tier: Sequence[Asking]
+) -> tuple[Place, int] | Asking | None:
     """Return the first recipe of a tier that may have a system of the group, and all that it could use.
 
-    Or the number of a filter that fits none of these systems any more; None: nobody may have one.
+    None: no recipe may have one. An `Asking` that is returned has lost a filter that fits no system any more:
+    its recipes need not be looked at one by one, so the caller searches again.
     """
-    for place in merged([partition.filters.in_order(line, group.filters, group.decides) for line in tier]):
+    asked = [asking for asking in tier if partition.filters.any_in(asking.line, asking.filters)]
+    for place, asking in heapq.merge(*(_in_order(partition, group, asking) for asking in asked)):
         host = partition.sets.recipes[place[-1]]
-        systems = partition.idle(host) & group.systems
+        systems = partition.idle(host) & group.systems & asking.of_labs
         if not systems:
-            return partition.filters.number(partition.sets.key(host))
-        if hopeless(partition, host.recipe_set_id, group.lab_controller):
-            continue
+            asking.filters &= ~(1 << partition.filters.number(partition.sets.key(host)))
+            return asking
+        systems = of_sufficient_labs(partition, host, systems)
         if any(is_safe(partition, host, number) for number in numbers_in(systems)):
             return place, systems
     return None
+
+
+def _in_order(partition: Partition, group: Group, asking: Asking) -> Iterator[tuple[Place, Asking]]:
+    # No two recipes have one place: what stands behind it is never compared.
+    places = partition.filters.in_order(asking.line, asking.filters, group.decides)
+    return ((place, asking) for place in places)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from domain.recipe.state import Recipe
 from domain.scheduling.bitmaps import union
 from domain.scheduling.filters import QUEUED
 from domain.scheduling.lines import newly_of
@@ -31,6 +32,17 @@ def _wanted_in(partition: Partition, lab_controller: str, asked: int) -> int:
                 if systems & ~found and not all(hopeless(partition, each, lab_controller) for each in sets):
                     found |= systems
     return found
+
+
+def of_sufficient_labs(partition: Partition, host: Recipe, systems: int) -> int:
+    """Return the systems whose lab could serve all that the set still wants, if every system came free."""
+    if partition.sets.is_alone(host):
+        return systems
+    return systems & union(
+        lab
+        for name, lab in partition.labs.each()
+        if systems & lab and not hopeless(partition, host.recipe_set_id, name)
+    )
 
 
 def hopeless(partition: Partition, recipe_set_id: int, lab_controller: str) -> bool:

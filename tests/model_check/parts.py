@@ -66,10 +66,15 @@ def _of_the_first_by_name(partition: Partition, groups: list[waking.Group]) -> l
     for number in sorted(
         numbers_in(union(group.systems for group in groups)), key=partition.labs.names.__getitem__
     ):
-        alone = [replace(group, systems=1 << number) for group in groups if group.systems >> number & 1]
+        alone = [_of_one(group, number) for group in groups if group.systems >> number & 1]
         if heads := _heads(partition, alone):
             return heads
     return []
+
+
+def _of_one(group: waking.Group, number: int) -> waking.Group:
+    tiers = [[replace(asking) for asking in tier] for tier in group.tiers]
+    return replace(group, systems=1 << number, tiers=tiers, has_head=False)
 
 
 _heads = waking._heads

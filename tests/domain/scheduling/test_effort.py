@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from domain.recipe.state import Recipe
-from domain.scheduling import granting, let_go, timers, waking
+from domain.scheduling import granting, let_go, timers, waking, wanted
 from domain.scheduling.asking import Place
 from domain.scheduling.bitmaps import numbers_in, union
 from domain.scheduling.filters import Filters
@@ -195,7 +195,7 @@ SCANNING: list[Any] = [
     (waking, "_groups", _groups_by_scan, "wake-up-of-lab-for-nobody"),
     pytest.param(waking, "_groups", _groups_by_scan, "wake-up-of-set-busy-lab", marks=pytest.mark.soak),
     # Every idle system is asked about sets that could do nothing with it.
-    (waking, "hopeless", lambda *_: False, "wake-up-of-idle-lab-that-blocked-sets-want"),
+    (wanted, "hopeless", lambda *_: False, "wake-up-of-idle-lab-that-blocked-sets-want"),
     (let_go, "plans_of", _plans_by_scan, "let-go-busy-lab"),
     # Every holder of the lab is looked at.
     (granting, "plans_of", _plans_made_anew, "grant-beside-many-holders"),
