@@ -9,6 +9,7 @@ import pytest
 from domain.scheduling.wake_ups import WAKE_UPS
 from tests.domain.scheduling import eased, eased_access
 from tests.domain.scheduling.labs import one_lab
+from tests.domain.scheduling.policies import user
 from tests.domain.scheduling.wants import forces, named
 from tests.domain.scheduling.world import World
 
@@ -55,6 +56,21 @@ def test_wake_up__several_idle_systems_are_wanted__each_is_a_decision_of_its_own
     assert [world.system_of(recipe_id) for recipe_id in (high, low)] == ["a", "b"]
     assert {decision.trigger for decision in decisions} == {decisions[0].trigger}
     assert len(decisions) == 2
+
+
+def test_wake_up__grant_makes_the_next_recipe_elsewhere_unsafe__it_is_passed_over(world: World) -> None:
+    # On y eve's set is before ada's, on x behind it. Who has y needs x, so that ada may not have it any more.
+    world.add_idle("x", "y")
+    world.open_system("x", user("ada", "Urgent"), user("eve", "Low"))
+    world.open_system("y", user("ada", "Low"), user("eve", "Urgent"))
+    world.enable("lab-1", False)
+    adas = world.submit_set([named("x"), named("y")], priority="High", owner="ada")
+    eves = world.submit_set([named("x"), named("y")], priority="Urgent", owner="eve")
+    world.settle()
+    world.enable("lab-1", True)
+    world.settle()
+    assert [world.system_of(recipe_id) for recipe_id in eves] == ["x", "y"]
+    assert world.states(*adas) == ["queued", "queued"]
 
 
 def test_wake_up__forced_system_undrained_and_taken_by_another__its_sibling_may_have_its_own_now(
