@@ -198,10 +198,22 @@ def _first_in(
         if not systems:
             asking.filters &= ~(1 << partition.filters.number(partition.sets.key(host)))
             return asking
-        systems = of_sufficient_labs(partition, host, systems)
-        if any(is_safe(partition, host, number) for number in numbers_in(systems)):
+        if systems := _where_safe(partition, host, systems):
             return place, systems
     return None
+
+
+def _where_safe(partition: Partition, host: Recipe, systems: int) -> int:
+    """Return the systems of labs that could serve the whole set, and in which one is safe for the recipe."""
+    if partition.sets.is_alone(host):
+        return systems
+    sufficient = of_sufficient_labs(partition, host, systems)
+    of_labs = (sufficient & of_lab for _, of_lab in partition.labs.each())
+    return union(each for each in of_labs if _is_any_safe(partition, host, each))
+
+
+def _is_any_safe(partition: Partition, host: Recipe, systems: int) -> bool:
+    return any(is_safe(partition, host, number) for number in numbers_in(systems))
 
 
 def _in_order(partition: Partition, group: Group, asking: Asking) -> Iterator[tuple[Place, Asking]]:

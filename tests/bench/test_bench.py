@@ -81,6 +81,7 @@ def test_saturated_and_verify__small_lab__every_system_is_given_away_once_and_ri
     assert verify["different"] == verify["rules_broken"] == 0
 
 
+@pytest.mark.soak
 def test_pending__small_lab__each_end_is_seen() -> None:
     figures = typed("pending")
     assert figures["ended"] == 10

@@ -14,7 +14,17 @@ from tests.inside.bench import Bench
 EXAMPLES = 200
 
 
-@pytest.mark.parametrize("fault", FAULTS.values(), ids=FAULTS.keys())
+# Found after many histories only.
+SLOW = ("wake-ups",)
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [
+        pytest.param(fault, id=name, marks=[pytest.mark.soak] if name in SLOW else [])
+        for name, fault in FAULTS.items()
+    ],
+)
 def test_histories__fault_planted__found(bench: Bench, monkeypatch: pytest.MonkeyPatch, fault: Fault) -> None:
     fault.plant(monkeypatch)
     histories = seed(fault.seed)(lambda: Histories(bench))

@@ -11,7 +11,7 @@ SAMPLES = {
     "races": 1,
     "two-sets": 2,
     "two-sets-ranked-breaking": 1,
-    "two-sets-capped": 2,
+    "two-sets-capped": 1,
     "three-sets": 2,
 }
 WALKS = 30

@@ -115,6 +115,7 @@ def _pages(owner: Owner, query: bytes, params: dict[str, Any]) -> int:
     return sum(int(number) for number in re.findall(r"(?:hit|read)=(\d+)", touched))
 
 
+@pytest.mark.soak
 def test_cost__history_six_times_as_long__no_more_for_what_is_not_about_it(
     told: Told, planner: Owner
 ) -> None:

@@ -29,12 +29,12 @@ def fail_on(outcomes: list[Outcome]) -> None:
 
 
 def test_seeds__nothing_planted__nothing_wrong() -> None:
-    outcomes = list(many([Asked(seed, HOURS) for seed in range(1, 11)], PROCESSES))
+    outcomes = list(many([Asked(seed, HOURS) for seed in range(1, 5)], PROCESSES))
 
     fail_on(outcomes)
     # And there was something to go wrong.
-    assert sum(outcome.decisions for outcome in outcomes) > 100
-    assert sum(outcome.acknowledged for outcome in outcomes) > 100
+    assert sum(outcome.decisions for outcome in outcomes) > 40
+    assert sum(outcome.acknowledged for outcome in outcomes) > 40
 
 
 @pytest.mark.soak

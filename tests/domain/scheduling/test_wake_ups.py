@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from hashlib import sha256
 
 import pytest
 
+from domain.recipe.events import RecipeScheduled
+from domain.scheduling.partition import Partition
+from domain.scheduling.triggers import WAKE_UP, Trigger
 from domain.scheduling.wake_ups import WAKE_UPS
+from domain.scheduling.waking import ask_all
 from tests.domain.scheduling import eased, eased_access
 from tests.domain.scheduling.labs import one_lab
 from tests.domain.scheduling.policies import user
@@ -71,6 +76,40 @@ def test_wake_up__grant_makes_the_next_recipe_elsewhere_unsafe__it_is_passed_ove
     world.settle()
     assert [world.system_of(recipe_id) for recipe_id in eves] == ["x", "y"]
     assert world.states(*adas) == ["queued", "queued"]
+
+
+def test_wake_up__random_choice_beside_a_lab_in_which_nothing_is_safe__is_among_the_safe_ones() -> None:
+    # Eve takes y, so that x is not safe for ada any more: her dice are thrown for p and q alone.
+    world = World()
+    world.put_tree(1, "x86_64", ["lab-1", "lab-2"])
+    for lab, systems in {"lab-1": "xy", "lab-2": "pqr"}.items():
+        world.add_lab(lab, enabled=False)
+        for fqdn in systems:
+            world.add_system(fqdn, lab)
+            first, second = ("ada", "eve") if fqdn in "xpq" else ("eve", "ada")
+            world.open_system(fqdn, user(first, "Urgent"), user(second, "Low"))
+    world.submit_set([named("x"), named("y")], priority="Urgent", owner="eve")
+    wants = [named("x", "p", "q"), named("y", "r")]
+    random, _ = world.submit_set(wants, priority="High", owner="ada", autopick_random=True)
+    world.settle()
+    for lab in ("lab-1", "lab-2"):
+        world.enable(lab, True)
+    taken = set()
+    for position in range(1, 13):
+        trigger = Trigger(position, WAKE_UP, "all")
+        taken.add(granted(world.partition, random, trigger))
+        fair = sha256(f"{trigger.cause}/{random}".encode()).digest()[-1] % 2
+        assert granted(world.partition, random, trigger) == ("p", "q")[fair]
+    assert taken == {"p", "q"}
+
+
+def granted(partition: Partition, recipe_id: int, trigger: Trigger) -> str:
+    """Return the system that a recipe would get if all idle systems were asked."""
+    partition.suppose_at(None)
+    events = [event for decision in ask_all(partition, trigger) for event in decision.events]
+    partition.refused()
+    scheduled = {subject: event for subject, event in events if isinstance(event, RecipeScheduled)}
+    return scheduled[f"recipe/{recipe_id}"].system
 
 
 def test_wake_up__forced_system_undrained_and_taken_by_another__its_sibling_may_have_its_own_now(
