@@ -12,7 +12,7 @@ import os
 import signal
 from collections.abc import Awaitable, Callable
 
-from projections.database import DatabaseAway
+from postgres.errors import DatabaseAway
 
 # Who starts with everything else may as well be asked when everything is there.
 PATIENCE_SECONDS = 10.0

@@ -34,7 +34,7 @@ from api.workers.consistency import ConsistencyLoop
 from api.workers.scheduler import Scheduler, lease_for
 from domain.errors import Fault
 from domain.scheduling.partition import Partition
-from projections.database import DatabaseAway
+from postgres.errors import DatabaseAway
 
 if TYPE_CHECKING:
     from api.rest.serving.in_flight import InFlight

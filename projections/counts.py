@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from psycopg import Cursor
 
-from projections.copying import Copied, Copying, Row, arrays
+from postgres.binary_copy import Copied, Copying, Row, arrays
 from projections.rows import types_of
 
 

@@ -13,7 +13,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 
 from psycopg import Cursor
 
-from projections.copying import NEVER, Copied, Copying, Row, arrays
+from postgres.binary_copy import NEVER, Copied, Copying, Row, arrays
 from projections.counts import Counts
 from projections.rows import types_of
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from projections.named_sql import named_queries
+from postgres.named_sql import named_queries
 
 QUERIES = {
     name: query

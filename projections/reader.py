@@ -17,7 +17,7 @@ from psycopg_pool import AsyncConnectionPool, PoolClosed, PoolTimeout
 
 from domain.errors import LabledgerError
 from projections.advancing import Advancing
-from projections.database import AWAY, DatabaseAway
+from postgres.errors import AWAY, DatabaseAway
 from projections.projector import CHANNEL
 from projections.queries import QUERIES
 

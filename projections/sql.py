@@ -4,6 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from projections.named_sql import named_queries
+from postgres.named_sql import named_queries
 
 SQL = named_queries(Path(__file__).with_name("folding.sql"))

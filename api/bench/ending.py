@@ -11,7 +11,7 @@ import httpx
 
 from api.bench.measured import SQL
 from api.bench.stand import DIRECTLY, Stand
-from projections.database import DatabaseAway
+from postgres.errors import DatabaseAway
 
 AT_ONCE = 500
 LOOK_SECONDS = 0.005

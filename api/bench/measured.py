@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from api.store.event_log import EventLog
-from projections.named_sql import named_queries
+from postgres.named_sql import named_queries
 
 SQL = named_queries(Path(__file__).with_name("measured.sql"))
 

@@ -13,7 +13,7 @@ import orjson
 
 from api.settings import variable
 from domain.errors import LabledgerError, Unknown
-from projections.database import DatabaseAway, DatabaseFull
+from postgres.errors import DatabaseAway, DatabaseFull
 
 REFUSALS: Final = {error.__name__: error for error in (DatabaseAway, DatabaseFull, Unknown)}
 # It may have ended just now because nobody had asked for long.

@@ -17,7 +17,7 @@ from domain.events import Recorded
 from domain.scheduling.batches import catch_up
 from domain.scheduling.not_folded import NOT_FOLDED
 from domain.scheduling.partition import Partition
-from projections.database import AWAY, away
+from postgres.errors import AWAY, away
 from replay.verify.decided import DecidedCommit, decided
 
 LEFT_OUT: Final = sorted(NOT_FOLDED)

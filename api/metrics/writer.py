@@ -6,7 +6,7 @@ import logging
 import threading
 
 from api.store.counters import Counters
-from projections.database import DatabaseAway
+from postgres.errors import DatabaseAway
 
 WRITE_SECONDS = 2.0
 

@@ -29,7 +29,7 @@ from domain.errors import (
     Unknown,
     Unreadable,
 )
-from projections.database import DatabaseAway
+from postgres.errors import DatabaseAway
 from projections.reader import BeingBuilt, NotThereYet
 
 RETRY_SECONDS = 2

@@ -11,7 +11,7 @@ from eventsourcing.postgres import ConnectionPool, PostgresDatastore
 from psycopg import Connection, Error, conninfo
 from psycopg.rows import DictRow, dict_row
 
-from projections.database import AWAY, DatabaseAway
+from postgres.errors import AWAY, DatabaseAway
 
 SERVICE_ROLE = "labledger_service"
 

@@ -23,7 +23,7 @@ from domain.directory.state import DIRECTORY_TOPICS
 from domain.events import Recorded
 from domain.job.submission import Counts, Ids
 from domain.scheduling.installable import FOLLOWED
-from projections.database import DatabaseFull, away
+from postgres.errors import DatabaseFull, away
 
 logger = logging.getLogger(__name__)
 

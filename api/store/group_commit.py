@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from api.store.event_log import EventLog
 from api.store.requests import Append, Committed, Conflict, Fenced, Outcome
-from projections.database import DatabaseAway
+from postgres.errors import DatabaseAway
 
 MAX_EVENTS = 5_000
 # Where several were committed together, the next are on their way: waited for, they make half as many

@@ -13,7 +13,7 @@ from psycopg.errors import InsufficientPrivilege
 from api.store.datastore import connect
 from api.store.requests import Fence
 from api.store.sql import SQL
-from projections.database import AWAY
+from postgres.errors import AWAY
 
 logger = logging.getLogger(__name__)
 

@@ -11,7 +11,7 @@ import psycopg
 import domain.all_events  # noqa: F401  (so that every topic is registered)
 from domain.errors import LabledgerError
 from domain.events import TOPICS
-from projections.named_sql import named_queries
+from postgres.named_sql import named_queries
 
 SQL = named_queries(Path(__file__).with_name("migrate.sql"))
 FOLDER = Path(__file__).with_name("migrations")

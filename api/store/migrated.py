@@ -12,7 +12,7 @@ from api.store.migrate import migrations
 from api.store.sql import SQL
 from domain.errors import LabledgerError
 from domain.events import TOPICS
-from projections.database import AWAY, away
+from postgres.errors import AWAY, away
 
 ADVICE: Final = "run `labledger migrate`"
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from api.store.event_log import EventLog
-from projections.named_sql import named_queries
+from postgres.named_sql import named_queries
 
 SQL = named_queries(Path(__file__).with_name("passwords.sql"))
 

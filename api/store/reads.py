@@ -10,7 +10,7 @@ from datetime import datetime
 from pathlib import Path
 
 from api.store.event_log import EventLog
-from projections.named_sql import named_queries
+from postgres.named_sql import named_queries
 
 SQL = named_queries(Path(__file__).with_name("reads.sql"))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import product
 from pathlib import Path
 
-from projections.named_sql import named_queries
+from postgres.named_sql import named_queries
 
 SQL = named_queries(Path(__file__).with_name("log.sql"))
 

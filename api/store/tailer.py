@@ -20,7 +20,7 @@ from psycopg.rows import tuple_row
 from api.store.datastore import connect
 from api.store.mapper import Row
 from api.store.sql import BOUNDED, PAGE_BYTES, SQL
-from projections.database import AWAY
+from postgres.errors import AWAY
 
 logger = logging.getLogger(__name__)
 

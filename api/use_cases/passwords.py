@@ -16,7 +16,7 @@ from domain.directory.roles import ADMIN
 from domain.directory.tokens import opens_as_much
 from domain.errors import Fault, FaultyInput, NotPermitted, Refused, TooOften, Unknown
 from domain.names import called
-from projections.database import DatabaseAway
+from postgres.errors import DatabaseAway
 
 
 async def set_password(

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from api.store.selection import Selection
 from api.watching.message import Message
-from projections.database import DatabaseAway
+from postgres.errors import DatabaseAway
 
 if TYPE_CHECKING:
     from api.watching.broadcast import Broadcast

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from api.store.datastore import connect
 from api.store.mapper import EventMapper, Row
 from api.store.tailer import Tailer, TailerCounters, is_of_many
-from projections.database import AWAY
+from postgres.errors import AWAY
 from projections.projector import OutOfStep, Projector
 from projections.sql import SQL
 

@@ -10,7 +10,7 @@ from api.store.migrate import LOCK, migrations
 from api.store.tailer import Tailer
 from api.workers.rebuilding.processes import fill
 from domain.events import Recorded
-from projections.database import AWAY, away
+from postgres.errors import AWAY, away
 from projections.rebuild.differences import Difference
 from projections.rebuild.rebuild import Pages, Rebuild
 

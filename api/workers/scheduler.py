@@ -29,7 +29,7 @@ from domain.scheduling.decide import POLICY_VERSION, decide
 from domain.scheduling.draft import Decision
 from domain.scheduling.not_folded import NOT_FOLDED
 from domain.scheduling.partition import Partition
-from projections.database import DatabaseAway
+from postgres.errors import DatabaseAway
 
 DECISIONS_PER_COMMIT = 500
 RETRY_SECONDS = 0.2

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from domain.events import Event, Recorded
-from projections.copying import Copied
+from postgres.binary_copy import Copied
 from projections.fold_commands import command_state
 from projections.fold_documents import document, document_removed
 from projections.fold_systems import lab_serving, pool_system, system

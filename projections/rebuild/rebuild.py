@@ -17,7 +17,7 @@ from psycopg import Cursor
 
 from domain.errors import LabledgerError
 from domain.events import Recorded
-from projections.copying import Copied
+from postgres.binary_copy import Copied
 from projections.projector import CHANNEL, SCHEMA, Projector
 from projections.rebuild import schemas
 from projections.rebuild.differences import Difference, differences

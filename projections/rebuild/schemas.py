@@ -9,7 +9,7 @@ from typing import Any
 
 from psycopg import Cursor, sql
 
-from projections.named_sql import named_queries
+from postgres.named_sql import named_queries
 
 SQL = named_queries(Path(__file__).with_name("rebuild.sql"))
 

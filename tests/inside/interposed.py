@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 from api.store.event_log import EventLog
 from api.store.requests import Append, Outcome
-from projections.database import DatabaseAway
+from postgres.errors import DatabaseAway
 
 
 class InterposedLog(EventLog):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Any
 
-from projections.copying import NEVER, Copying, array
+from postgres.binary_copy import NEVER, Copying, array
 from tests.harness.databases import TestDatabase
 from tests.harness.sessions import owner_session
 

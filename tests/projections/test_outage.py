@@ -13,7 +13,7 @@ from api.embedded.cluster import Cluster
 from api.settings import Settings
 from api.store.datastore import SERVICE_ROLE
 from projections import reader as reader_module
-from projections.database import DatabaseAway
+from postgres.errors import DatabaseAway
 from projections.reader import Reader
 from tests.harness import servers
 from tests.harness.databases import TestDatabase

@@ -14,7 +14,7 @@ import pytest
 from api.store.event_log import EventLog
 from api.store.lease import Lease
 from api.store.requests import Committed, Fence, Fenced
-from projections.database import DatabaseAway
+from postgres.errors import DatabaseAway
 from tests.harness.making import append_to
 from tests.simulation.database.server import SILENCE_SECONDS, Weather
 from tests.simulation.ground import Ground, ground

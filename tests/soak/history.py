@@ -14,7 +14,7 @@ from typing import TypeVar
 
 from api.store.event_log import EventLog
 from domain.events import Recorded
-from projections.database import DatabaseAway
+from postgres.errors import DatabaseAway
 from replay.audit import Audit, Record
 from replay.audit.record import record_of
 from tests.soak.book import Acknowledged, Book, LabJournal

@@ -13,7 +13,7 @@ from psycopg import sql
 from api.store.event_log import EventLog
 from api.store.requests import Append, Committed, Conflict
 from domain.system.events import SystemIdle
-from projections.database import DatabaseAway
+from postgres.errors import DatabaseAway
 from tests.harness.making import append_to, change, positions, whole_log
 from tests.harness.sessions import Owner, end_sessions
 

@@ -18,7 +18,7 @@ from api.store.group_commit import GATHER_SECONDS, GroupCommit
 from api.store.requests import Append, Committed, Conflict, Outcome
 from domain.events import Change
 from domain.recipe.events import RecipeAborted
-from projections.database import DatabaseAway
+from postgres.errors import DatabaseAway
 from tests.harness.databases import TestDatabase
 from tests.harness.making import STAMP, append_to, positions
 

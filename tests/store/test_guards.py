@@ -18,7 +18,7 @@ from api.store.readiness import standing
 from api.store.requests import Append, Fence
 from domain.directory.events import UserPasswordSet, UserRemoved
 from domain.events import TOPICS, Change, Event, event
-from projections.database import DatabaseAway
+from postgres.errors import DatabaseAway
 from tests.harness.databases import LOGIN_PASSWORD, TestDatabase
 from tests.harness.making import STAMP, append_to
 from tests.harness.sessions import Owner

@@ -10,7 +10,7 @@ import pytest
 from api.store.event_log import EventLog
 from api.store.numbers import AHEAD, KEPT_SECONDS, Numbers
 from domain.job.submission import Counts, Ids
-from projections.database import DatabaseAway
+from postgres.errors import DatabaseAway
 from tests.harness.databases import TestDatabase
 
 WANTED: Sequence[Counts] = ((1, 1, 1), (2, 3, 4), (1, 2, 0), (1, 1, 5))

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 TOP = Path(__file__).resolve().parents[2]
-PACKAGES = ("domain", "projections", "api", "replay")
+PACKAGES = ("domain", "projections", "api", "replay", "postgres")
 FOR_PEOPLE = {".md"}
 BUILD = "from setuptools import setup; setup()"
 

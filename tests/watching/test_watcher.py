@@ -11,7 +11,7 @@ from api.watching import message, watcher
 from api.watching.recent import Recent
 from api.watching.watcher import PIECE_BYTES, PING_SECONDS, WRITE_SECONDS
 from domain.events import Recorded
-from projections.database import DatabaseAway
+from postgres.errors import DatabaseAway
 from tests.watching.made import Audience, FakeLog, happened, reading, settled
 
 EVERYTHING = Selection()

@@ -20,7 +20,7 @@ from api.workers import projector
 from api.workers.consistency import ConsistencyLoop
 from api.workers.scheduler import Scheduler, SchedulerCounters, lease_for
 from domain.scheduling.timers import Findings
-from projections.database import DatabaseAway
+from postgres.errors import DatabaseAway
 from tests.harness.databases import TestDatabase
 from tests.harness.sessions import Owner
 from tests.harness.waiting import until

@@ -11,7 +11,7 @@ import pytest
 from api.workers import keeping
 from api.workers.keeping import CALM_SNAPSHOT_SECONDS, SNAPSHOT_EVENTS, Keeping
 from domain.scheduling.partition import Partition
-from projections.database import DatabaseAway
+from postgres.errors import DatabaseAway
 
 
 class Kept:

@@ -15,7 +15,7 @@ from api.bench.settling import settle
 from api.bench.stand import DIRECTLY, Stand
 from api.bench.told import Told
 from api.bench.whole import API, API_WORKER, POSTGRESQL, SCHEDULER, Whole
-from projections.database import DatabaseAway
+from postgres.errors import DatabaseAway
 
 KILLS = (SCHEDULER, API_WORKER, API, POSTGRESQL)
 # `up` holds it against a process when it dies again so soon.

@@ -11,7 +11,7 @@ import psycopg
 
 from api.bench.limits.rows import Columns, of_grants
 from api.bench.outcome import Figures
-from projections.named_sql import named_queries
+from postgres.named_sql import named_queries
 
 SQL = named_queries(Path(__file__).with_name("database.sql"))
 

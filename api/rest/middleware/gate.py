@@ -30,7 +30,7 @@ from api.under_way import share_of
 from api.use_cases.tokens import digest_of
 from domain.directory.roles import AUDITOR, LAB_CONTROLLER
 from domain.errors import Fault, NotPermitted, Unreadable
-from projections.database import DatabaseAway
+from postgres.errors import DatabaseAway
 
 _REQUEST_ID = re.compile(r"^[A-Za-z0-9._-]{1,64}$")
 # A token that was revoked elsewhere counts here no longer than that.

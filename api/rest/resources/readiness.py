@@ -10,7 +10,7 @@ from typing import Any
 from api.services import Services
 from api.store.lease import SCHEDULER
 from api.store.readiness import Standing, standing
-from projections.database import DatabaseAway
+from postgres.errors import DatabaseAway
 
 MOST_LAG_EVENTS = 10_000
 MOST_LAG_SECONDS = 60.0

@@ -6,7 +6,7 @@ import pickle
 from collections.abc import Iterator
 from typing import IO, NamedTuple
 
-from projections.copying import Copied
+from postgres.binary_copy import Copied
 
 
 class Reached(NamedTuple):

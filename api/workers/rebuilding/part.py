@@ -16,7 +16,7 @@ from api.processes.garbage import nothing_collected
 from api.settings import Settings
 from api.store.log_part import LogPart
 from api.workers.rebuilding.message import Done, Failed, Message, Reached, say
-from projections.database import AWAY
+from postgres.errors import AWAY
 from projections.rebuild.parts import Part
 
 

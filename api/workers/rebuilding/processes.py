@@ -12,8 +12,8 @@ from api.settings import variable
 from api.workers.rebuilding.message import Done, Failed, Reached, said
 from api.workers.rebuilding.steps import Steps
 from domain.errors import LabledgerError
-from projections.copying import Copied
-from projections.database import DatabaseAway
+from postgres.binary_copy import Copied
+from postgres.errors import DatabaseAway
 from projections.rebuild.parts import PARTS
 from projections.rebuild.rebuild import Rebuild
 

@@ -16,7 +16,7 @@ from api.workers.rebuild import check, rebuild
 from api.workers.rebuilding import steps
 from api.workers.rebuilding.processes import PartFailed, Process
 from domain.events import Recorded
-from projections.database import AWAY
+from postgres.errors import AWAY
 from projections.rebuild import rebuild as fresh_ones
 from projections.rebuild.rebuild import AtWork, Rebuild
 from projections.rebuild.sessions import NotMigrated

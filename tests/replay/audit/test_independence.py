@@ -13,7 +13,7 @@ import pytest
 from replay import audit
 
 AUDIT = sorted(Path(audit.__file__).parent.rglob("*.py"))
-PROJECT = {"domain", "projections", "replay", "api", "tests"}
+PROJECT = {"domain", "projections", "replay", "api", "postgres", "tests"}
 
 
 def imported(source: str) -> Iterator[tuple[str, str]]:

@@ -153,7 +153,7 @@ class Copy:
         self.rows: Sequence[Any] = ()
 
     def write(self, rows: Sequence[Any]) -> None:
-        """`projections.copying.encoded` makes none here."""
+        """`postgres.binary_copy.encoded` makes none here."""
         self.rows = rows
 
 

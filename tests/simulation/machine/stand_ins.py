@@ -150,8 +150,8 @@ def _table(loop: SimulatedLoop, connect: Any, datastore: Any, mapper: Any) -> di
         **{(module, "EventMapper"): mapper for module in MAPPED},
         ("api.feed", "os"): own_end,
         # What is simulated takes rows as they are.
-        ("projections.copying", "encoded"): lambda rows, _: rows,
-        ("projections.copying", "array"): lambda _, column: column,
+        ("postgres.binary_copy", "encoded"): lambda rows, _: rows,
+        ("postgres.binary_copy", "array"): lambda _, column: column,
         # Here it would keep for good what the processes and seeds before have left.
         ("api.feed", "nothing_collected"): nullcontext,
     }

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from projections.advancing import Advancing
-from projections.database import DatabaseAway
+from postgres.errors import DatabaseAway
 from projections.projector import CHANNEL
 from projections.reader import Reader, Row
 from tests.simulation.database.read_tables import ReadTables

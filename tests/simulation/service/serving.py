@@ -16,7 +16,7 @@ from api.store.event_log import EventLog
 from api.store.group_commit import GroupCommit
 from api.store.numbers import Numbers
 from domain.errors import LabledgerError
-from projections.database import DatabaseAway
+from postgres.errors import DatabaseAway
 from tests.simulation.database.server import Server
 from tests.simulation.machine.strands import Process
 from tests.simulation.service.reading import SimulatedReader

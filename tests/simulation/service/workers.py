@@ -14,7 +14,7 @@ from api.workers import projector
 from api.workers.consistency import ConsistencyLoop
 from api.workers.scheduler import Scheduler, lease_for
 from domain.scheduling.partition import Partition
-from projections.database import DatabaseAway
+from postgres.errors import DatabaseAway
 from tests.simulation.machine.strands import Process, current
 from tests.simulation.service.serving import URL
 

@@ -1,0 +1,1 @@
+"""PostgreSQL for both sides: errors, SQL by name, binary COPY."""
