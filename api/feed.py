@@ -20,7 +20,7 @@ from functools import partial
 from typing import TypeVar
 
 from api.places import Places
-from api.processes.garbage import nothing_collected
+from runtime.processes.garbage import nothing_collected
 from api.store.event_log import FOLDED_TOPICS, EventLog
 from api.store.mapper import Row
 from api.store.tailer import Tailer, is_of_many

@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING, TypeVar
 
 from api.metrics import counted
 from api.metrics.writer import CounterWriter
-from api.processes.garbage import YOUNG_OF_A_FOLD, nothing_collected, spare_what_is_there, spare_what_lasts
-from api.processes.stop_request import listening
-from api.settings import BadSettings, Settings, variable
+from runtime.processes.garbage import YOUNG_OF_A_FOLD, nothing_collected, spare_what_is_there, spare_what_lasts
+from runtime.processes.stop_request import listening
+from runtime.settings import BadSettings, Settings, variable
 from api.store import migrate as migrations
 from api.store.contacts import Contacts
 from api.store.counters import Counters, Totals

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 from xdist.workermanage import NodeManager
 
-from api.embedded.environment import forget_libpq
+from runtime.embedded.environment import forget_libpq
 from tests.harness.folders import settle_in_memory
 
 if TYPE_CHECKING:

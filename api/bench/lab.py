@@ -18,7 +18,7 @@ from urllib.parse import quote
 import orjson
 
 from api.bench.wire import Wire, request
-from api.settings import Settings
+from runtime.settings import Settings
 from replay.behaviour import Behaviour
 from replay.simulated_machine import life
 from replay.steps import Step

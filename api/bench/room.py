@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from api.bench.outcome import Sizes
-from api.embedded.home import ELSEWHERE
+from runtime.embedded.home import ELSEWHERE
 from domain.errors import LabledgerError
 
 # What processes and PostgreSQL need before there is anything to do.

@@ -18,12 +18,12 @@ import httpx
 from api import root
 from api.bench.interruption import ended_cleanly, undisturbed
 from api.client import Client
-from api.embedded.database import EmbeddedDatabase
-from api.embedded.environment import forget_libpq
-from api.embedded.ports import any_free
-from api.processes.programs import program
-from api.processes.supervisor import end, spawn
-from api.settings import Settings
+from runtime.embedded.database import EmbeddedDatabase
+from runtime.embedded.environment import forget_libpq
+from runtime.embedded.ports import any_free
+from runtime.processes.programs import program
+from runtime.processes.supervisor import end, spawn
+from runtime.settings import Settings
 from api.store.event_log import EventLog
 from domain.errors import LabledgerError
 

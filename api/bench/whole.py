@@ -19,12 +19,12 @@ from api.bench.interruption import ended_cleanly, undisturbed
 from api.bench.settling import wait_until
 from api.bench.stand import DIRECTLY, HOST, READY_SECONDS, STOP_SECONDS, Stand
 from api.client.connection_file import Connection
-from api.embedded.cluster import Cluster
-from api.embedded.environment import forget_libpq
-from api.embedded.ports import any_free
-from api.processes.programs import program
-from api.processes.supervisor import end, spawn
-from api.settings import Settings
+from runtime.embedded.cluster import Cluster
+from runtime.embedded.environment import forget_libpq
+from runtime.embedded.ports import any_free
+from runtime.processes.programs import program
+from runtime.processes.supervisor import end, spawn
+from runtime.settings import Settings
 from api.store.event_log import EventLog
 
 API, API_WORKER, SCHEDULER, POSTGRESQL = "api", "api_worker", "scheduler", "postgresql"

@@ -76,7 +76,7 @@ def failures_shown(ctx: click.Context) -> Iterator[None]:
 
 
 def _traceback_wanted() -> bool:
-    from api.settings import BadSettings, Settings
+    from runtime.settings import BadSettings, Settings
 
     try:
         return Settings.read().traceback

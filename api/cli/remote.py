@@ -13,7 +13,7 @@ import click
 from api.cli.advice import CONNECTION
 from api.cli.arguments.setting_flags import data_option
 from api.cli.terminal.output import Output, note
-from api.settings import Settings, variable
+from runtime.settings import Settings, variable
 
 if TYPE_CHECKING:
     from api.client import Client

@@ -11,8 +11,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from api.client.login_file import Logins
-from api.embedded.home import make_folder, write_private
-from api.settings import Settings, default_data
+from runtime.embedded.home import make_folder, write_private
+from runtime.settings import Settings, default_data
 from domain.errors import Fault, FaultyInput, LabledgerError
 
 NO_LOGINS = Logins()

@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from api.embedded.home import make_folder, write_private
+from runtime.embedded.home import make_folder, write_private
 from domain.errors import Fault, FaultyInput
 
 

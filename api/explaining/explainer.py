@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import orjson
 
-from api.settings import variable
+from runtime.settings import variable
 from domain.errors import LabledgerError, Unknown
 from postgres.errors import DatabaseAway, DatabaseFull
 

@@ -7,7 +7,7 @@ from contextlib import closing, contextmanager
 from datetime import datetime
 from typing import Final
 
-from api.processes.garbage import collect_what_lasted, nothing_collected
+from runtime.processes.garbage import collect_what_lasted, nothing_collected
 from api.store.event_log import EventLog
 from api.store.lease import SCHEDULER
 from api.store.log_part import LogPart

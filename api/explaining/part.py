@@ -15,8 +15,8 @@ import orjson
 
 from api.explaining.answers import ANSWERS
 from api.explaining.follower import Follower
-from api.processes.garbage import spare_what_lasts
-from api.settings import variable
+from runtime.processes.garbage import spare_what_lasts
+from runtime.settings import variable
 from domain.errors import LabledgerError
 
 # Whoever asks can wait; a grant cannot.

@@ -13,9 +13,9 @@ from typing import Any
 import orjson
 
 from api import root
-from api.processes.garbage import nothing_collected
-from api.processes.stop_request import StopRequest, listening
-from api.settings import Settings
+from runtime.processes.garbage import nothing_collected
+from runtime.processes.stop_request import StopRequest, listening
+from runtime.settings import Settings
 from api.store.mapper import Row
 from api.verification.against_rules import AgainstRules
 from api.verification.kind import AUDIT, DECISIONS, Part

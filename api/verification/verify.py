@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import orjson
 
-from api.settings import variable
+from runtime.settings import variable
 from api.store.datastore import probe
 from api.store.event_log import EventLog
 from api.verification.kind import AUDIT, DECISIONS

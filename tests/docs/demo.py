@@ -17,7 +17,7 @@ from pathlib import Path
 
 import httpx
 
-from api.embedded.cluster import Cluster
+from runtime.embedded.cluster import Cluster
 from tests.docs.page import TOP, BadPage
 from tests.docs.shell import Printed, Shell
 from tests.harness.asking import PLAIN

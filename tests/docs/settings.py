@@ -9,8 +9,8 @@ from typing import Any
 import click
 
 from api.cli import main
-from api.setting_values import written
-from api.settings import COMMANDS, Settings, flag, variable
+from runtime.setting_values import written
+from runtime.settings import COMMANDS, Settings, flag, variable
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "configuration.md"
 REGENERATE = "python -m tests.docs.settings"
@@ -20,7 +20,7 @@ ANY_COMMAND = "queue"
 
 HEAD = f"""# Configuration
 
-Made from `api/settings.py`, by `{REGENERATE}`; change that, not this page.
+Made from `runtime/settings.py`, by `{REGENERATE}`; change that, not this page.
 
 A setting is given by a flag, else by a variable, else it has its default. A variable that is empty counts as
 not set. What is wrong is told at once, all of it, and the process ends with exit status 2. No service has a

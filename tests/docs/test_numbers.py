@@ -21,7 +21,7 @@ from api.rest.contract.queries import Page, Summed
 from api.rest.middleware import gate, packed
 from api.rest.resources import commands, matches, readiness
 from api.rest.serving import patience, protocol
-from api.settings import Settings
+from runtime.settings import Settings
 from api.store import contacts, sql
 from api.use_cases import choose_trees, log_in
 from api.watching import capacity, recent, watcher

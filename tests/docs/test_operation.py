@@ -13,7 +13,7 @@ import pytest
 from psycopg import sql
 
 from api import root
-from api.settings import Settings
+from runtime.settings import Settings
 from api.store.event_log import EventLog
 from api.store.lease import Lease
 from api.store.requests import Committed, Fence

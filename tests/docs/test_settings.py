@@ -4,7 +4,7 @@ from dataclasses import fields
 
 import pytest
 
-from api.settings import MIGRATE, PROJECTOR, SCHEDULER, SERVE, UP, Settings, flag
+from runtime.settings import MIGRATE, PROJECTOR, SCHEDULER, SERVE, UP, Settings, flag
 from tests.docs.settings import PAGE, REGENERATE, options, page
 
 

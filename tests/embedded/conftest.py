@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from api.embedded.cluster import Cluster
+from runtime.embedded.cluster import Cluster
 from tests.harness import folders
 from tests.harness.processes import lives
 from tests.harness.servers import FAST

@@ -10,9 +10,9 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from api.embedded import account
-from api.embedded.cluster import Cluster, sync_method
-from api.embedded.errors import EmbeddedPostgresError
+from runtime.embedded import account
+from runtime.embedded.cluster import Cluster, sync_method
+from runtime.embedded.errors import EmbeddedPostgresError
 from tests.embedded.asking import ask
 from tests.embedded.conftest import MakeCluster
 

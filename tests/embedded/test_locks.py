@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from api.embedded.locks import Taken, exclusive
+from runtime.embedded.locks import Taken, exclusive
 
 
 def test_exclusive__held_by_another__tells_the_holders_note(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from api.embedded.ports import is_free_within
+from runtime.embedded.ports import is_free_within
 
 HOST = "127.0.0.1"
 

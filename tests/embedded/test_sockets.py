@@ -15,13 +15,13 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from api.embedded import server_log, sockets
-from api.embedded.account import postgres_account
-from api.embedded.cluster import Cluster, Server
-from api.embedded.database import EmbeddedDatabase
-from api.embedded.errors import EmbeddedPostgresError
-from api.embedded.service_login import service_url
-from api.settings import Settings
+from runtime.embedded import server_log, sockets
+from runtime.embedded.account import postgres_account
+from runtime.embedded.cluster import Cluster, Server
+from runtime.embedded.database import EmbeddedDatabase
+from runtime.embedded.errors import EmbeddedPostgresError
+from runtime.embedded.service_login import service_url
+from runtime.settings import Settings
 from tests.embedded.asking import ask
 from tests.embedded.conftest import MakeCluster
 
@@ -125,7 +125,7 @@ def test_short_folder__taken_by_another_user__is_not_used(
 def test_database__socket_folder_taken_while_its_server_was_dead__does_not_go_on(
     open_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("api.embedded.database.CHECK_SECONDS", 0)
+    monkeypatch.setattr("runtime.embedded.database.CHECK_SECONDS", 0)
     database = EmbeddedDatabase(open_folder)
     try:
         database.start(Settings.read({}, data=open_folder))
@@ -148,7 +148,7 @@ def test_service_url__of_an_embedded_server__never_gives_the_password_away(clust
 def test_keep_running__log_of_the_server_is_long__is_rotated_under_it(
     open_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("api.embedded.database.CHECK_SECONDS", 0)
+    monkeypatch.setattr("runtime.embedded.database.CHECK_SECONDS", 0)
     monkeypatch.setattr(server_log, "MAX_BYTES", 2000)
     database = EmbeddedDatabase(open_folder)
     try:

@@ -10,10 +10,10 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from api.embedded import binaries, home
-from api.embedded.account import Account, postgres_account
-from api.embedded.binaries import packaged_binaries
-from api.embedded.cluster import Cluster
+from runtime.embedded import binaries, home
+from runtime.embedded.account import Account, postgres_account
+from runtime.embedded.binaries import packaged_binaries
+from runtime.embedded.cluster import Cluster
 from tests.embedded.conftest import MakeCluster
 from tests.harness.servers import FAST
 

@@ -13,8 +13,8 @@ import psycopg
 from psycopg import sql
 
 from api import root
-from api.embedded.service_login import create_login
-from api.settings import Settings
+from runtime.embedded.service_login import create_login
+from runtime.settings import Settings
 
 # Unlike any of a real installation: a server given by URL may have one.
 LOGIN = "labledger_test"

@@ -10,9 +10,9 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
-from api.embedded.account import postgres_account
-from api.embedded.binaries import Binaries
-from api.embedded.cluster import Cluster
+from runtime.embedded.account import postgres_account
+from runtime.embedded.binaries import Binaries
+from runtime.embedded.cluster import Cluster
 from tests.harness.folders import open_folder
 
 GIVEN_SERVER = "LABLEDGER_TEST_DATABASE_URL"

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from api.embedded.cluster import Cluster
+from runtime.embedded.cluster import Cluster
 from tests.harness.databases import TestDatabase
 from tests.harness.folders import open_folder
 from tests.harness.running import SAMPLES, Running, running

@@ -12,7 +12,7 @@ from typing import Any
 import httpx
 import pytest
 
-from api.embedded.cluster import Cluster
+from runtime.embedded.cluster import Cluster
 from tests.harness.asking import PLAIN
 from tests.harness.disk import SmallDisk, small_disk
 from tests.harness.folders import open_folder

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from api import root
-from api.embedded.database import EmbeddedDatabase
-from api.settings import Settings
+from runtime.embedded.database import EmbeddedDatabase
+from runtime.settings import Settings
 from api.store.event_log import EventLog
 from api.store.requests import Append, committed
 from domain.directory.events import PoolRegistered

@@ -9,8 +9,8 @@ from contextlib import asynccontextmanager, contextmanager
 import pytest
 
 from api import root
-from api.embedded.cluster import Cluster
-from api.settings import Settings
+from runtime.embedded.cluster import Cluster
+from runtime.settings import Settings
 from api.store.datastore import SERVICE_ROLE
 from projections import reader as reader_module
 from postgres.errors import DatabaseAway

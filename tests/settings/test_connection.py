@@ -9,7 +9,7 @@ import pytest
 
 from api.client import connection_file as connection_module
 from api.client.connection_file import BadConnectionFile, Connection, NoConnectionFile, connection_file
-from api.settings import Settings
+from runtime.settings import Settings
 
 URL = "http://127.0.0.1:8080"
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from api.rest.contract.operation import MAX_BATCH_BYTES
-from api.settings import BadSettings, Settings, default_data
+from runtime.settings import BadSettings, Settings, default_data
 from domain.errors import Fault
 from domain.job.retention import RetentionTag
 

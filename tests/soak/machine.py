@@ -10,7 +10,7 @@ from typing import Any
 
 import httpx
 
-from api.embedded.cluster import Cluster
+from runtime.embedded.cluster import Cluster
 from tests.harness.asking import PLAIN
 from tests.harness.processes import lives
 from tests.line.up import Up

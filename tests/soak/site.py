@@ -19,8 +19,8 @@ from pathlib import Path
 from random import Random
 from urllib.parse import urlsplit
 
-from api.embedded.cluster import Cluster
-from api.embedded.service_login import service_url
+from runtime.embedded.cluster import Cluster
+from runtime.embedded.service_login import service_url
 from tests.harness.disk import SmallDisk, small_disk
 from tests.harness.relay import Relay
 from tests.harness.server_socket import server_socket

@@ -11,8 +11,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from api.processes.logs import formatter
-from api.settings import Settings
+from runtime.processes.logs import formatter
+from runtime.settings import Settings
 from tests.harness.databases import TestDatabase
 from tests.harness.programs import Program, program
 from tests.harness.sessions import owner_session

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from api.processes.programs import SPARED, program
-from api.processes.supervisor import end, spawn
-from api.processes.turn import give_turn
-from api.settings import Settings
+from runtime.processes.programs import SPARED, program
+from runtime.processes.supervisor import end, spawn
+from runtime.processes.turn import give_turn
+from runtime.settings import Settings
 from tests.harness.databases import TestDatabase
 from tests.harness.waiting import until
 

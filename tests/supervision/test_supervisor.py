@@ -14,8 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from api.processes import supervisor as module
-from api.processes.supervisor import Program, Supervisor
+from runtime.processes import supervisor as module
+from runtime.processes.supervisor import Program, Supervisor
 from tests.harness.processes import lives
 
 # Notes its pid in a file, and its end; `deaf` ones ignore SIGTERM, `brief` ones end at once.
@@ -38,12 +38,12 @@ while kind != "brief":
 """
 
 # What one does that may wait for its turn, before anything else.
-WAITING = "from api.processes.turn import await_turn\nawait_turn()\n"
+WAITING = "from runtime.processes.turn import await_turn\nawait_turn()\n"
 
 SUPERVISING = """
 import sys
-from api.processes.stop_request import StopRequest
-from api.processes.supervisor import Program, Supervisor
+from runtime.processes.stop_request import StopRequest
+from runtime.processes.supervisor import Program, Supervisor
 
 stop = StopRequest()
 stop.listen()

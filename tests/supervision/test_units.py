@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from api.settings import MIGRATE, SERVICES, Settings, variable
+from runtime.settings import MIGRATE, SERVICES, Settings, variable
 
 FOLDER = Path(__file__).resolve().parents[2] / "deploy" / "systemd"
 SERVICE_FILES = sorted(FOLDER.glob("*.service"))

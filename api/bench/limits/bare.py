@@ -5,10 +5,10 @@ from __future__ import annotations
 import falcon
 from falcon.asgi import App, Request, Response
 
-from api.processes.logs import set_up_logging
+from runtime.processes.logs import set_up_logging
 from api.rest.serving.in_flight import InFlight
 from api.rest.serving.server import Server
-from api.settings import SERVE, Settings
+from runtime.settings import SERVE, Settings
 
 
 class Bare:

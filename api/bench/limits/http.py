@@ -10,10 +10,10 @@ from dataclasses import replace
 
 from api.bench.outcome import Figures
 from api.bench.wire import Wire, asked_for, request
-from api.embedded.ports import any_free
-from api.processes.programs import program
-from api.processes.supervisor import end, spawn
-from api.settings import Settings
+from runtime.embedded.ports import any_free
+from runtime.processes.programs import program
+from runtime.processes.supervisor import end, spawn
+from runtime.settings import Settings
 
 CLIENTS = 16
 READY_SECONDS = 30.0

@@ -8,8 +8,8 @@ from typing import Any
 
 import click
 
-from api import setting_values as values
-from api.settings import Settings, flag, variable
+from runtime import setting_values as values
+from runtime.settings import Settings, flag, variable
 
 Command = Callable[..., None]
 Decorator = Callable[[Command], Command]

@@ -39,9 +39,9 @@ def rebuild(check: bool, data: str | None, as_json: bool) -> None:
     Everything may run meanwhile. Exit status 1 also when --check finds differences. The database is that of
     LABLEDGER_OWNER_DATABASE_URL or LABLEDGER_DATABASE_URL, else that of the `labledger up` which runs.
     """
-    from api.embedded.running import database_url
-    from api.processes.garbage import YOUNG_OF_A_FOLD, spare_what_lasts
-    from api.settings import Settings
+    from runtime.embedded.running import database_url
+    from runtime.processes.garbage import YOUNG_OF_A_FOLD, spare_what_lasts
+    from runtime.settings import Settings
 
     url = database_url(Settings.read(data=data))
     spare_what_lasts(YOUNG_OF_A_FOLD)

@@ -22,8 +22,8 @@ def verify(until: int | None, data: str | None, as_json: bool) -> None:
     could not be checked, or a rule is broken. Everything may run meanwhile. The database is that of
     LABLEDGER_OWNER_DATABASE_URL or LABLEDGER_DATABASE_URL, else that of the `labledger up` which runs.
     """
-    from api.embedded.running import database_url
-    from api.settings import Settings
+    from runtime.embedded.running import database_url
+    from runtime.settings import Settings
     from api.verification.verify import verify as verified
 
     url = database_url(Settings.read(data=data))

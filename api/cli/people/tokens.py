@@ -28,7 +28,7 @@ token.add_command(list_command("list", TOKENS, "List your tokens, or as an admin
 def first() -> None:
     """Make the first admin token of a new database (LABLEDGER_DATABASE_URL), shown this once."""
     from api import root
-    from api.settings import Settings
+    from runtime.settings import Settings
 
     made = root.first_admin_token(Settings.read())
     if made is None:

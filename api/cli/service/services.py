@@ -13,10 +13,10 @@ import click
 
 from api import root
 from api.cli.arguments.setting_flags import flags
-from api.embedded.ports import is_free_within
-from api.processes.logs import set_up_logging
-from api.processes.turn import await_turn
-from api.settings import MIGRATE, PROJECTOR, SCHEDULER, SERVE, Settings
+from runtime.embedded.ports import is_free_within
+from runtime.processes.logs import set_up_logging
+from runtime.processes.turn import await_turn
+from runtime.settings import MIGRATE, PROJECTOR, SCHEDULER, SERVE, Settings
 from domain.errors import LabledgerError
 
 # Of a predecessor that was killed.

@@ -16,8 +16,8 @@ import httpx
 
 from api.cli.service import up_messages as say
 from api.cli.terminal.progress import told_by_a_bar
-from api.processes.supervisor import Supervisor
-from api.settings import Settings
+from runtime.processes.supervisor import Supervisor
+from runtime.settings import Settings
 
 READ_MODELS = "read_models"
 ASK_SECONDS = 2.0

@@ -14,16 +14,16 @@ from api.cli.arguments.setting_flags import flags
 from api.cli.service import up_messages as say
 from api.cli.service.until_ready import until_ready
 from api.client.connection_file import Connection
-from api.embedded.database import EmbeddedDatabase
-from api.embedded.environment import forget_libpq
-from api.embedded.home import make_folder
-from api.embedded.locks import Taken, exclusive
-from api.embedded.ports import any_free, is_free_within
-from api.processes.logs import set_up_logging
-from api.processes.programs import SERVICES, SIMULATOR, program
-from api.processes.stop_request import listening
-from api.processes.supervisor import Supervisor
-from api.settings import UP, Settings
+from runtime.embedded.database import EmbeddedDatabase
+from runtime.embedded.environment import forget_libpq
+from runtime.embedded.home import make_folder
+from runtime.embedded.locks import Taken, exclusive
+from runtime.embedded.ports import any_free, is_free_within
+from runtime.processes.logs import set_up_logging
+from runtime.processes.programs import SERVICES, SIMULATOR, program
+from runtime.processes.stop_request import listening
+from runtime.processes.supervisor import Supervisor
+from runtime.settings import UP, Settings
 
 # The processes of a killed predecessor need a moment to give the port back.
 PORT_SECONDS = 5.0

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from api.client.connection_file import Connection, connection_file
-from api.settings import Settings, default_data
+from runtime.settings import Settings, default_data
 
 DEMO_NOT_LOADED = (
     "this data has systems already: the demo lab is not loaded over them, its machines are simulated"

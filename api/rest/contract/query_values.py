@@ -9,7 +9,7 @@ from typing import Annotated, Any, Final
 from pydantic import BeforeValidator, WithJsonSchema
 
 from api.intake.limits import WORDS_LENGTH
-from api.settings import MAX_WAIT_SECONDS
+from runtime.settings import MAX_WAIT_SECONDS
 from domain.events import TOPICS
 
 MAX_LIMIT = 1_000

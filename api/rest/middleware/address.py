@@ -10,7 +10,7 @@ from typing import Final
 from falcon.asgi import Request
 
 from api.headers import FORWARDED_FOR
-from api.setting_values import Network
+from runtime.setting_values import Network
 
 # One house has that many addresses of its own.
 _HOUSE_BITS: Final = 64

@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from contextlib import closing
 from typing import IO
 
-from api.processes.garbage import nothing_collected
-from api.settings import Settings
+from runtime.processes.garbage import nothing_collected
+from runtime.settings import Settings
 from api.store.log_part import LogPart
 from api.workers.rebuilding.message import Done, Failed, Message, Reached, say
 from postgres.errors import AWAY

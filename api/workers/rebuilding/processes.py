@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable, Generator, Iterator
 from contextlib import ExitStack, suppress
 
-from api.settings import variable
+from runtime.settings import variable
 from api.workers.rebuilding.message import Done, Failed, Reached, said
 from api.workers.rebuilding.steps import Steps
 from domain.errors import LabledgerError

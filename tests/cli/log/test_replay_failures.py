@@ -7,7 +7,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from api.cli import main
-from api.embedded.ports import any_free
+from runtime.embedded.ports import any_free
 from projections.rebuild.rebuild import Rebuild
 from tests.harness.databases import TestDatabase
 

@@ -12,7 +12,7 @@ from click.testing import Result
 
 from api.client.connection_file import Connection
 from api.client.login_file import BadLoginFile, Login, Logins, login_file
-from api.settings import Settings
+from runtime.settings import Settings
 from tests.cli.in_terminal import terminal
 from tests.cli.loopback import Answer, Server
 from tests.harness.running import Running

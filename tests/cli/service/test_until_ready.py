@@ -9,8 +9,8 @@ import click
 import pytest
 
 from api.cli.service.until_ready import Lines, Patience, until_ready
-from api.processes.supervisor import Supervisor
-from api.settings import Settings
+from runtime.processes.supervisor import Supervisor
+from runtime.settings import Settings
 from tests.cli.loopback import Answer, Server
 
 END = 100

@@ -15,8 +15,8 @@ from click.testing import CliRunner, Result
 from api import root
 from api.cli import main
 from api.cli.terminal.progress import told_by_a_bar
-from api.embedded.database import EmbeddedDatabase
-from api.settings import Settings
+from runtime.embedded.database import EmbeddedDatabase
+from runtime.settings import Settings
 from tests.harness.databases import TestDatabase
 from tests.harness.folders import open_folder
 from tests.harness.sessions import Owner

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 import httpx
 import pytest
 
-from api.settings import Settings
+from runtime.settings import Settings
 from api.watching.capacity import KEPT_FILES
 from tests.harness.asking import PLAIN
 from tests.harness.lines import Lines, lines_to

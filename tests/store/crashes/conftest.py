@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import pytest
 
 from api import root
-from api.embedded.cluster import Cluster
-from api.settings import Settings
+from runtime.embedded.cluster import Cluster
+from runtime.settings import Settings
 from tests.harness.servers import FAST, cluster, system_binaries
 
 # A commit must be with the operating system before it is acknowledged. That it is on the disk too is what

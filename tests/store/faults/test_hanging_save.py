@@ -11,7 +11,7 @@ from collections.abc import Iterator
 import pytest
 
 from api import root
-from api.settings import Settings
+from runtime.settings import Settings
 from tests.harness.databases import register_topics_of_tests
 from tests.harness.programs import Program, hear, program, say
 from tests.harness.servers import FAST, cluster

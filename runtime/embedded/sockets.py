@@ -11,9 +11,9 @@ import stat
 import tempfile
 from pathlib import Path
 
-from api.embedded.account import Account
-from api.embedded.errors import EmbeddedPostgresError
-from api.embedded.home import write_private
+from runtime.embedded.account import Account
+from runtime.embedded.errors import EmbeddedPostgresError
+from runtime.embedded.home import write_private
 
 SHORT = Path("/tmp")
 MAX_PATH_BYTES = 107

@@ -13,7 +13,7 @@ from types import TracebackType
 import structlog
 from structlog.typing import EventDict, Processor, WrappedLogger
 
-from api.settings import Settings
+from runtime.settings import Settings
 
 # The pool reports every attempt while the database is away; ours say it once. Each call of a client, and each
 # watcher that hangs up, is nobody's news.

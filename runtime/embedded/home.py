@@ -11,8 +11,8 @@ import os
 import secrets
 from pathlib import Path
 
-from api.embedded.account import Account
-from api.embedded.errors import EmbeddedPostgresError
+from runtime.embedded.account import Account
+from runtime.embedded.errors import EmbeddedPostgresError
 
 ELSEWHERE = Path("/var/lib/labledger/clusters")
 

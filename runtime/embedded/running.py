@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from api.embedded.cluster import Cluster
-from api.settings import Settings, variable
+from runtime.embedded.cluster import Cluster
+from runtime.settings import Settings, variable
 from domain.errors import LabledgerError
 
 

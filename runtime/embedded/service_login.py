@@ -7,8 +7,8 @@ from pathlib import Path
 import psycopg
 from psycopg import sql
 
-from api.embedded.cluster import Server
-from api.embedded.home import secret
+from runtime.embedded.cluster import Server
+from runtime.embedded.home import secret
 
 LOGIN = "labledger_api"
 SERVICE_ROLE = "labledger_service"

@@ -8,7 +8,7 @@ from dataclasses import Field, dataclass, field, fields
 from pathlib import Path
 from typing import Any, Final
 
-from api import setting_values as values
+from runtime import setting_values as values
 from domain.errors import Fault, FaultyInput
 from domain.job.retention import DEFAULT_TAGS, RetentionTag
 

@@ -6,9 +6,9 @@ import os
 import shutil
 from pathlib import Path
 
-from api.embedded.account import Account
-from api.embedded.binaries import Binaries
-from api.embedded.errors import EmbeddedPostgresError
+from runtime.embedded.account import Account
+from runtime.embedded.binaries import Binaries
+from runtime.embedded.errors import EmbeddedPostgresError
 
 
 def initialise(

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import psycopg
 
-from api.embedded.cluster import Cluster, Server
-from api.embedded.errors import EmbeddedPostgresError
-from api.embedded.service_login import service_url
-from api.settings import Settings
+from runtime.embedded.cluster import Cluster, Server
+from runtime.embedded.errors import EmbeddedPostgresError
+from runtime.embedded.service_login import service_url
+from runtime.settings import Settings
 
 log = logging.getLogger(__name__)
 

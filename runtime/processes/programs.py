@@ -6,9 +6,9 @@ import os
 import sys
 from dataclasses import replace
 
-from api.embedded.environment import without_libpq
-from api.processes.supervisor import Program
-from api.settings import Settings, variable
+from runtime.embedded.environment import without_libpq
+from runtime.processes.supervisor import Program
+from runtime.settings import Settings, variable
 
 SERVICES = ("serve", "scheduler", "projector")
 SIMULATOR = "lab simulate"

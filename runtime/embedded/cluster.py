@@ -20,15 +20,15 @@ from urllib.parse import quote
 
 import psycopg
 
-from api.embedded.account import postgres_account
-from api.embedded.binaries import Binaries, packaged_binaries
-from api.embedded.errors import EmbeddedPostgresError
-from api.embedded.home import home_of, make_folder, secret
-from api.embedded.initialise import initialise
-from api.embedded.locks import exclusive
-from api.embedded.postmaster import Postmaster, running_postmaster
-from api.embedded.server_log import ServerLog
-from api.embedded.sockets import delete_short_folder, delete_sockets, setting_for, socket_folder
+from runtime.embedded.account import postgres_account
+from runtime.embedded.binaries import Binaries, packaged_binaries
+from runtime.embedded.errors import EmbeddedPostgresError
+from runtime.embedded.home import home_of, make_folder, secret
+from runtime.embedded.initialise import initialise
+from runtime.embedded.locks import exclusive
+from runtime.embedded.postmaster import Postmaster, running_postmaster
+from runtime.embedded.server_log import ServerLog
+from runtime.embedded.sockets import delete_short_folder, delete_sockets, setting_for, socket_folder
 
 OWNER = "labledger_owner"
 DATABASE = "labledger"

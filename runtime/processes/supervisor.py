@@ -11,8 +11,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import IO
 
-from api.processes.parent_death import die_with
-from api.processes.turn import give_turn, told_to_wait
+from runtime.processes.parent_death import die_with
+from runtime.processes.turn import give_turn, told_to_wait
 
 log = logging.getLogger(__name__)
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from api.embedded.errors import EmbeddedPostgresError
+from runtime.embedded.errors import EmbeddedPostgresError
 
 UNPRIVILEGED = ("labledger", "postgres", "nobody")
 
