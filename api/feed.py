@@ -21,9 +21,9 @@ from typing import TypeVar
 
 from api.places import Places
 from runtime.processes.garbage import nothing_collected
-from api.store.event_log import FOLDED_TOPICS, EventLog
-from api.store.mapper import Row
-from api.store.tailer import Tailer, is_of_many
+from store.event_log import FOLDED_TOPICS, EventLog
+from store.mapper import Row
+from store.tailer import Tailer, is_of_many
 from api.watching.broadcast import Broadcast
 from api.watching.message import Message
 from domain.directory.accesses import Accesses

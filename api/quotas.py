@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 
-from api.store.requests import Append, Committed, Outcome
+from store.requests import Append, Committed, Outcome
 from domain.errors import Refused, TooOften
 
 

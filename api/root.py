@@ -21,15 +21,15 @@ from api.metrics.writer import CounterWriter
 from runtime.processes.garbage import YOUNG_OF_A_FOLD, nothing_collected, spare_what_is_there, spare_what_lasts
 from runtime.processes.stop_request import listening
 from runtime.settings import BadSettings, Settings, variable
-from api.store import migrate as migrations
-from api.store.contacts import Contacts
-from api.store.counters import Counters, Totals
-from api.store.datastore import SERVICE_ROLE, probe, with_liveness
-from api.store.event_log import EventLog
-from api.store.lease import SCHEDULER
-from api.store.migrated import require_migrated
-from api.store.snapshots import Snapshots
-from api.store.tailer import Tailer, TailerCounters
+from store import migrate as migrations
+from store.contacts import Contacts
+from store.counters import Counters, Totals
+from store.datastore import SERVICE_ROLE, probe, with_liveness
+from store.event_log import EventLog
+from store.lease import SCHEDULER
+from store.migrated import require_migrated
+from store.snapshots import Snapshots
+from store.tailer import Tailer, TailerCounters
 from api.workers.consistency import ConsistencyLoop
 from api.workers.scheduler import Scheduler, lease_for
 from domain.errors import Fault
@@ -99,9 +99,9 @@ def _services(settings: Settings, log: EventLog, appended: EventLog) -> Services
     from api.feed import Feed
     from api.quotas import QuotaLimits, Quotas
     from api.services import Bounds, Services
-    from api.store.aggregates import Aggregates
-    from api.store.group_commit import GroupCommit
-    from api.store.numbers import Numbers
+    from store.aggregates import Aggregates
+    from store.group_commit import GroupCommit
+    from store.numbers import Numbers
     from api.under_way import MaxUnderWay, UnderWay
     from domain.job.retention import RetentionTags
     from projections.reader import Reader

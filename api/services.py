@@ -14,12 +14,12 @@ from api.feed import Feed
 from api.metrics.requests import RequestCounters
 from api.passwords import Hashing
 from api.quotas import Quotas
-from api.store.aggregates import Aggregates
-from api.store.contacts import Contacts
-from api.store.event_log import EventLog
-from api.store.group_commit import GroupCommit
-from api.store.numbers import Numbers
-from api.store.requests import Append, Outcome
+from store.aggregates import Aggregates
+from store.contacts import Contacts
+from store.event_log import EventLog
+from store.group_commit import GroupCommit
+from store.numbers import Numbers
+from store.requests import Append, Outcome
 from api.under_way import UnderWay
 from domain.events import Stamp
 from domain.job.retention import RetentionTags

@@ -1,6 +1,6 @@
 """The columns of the read models' tables, beside their keys and since when they are true.
 
-`api/store/migrations/` says what PostgreSQL makes of them.
+`store/migrations/` says what PostgreSQL makes of them.
 """
 
 from __future__ import annotations

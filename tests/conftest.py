@@ -17,7 +17,7 @@ from runtime.embedded.environment import forget_libpq
 from tests.harness.folders import settle_in_memory
 
 if TYPE_CHECKING:
-    from api.store.event_log import EventLog
+    from store.event_log import EventLog
     from tests.harness.databases import TestDatabase
     from tests.harness.pool import ServerPool
     from tests.harness.sessions import Owner
@@ -83,7 +83,7 @@ def store_database(
 
 @pytest.fixture
 def log(database: TestDatabase) -> Iterator[EventLog]:
-    from api.store.event_log import EventLog
+    from store.event_log import EventLog
 
     with closing(EventLog(database.service_url)) as log:
         yield log

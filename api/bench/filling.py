@@ -13,7 +13,7 @@ from api.bench.jobs import JobReader
 from api.bench.stand import Stand
 from api.bench.told import Told, nobody
 from api.client.lab_file import load
-from api.store.requests import Append, committed, new_command_id
+from store.requests import Append, committed, new_command_id
 from domain.access.policy import policy_of, told
 from domain.directory.events import LabControllerHeard, PoolAccessPolicyChanged
 from domain.directory.state import Directory

@@ -17,8 +17,8 @@ from api.bench.filling import ACTOR, Filling
 from api.bench.outcome import Sizes
 from api.bench.stand import Stand
 from api.bench.told import Told
-from api.store.requests import Append, committed, new_command_id
-from api.store.tailer import Tailer
+from store.requests import Append, committed, new_command_id
+from store.tailer import Tailer
 from api.workers.scheduler import Scheduler, lease_for
 from domain.events import Change, Decided, Event, Stamp
 from domain.gathered import members_after

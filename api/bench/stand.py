@@ -24,7 +24,7 @@ from runtime.embedded.ports import any_free
 from runtime.processes.programs import program
 from runtime.processes.supervisor import end, spawn
 from runtime.settings import Settings
-from api.store.event_log import EventLog
+from store.event_log import EventLog
 from domain.errors import LabledgerError
 
 READY_SECONDS = 120.0

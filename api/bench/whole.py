@@ -25,7 +25,7 @@ from runtime.embedded.ports import any_free
 from runtime.processes.programs import program
 from runtime.processes.supervisor import end, spawn
 from runtime.settings import Settings
-from api.store.event_log import EventLog
+from store.event_log import EventLog
 
 API, API_WORKER, SCHEDULER, POSTGRESQL = "api", "api_worker", "scheduler", "postgresql"
 

@@ -8,11 +8,11 @@ from datetime import datetime
 from typing import Final
 
 from runtime.processes.garbage import collect_what_lasted, nothing_collected
-from api.store.event_log import EventLog
-from api.store.lease import SCHEDULER
-from api.store.log_part import LogPart
-from api.store.snapshots import Snapshots
-from api.store.sql import SQL
+from store.event_log import EventLog
+from store.lease import SCHEDULER
+from store.log_part import LogPart
+from store.snapshots import Snapshots
+from store.sql import SQL
 from domain.events import Recorded
 from domain.scheduling.batches import catch_up
 from domain.scheduling.not_folded import NOT_FOLDED

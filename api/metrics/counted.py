@@ -7,13 +7,13 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from api.metrics.declared import PROJECTOR, SCHEDULER, SERVE
-from api.store.counters import Totals, series
+from store.counters import Totals, series
 
 if TYPE_CHECKING:
     # No process needs what the others count.
     from api.metrics.requests import RequestCounters
-    from api.store.group_commit import CommitCounters
-    from api.store.tailer import TailerCounters
+    from store.group_commit import CommitCounters
+    from store.tailer import TailerCounters
     from api.watching.broadcast import WatchingCounters
     from api.workers.projector import ProjectorCounters
     from api.workers.scheduler import SchedulerCounters

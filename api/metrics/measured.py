@@ -11,9 +11,9 @@ from prometheus_client.core import Metric
 
 from api.metrics.declared import COUNTERS, DURATIONS, GAUGES, HISTOGRAMS, Declared
 from api.metrics.families import Samples, Values, counter, gauge, histogram, limits
-from api.store.event_log import EventLog
-from api.store.lease import SCHEDULER
-from api.store.readiness import standing
+from store.event_log import EventLog
+from store.lease import SCHEDULER
+from store.readiness import standing
 from projections.reader import Reader, Row
 
 DECLARED: Final = {metric.name: metric for metric in GAUGES}

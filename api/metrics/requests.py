@@ -8,7 +8,7 @@ from functools import cache
 
 from api.metrics.declared import REQUEST_BOUNDS
 from api.metrics.families import limits
-from api.store.counters import Series, Totals, series
+from store.counters import Series, Totals, series
 
 LIMITS = limits(REQUEST_BOUNDS)
 

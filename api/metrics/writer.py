@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 
-from api.store.counters import Counters
+from store.counters import Counters
 from postgres.errors import DatabaseAway
 
 WRITE_SECONDS = 2.0

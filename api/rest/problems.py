@@ -15,7 +15,7 @@ from api.explaining.explainer import ExplanationFailed
 from api.feed import NotReady
 from api.headers import PROBLEM
 from api.rest.context import request_id_of
-from api.store.requests import Conflict
+from store.requests import Conflict
 from api.under_way import Overloaded
 from domain.errors import (
     Fault,

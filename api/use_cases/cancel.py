@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from api.services import Request, Services
-from api.store.requests import Committed
+from store.requests import Committed
 from api.use_cases.commit import commit_gathered, require_expected
 from api.use_cases.rights import own_job, own_recipe_set
 from domain.events import Decided

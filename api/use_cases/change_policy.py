@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from api.services import Request, Services
-from api.store.requests import Append, Committed
+from store.requests import Append, Committed
 from api.use_cases.commit import append_of, commit_gathered, commit_named
 from api.use_cases.known import known
 from api.use_cases.rights import owned_by, require_own_pool

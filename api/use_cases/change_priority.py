@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 
 from api.services import Request, Services
-from api.store.requests import Committed
+from store.requests import Committed
 from api.use_cases.commit import commit_gathered
 from api.use_cases.rights import own_recipe_set
 from domain.events import Decided

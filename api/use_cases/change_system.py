@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from api.services import Request, Services
-from api.store.requests import Committed
+from store.requests import Committed
 from api.use_cases.commit import commit_gathered
 from api.use_cases.system_rights import rests_on
 from domain.directory.state import Directory

@@ -6,8 +6,8 @@ from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from api.store.aggregates import Aggregates
-from api.store.event_log import EventLog
+from store.aggregates import Aggregates
+from store.event_log import EventLog
 from api.use_cases.rights import require_own_lab
 from domain.command.lifecycle import report as report_command
 from domain.command.lifecycle import state_after

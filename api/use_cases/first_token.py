@@ -6,8 +6,8 @@ from collections.abc import Callable
 from datetime import datetime
 from itertools import count
 
-from api.store.event_log import EventLog
-from api.store.requests import Append, committed
+from store.event_log import EventLog
+from store.requests import Append, committed
 from api.use_cases.tokens import digest_of, new_token
 from domain.directory import roles
 from domain.directory.admins import admin_comes_in

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import orjson
 
 from api.services import Request, Services
-from api.store.requests import Append, Committed
+from store.requests import Append, Committed
 from api.use_cases.commit import append_of, commit
 from api.use_cases.importing import Imported, Importing, Item
 from domain.errors import Fault

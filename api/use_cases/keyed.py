@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from api.headers import IDEMPOTENCY_KEY
 from api.services import Request, Services
-from api.store.requests import Committed, Conflict
+from store.requests import Committed, Conflict
 from domain.errors import Fault, FaultyInput, Refused
 
 

@@ -11,7 +11,7 @@ from itertools import groupby
 from typing import Any
 
 from api.services import Request, Services
-from api.store.requests import Committed
+from store.requests import Committed
 from api.use_cases.change_system import SystemChange, change_system
 from api.use_cases.drafts import CommandItem, Item
 from api.use_cases.keyed import part, parts_done_before, require_same

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from datetime import datetime
 
 from api.services import Request, Services, written
-from api.store.requests import Committed
+from store.requests import Committed
 from api.use_cases.commit import commit_gathered
 from api.use_cases.system_rights import (
     require_may_end_loan,

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from api.services import Request, Services
-from api.store.requests import Append
+from store.requests import Append
 from api.use_cases.commit import commit_named
 from api.use_cases.passwords import is_password
 from api.use_cases.tokens import issued, new_token, new_token_id, require_token_quota

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 
 from api.services import Request, Services
-from api.store.requests import Append, Committed
+from store.requests import Append, Committed
 from api.use_cases.commit import append_of, commit, require_expected
 from api.use_cases.known import known
 from api.use_cases.rights import owned_by, require_own_pool

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from api.services import Services
-from api.store.sql import SQL
+from store.sql import SQL
 from domain.errors import Unknown
 from domain.job.events import JobSubmitted
 from domain.job.submission import Original

@@ -6,8 +6,8 @@ import asyncio
 import secrets
 
 from api.services import Request, Services
-from api.store.passwords import forget_hashes, hash_of, keep_hash
-from api.store.requests import Append, Committed
+from store.passwords import forget_hashes, hash_of, keep_hash
+from store.requests import Append, Committed
 from api.use_cases.commit import append_of, commit_named
 from api.use_cases.rights import require_oneself
 from domain.directory.events import UserPasswordSet

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from api.services import Request, Services
-from api.store.requests import Append, Committed
+from store.requests import Append, Committed
 from api.use_cases.commit import append_of, commit_gathered, commit_named
 from api.use_cases.rights import may_put, owned_by
 from domain.directory.admins import require_admin_without

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from api.services import Request, Services
-from api.store.requests import Append, Committed
+from store.requests import Append, Committed
 from api.use_cases.commit import append_of, commit_named
 from domain.errors import FaultyInput, Refused
 from domain.upkeep.registration import register, unknown_names

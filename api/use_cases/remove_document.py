@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 
 from api.services import Request, Services
-from api.store.passwords import forget_hashes
-from api.store.requests import Append, Committed
+from store.passwords import forget_hashes
+from store.requests import Append, Committed
 from api.use_cases.commit import append_of, commit, require_expected
 from api.use_cases.rights import require_admin
 from domain.directory.admins import require_admin_without

@@ -8,9 +8,9 @@ from dataclasses import replace
 from typing import Any
 
 from api.services import Request, Services
-from api.store.event_log import EventLog
-from api.store.requests import Append, Committed
-from api.store.selection import Selection
+from store.event_log import EventLog
+from store.requests import Append, Committed
+from store.selection import Selection
 from api.use_cases.commit import append_of, commit
 from api.use_cases.drafts import CommandItem, of_commands
 from domain.errors import LabledgerError, Unknown

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import orjson
 
 from api.services import Request, Services
-from api.store.requests import Append, Committed, Conflict, committed
+from store.requests import Append, Committed, Conflict, committed
 from api.use_cases.commit import PATIENCE_SECONDS, append_of
 from api.use_cases.drafts import CommandItem, Draft, Item, of_commands, of_recipes
 from api.use_cases.keyed import part, parts_done_before, require_same

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from api.services import Request, Services, written
-from api.store.requests import Append, Committed
+from store.requests import Append, Committed
 from api.use_cases.commit import append_of, commit, commit_gathered, require_expected
 from api.use_cases.system_rights import (
     require_may_reserve,

@@ -9,8 +9,8 @@ from typing import Any
 import orjson
 
 from api.services import Request, Services
-from api.store.requests import Committed, committed
-from api.store.written import unfinished_count
+from store.requests import Committed, committed
+from store.written import unfinished_count
 from api.use_cases.choose_trees import distro_trees
 from api.use_cases.commit import append_of
 from domain.job.spec import JobSpec

@@ -10,7 +10,7 @@ from datetime import datetime
 import orjson
 
 from api.services import Request, Services, written
-from api.store.requests import Append, Committed
+from store.requests import Append, Committed
 from api.use_cases.commit import append_of, commit_named, require_expected
 from api.use_cases.keyed import done_before, require_same
 from api.use_cases.rights import require_oneself

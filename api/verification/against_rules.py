@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
-from api.store.mapper import Row
+from store.mapper import Row
 from api.verification.kind import SHOWN
 from replay.audit import Audit, Commit, Violation, commits, from_row
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final, Protocol
 
-from api.store.mapper import Row
+from store.mapper import Row
 
 DECISIONS: Final = "decisions"
 AUDIT: Final = "audit"

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Any
 
-from api.store.mapper import EventMapper, Row
+from store.mapper import EventMapper, Row
 from api.verification.kind import SHOWN
 from domain.events import Event, Recorded, shown_of
 from domain.scheduling.not_folded import NOT_FOLDED

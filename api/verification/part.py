@@ -16,7 +16,7 @@ from api import root
 from runtime.processes.garbage import nothing_collected
 from runtime.processes.stop_request import StopRequest, listening
 from runtime.settings import Settings
-from api.store.mapper import Row
+from store.mapper import Row
 from api.verification.against_rules import AgainstRules
 from api.verification.kind import AUDIT, DECISIONS, Part
 from api.verification.made_again import MadeAgain

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import closing
 
-from api.store.mapper import Row
-from api.store.tailer import Tailer
+from store.mapper import Row
+from store.tailer import Tailer
 
 PAGE_SIZE = 5_000
 

@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 import orjson
 
 from runtime.settings import variable
-from api.store.datastore import probe
-from api.store.event_log import EventLog
+from store.datastore import probe
+from store.event_log import EventLog
 from api.verification.kind import AUDIT, DECISIONS
 from domain.errors import LabledgerError
 

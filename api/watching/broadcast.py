@@ -7,8 +7,8 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from api.store.event_log import EventLog
-from api.store.selection import Selection
+from store.event_log import EventLog
+from store.selection import Selection
 from api.watching.capacity import most_watchers
 from api.watching.groups import Groups, seen
 from api.watching.message import Message

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from api.store.selection import Selection
+from store.selection import Selection
 from api.watching.message import Message
 
 if TYPE_CHECKING:

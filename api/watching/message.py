@@ -8,7 +8,7 @@ from typing import Any
 
 import orjson
 
-from api.store.selection import OF_TWO_TOPICS, subjects_of
+from store.selection import OF_TWO_TOPICS, subjects_of
 from domain.events import Recorded, shown_of
 
 

@@ -8,7 +8,7 @@ from collections import deque
 from collections.abc import AsyncGenerator, Callable, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
-from api.store.selection import Selection
+from store.selection import Selection
 from api.watching.message import Message
 from postgres.errors import DatabaseAway
 

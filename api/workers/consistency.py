@@ -7,7 +7,7 @@ from collections import Counter
 from datetime import datetime, timedelta
 from typing import Final
 
-from api.store.contacts import Contacts, Heard
+from store.contacts import Contacts, Heard
 from api.workers.clocks import MAX_DIFFERENCE_SECONDS, Clocks, Reading
 from domain.scheduling.draft import Decision
 from domain.scheduling.partition import Partition

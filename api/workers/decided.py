@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from api.store.requests import Append, Fence, new_command_id
+from store.requests import Append, Fence, new_command_id
 from domain.events import Basis, Change, Stamp
 from domain.scheduling.draft import Decision
 

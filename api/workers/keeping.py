@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterator
 from typing import Final
 
-from api.store.snapshots import Snapshots
+from store.snapshots import Snapshots
 from domain.scheduling.partition import Partition
 
 # A scheduler reads so many events in well under a second.

@@ -8,9 +8,9 @@ from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 
-from api.store.datastore import connect
-from api.store.mapper import EventMapper, Row
-from api.store.tailer import Tailer, TailerCounters, is_of_many
+from store.datastore import connect
+from store.mapper import EventMapper, Row
+from store.tailer import Tailer, TailerCounters, is_of_many
 from postgres.errors import AWAY
 from projections.projector import OutOfStep, Projector
 from projections.sql import SQL

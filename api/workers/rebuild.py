@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 
-from api.store.mapper import EventMapper
-from api.store.migrate import LOCK, migrations
-from api.store.tailer import Tailer
+from store.mapper import EventMapper
+from store.migrate import LOCK, migrations
+from store.tailer import Tailer
 from api.workers.rebuilding.processes import fill
 from domain.events import Recorded
 from postgres.errors import AWAY, away

@@ -14,12 +14,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from api.store.event_log import EventLog
-from api.store.lease import LEASE_SECONDS, SCHEDULER, Lease
-from api.store.mapper import Row
-from api.store.requests import Committed, Conflict, Fence, Fenced
-from api.store.snapshots import Snapshots
-from api.store.tailer import Tailer
+from store.event_log import EventLog
+from store.lease import LEASE_SECONDS, SCHEDULER, Lease
+from store.mapper import Row
+from store.requests import Committed, Conflict, Fence, Fenced
+from store.snapshots import Snapshots
+from store.tailer import Tailer
 from api.workers.consistency import ConsistencyLoop
 from api.workers.decided import append_of
 from api.workers.heartbeat import Heartbeat, Progress

@@ -6,7 +6,7 @@ import orjson
 
 from api.bench.jobs import JobReader
 from api.bench.limits.rows import EVENTS_OF_A_GRANT, of_grants
-from api.store.mapper import EventMapper
+from store.mapper import EventMapper
 from domain.directory.state import Directory
 
 

@@ -22,7 +22,7 @@ from api.rest.middleware import gate, packed
 from api.rest.resources import commands, matches, readiness
 from api.rest.serving import patience, protocol
 from runtime.settings import Settings
-from api.store import contacts, sql
+from store import contacts, sql
 from api.use_cases import choose_trees, log_in
 from api.watching import capacity, recent, watcher
 from api.workers import clocks

@@ -14,10 +14,10 @@ from psycopg import sql
 
 from api import root
 from runtime.settings import Settings
-from api.store.event_log import EventLog
-from api.store.lease import Lease
-from api.store.requests import Committed, Fence
-from api.store.tailer import Tailer
+from store.event_log import EventLog
+from store.lease import Lease
+from store.requests import Committed, Fence
+from store.tailer import Tailer
 from domain.events import UnknownTopic
 from tests.harness.databases import TestDatabase
 from tests.harness.making import append_to

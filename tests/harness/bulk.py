@@ -6,8 +6,8 @@ import itertools
 import random
 from datetime import UTC, datetime
 
-from api.store.event_log import EventLog
-from api.store.requests import Append, Committed
+from store.event_log import EventLog
+from store.requests import Append, Committed
 from domain.events import Change, Event, Stamp
 from domain.recipe.events import RecipeAborted, RecipeQueued, RecipeRunning
 from domain.system.events import SystemDrained, SystemIdle, SystemRegistered

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from api.store.event_log import EventLog
-from api.store.requests import Append, Committed, Fence, Outcome
+from store.event_log import EventLog
+from store.requests import Append, Committed, Fence, Outcome
 from domain.directory.events import LabControllerEnabled
 from domain.events import Change, Recorded, Stamp
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 
 import pytest
 
-from api.store.event_log import EventLog
-from api.store.requests import Append, Outcome
+from store.event_log import EventLog
+from store.requests import Append, Outcome
 from domain.priority import Priority
 from domain.scheduling import new_job, partition, question, raising, waking
 from domain.scheduling.recipe_sets import RecipeSets

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, closing, contextmanager
 from datetime import UTC, datetime, timedelta
 
-from api.store.event_log import EventLog
-from api.store.requests import Append, committed
+from store.event_log import EventLog
+from store.requests import Append, committed
 from domain.events import Change, Decided, Stamp
 from tests.harness.databases import TestDatabase
 from tests.harness.sessions import Owner, owner_session

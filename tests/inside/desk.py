@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import datetime
 
-from api.store.lease import SCHEDULER
-from api.store.snapshots import Snapshots
-from api.store.tailer import Tailer
+from store.lease import SCHEDULER
+from store.snapshots import Snapshots
+from store.tailer import Tailer
 from api.workers.scheduler import Scheduler, lease_for
 from domain.scheduling.partition import Partition
 from tests.harness.waiting import until

@@ -10,13 +10,13 @@ from typing import Any, TypeVar
 from api.explaining.explainer import Explainer
 from api.feed import Feed
 from api.services import Request, Services
-from api.store.aggregates import Aggregates
-from api.store.contacts import Contacts
-from api.store.datastore import SERVICE_ROLE
-from api.store.event_log import EventLog
-from api.store.group_commit import GroupCommit
-from api.store.numbers import Numbers
-from api.store.tailer import CHANNEL
+from store.aggregates import Aggregates
+from store.contacts import Contacts
+from store.datastore import SERVICE_ROLE
+from store.event_log import EventLog
+from store.group_commit import GroupCommit
+from store.numbers import Numbers
+from store.tailer import CHANNEL
 from projections.reader import Reader
 from tests.inside.interposed import InterposedLog
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
-from api.store.event_log import EventLog
-from api.store.requests import Append, Outcome
+from store.event_log import EventLog
+from store.requests import Append, Outcome
 from postgres.errors import DatabaseAway
 
 

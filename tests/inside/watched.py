@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from api.store.event_log import EventLog
+from store.event_log import EventLog
 from domain.events import Recorded
 from domain.scheduling.partition import Partition
 from replay.audit import Audit, Record, Violation, from_recorded

@@ -11,8 +11,8 @@ import pytest
 from api import root
 from runtime.embedded.database import EmbeddedDatabase
 from runtime.settings import Settings
-from api.store.event_log import EventLog
-from api.store.requests import Append, committed
+from store.event_log import EventLog
+from store.requests import Append, committed
 from domain.directory.events import PoolRegistered
 from domain.events import Change
 from tests.harness.making import STAMP

@@ -10,9 +10,9 @@ from typing import Any
 from psycopg import Connection
 from psycopg.rows import dict_row
 
-from api.store.datastore import connect
-from api.store.event_log import EventLog
-from api.store.requests import Append
+from store.datastore import connect
+from store.event_log import EventLog
+from store.requests import Append
 from domain.events import Change, Event, Recorded
 from projections.filters import ANY_SYSTEM
 from projections.projector import Projector

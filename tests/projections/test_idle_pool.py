@@ -8,7 +8,7 @@ from typing import Any
 import psycopg
 import pytest
 
-from api.store.datastore import connect
+from store.datastore import connect
 from domain.directory.events import LabControllerDisabled
 from tests.harness.databases import TestDatabase
 from tests.projections.happened import lab, registered

@@ -9,7 +9,7 @@ import pytest
 from psycopg import Connection
 from psycopg.types.json import Jsonb
 
-from api.store import migrate
+from store import migrate
 from domain.directory import events as directory
 from domain.directory.state import document_after
 from domain.events import Event, from_data

@@ -11,7 +11,7 @@ import pytest
 from api import root
 from runtime.embedded.cluster import Cluster
 from runtime.settings import Settings
-from api.store.datastore import SERVICE_ROLE
+from store.datastore import SERVICE_ROLE
 from projections import reader as reader_module
 from postgres.errors import DatabaseAway
 from projections.reader import Reader

@@ -7,7 +7,7 @@ import asyncio
 import pytest
 from psycopg.errors import DivisionByZero
 
-from api.store.datastore import SERVICE_ROLE
+from store.datastore import SERVICE_ROLE
 from projections.queries import QUERIES
 from projections.reader import Reader
 from tests.harness.databases import TestDatabase

@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from api.store.event_log import EventLog
-from api.store.lease import Lease
-from api.store.requests import Committed, Fence, Fenced
+from store.event_log import EventLog
+from store.lease import Lease
+from store.requests import Committed, Fence, Fenced
 from postgres.errors import DatabaseAway
 from tests.harness.making import append_to
 from tests.simulation.database.server import SILENCE_SECONDS, Weather

@@ -6,7 +6,7 @@ from typing import Any
 
 from psycopg.rows import dict_row
 
-from api.store.datastore import connect
+from store.datastore import connect
 from projections.projector import Projector
 from tests.harness.databases import TestDatabase
 from tests.simulation.judged.end import pages

@@ -11,7 +11,7 @@ from signal import SIGCONT, SIGKILL, SIGSTOP
 
 import httpx
 
-from api.store.lease import SCHEDULER
+from store.lease import SCHEDULER
 from tests.harness.asking import PLAIN
 from tests.harness.relay import Relay
 from tests.harness.sessions import owner_session

@@ -12,7 +12,7 @@ from functools import partial
 from itertools import groupby
 from typing import TypeVar
 
-from api.store.event_log import EventLog
+from store.event_log import EventLog
 from domain.events import Recorded
 from postgres.errors import DatabaseAway
 from replay.audit import Audit, Record

@@ -15,7 +15,7 @@ from random import Random
 from statistics import median
 from typing import Any
 
-from api.store.event_log import EventLog
+from store.event_log import EventLog
 from replay.generated_jobs import generate_jobs
 from replay.generated_lab import generate_lab
 from tests.harness.waiting import until

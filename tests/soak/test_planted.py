@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from api.store.event_log import EventLog
-from api.store.lease import SCHEDULER
-from api.store.requests import Append, Committed, Fence, Fenced, Outcome
+from store.event_log import EventLog
+from store.lease import SCHEDULER
+from store.requests import Append, Committed, Fence, Fenced, Outcome
 from domain.events import Basis, Change, Stamp
 from domain.system.events import SystemIdle
 from tests.harness.databases import TestDatabase

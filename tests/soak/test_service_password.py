@@ -8,7 +8,7 @@ from contextlib import closing
 import psycopg
 import pytest
 
-from api.store.datastore import connect
+from store.datastore import connect
 from tests.harness.databases import TestDatabase
 from tests.harness.running import Running, running
 from tests.harness.waiting import until

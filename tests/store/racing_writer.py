@@ -8,8 +8,8 @@ from __future__ import annotations
 import sys
 from contextlib import closing
 
-from api.store.event_log import EventLog
-from api.store.requests import Committed
+from store.event_log import EventLog
+from store.requests import Committed
 from tests.harness.making import append_to
 
 SUBJECT = "raced"

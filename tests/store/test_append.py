@@ -10,8 +10,8 @@ import psycopg
 import pytest
 from psycopg import sql
 
-from api.store.event_log import EventLog
-from api.store.requests import Append, Committed, Conflict
+from store.event_log import EventLog
+from store.requests import Append, Committed, Conflict
 from domain.system.events import SystemIdle
 from postgres.errors import DatabaseAway
 from tests.harness.making import append_to, change, positions, whole_log

@@ -5,8 +5,8 @@ from __future__ import annotations
 import psycopg
 import pytest
 
-from api.store.datastore import connect
-from api.store.event_log import EventLog
+from store.datastore import connect
+from store.event_log import EventLog
 from tests.harness.databases import TestDatabase
 from tests.harness.making import append_to
 from tests.harness.sessions import Owner

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import ExitStack
 
-from api.store.event_log import EventLog
+from store.event_log import EventLog
 from tests.harness.databases import TestDatabase
 from tests.harness.programs import hear, program, say
 from tests.store.racing_writer import SUBJECT

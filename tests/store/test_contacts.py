@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from api.store.contacts import GRAIN_SECONDS, Contacts
-from api.store.event_log import EventLog
+from store.contacts import GRAIN_SECONDS, Contacts
+from store.event_log import EventLog
 from tests.harness.sessions import Owner
 
 

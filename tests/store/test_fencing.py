@@ -9,10 +9,10 @@ from contextlib import closing, contextmanager
 import psycopg
 import pytest
 
-from api.store.datastore import connect
-from api.store.event_log import EventLog
-from api.store.lease import Lease
-from api.store.requests import Committed, Fence, Fenced
+from store.datastore import connect
+from store.event_log import EventLog
+from store.lease import Lease
+from store.requests import Committed, Fence, Fenced
 from tests.harness.databases import TestDatabase
 from tests.harness.making import append_to
 from tests.harness.sessions import Owner, end_sessions, lock_waiters, named, owner_session

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping
 
 import pytest
 
-from api.store.aggregates import Aggregates
-from api.store.event_log import EventLog
-from api.store.requests import Append
+from store.aggregates import Aggregates
+from store.event_log import EventLog
+from store.requests import Append
 from domain.events import Change, Decided, Event, Recorded
 from domain.gathered import members_after
 from domain.recipe.events import RecipeCancelled, RecipeNew, RecipeQueued, RecipeScheduled

@@ -12,10 +12,10 @@ from types import SimpleNamespace
 
 import pytest
 
-from api.store import group_commit
-from api.store.event_log import EventLog
-from api.store.group_commit import GATHER_SECONDS, GroupCommit
-from api.store.requests import Append, Committed, Conflict, Outcome
+from store import group_commit
+from store.event_log import EventLog
+from store.group_commit import GATHER_SECONDS, GroupCommit
+from store.requests import Append, Committed, Conflict, Outcome
 from domain.events import Change
 from domain.recipe.events import RecipeAborted
 from postgres.errors import DatabaseAway

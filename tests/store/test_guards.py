@@ -9,13 +9,13 @@ import psycopg
 import pytest
 
 from api.rest.resources.readiness import CHECKS, Look
-from api.store.datastore import connect
-from api.store.event_log import EventLog
-from api.store.lease import SCHEDULER, Lease
-from api.store.migrate import migrate
-from api.store.passwords import forget_hashes, hash_of, keep_hash
-from api.store.readiness import standing
-from api.store.requests import Append, Fence
+from store.datastore import connect
+from store.event_log import EventLog
+from store.lease import SCHEDULER, Lease
+from store.migrate import migrate
+from store.passwords import forget_hashes, hash_of, keep_hash
+from store.readiness import standing
+from store.requests import Append, Fence
 from domain.directory.events import UserPasswordSet, UserRemoved
 from domain.events import TOPICS, Change, Event, event
 from postgres.errors import DatabaseAway

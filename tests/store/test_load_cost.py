@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from api.store.event_log import EventLog
-from api.store.sql import SQL
+from store.event_log import EventLog
+from store.sql import SQL
 from tests.harness.bulk import Busy
 from tests.harness.databases import TestDatabase
 from tests.harness.sessions import owner_session

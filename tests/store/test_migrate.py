@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 from api.cli import main
-from api.store.migrate import ChangedMigration, Migration, migrate, migrations
+from store.migrate import ChangedMigration, Migration, migrate, migrations
 from tests.harness.databases import TestDatabase
 from tests.harness.sessions import Owner
 

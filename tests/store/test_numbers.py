@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 
 import pytest
 
-from api.store.event_log import EventLog
-from api.store.numbers import AHEAD, KEPT_SECONDS, Numbers
+from store.event_log import EventLog
+from store.numbers import AHEAD, KEPT_SECONDS, Numbers
 from domain.job.submission import Counts, Ids
 from postgres.errors import DatabaseAway
 from tests.harness.databases import TestDatabase

@@ -10,8 +10,8 @@ from dataclasses import astuple
 import psycopg
 import pytest
 
-from api.store.event_log import EventLog
-from api.store.reads import SQL, Read, record, select
+from store.event_log import EventLog
+from store.reads import SQL, Read, record, select
 from tests.harness.databases import TestDatabase
 from tests.harness.sessions import Owner, lock_waiters
 from tests.harness.waiting import until

@@ -6,8 +6,8 @@ import random
 
 import pytest
 
-from api.store.event_log import EventLog
-from api.store.selection import Selection
+from store.event_log import EventLog
+from store.selection import Selection
 from tests.harness.bulk import Busy
 from tests.harness.making import whole_log
 

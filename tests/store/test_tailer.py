@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from api.store import tailer as tailer_module
-from api.store.event_log import EventLog
-from api.store.tailer import Tailer
+from store import tailer as tailer_module
+from store.event_log import EventLog
+from store.tailer import Tailer
 from tests.harness.databases import TestDatabase
 from tests.harness.making import append_to
 from tests.harness.sessions import Owner, end_sessions, named

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from api.store.event_log import EventLog
-from api.store.mapper import EventMapper, Row
-from api.store.requests import Append
+from store.event_log import EventLog
+from store.mapper import EventMapper, Row
+from store.requests import Append
 from domain.events import TOPICS, Change, Event, UnknownTopic, UnknownVersion, event
 from tests.harness.making import STAMP, append_to
 from tests.harness.sessions import Owner

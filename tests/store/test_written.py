@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from api.store.event_log import EventLog
-from api.store.migrate import migrations
-from api.store.requests import Append, Committed, Conflict
-from api.store.written import unfinished_count
+from store.event_log import EventLog
+from store.migrate import migrations
+from store.requests import Append, Committed, Conflict
+from store.written import unfinished_count
 from domain.events import Change, Event, Stamp
 from domain.recipe.events import RecipeAborted, RecipeCompleted, RecipeQueued
 from tests.domain.recipe.made import recipe_new

@@ -7,8 +7,8 @@ import sys
 
 import pytest
 
-from api.store.migrate import migrations
-from api.store.migrated import NotMigrated, require_migrated
+from store.migrate import migrations
+from store.migrated import NotMigrated, require_migrated
 from tests.harness.databases import TestDatabase
 from tests.harness.running import Running, free_port
 from tests.harness.sessions import Owner

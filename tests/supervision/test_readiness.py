@@ -12,7 +12,7 @@ import httpx
 import pytest
 
 from api.rest.resources.readiness import CHECKS
-from api.store.lease import LEASE_SECONDS
+from store.lease import LEASE_SECONDS
 from tests.harness.asking import PLAIN
 from tests.harness.databases import TestDatabase
 from tests.harness.outage import away

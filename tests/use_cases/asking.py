@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any, TypeVar
 
 from api.services import Request, Services
-from api.store.requests import Append, committed
+from store.requests import Append, committed
 from domain.directory import events as directory
 from domain.events import Change, Event, Stamp
 from domain.system.events import SystemRegistered

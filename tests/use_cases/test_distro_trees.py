@@ -12,7 +12,7 @@ import orjson
 import pytest
 
 from api.intake import read_job
-from api.store.requests import Append
+from store.requests import Append
 from api.use_cases import choose_trees
 from api.use_cases.choose_trees import distro_trees, require_bounded
 from api.use_cases.submit_job import submit_job

@@ -7,7 +7,7 @@ from datetime import timedelta
 
 import pytest
 
-from api.store.event_log import EventLog
+from store.event_log import EventLog
 from api.use_cases.first_token import make_first_token
 from api.use_cases.passwords import set_password
 from api.use_cases.tokens import create_token, digest_of

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from api.services import Request
-from api.store.requests import Committed
+from store.requests import Committed
 from api.use_cases.change_document import change_lab_controller
 from api.use_cases.change_system import SystemChange, change_system
 from api.use_cases.move_system import move_system

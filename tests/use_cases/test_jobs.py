@@ -7,7 +7,7 @@ from dataclasses import replace
 import orjson
 import pytest
 
-from api.store.requests import Committed
+from store.requests import Committed
 from api.use_cases.cancel import cancel_job
 from api.use_cases.change_job import change_job
 from api.use_cases.submit_job import submit_job

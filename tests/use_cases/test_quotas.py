@@ -9,8 +9,8 @@ import orjson
 import pytest
 
 from api.quotas import QuotaLimits, Quotas
-from api.store.requests import Committed
-from api.store.written import unfinished_count, written
+from store.requests import Committed
+from store.written import unfinished_count, written
 from api.use_cases.cancel import cancel_job
 from api.use_cases.change_job import change_job
 from api.use_cases.log_in import log_in

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from api.services import Request
-from api.store.requests import Committed
+from store.requests import Committed
 from api.use_cases.change_system import SystemChange
 from api.use_cases.drafts import Item
 from api.use_cases.lab_updates import Released, Told, change_own_system, take_updates

@@ -7,8 +7,8 @@ from contextlib import closing
 from dataclasses import replace
 from itertools import groupby
 
-from api.store.event_log import EventLog
-from api.store.requests import Append, committed, new_command_id
+from store.event_log import EventLog
+from store.requests import Append, committed, new_command_id
 from domain.events import Change, Recorded, Stamp
 from tests.harness.databases import TestDatabase
 

@@ -7,7 +7,7 @@ from contextlib import closing
 import orjson
 import pytest
 
-from api.store.event_log import EventLog
+from store.event_log import EventLog
 from api.watching.message import shown
 from tests.harness.databases import TestDatabase
 from tests.harness.sessions import Owner

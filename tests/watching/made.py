@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from typing import cast
 
-from api.store.event_log import EventLog
-from api.store.selection import Selection
+from store.event_log import EventLog
+from store.selection import Selection
 from api.watching.broadcast import Broadcast
 from api.watching.message import Message
 from api.watching.watcher import Watcher

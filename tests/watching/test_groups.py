@@ -8,7 +8,7 @@ from typing import cast
 from hypothesis import given
 from hypothesis import strategies as st
 
-from api.store.selection import Selection
+from store.selection import Selection
 from api.watching.groups import Groups
 from api.watching.message import Message
 from api.watching.watcher import Watcher

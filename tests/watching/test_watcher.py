@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from api.store.selection import Selection
+from store.selection import Selection
 from api.watching import message, watcher
 from api.watching.recent import Recent
 from api.watching.watcher import PIECE_BYTES, PING_SECONDS, WRITE_SECONDS

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from api.store.event_log import EventLog
+from store.event_log import EventLog
 from domain.events import Recorded
 from domain.recipe.events import RecipeNew, RecipeQueued, RecipeScheduled
 from domain.system.events import SystemIdle, SystemPending, SystemScheduled

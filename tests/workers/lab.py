@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from api.store.event_log import EventLog
-from api.store.requests import Append
+from store.event_log import EventLog
+from store.requests import Append
 from domain.directory.events import DistroTreeRegistered, LabControllerRegistered
 from domain.events import Change, Event
 from domain.job.spec import JobSpec, RecipeSetSpec, RecipeSpec, TaskSpec

@@ -6,9 +6,9 @@ from contextlib import closing
 
 from psycopg import sql
 
-from api.store.datastore import connect
-from api.store.mapper import EventMapper
-from api.store.tailer import Tailer
+from store.datastore import connect
+from store.mapper import EventMapper
+from store.tailer import Tailer
 from projections.projector import Projector
 from tests.harness.sessions import Owner
 

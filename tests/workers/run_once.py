@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from api.store.event_log import EventLog
+from store.event_log import EventLog
 from tests.harness.waiting import until
 from tests.workers.conftest import Start
 from tests.workers.decisions import all_decided

@@ -7,7 +7,7 @@ from typing import cast
 
 import pytest
 
-from api.store.contacts import Contacts, Heard
+from store.contacts import Contacts, Heard
 from api.workers.clocks import DIFFER, MOVED, SETTLING_SECONDS
 from api.workers.consistency import ConsistencyLoop
 from domain.directory.events import LabControllerSilent

@@ -12,10 +12,10 @@ import pytest
 
 from api.metrics import counted
 from api.metrics.writer import CounterWriter
-from api.store.contacts import Contacts
-from api.store.counters import Counters, Series, series
-from api.store.event_log import EventLog
-from api.store.tailer import Tailer, TailerCounters
+from store.contacts import Contacts
+from store.counters import Counters, Series, series
+from store.event_log import EventLog
+from store.tailer import Tailer, TailerCounters
 from api.workers import projector
 from api.workers.consistency import ConsistencyLoop
 from api.workers.scheduler import Scheduler, SchedulerCounters, lease_for

@@ -15,7 +15,7 @@ from api.feed import Feed
 from api.rest.app import Lifespan, application
 from api.rest.middleware import gate
 from api.rest.resources import readiness
-from api.store.event_log import EventLog
+from store.event_log import EventLog
 from tests.harness.databases import TestDatabase
 from tests.harness.sessions import Owner
 from tests.harness.waiting import until

@@ -9,10 +9,10 @@ from datetime import UTC, datetime
 
 import pytest
 
-from api.store.event_log import EventLog
-from api.store.lease import SCHEDULER, Lease
-from api.store.readiness import standing
-from api.store.tailer import Tailer
+from store.event_log import EventLog
+from store.lease import SCHEDULER, Lease
+from store.readiness import standing
+from store.tailer import Tailer
 from api.workers import heartbeat
 from api.workers.heartbeat import Progress
 from api.workers.scheduler import Scheduler

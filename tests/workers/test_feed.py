@@ -10,9 +10,9 @@ import pytest
 
 from api import feed as module
 from api.feed import Feed
-from api.store.event_log import EventLog
-from api.store.requests import Append
-from api.store.tailer import Tailer
+from store.event_log import EventLog
+from store.requests import Append
+from store.tailer import Tailer
 from domain.directory.events import PoolRegistered
 from domain.events import Change
 from domain.job.events import JobChanged

@@ -11,9 +11,9 @@ import pytest
 
 from api.explaining import follower as following
 from api.explaining.follower import Follower
-from api.store.event_log import EventLog
-from api.store.lease import SCHEDULER
-from api.store.snapshots import Snapshots
+from store.event_log import EventLog
+from store.lease import SCHEDULER
+from store.snapshots import Snapshots
 from domain.scheduling.partition import Partition
 from tests.domain.scheduling.contents import all_known
 from tests.harness.databases import TestDatabase
@@ -33,7 +33,7 @@ def test_follower__any_position_in_any_order__knows_what_the_log_says_there(
     log: EventLog, start: Start, follower: Follower, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(following, "WORTH_A_SNAPSHOT", 5)
-    monkeypatch.setattr("api.store.snapshots.SPAN_EVENTS", 20)
+    monkeypatch.setattr("store.snapshots.SPAN_EVENTS", 20)
     run_once(log, start, jobs=3)
     kept = _knowing_up_to(log, log.end() // 2)
     for _ in Snapshots(log, SCHEDULER).saving(kept):

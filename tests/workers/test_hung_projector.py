@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import signal
 
-from api.store.event_log import EventLog
+from store.event_log import EventLog
 from tests.harness.databases import TestDatabase
 from tests.harness.sessions import Owner, lock_waiters, owner_session
 from tests.harness.waiting import until

@@ -7,7 +7,7 @@ import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from api.store.event_log import EventLog
+from store.event_log import EventLog
 from tests.harness.programs import Program, last_words
 from tests.harness.sessions import Owner
 from tests.harness.waiting import until

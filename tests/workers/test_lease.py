@@ -11,10 +11,10 @@ from contextlib import ExitStack, closing
 import psycopg
 import pytest
 
-from api.store.datastore import connect
-from api.store.event_log import EventLog
-from api.store.lease import Lease
-from api.store.requests import Fence
+from store.datastore import connect
+from store.event_log import EventLog
+from store.lease import Lease
+from store.requests import Fence
 from tests.harness.databases import TestDatabase
 from tests.harness.making import append_to
 from tests.harness.sessions import Owner

@@ -10,9 +10,9 @@ from datetime import UTC, datetime
 
 import pytest
 
-from api.store.event_log import EventLog
-from api.store.lease import SCHEDULER, Lease
-from api.store.tailer import Tailer
+from store.event_log import EventLog
+from store.lease import SCHEDULER, Lease
+from store.tailer import Tailer
 from api.workers import scheduler as scheduling
 from api.workers.scheduler import Scheduler
 from domain.scheduling.decide import decide

@@ -16,9 +16,9 @@ from typing import Any
 import pytest
 from psycopg import Cursor
 
-from api.store.datastore import connect
-from api.store.event_log import EventLog
-from api.store.tailer import Tailer, TailerCounters
+from store.datastore import connect
+from store.event_log import EventLog
+from store.tailer import Tailer, TailerCounters
 from api.workers import projector
 from api.workers.rebuild import check
 from domain.directory.events import PoolRegistered

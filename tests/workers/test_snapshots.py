@@ -6,10 +6,10 @@ from contextlib import closing
 
 import pytest
 
-from api.store.event_log import EventLog
-from api.store.lease import SCHEDULER
-from api.store.snapshots import Snapshots, code_version
-from api.store.sql import SQL
+from store.event_log import EventLog
+from store.lease import SCHEDULER
+from store.snapshots import Snapshots, code_version
+from store.sql import SQL
 from domain.scheduling.partition import Partition
 from tests.domain.scheduling.contents import all_known
 from tests.harness.databases import TestDatabase
@@ -111,8 +111,8 @@ def test_saving__by_one_that_was_stopped_meanwhile__the_newer_one_stays(log: Eve
 def test_saving__again_and_again__the_first_of_every_part_of_the_recent_past_stays(
     log: EventLog, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("api.store.snapshots.SPAN_EVENTS", 10)
-    monkeypatch.setattr("api.store.snapshots.REACH_EVENTS", 30)
+    monkeypatch.setattr("store.snapshots.SPAN_EVENTS", 10)
+    monkeypatch.setattr("store.snapshots.REACH_EVENTS", 30)
     snapshots, partition = Snapshots(log, SCHEDULER), Partition()
     equip(log, systems=40)
     for position in (2, 7, 12, 15, 23, 29, 31, 42, 45):

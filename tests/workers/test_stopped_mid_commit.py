@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from api.store.event_log import EventLog
+from store.event_log import EventLog
 from tests.harness.databases import TestDatabase
 from tests.harness.sessions import Owner, lock_waiters, owner_session
 from tests.harness.waiting import until

@@ -5,8 +5,8 @@ from __future__ import annotations
 from contextlib import closing
 from datetime import UTC, datetime
 
-from api.store.event_log import EventLog
-from api.store.tailer import Tailer
+from store.event_log import EventLog
+from store.tailer import Tailer
 from api.workers.scheduler import Scheduler, lease_for
 from domain.directory.events import LabControllerDisabled
 from tests.harness.databases import TestDatabase

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import signal
 
-from api.store.event_log import EventLog
-from api.store.lease import SCHEDULER
+from store.event_log import EventLog
+from store.lease import SCHEDULER
 from tests.harness.databases import TestDatabase
 from tests.harness.programs import last_words
 from tests.harness.sessions import Owner, lock_waiters, owner_session

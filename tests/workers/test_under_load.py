@@ -8,10 +8,10 @@ from datetime import UTC, datetime
 
 import pytest
 
-from api.store.contacts import Contacts
-from api.store.event_log import EventLog
-from api.store.requests import Append, Conflict, Outcome
-from api.store.tailer import Tailer
+from store.contacts import Contacts
+from store.event_log import EventLog
+from store.requests import Append, Conflict, Outcome
+from store.tailer import Tailer
 from api.workers import scheduler as scheduling
 from api.workers.consistency import ConsistencyLoop
 from api.workers.scheduler import Scheduler, lease_for

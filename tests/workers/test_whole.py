@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from api.store.datastore import connect
-from api.store.event_log import EventLog
-from api.store.migrate import migrate
+from store.datastore import connect
+from store.event_log import EventLog
+from store.migrate import migrate
 from domain.directory.events import PoolRegistered
 from projections.projector import Projector
 from tests.harness.databases import TestDatabase

@@ -10,8 +10,8 @@ from api.bench.outcome import Figures, Sizes
 from api.bench.settling import take_turn
 from api.bench.stand import Stand
 from api.bench.told import Told
-from api.store.lease import SCHEDULER
-from api.store.snapshots import Snapshots
+from store.lease import SCHEDULER
+from store.snapshots import Snapshots
 
 ENDED: Final = {"state": "aborted", "reason": "ended by the benchmark"}
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Any
 
-from api.store.mapper import EventMapper, Versioned
+from store.mapper import EventMapper, Versioned
 from api.workers.decided import ACTOR
 from domain.events import Basis, Change, Event, Stamp
 from domain.recipe.events import RecipeScheduled, RecipeWaiting

@@ -25,7 +25,7 @@ from api.rest.query import read_query
 from api.rest.routes import ROUTES, Route
 from api.services import Services
 from runtime.setting_values import Network
-from api.store.reads import Read, record
+from store.reads import Read, record
 from api.under_way import share_of
 from api.use_cases.tokens import digest_of
 from domain.directory.roles import AUDITOR, LAB_CONTROLLER

@@ -13,7 +13,7 @@ from api.rest.contract.inputs.jobs import Cancel
 from api.rest.idempotency import once
 from api.services import Request as Requested
 from api.services import Services
-from api.store.requests import Committed
+from store.requests import Committed
 from domain.errors import Unknown
 from domain.names import called
 from domain.roll_up import RESULT_ORDER

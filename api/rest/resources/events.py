@@ -20,7 +20,7 @@ from api.rest.contract.query_values import MAX_POSITION, whole
 from api.rest.middleware.principal import Principal, principal_of
 from api.rest.resources.watchers import Watchers
 from api.services import Services
-from api.store.selection import Selection
+from store.selection import Selection
 from api.under_way import share_of
 from api.use_cases.tokens import token_counts
 from api.watching.message import shown

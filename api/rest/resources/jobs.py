@@ -26,7 +26,7 @@ from api.rest.resources.job_bodies import door_of, read_job, shown
 from api.rest.resources.shapes import job_document, listed_job
 from api.services import Request as Requested
 from api.services import Services
-from api.store.requests import Committed
+from store.requests import Committed
 from api.use_cases.cancel import cancel_job
 from api.use_cases.change_job import change_job
 from api.use_cases.original import original_of

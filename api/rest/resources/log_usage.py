@@ -14,7 +14,7 @@ from api.rest.contract.answers.log import LogUsage as Answered
 from api.rest.contract.operation import operation
 from api.rest.middleware.principal import Principal, principal_of
 from api.services import Services
-from api.store.written import Written, written
+from store.written import Written, written
 from domain.directory.roles import SEES_ALL
 from domain.errors import NotPermitted
 

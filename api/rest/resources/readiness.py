@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from api.services import Services
-from api.store.lease import SCHEDULER
-from api.store.readiness import Standing, standing
+from store.lease import SCHEDULER
+from store.readiness import Standing, standing
 from postgres.errors import DatabaseAway
 
 MOST_LAG_EVENTS = 10_000

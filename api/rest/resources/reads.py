@@ -13,7 +13,7 @@ from api.rest.contract import queries
 from api.rest.contract.answers.log import ReadList
 from api.rest.contract.operation import operation
 from api.services import Services
-from api.store.reads import RecordedRead, select
+from store.reads import RecordedRead, select
 
 
 class Reads:

@@ -24,7 +24,7 @@ from api.rest.resources.progress import read_report
 from api.rest.resources.shapes import queued_recipe, ranked, recipe_document, seconds_document
 from api.services import Request as Requested
 from api.services import Services
-from api.store.requests import Committed
+from store.requests import Committed
 from api.use_cases.drafts import Item
 from api.use_cases.end_recipe import return_recipe
 from api.use_cases.report_progress import report_progress

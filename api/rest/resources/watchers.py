@@ -11,7 +11,7 @@ from api.headers import EVENT_STREAM, POSITION_HEADER
 from api.rest.middleware.principal import principal_of
 from api.rest.serving.worker import CONNECTION, Connection
 from api.services import Services
-from api.store.selection import Selection
+from store.selection import Selection
 
 RETRY_SECONDS = 5
 

@@ -14,7 +14,7 @@ from typing import IO
 
 from runtime.processes.garbage import nothing_collected
 from runtime.settings import Settings
-from api.store.log_part import LogPart
+from store.log_part import LogPart
 from api.workers.rebuilding.message import Done, Failed, Message, Reached, say
 from postgres.errors import AWAY
 from projections.rebuild.parts import Part

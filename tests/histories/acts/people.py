@@ -8,7 +8,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from api.services import Request, Services
-from api.store.requests import Append, Committed
+from store.requests import Append, Committed
 from api.use_cases.change_document import change_lab_controller
 from api.use_cases.change_system import SystemChange
 from api.use_cases.commit import append_of, commit_gathered, commit_named

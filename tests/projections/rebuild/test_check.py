@@ -9,8 +9,8 @@ from threading import Event as Flag
 
 import pytest
 
-from api.store.event_log import EventLog
-from api.store.migrate import migrations
+from store.event_log import EventLog
+from store.migrate import migrations
 from api.workers.rebuild import check
 from tests.harness.databases import TestDatabase
 from tests.harness.programs import program

@@ -9,7 +9,7 @@ from random import Random
 
 import pytest
 
-from api.store.event_log import EventLog
+from store.event_log import EventLog
 from api.workers.rebuild import rebuild
 from projections.rebuild.rebuild import AtWork
 from tests.harness.databases import TestDatabase

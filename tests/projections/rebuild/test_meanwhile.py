@@ -7,8 +7,8 @@ from threading import Event as Flag
 
 import pytest
 
-from api.store.datastore import connect
-from api.store.event_log import EventLog
+from store.datastore import connect
+from store.event_log import EventLog
 from api.workers.rebuild import rebuild
 from tests.harness.databases import TestDatabase
 from tests.harness.programs import program

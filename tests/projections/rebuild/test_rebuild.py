@@ -10,7 +10,7 @@ from threading import Event
 import psycopg
 import pytest
 
-from api.store.migrate import LOCK, Migration, migrate, migrations
+from store.migrate import LOCK, Migration, migrate, migrations
 from api.workers import rebuild as worker
 from api.workers.rebuild import check, rebuild
 from api.workers.rebuilding import steps

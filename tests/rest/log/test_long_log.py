@@ -12,7 +12,7 @@ import orjson
 import psycopg
 import pytest
 
-from api.store.sql import BOUNDED
+from store.sql import BOUNDED
 from tests.harness.long_log import BUSIEST_EVERY, RECIPES, LongLog, fill
 from tests.harness.pool import ServerPool
 from tests.harness.running import Running

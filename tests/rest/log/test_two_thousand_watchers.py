@@ -11,7 +11,7 @@ from contextlib import closing
 
 import pytest
 
-from api.store.event_log import EventLog
+from store.event_log import EventLog
 from tests.harness.bulk import SUBJECTS, Busy
 from tests.harness.pool import ServerPool
 from tests.harness.running import Running

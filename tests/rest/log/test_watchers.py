@@ -11,7 +11,7 @@ from contextlib import closing
 
 import pytest
 
-from api.store.event_log import EventLog
+from store.event_log import EventLog
 from api.watching.capacity import KEPT_FILES
 from tests.harness.bulk import Busy
 from tests.harness.pool import ServerPool

@@ -1,4 +1,4 @@
-"""The schema `log`: what `log.append` and the queries of `api/store/log.sql` promise."""
+"""The schema `log`: what `log.append` and the queries of `store/log.sql` promise."""
 
 from __future__ import annotations
 

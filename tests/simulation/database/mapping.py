@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from api.store.mapper import EventMapper, Row
+from store.mapper import EventMapper, Row
 from domain.events import Recorded
 
 

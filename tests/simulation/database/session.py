@@ -158,7 +158,7 @@ class Copy:
 
 
 class Datastore:
-    """In the place of `api.store.datastore.Datastore`: a pool that hands out dead sessions, too."""
+    """In the place of `store.datastore.Datastore`: a pool that hands out dead sessions, too."""
 
     schema, originator_id_type, lock_timeout = "log", "text", 0
 

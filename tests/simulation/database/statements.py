@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from api.store.sql import APPENDS, BOUNDED
-from api.store.sql import SQL as LOG
+from store.sql import APPENDS, BOUNDED
+from store.sql import SQL as LOG
 from projections.sql import SQL as READ
 
 if TYPE_CHECKING:

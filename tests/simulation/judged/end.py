@@ -7,8 +7,8 @@ from typing import Any
 
 import orjson
 
-from api.store.lease import SCHEDULER
-from api.store.snapshots import code_version
+from store.lease import SCHEDULER
+from store.snapshots import code_version
 from domain.events import Recorded
 from domain.recipe.lifecycle import FINISHED, UNPLACED
 from domain.recipe.state import Recipe

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from api.store.requests import Committed
+from store.requests import Committed
 from domain.events import Recorded
 from domain.job.events import JobSubmitted
 from domain.recipe.lifecycle import FINISHED

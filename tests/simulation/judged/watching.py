@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from api.store.mapper import EventMapper
+from store.mapper import EventMapper
 from domain.events import Recorded
 from replay.audit import Audit
 from replay.verify.decided import commits

@@ -20,8 +20,8 @@ from tests.simulation.machine.strands import RUNNING, Strand, current
 
 TIMED = (
     "api.feed",
-    "api.store.group_commit",
-    "api.store.tailer",
+    "store.group_commit",
+    "store.tailer",
     "api.use_cases.commit",
     "api.use_cases.report_progress",
     "api.workers.heartbeat",
@@ -32,9 +32,9 @@ TIMED = (
     "api.cli.lab.teller",
     "projections.advancing",
 )
-THREADED = ("api.feed", "api.store.group_commit", "api.workers.heartbeat")
-MAPPED = ("api.store.event_log", "api.workers.projector")
-CONNECTED = ("api.store.lease", "api.store.tailer", "api.workers.projector")
+THREADED = ("api.feed", "store.group_commit", "api.workers.heartbeat")
+MAPPED = ("store.event_log", "api.workers.projector")
+CONNECTED = ("store.lease", "store.tailer", "api.workers.projector")
 
 
 class Event:
@@ -141,9 +141,9 @@ def _table(loop: SimulatedLoop, connect: Any, datastore: Any, mapper: Any) -> di
         **{(module, "time"): clock for module in TIMED},
         **{(module, "threading"): threading for module in THREADED},
         **{(module, "connect"): connect for module in CONNECTED},
-        ("api.store.event_log", "Datastore"): datastore,
-        ("api.store.group_commit", "queue"): SimpleNamespace(SimpleQueue=SimpleQueue, Empty=queue.Empty),
-        ("api.store.requests", "uuid"): Numbers(),
+        ("store.event_log", "Datastore"): datastore,
+        ("store.group_commit", "queue"): SimpleNamespace(SimpleQueue=SimpleQueue, Empty=queue.Empty),
+        ("store.requests", "uuid"): Numbers(),
         ("api.feed", "asyncio"): Threadsafe(),
         # So that snapshots are made in a log of some hundred events.
         ("api.workers.keeping", "SNAPSHOT_EVENTS"): 100,

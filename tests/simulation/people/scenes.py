@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from api.store.event_log import EventLog
-from api.store.requests import Append, committed
+from store.event_log import EventLog
+from store.requests import Append, committed
 from domain.directory.changes import put
 from domain.directory.events import PoolAccessPolicyChanged
 from domain.events import Change, Decided, Stamp

@@ -10,11 +10,11 @@ from typing import Any
 
 from api.feed import Feed
 from api.services import Request, Services
-from api.store.aggregates import Aggregates
-from api.store.contacts import Contacts
-from api.store.event_log import EventLog
-from api.store.group_commit import GroupCommit
-from api.store.numbers import Numbers
+from store.aggregates import Aggregates
+from store.contacts import Contacts
+from store.event_log import EventLog
+from store.group_commit import GroupCommit
+from store.numbers import Numbers
 from domain.errors import LabledgerError
 from postgres.errors import DatabaseAway
 from tests.simulation.database.server import Server

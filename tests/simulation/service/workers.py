@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import datetime
 
-from api.store.contacts import Contacts
-from api.store.event_log import EventLog
-from api.store.lease import SCHEDULER
-from api.store.snapshots import Snapshots
-from api.store.tailer import Tailer, TailerCounters
+from store.contacts import Contacts
+from store.event_log import EventLog
+from store.lease import SCHEDULER
+from store.snapshots import Snapshots
+from store.tailer import Tailer, TailerCounters
 from api.workers import projector
 from api.workers.consistency import ConsistencyLoop
 from api.workers.scheduler import Scheduler, lease_for

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from api.store.event_log import EventLog
+from store.event_log import EventLog
 from tests.harness.making import whole_log
 from tests.harness.programs import Program, hear
 

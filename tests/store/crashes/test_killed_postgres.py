@@ -12,7 +12,7 @@ from contextlib import closing
 import psycopg
 import pytest
 
-from api.store.event_log import EventLog
+from store.event_log import EventLog
 from tests.harness.making import positions
 from tests.harness.programs import program
 from tests.harness.waiting import until

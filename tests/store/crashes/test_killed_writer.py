@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 import time
 
-from api.store.event_log import EventLog
+from store.event_log import EventLog
 from tests.harness.databases import TestDatabase
 from tests.harness.programs import program
 from tests.store.crashes.acknowledged import (

@@ -9,9 +9,9 @@ from __future__ import annotations
 import sys
 from contextlib import closing
 
-from api.store.event_log import EventLog
-from api.store.group_commit import GroupCommit
-from api.store.requests import Append
+from store.event_log import EventLog
+from store.group_commit import GroupCommit
+from store.requests import Append
 from tests.harness.making import append_to, positions
 
 

@@ -9,8 +9,8 @@ import sys
 
 from eventsourcing.postgres import PostgresApplicationRecorder
 
-from api.store.datastore import Datastore
-from api.store.recorder import Recorder
+from store.datastore import Datastore
+from store.recorder import Recorder
 from tests.store.faults.stores import Stock, stored
 
 EVENTS = 5_000

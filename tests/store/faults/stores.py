@@ -11,8 +11,8 @@ from eventsourcing.persistence import StoredEvent
 from eventsourcing.postgres import PostgresApplicationRecorder, PostgresDatastore
 from psycopg import conninfo
 
-from api.store.datastore import Datastore
-from api.store.recorder import Recorder
+from store.datastore import Datastore
+from store.recorder import Recorder
 from tests.harness.databases import TestDatabase
 
 Events = Sequence[StoredEvent]

@@ -7,8 +7,8 @@ from itertools import chain
 import pytest
 from eventsourcing.persistence import IntegrityError
 
-from api.store.recorder import Recorder, StoredAppend, rows_of
-from api.store.requests import Committed, Conflict
+from store.recorder import Recorder, StoredAppend, rows_of
+from store.requests import Committed, Conflict
 from tests.store.faults.stores import Events, Store, stored
 
 

@@ -7,8 +7,8 @@ from contextlib import AbstractContextManager
 
 import pytest
 
-from api.store import tailer
-from api.store.tailer import TailerCounters
+from store import tailer
+from store.tailer import TailerCounters
 from tests.harness.databases import TestDatabase
 from tests.store.faults.following import following, next_of
 from tests.store.faults.proxy import Proxy

@@ -17,9 +17,9 @@ from typing import Any
 import psycopg
 from psycopg.rows import tuple_row
 
-from api.store.datastore import connect
-from api.store.mapper import Row
-from api.store.sql import BOUNDED, PAGE_BYTES, SQL
+from store.datastore import connect
+from store.mapper import Row
+from store.sql import BOUNDED, PAGE_BYTES, SQL
 from postgres.errors import AWAY
 
 logger = logging.getLogger(__name__)

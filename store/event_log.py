@@ -12,12 +12,12 @@ from psycopg.errors import LockNotAvailable
 from psycopg.rows import tuple_row
 from psycopg_pool import PoolTimeout
 
-from api.store.datastore import Datastore
-from api.store.mapper import EventMapper
-from api.store.recorder import Recorder, StoredAppend, StoredRow
-from api.store.requests import Append, Committed, Outcome
-from api.store.selection import EVERYTHING, Selection, subjects_of
-from api.store.sql import BOUNDED, PAGE_BYTES, SQL
+from store.datastore import Datastore
+from store.mapper import EventMapper
+from store.recorder import Recorder, StoredAppend, StoredRow
+from store.requests import Append, Committed, Outcome
+from store.selection import EVERYTHING, Selection, subjects_of
+from store.sql import BOUNDED, PAGE_BYTES, SQL
 from domain.directory.accesses import FOLLOWED as OF_ACCESS
 from domain.directory.state import DIRECTORY_TOPICS
 from domain.events import Recorded

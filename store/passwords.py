@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from api.store.event_log import EventLog
+from store.event_log import EventLog
 from postgres.named_sql import named_queries
 
 SQL = named_queries(Path(__file__).with_name("passwords.sql"))

@@ -12,8 +12,8 @@ from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import dataclass
 
-from api.store.event_log import EventLog
-from api.store.requests import Append, Committed, Conflict, Fenced, Outcome
+from store.event_log import EventLog
+from store.requests import Append, Committed, Conflict, Fenced, Outcome
 from postgres.errors import DatabaseAway
 
 MAX_EVENTS = 5_000

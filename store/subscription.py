@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 from eventsourcing.persistence import ApplicationRecorder, Notification, Subscription
 
-from api.store.mapper import Row
-from api.store.tailer import Tailer
+from store.mapper import Row
+from store.tailer import Tailer
 
 
 class TailedSubscription(Subscription[ApplicationRecorder]):

@@ -6,7 +6,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Iterable
 
-from api.store.event_log import EventLog
+from store.event_log import EventLog
 from domain.events import Moment
 from domain.gathered import Gathered, neighbours
 from domain.subjects import State, evolve

@@ -9,7 +9,7 @@ from dataclasses import astuple, dataclass
 from datetime import datetime
 from pathlib import Path
 
-from api.store.event_log import EventLog
+from store.event_log import EventLog
 from postgres.named_sql import named_queries
 
 SQL = named_queries(Path(__file__).with_name("reads.sql"))

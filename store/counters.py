@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 import orjson
 
-from api.store.event_log import EventLog
-from api.store.sql import SQL
+from store.event_log import EventLog
+from store.sql import SQL
 
 
 class Series(NamedTuple):

@@ -10,9 +10,9 @@ from typing import Any
 import psycopg
 from psycopg.errors import InsufficientPrivilege
 
-from api.store.datastore import connect
-from api.store.requests import Fence
-from api.store.sql import SQL
+from store.datastore import connect
+from store.requests import Fence
+from store.sql import SQL
 from postgres.errors import AWAY
 
 logger = logging.getLogger(__name__)

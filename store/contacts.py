@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
-from api.store.event_log import EventLog
-from api.store.sql import SQL
+from store.event_log import EventLog
+from store.sql import SQL
 
 # A stored contact is at most this much older than the last one.
 GRAIN_SECONDS: Final = 5.0

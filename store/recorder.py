@@ -24,10 +24,10 @@ from eventsourcing.postgres import PostgresApplicationRecorder
 from eventsourcing.utils import retry
 from psycopg.rows import tuple_row
 
-from api.store.datastore import Datastore
-from api.store.requests import Committed, Conflict, Fence, Fenced, Outcome
-from api.store.sql import APPENDS
-from api.store.subscription import TailedSubscription
+from store.datastore import Datastore
+from store.requests import Committed, Conflict, Fence, Fenced, Outcome
+from store.sql import APPENDS
+from store.subscription import TailedSubscription
 from domain.job.submission import Original
 from domain.recipe.lifecycle import FINISHED
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import date
 
-from api.store.event_log import EventLog
-from api.store.sql import SQL
+from store.event_log import EventLog
+from store.sql import SQL
 
 
 @dataclass(frozen=True)

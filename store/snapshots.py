@@ -20,8 +20,8 @@ from typing import Final
 
 import orjson
 
-from api.store.event_log import EventLog
-from api.store.sql import SQL
+from store.event_log import EventLog
+from store.sql import SQL
 from domain.scheduling.partition import Partition
 from domain.scheduling.snapshot import Piece, pieces, restored
 

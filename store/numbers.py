@@ -6,7 +6,7 @@ import asyncio
 from collections import deque
 from typing import NamedTuple
 
-from api.store.event_log import EventLog
+from store.event_log import EventLog
 from domain.job.submission import Counts, Ids
 
 # Of several who ask together for jobs of one size, each asks again soon: so many times as many are taken.

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 
 from psycopg.rows import tuple_row
 
-from api.store.datastore import connect
-from api.store.mapper import EventMapper
-from api.store.sql import SQL
+from store.datastore import connect
+from store.mapper import EventMapper
+from store.sql import SQL
 from domain.events import Recorded
 
 # So many rows are in memory at once: they may be whole jobs.
