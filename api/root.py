@@ -30,8 +30,8 @@ from store.lease import SCHEDULER
 from store.migrated import require_migrated
 from store.snapshots import Snapshots
 from store.tailer import Tailer, TailerCounters
-from api.workers.consistency import ConsistencyLoop
-from api.workers.scheduler import Scheduler, lease_for
+from workers.consistency import ConsistencyLoop
+from workers.scheduler import Scheduler, lease_for
 from domain.errors import Fault
 from domain.scheduling.partition import Partition
 from postgres.errors import DatabaseAway
@@ -95,7 +95,7 @@ def http_application(settings: Settings) -> InFlight:
 
 
 def _services(settings: Settings, log: EventLog, appended: EventLog) -> Services:
-    from api.explaining.explainer import Explainer
+    from workers.explaining.explainer import Explainer
     from api.feed import Feed
     from api.quotas import QuotaLimits, Quotas
     from api.services import Bounds, Services
@@ -188,7 +188,7 @@ def _patiently_now(load: Callable[[], T], stopping: Callable[[], bool]) -> T | N
 
 def run_projector(settings: Settings) -> None:
     """The process of `labledger projector`; ends on SIGTERM."""
-    from api.workers import projector
+    from workers import projector
 
     url = needed(settings.database_url)
     stop = listening()

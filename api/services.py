@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from api.attempts import Attempts
-from api.explaining.explainer import Explainer
+from workers.explaining.explainer import Explainer
 from api.faulty_logins import FaultyLogins
 from api.feed import Feed
 from api.metrics.requests import RequestCounters

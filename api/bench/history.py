@@ -19,7 +19,7 @@ from api.bench.stand import Stand
 from api.bench.told import Told
 from store.requests import Append, committed, new_command_id
 from store.tailer import Tailer
-from api.workers.scheduler import Scheduler, lease_for
+from workers.scheduler import Scheduler, lease_for
 from domain.events import Change, Decided, Event, Stamp
 from domain.gathered import members_after
 from domain.recipe.state import Recipe

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from store.group_commit import CommitCounters
     from store.tailer import TailerCounters
     from api.watching.broadcast import WatchingCounters
-    from api.workers.projector import ProjectorCounters
-    from api.workers.scheduler import SchedulerCounters
+    from workers.projector import ProjectorCounters
+    from workers.scheduler import SchedulerCounters
     from domain.scheduling.timers import Findings
 
 

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import Final
 
-from api.workers.clocks import DOUBTS
+from workers.clocks import DOUBTS
 from domain.recipe.lifecycle import UNFINISHED
 from domain.scheduling.timers import Findings
 from domain.scheduling.triggers import LET_GO, NEW_JOB, PENDING_SYSTEM, TIMER, WAKE_UP

@@ -11,7 +11,7 @@ import falcon
 import orjson
 from falcon.asgi import Request, Response
 
-from api.explaining.explainer import ExplanationFailed
+from workers.explaining.explainer import ExplanationFailed
 from api.feed import NotReady
 from api.headers import PROBLEM
 from api.rest.context import request_id_of

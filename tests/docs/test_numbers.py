@@ -12,7 +12,7 @@ from api.bench import all_cases
 from api.bench.cases import submit as bench_submit
 from api.bench.limits import database as bench_database
 from api.client import inventory_file
-from api.explaining import explainer
+from workers.explaining import explainer
 from api.intake import limits
 from api.rest import routes
 from api.rest.contract import operation, query_values
@@ -25,7 +25,7 @@ from runtime.settings import Settings
 from store import contacts, sql
 from api.use_cases import choose_trees, log_in
 from api.watching import capacity, recent, watcher
-from api.workers import clocks
+from workers import clocks
 from domain.directory import passwords
 from domain.recipe import watchdog
 from domain.recipe_set import keeping, reports

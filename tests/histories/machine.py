@@ -10,7 +10,7 @@ from typing import Any
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 
-from api.workers import scheduler
+from workers import scheduler
 from domain.events import Decided
 from domain.scheduling.decide import decide
 from tests.domain.scheduling.contents import all_known

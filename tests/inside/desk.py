@@ -8,7 +8,7 @@ from datetime import datetime
 from store.lease import SCHEDULER
 from store.snapshots import Snapshots
 from store.tailer import Tailer
-from api.workers.scheduler import Scheduler, lease_for
+from workers.scheduler import Scheduler, lease_for
 from domain.scheduling.partition import Partition
 from tests.harness.waiting import until
 from tests.inside.interposed import InterposedLog

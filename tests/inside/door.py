@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Coroutine
 from datetime import datetime
 from typing import Any, TypeVar
 
-from api.explaining.explainer import Explainer
+from workers.explaining.explainer import Explainer
 from api.feed import Feed
 from api.services import Request, Services
 from store.aggregates import Aggregates

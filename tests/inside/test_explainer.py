@@ -9,7 +9,7 @@ import subprocess
 
 import pytest
 
-from api.explaining.explainer import Explainer, ExplanationFailed, StillReading
+from workers.explaining.explainer import Explainer, ExplanationFailed, StillReading
 
 NOWHERE = "postgresql://127.0.0.1:1/nothing"
 

@@ -8,8 +8,8 @@ from typing import cast
 import pytest
 
 from store.contacts import Contacts, Heard
-from api.workers.clocks import DIFFER, MOVED, SETTLING_SECONDS
-from api.workers.consistency import ConsistencyLoop
+from workers.clocks import DIFFER, MOVED, SETTLING_SECONDS
+from workers.consistency import ConsistencyLoop
 from domain.directory.events import LabControllerSilent
 from domain.recipe_set.messages import ReportInstalling, ReportTaskRunning
 from domain.scheduling.draft import Decision

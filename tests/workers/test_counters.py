@@ -16,9 +16,9 @@ from store.contacts import Contacts
 from store.counters import Counters, Series, series
 from store.event_log import EventLog
 from store.tailer import Tailer, TailerCounters
-from api.workers import projector
-from api.workers.consistency import ConsistencyLoop
-from api.workers.scheduler import Scheduler, SchedulerCounters, lease_for
+from workers import projector
+from workers.consistency import ConsistencyLoop
+from workers.scheduler import Scheduler, SchedulerCounters, lease_for
 from domain.scheduling.timers import Findings
 from postgres.errors import DatabaseAway
 from tests.harness.databases import TestDatabase

@@ -13,9 +13,9 @@ from store.event_log import EventLog
 from store.lease import SCHEDULER, Lease
 from store.readiness import standing
 from store.tailer import Tailer
-from api.workers import heartbeat
-from api.workers.heartbeat import Progress
-from api.workers.scheduler import Scheduler
+from workers import heartbeat
+from workers.heartbeat import Progress
+from workers.scheduler import Scheduler
 from tests.harness.databases import TestDatabase
 from tests.harness.sessions import Owner
 from tests.harness.waiting import until

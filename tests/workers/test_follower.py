@@ -9,8 +9,8 @@ from contextlib import closing
 
 import pytest
 
-from api.explaining import follower as following
-from api.explaining.follower import Follower
+from workers.explaining import follower as following
+from workers.explaining.follower import Follower
 from store.event_log import EventLog
 from store.lease import SCHEDULER
 from store.snapshots import Snapshots

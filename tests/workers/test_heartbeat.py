@@ -9,8 +9,8 @@ from contextlib import contextmanager
 
 import pytest
 
-from api.workers import heartbeat
-from api.workers.heartbeat import Heartbeat, Progress
+from workers import heartbeat
+from workers.heartbeat import Heartbeat, Progress
 from tests.harness.waiting import until
 
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from api.workers import keeping
-from api.workers.keeping import CALM_SNAPSHOT_SECONDS, SNAPSHOT_EVENTS, Keeping
+from workers import keeping
+from workers.keeping import CALM_SNAPSHOT_SECONDS, SNAPSHOT_EVENTS, Keeping
 from domain.scheduling.partition import Partition
 from postgres.errors import DatabaseAway
 

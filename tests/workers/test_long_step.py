@@ -13,8 +13,8 @@ import pytest
 from store.event_log import EventLog
 from store.lease import SCHEDULER, Lease
 from store.tailer import Tailer
-from api.workers import scheduler as scheduling
-from api.workers.scheduler import Scheduler
+from workers import scheduler as scheduling
+from workers.scheduler import Scheduler
 from domain.scheduling.decide import decide
 from tests.harness.databases import TestDatabase
 from tests.harness.waiting import until

@@ -19,8 +19,8 @@ from psycopg import Cursor
 from store.datastore import connect
 from store.event_log import EventLog
 from store.tailer import Tailer, TailerCounters
-from api.workers import projector
-from api.workers.rebuild import check
+from workers import projector
+from workers.rebuild import check
 from domain.directory.events import PoolRegistered
 from domain.events import Recorded
 from projections.projector import Projector

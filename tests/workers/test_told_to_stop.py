@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 from store.event_log import EventLog
 from store.tailer import Tailer
-from api.workers.scheduler import Scheduler, lease_for
+from workers.scheduler import Scheduler, lease_for
 from domain.directory.events import LabControllerDisabled
 from tests.harness.databases import TestDatabase
 from tests.harness.making import whole_log

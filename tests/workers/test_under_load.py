@@ -12,9 +12,9 @@ from store.contacts import Contacts
 from store.event_log import EventLog
 from store.requests import Append, Conflict, Outcome
 from store.tailer import Tailer
-from api.workers import scheduler as scheduling
-from api.workers.consistency import ConsistencyLoop
-from api.workers.scheduler import Scheduler, lease_for
+from workers import scheduler as scheduling
+from workers.consistency import ConsistencyLoop
+from workers.scheduler import Scheduler, lease_for
 from domain.directory.events import LabControllerSilent
 from tests.harness.databases import TestDatabase
 from tests.harness.making import whole_log

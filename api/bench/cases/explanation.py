@@ -17,7 +17,7 @@ from api.bench.settling import settle
 from api.bench.stand import Stand, peak_mb
 from api.bench.told import Told
 
-EXPLAINS = b"api.explaining.part"
+EXPLAINS = b"workers.explaining.part"
 # However long they take.
 LEAST = 5
 

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from store.mapper import EventMapper, Versioned
-from api.workers.decided import ACTOR
+from workers.decided import ACTOR
 from domain.events import Basis, Change, Event, Stamp
 from domain.recipe.events import RecipeScheduled, RecipeWaiting
 from domain.scheduling.decide import POLICY_VERSION

@@ -49,7 +49,7 @@ def rebuild(check: bool, data: str | None, as_json: bool) -> None:
 
 
 def _swap(output: Output, url: str) -> None:
-    from api.workers.rebuild import rebuild
+    from workers.rebuild import rebuild
 
     with told_by_a_bar() as told:
         position = rebuild(url, told)
@@ -59,7 +59,7 @@ def _swap(output: Output, url: str) -> None:
 
 
 def _check(output: Output, url: str) -> None:
-    from api.workers.rebuild import check
+    from workers.rebuild import check
 
     with told_by_a_bar() as told:
         position, found = check(url, told, SHOWN_OF_A_TABLE)

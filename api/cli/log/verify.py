@@ -24,7 +24,7 @@ def verify(until: int | None, data: str | None, as_json: bool) -> None:
     """
     from runtime.embedded.running import database_url
     from runtime.settings import Settings
-    from api.verification.verify import verify as verified
+    from workers.verification.verify import verify as verified
 
     url = database_url(Settings.read(data=data))
     with told_by_a_bar("verifying") as told:

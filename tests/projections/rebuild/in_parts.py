@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from api.cli import main
-from api.workers import rebuild
-from api.workers.rebuilding import steps
+from workers import rebuild
+from workers.rebuilding import steps
 
 if __name__ == "__main__":
     rebuild.FEW_EVENTS = 0

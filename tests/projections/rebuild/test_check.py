@@ -11,7 +11,7 @@ import pytest
 
 from store.event_log import EventLog
 from store.migrate import migrations
-from api.workers.rebuild import check
+from workers.rebuild import check
 from tests.harness.databases import TestDatabase
 from tests.harness.programs import program
 from tests.harness.sessions import Owner

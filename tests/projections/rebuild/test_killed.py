@@ -10,7 +10,7 @@ from random import Random
 import pytest
 
 from store.event_log import EventLog
-from api.workers.rebuild import rebuild
+from workers.rebuild import rebuild
 from projections.rebuild.rebuild import AtWork
 from tests.harness.databases import TestDatabase
 from tests.harness.programs import Program, program

@@ -9,7 +9,7 @@ import pytest
 
 from store.datastore import connect
 from store.event_log import EventLog
-from api.workers.rebuild import rebuild
+from workers.rebuild import rebuild
 from tests.harness.databases import TestDatabase
 from tests.harness.programs import program
 from tests.harness.sessions import Owner

@@ -11,10 +11,10 @@ import psycopg
 import pytest
 
 from store.migrate import LOCK, Migration, migrate, migrations
-from api.workers import rebuild as worker
-from api.workers.rebuild import check, rebuild
-from api.workers.rebuilding import steps
-from api.workers.rebuilding.processes import PartFailed, Process
+from workers import rebuild as worker
+from workers.rebuild import check, rebuild
+from workers.rebuilding import steps
+from workers.rebuilding.processes import PartFailed, Process
 from domain.events import Recorded
 from postgres.errors import AWAY
 from projections.rebuild import rebuild as fresh_ones

@@ -24,17 +24,17 @@ TIMED = (
     "store.tailer",
     "api.use_cases.commit",
     "api.use_cases.report_progress",
-    "api.workers.heartbeat",
-    "api.workers.keeping",
-    "api.workers.projector",
-    "api.workers.scheduler",
+    "workers.heartbeat",
+    "workers.keeping",
+    "workers.projector",
+    "workers.scheduler",
     "api.cli.lab.agent",
     "api.cli.lab.teller",
     "projections.advancing",
 )
-THREADED = ("api.feed", "store.group_commit", "api.workers.heartbeat")
-MAPPED = ("store.event_log", "api.workers.projector")
-CONNECTED = ("store.lease", "store.tailer", "api.workers.projector")
+THREADED = ("api.feed", "store.group_commit", "workers.heartbeat")
+MAPPED = ("store.event_log", "workers.projector")
+CONNECTED = ("store.lease", "store.tailer", "workers.projector")
 
 
 class Event:
@@ -146,7 +146,7 @@ def _table(loop: SimulatedLoop, connect: Any, datastore: Any, mapper: Any) -> di
         ("store.requests", "uuid"): Numbers(),
         ("api.feed", "asyncio"): Threadsafe(),
         # So that snapshots are made in a log of some hundred events.
-        ("api.workers.keeping", "SNAPSHOT_EVENTS"): 100,
+        ("workers.keeping", "SNAPSHOT_EVENTS"): 100,
         **{(module, "EventMapper"): mapper for module in MAPPED},
         ("api.feed", "os"): own_end,
         # What is simulated takes rows as they are.

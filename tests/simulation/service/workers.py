@@ -10,9 +10,9 @@ from store.event_log import EventLog
 from store.lease import SCHEDULER
 from store.snapshots import Snapshots
 from store.tailer import Tailer, TailerCounters
-from api.workers import projector
-from api.workers.consistency import ConsistencyLoop
-from api.workers.scheduler import Scheduler, lease_for
+from workers import projector
+from workers.consistency import ConsistencyLoop
+from workers.scheduler import Scheduler, lease_for
 from domain.scheduling.partition import Partition
 from postgres.errors import DatabaseAway
 from tests.simulation.machine.strands import Process, current

@@ -15,7 +15,7 @@ import orjson
 from runtime.settings import variable
 from store.datastore import probe
 from store.event_log import EventLog
-from api.verification.kind import AUDIT, DECISIONS
+from workers.verification.kind import AUDIT, DECISIONS
 from domain.errors import LabledgerError
 
 
@@ -66,7 +66,7 @@ def verify(url: str, told: Told, until: int | None = None) -> dict[str, Any]:
 def _started(url: str, end: int, asked: Asked) -> subprocess.Popen[bytes]:
     """It ends with its standard output: nobody has to look after it. Ctrl-C reaches only who started it."""
     environment = {**os.environ, variable("database_url"): url, "PYTHONHASHSEED": asked.hash_seed}
-    command = [sys.executable, "-m", "api.verification.part", asked.name, str(end)]
+    command = [sys.executable, "-m", "workers.verification.part", asked.name, str(end)]
     return subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, start_new_session=True)
 
 

@@ -1,4 +1,4 @@
-"""The process that explains: `python -m api.explaining.part`, with the URL in its environment.
+"""The process that explains: `python -m workers.explaining.part`, with the URL in its environment.
 
 A question is a line of JSON, and so is its answer: `{"answer": …}`, or `{"refused": [error, message]}` with
 the name of an error of ours. It ends with its standard input, or when nobody has asked for long.
@@ -13,8 +13,8 @@ from typing import Any, BinaryIO
 
 import orjson
 
-from api.explaining.answers import ANSWERS
-from api.explaining.follower import Follower
+from workers.explaining.answers import ANSWERS
+from workers.explaining.follower import Follower
 from runtime.processes.garbage import spare_what_lasts
 from runtime.settings import variable
 from domain.errors import LabledgerError

@@ -7,8 +7,8 @@ from dataclasses import asdict
 from itertools import islice
 from typing import Any, Final
 
-from api.explaining.follower import Follower
-from api.explaining.priorities import add_changes
+from workers.explaining.follower import Follower
+from workers.explaining.priorities import add_changes
 from domain.errors import Unknown
 from domain.events import Moment, Recorded
 from domain.names import called

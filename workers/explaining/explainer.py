@@ -86,7 +86,7 @@ class Explainer:
     def _running(self) -> subprocess.Popen[bytes]:
         if self._process is None or self._process.poll() is not None:
             self._process = subprocess.Popen(
-                [sys.executable, "-m", "api.explaining.part"],
+                [sys.executable, "-m", "workers.explaining.part"],
                 env={**os.environ, variable("database_url"): self._url},
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,

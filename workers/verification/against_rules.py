@@ -6,7 +6,7 @@ from collections import Counter
 from typing import Any
 
 from store.mapper import Row
-from api.verification.kind import SHOWN
+from workers.verification.kind import SHOWN
 from replay.audit import Audit, Commit, Violation, commits, from_row
 
 

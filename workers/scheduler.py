@@ -20,10 +20,10 @@ from store.mapper import Row
 from store.requests import Committed, Conflict, Fence, Fenced
 from store.snapshots import Snapshots
 from store.tailer import Tailer
-from api.workers.consistency import ConsistencyLoop
-from api.workers.decided import append_of
-from api.workers.heartbeat import Heartbeat, Progress
-from api.workers.keeping import Keeping
+from workers.consistency import ConsistencyLoop
+from workers.decided import append_of
+from workers.heartbeat import Heartbeat, Progress
+from workers.keeping import Keeping
 from domain.events import Basis
 from domain.scheduling.decide import POLICY_VERSION, decide
 from domain.scheduling.draft import Decision

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from itertools import pairwise
 from typing import Any
 
-from api.explaining.follower import Follower
+from workers.explaining.follower import Follower
 from domain.events import Recorded
 from domain.recipe_set.events import RecipeSetPriorityChanged, RecipeSetSubmitted
 from domain.scheduling.partition import Partition

@@ -1,4 +1,4 @@
-"""One part, as a process: `python -m api.verification.part NAME END`, with the URL in its environment.
+"""One part, as a process: `python -m workers.verification.part NAME END`, with the URL in its environment.
 
 How texts hash is fixed when a process starts, so whoever wants it otherwise needs another process.
 """
@@ -17,10 +17,10 @@ from runtime.processes.garbage import nothing_collected
 from runtime.processes.stop_request import StopRequest, listening
 from runtime.settings import Settings
 from store.mapper import Row
-from api.verification.against_rules import AgainstRules
-from api.verification.kind import AUDIT, DECISIONS, Part
-from api.verification.made_again import MadeAgain
-from api.verification.reading import pages
+from workers.verification.against_rules import AgainstRules
+from workers.verification.kind import AUDIT, DECISIONS, Part
+from workers.verification.made_again import MadeAgain
+from workers.verification.reading import pages
 
 PARTS: dict[str, Callable[[], Part]] = {DECISIONS: MadeAgain, AUDIT: AgainstRules}
 

@@ -8,7 +8,7 @@ from contextlib import closing, contextmanager
 from store.mapper import EventMapper
 from store.migrate import LOCK, migrations
 from store.tailer import Tailer
-from api.workers.rebuilding.processes import fill
+from workers.rebuilding.processes import fill
 from domain.events import Recorded
 from postgres.errors import AWAY, away
 from projections.rebuild.differences import Difference

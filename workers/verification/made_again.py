@@ -7,7 +7,7 @@ from dataclasses import asdict
 from typing import Any
 
 from store.mapper import EventMapper, Row
-from api.verification.kind import SHOWN
+from workers.verification.kind import SHOWN
 from domain.events import Event, Recorded, shown_of
 from domain.scheduling.not_folded import NOT_FOLDED
 from replay.verify.decided import Decided

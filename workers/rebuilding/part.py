@@ -1,4 +1,4 @@
-"""One part, as a process: `python -m api.workers.rebuilding.part NAME`, with the URL in its environment.
+"""One part, as a process: `python -m workers.rebuilding.part NAME`, with the URL in its environment.
 
 It is told positions, a line each, and folds up to them; at the end of its input it says what is true now.
 """
@@ -15,7 +15,7 @@ from typing import IO
 from runtime.processes.garbage import nothing_collected
 from runtime.settings import Settings
 from store.log_part import LogPart
-from api.workers.rebuilding.message import Done, Failed, Message, Reached, say
+from workers.rebuilding.message import Done, Failed, Message, Reached, say
 from postgres.errors import AWAY
 from projections.rebuild.parts import Part
 

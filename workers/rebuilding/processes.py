@@ -9,8 +9,8 @@ from collections.abc import Callable, Generator, Iterator
 from contextlib import ExitStack, suppress
 
 from runtime.settings import variable
-from api.workers.rebuilding.message import Done, Failed, Reached, said
-from api.workers.rebuilding.steps import Steps
+from workers.rebuilding.message import Done, Failed, Reached, said
+from workers.rebuilding.steps import Steps
 from domain.errors import LabledgerError
 from postgres.binary_copy import Copied
 from postgres.errors import DatabaseAway
@@ -23,7 +23,7 @@ class Process:
 
     def __init__(self, url: str, name: str, stack: ExitStack) -> None:
         environment = {**os.environ, variable("database_url"): url}
-        command = [sys.executable, "-m", "api.workers.rebuilding.part", name]
+        command = [sys.executable, "-m", "workers.rebuilding.part", name]
         process = subprocess.Popen(command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         assert process.stdin is not None and process.stdout is not None, "they were asked for"
         self._in, self._out = process.stdin, process.stdout
