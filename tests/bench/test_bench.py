@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from api.bench import run
-from api.bench.cases.full_lab import LABS
-from api.bench.latencies import in_milliseconds, percentile
-from api.bench.outcome import Sizes
+from bench import run
+from bench.cases.full_lab import LABS
+from bench.latencies import in_milliseconds, percentile
+from bench.outcome import Sizes
 from replay.generated_jobs import Fitting
 from replay.generated_lab import generate_lab
 from replay.generated_queue import all_at_work, generate_filters, generate_sets

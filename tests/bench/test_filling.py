@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import orjson
 
-from api.bench.jobs import JobReader
-from api.bench.limits.rows import EVENTS_OF_A_GRANT, of_grants
+from bench.jobs import JobReader
+from bench.limits.rows import EVENTS_OF_A_GRANT, of_grants
 from store.mapper import EventMapper
 from domain.directory.state import Directory
 

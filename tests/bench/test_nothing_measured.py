@@ -9,12 +9,12 @@ from unittest.mock import MagicMock
 
 import pytest
 
-from api.bench.cases import change, explanation, multihost, query, submit
-from api.bench.holding import Holding
-from api.bench.measured import Span
-from api.bench.outcome import Sizes
-from api.bench.told import nobody
-from api.bench.wire import Refused
+from bench.cases import change, explanation, multihost, query, submit
+from bench.holding import Holding
+from bench.measured import Span
+from bench.outcome import Sizes
+from bench.told import nobody
+from bench.wire import Refused
 
 SIZES = Sizes(10, 10, 10, None, 50, 1, 1)
 

@@ -8,12 +8,12 @@ from dataclasses import replace
 import pytest
 from click.testing import CliRunner
 
-from api.bench.cases import saturated
-from api.bench.cases.full_lab import fill
-from api.bench.outcome import Outcome, Sizes
-from api.bench.run import CASES
-from api.bench.stand import stand
-from api.bench.told import nobody
+from bench.cases import saturated
+from bench.cases.full_lab import fill
+from bench.outcome import Outcome, Sizes
+from bench.run import CASES
+from bench.stand import stand
+from bench.told import nobody
 from api.cli import main
 from domain.access.policy import policy_of
 from domain.directory.events import PoolAccessPolicyChanged

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from api.bench.all_cases import run_all
-from api.bench.cases.pending import TooSmall
-from api.bench.outcome import Sizes
+from bench.all_cases import run_all
+from bench.cases.pending import TooSmall
+from bench.outcome import Sizes
 from api.cli.service.bench import bench
 
 SIZES = Sizes(systems=200, queued=1_000, filters=50, sets=None, rate=50, seconds=3, seed=1)

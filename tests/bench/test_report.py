@@ -9,15 +9,15 @@ from xml.etree import ElementTree
 
 import pytest
 
-from api.bench import room
-from api.bench.all_cases import RUNS, Together, run_all
-from api.bench.holding import holding_of
-from api.bench.outcome import Outcome, Sizes
-from api.bench.picture import SHOWN
-from api.bench.report import MISSED, REACHED, page
-from api.bench.room import NoRoom, require_room
-from api.bench.run import CASES
-from api.bench.targets import EVENTS, FILTERS, QUEUED, SYSTEMS
+from bench import room
+from bench.all_cases import RUNS, Together, run_all
+from bench.holding import holding_of
+from bench.outcome import Outcome, Sizes
+from bench.picture import SHOWN
+from bench.report import MISSED, REACHED, page
+from bench.room import NoRoom, require_room
+from bench.run import CASES
+from bench.targets import EVENTS, FILTERS, QUEUED, SYSTEMS
 from api.cli.service.bench import CASES as OFFERED
 from api.cli.service.bench_table import show
 

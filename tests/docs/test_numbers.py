@@ -8,9 +8,9 @@ from functools import cache
 import pytest
 
 from api import attempts, faulty_logins, parsing
-from api.bench import all_cases
-from api.bench.cases import submit as bench_submit
-from api.bench.limits import database as bench_database
+from bench import all_cases
+from bench.cases import submit as bench_submit
+from bench.limits import database as bench_database
 from api.client import inventory_file
 from workers.explaining import explainer
 from api.intake import limits

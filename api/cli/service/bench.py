@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 if TYPE_CHECKING:
-    from api.bench.outcome import Outcome, Sizes
-    from api.bench.told import Told
+    from bench.outcome import Outcome, Sizes
+    from bench.told import Told
 
 
 # Named here too, so that nothing of the benchmark is loaded for the help of other commands.
@@ -81,7 +81,7 @@ def bench(case: str, as_json: bool, folder: Path | None, **sizes: Any) -> None:
 
     `all` measures every case, at three depths of the queue where that matters, and writes a report.
     """
-    from api.bench.outcome import Sizes
+    from bench.outcome import Sizes
 
     if folder is not None and case != ALL:
         raise click.BadOptionUsage("--report", "--report goes with `bench all`: one case writes none.")
@@ -105,11 +105,11 @@ def bench(case: str, as_json: bool, folder: Path | None, **sizes: Any) -> None:
 
 def _measured(case: str, sizes: Sizes, folder: Path, told: Told) -> list[Outcome]:
     if case == ALL:
-        from api.bench.all_cases import run_all
+        from bench.all_cases import run_all
 
         return run_all(sizes, folder, told)
-    from api.bench.room import require_room
-    from api.bench.run import CASES, run
+    from bench.room import require_room
+    from bench.run import CASES, run
 
     require_room(sizes)
     CASES[case].require(sizes)

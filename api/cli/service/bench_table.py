@@ -5,8 +5,8 @@ from __future__ import annotations
 from rich.console import Console
 from rich.table import Table
 
-from api.bench.outcome import Figures, Outcome
-from api.bench.targets import TARGETS, are_said_of
+from bench.outcome import Figures, Outcome
+from bench.targets import TARGETS, are_said_of
 
 
 def show(outcome: Outcome) -> None:

@@ -1,0 +1,35 @@
+"""A Falcon that does nothing, under the very server of the API: `python -m bench.limits.bare`."""
+
+from __future__ import annotations
+
+import falcon
+from falcon.asgi import App, Request, Response
+
+from runtime.processes.logs import set_up_logging
+from api.rest.serving.in_flight import InFlight
+from api.rest.serving.server import Server
+from runtime.settings import SERVE, Settings
+
+
+class Bare:
+    async def on_post(self, req: Request, resp: Response) -> None:
+        """Takes a body and answers with a few bytes, as every write does."""
+        body = await req.stream.read()
+        resp.status = falcon.HTTP_201
+        resp.media = {"bytes": len(body)}
+
+
+def application() -> InFlight:
+    app = App()
+    app.add_route("/", Bare())
+    return InFlight(app, lambda: None)
+
+
+def main() -> None:
+    settings = Settings.read()
+    set_up_logging(settings, SERVE)
+    Server(settings, application).run()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,62 @@
+"""Whether a machine has room for what is to be measured: said before it begins, not by the kernel."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from bench.outcome import Sizes
+from runtime.embedded.home import ELSEWHERE
+from domain.errors import LabledgerError
+
+# What processes and PostgreSQL need before there is anything to do.
+BASE_MB = 800
+# Of a recipe that waits: in the scheduler, in the benchmark, and in the log and read models on disk.
+MEMORY_KB_OF_A_RECIPE = 12
+DISK_KB_OF_A_RECIPE = 12
+DISK_KB_OF_AN_EVENT = 1.5
+MEMORY_KB_OF_A_SYSTEM = 40
+
+
+def require_room(sizes: Sizes) -> None:
+    """Raises NoRoom, which says what is missing and how it would fit."""
+    short = [*_short_of_memory(sizes), *_short_of_disk(sizes)]
+    if short:
+        raise NoRoom(f"{'; '.join(short)}. Smaller sizes need less: --queued, --systems, --events")
+
+
+def _short_of_memory(sizes: Sizes) -> Iterator[str]:
+    needed = BASE_MB + (sizes.queued * MEMORY_KB_OF_A_RECIPE + sizes.systems * MEMORY_KB_OF_A_SYSTEM) / 1024
+    available = _available_mb()
+    if available is not None and available < needed:
+        yield f"about {needed:,.0f} MB of memory are needed, {available:,.0f} MB are available"
+
+
+def _short_of_disk(sizes: Sizes) -> Iterator[str]:
+    kilobytes = max(sizes.queued * DISK_KB_OF_A_RECIPE, sizes.events * DISK_KB_OF_AN_EVENT)
+    needed = BASE_MB + kilobytes / 1024
+    for folder in _places():
+        free = shutil.disk_usage(folder).free / 1024**2
+        if free < needed:
+            yield f"about {needed:,.0f} MB of disk are needed, {free:,.0f} MB are free in {folder}"
+
+
+def _places() -> list[Path]:
+    """Where a database of its own may come to lie."""
+    places = {Path(tempfile.gettempdir()), next(p for p in (ELSEWHERE, *ELSEWHERE.parents) if p.exists())}
+    return sorted(places)
+
+
+def _available_mb() -> float | None:
+    """None where the kernel does not say."""
+    try:
+        lines = Path("/proc/meminfo").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        return None
+    return next((int(line.split()[1]) / 1024 for line in lines if line.startswith("MemAvailable:")), None)
+
+
+class NoRoom(LabledgerError):
+    """The machine has no room for this."""

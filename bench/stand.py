@@ -1,0 +1,138 @@
+"""Labledger on a PostgreSQL of its own, in a folder that goes away: its processes, one by one."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, closing, contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, Final
+
+import httpx
+
+from api import root
+from bench.interruption import ended_cleanly, undisturbed
+from api.client import Client
+from runtime.embedded.database import EmbeddedDatabase
+from runtime.embedded.environment import forget_libpq
+from runtime.embedded.ports import any_free
+from runtime.processes.programs import program
+from runtime.processes.supervisor import end, spawn
+from runtime.settings import Settings
+from store.event_log import EventLog
+from domain.errors import LabledgerError
+
+READY_SECONDS = 120.0
+STOP_SECONDS = 30.0
+HOST = "127.0.0.1"
+# On loopback there is no proxy, and nobody's certificate: to read those of the whole world takes long.
+DIRECTLY: Final[Mapping[str, Any]] = {"trust_env": False, "verify": False}
+
+
+@dataclass
+class Stand:
+    """`settings` are those of the services; `token` is an admin's."""
+
+    settings: Settings
+    owner_url: str
+    token: str
+    log: EventLog
+    _processes: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict)
+
+    @property
+    def url(self) -> str:
+        assert self.settings.url is not None
+        return self.settings.url
+
+    @property
+    def database_url(self) -> str:
+        return root.needed(self.settings.database_url)
+
+    def start(self, *services: str) -> None:
+        for name in services:
+            self._processes[name] = spawn(program(name, self.settings))
+        if "serve" in self._processes:
+            self.wait_ready()
+
+    def start_module(self, module: str, *arguments: str) -> None:
+        """A program of the benchmark, which asks the API as the admin."""
+        told = program(module, replace(self.settings, token=self.token))
+        self._processes[module] = spawn(replace(told, argv=[sys.executable, "-m", module, *arguments]))
+
+    def command(self, *words: str) -> Any:
+        """What a command of ours that works on the database as its owner answers, as JSON."""
+        told = program(" ".join([*words, "--json"]), replace(self.settings, database_url=self.owner_url))
+        done = subprocess.run(told.argv, env=told.env, capture_output=True, text=True, check=False)
+        if done.returncode:
+            raise CommandFailed(f"labledger {' '.join(words)}: {done.stderr or done.stdout}")
+        return json.loads(done.stdout)
+
+    def peak_mb(self, service: str) -> float:
+        return peak_mb(self._processes[service].pid)
+
+    def stop(self, *services: str) -> None:
+        for name in services:
+            end(self._processes.pop(name), STOP_SECONDS, name)
+
+    def stop_all(self) -> None:
+        self.stop(*reversed(self._processes))
+
+    def client(self) -> Client:
+        return Client(self.url, self.token)
+
+    def wait_ready(self) -> None:
+        deadline = time.monotonic() + READY_SECONDS
+        while not self._is_alive():
+            if time.monotonic() > deadline:
+                raise TimeoutError("the API does not answer")
+            time.sleep(0.1)
+
+    def _is_alive(self) -> bool:
+        try:
+            return httpx.get(f"{self.url}/healthz", timeout=5, **DIRECTLY).status_code == httpx.codes.OK
+        except httpx.TransportError:
+            return False
+
+
+def peak_mb(pid: int) -> float:
+    """The most memory a process ever had."""
+    status = Path(f"/proc/{pid}/status").read_text(encoding="utf-8")
+    (line,) = (line for line in status.splitlines() if line.startswith("VmHWM:"))
+    return int(line.split()[1]) / 1024
+
+
+@contextmanager
+def stand() -> Iterator[Stand]:
+    """Nothing runs yet but the database. Whatever ends this, nothing of it is left."""
+    forget_libpq()
+    with ended_cleanly(), TemporaryDirectory(prefix="labledger-bench-") as folder, ExitStack() as stack:
+        settings = Settings(data=Path(folder) / "data", log_level="warning", access_log=False)
+        database = EmbeddedDatabase(settings.data)
+        stack.callback(database.remove)
+        stack.callback(undisturbed)
+        owner = database.start(settings)
+        root.migrate(owner)
+        token = root.first_admin_token(owner)
+        assert token is not None, "the log is new"
+        port = any_free(HOST)
+        # One token asks for everybody here.
+        of_services = replace(
+            database.for_services(owner),
+            owner_database_url=None,
+            port=port,
+            url=f"http://{HOST}:{port}",
+            requests_per_second=0,
+        )
+        log = stack.enter_context(closing(EventLog(root.needed(of_services.database_url))))
+        made = Stand(of_services, root.needed(owner.database_url), token, log)
+        stack.callback(made.stop_all)
+        yield made
+
+
+class CommandFailed(LabledgerError):
+    """A command that is measured has failed."""

@@ -1,0 +1,135 @@
+"""A whole `labledger up`, which starts again what dies; and which of its processes is which."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import ExitStack, closing, contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import IO
+
+import httpx
+
+from bench.interruption import ended_cleanly, undisturbed
+from bench.settling import wait_until
+from bench.stand import DIRECTLY, HOST, READY_SECONDS, STOP_SECONDS, Stand
+from api.client.connection_file import Connection
+from runtime.embedded.cluster import Cluster
+from runtime.embedded.environment import forget_libpq
+from runtime.embedded.ports import any_free
+from runtime.processes.programs import program
+from runtime.processes.supervisor import end, spawn
+from runtime.settings import Settings
+from store.event_log import EventLog
+
+API, API_WORKER, SCHEDULER, POSTGRESQL = "api", "api_worker", "scheduler", "postgresql"
+
+
+@dataclass
+class Whole(Stand):
+    """All services run from the beginning, and nobody but `up` starts or stops them."""
+
+    up: int = 0
+
+    def start(self, *services: str) -> None:
+        """They run."""
+
+    def stop(self, *services: str) -> None:
+        """They go on."""
+
+    def kill(self, part: str) -> None:
+        """As the kernel would: nothing of it has a chance to say goodbye. Returns when it is gone."""
+        pid = self._pid(part)
+        os.kill(pid, signal.SIGKILL)
+        wait_until(lambda: _parent(pid) is None, f"{part} does not die", STOP_SECONDS)
+
+    def _pid(self, part: str) -> int:
+        if part == POSTGRESQL:
+            pid = Cluster(self.settings.data / "postgresql").pid
+            assert pid is not None, "it runs"
+            return pid
+        if part == API_WORKER:
+            return _child(self._pid(API), "")
+        return _child(self.up, " serve" if part == API else f" {part}")
+
+
+@contextmanager
+def whole() -> Iterator[Stand]:
+    """Filled as any stand; whatever ends this, nothing of it is left."""
+    forget_libpq()
+    with ended_cleanly(), TemporaryDirectory(prefix="labledger-bench-") as folder, ExitStack() as stack:
+        data = Path(folder) / "data"
+        cluster = Cluster(data / "postgresql")
+        stack.callback(cluster.remove)
+        port = any_free(HOST)
+        settings = Settings(data=data, port=port, requests_per_second=0, log_level="error", access_log=False)
+        said = stack.enter_context(_told_of_a_failure(Path(folder) / "up.log"))
+        process = spawn(program("up", settings), heard=said)
+        stack.callback(end, process, STOP_SECONDS, "up")
+        stack.callback(undisturbed)
+        url = f"http://{HOST}:{port}"
+        wait_until(lambda: _is_ready(url, process), "`labledger up` does not get ready", READY_SECONDS)
+        owner_url = cluster.start().owner_url
+        connection = Connection.load(replace(settings, url=url))
+        assert connection.token is not None, "`up` has just made it"
+        log = stack.enter_context(closing(EventLog(owner_url)))
+        of_services = replace(settings, url=url, database_url=owner_url)
+        yield Whole(of_services, owner_url, connection.token, log, up=process.pid)
+
+
+@contextmanager
+def _told_of_a_failure(file: Path) -> Iterator[IO[bytes]]:
+    """What goes there is nobody's news as long as all is well: that processes die is what is measured."""
+    with file.open("wb") as said:
+        try:
+            yield said
+        except Exception:
+            sys.stderr.write(file.read_text(encoding="utf-8", errors="replace"))
+            raise
+
+
+def _is_ready(url: str, process: subprocess.Popen[bytes]) -> bool:
+    if process.poll() is not None:
+        raise RuntimeError("`labledger up` has ended")
+    try:
+        return httpx.get(f"{url}/readyz", timeout=5, **DIRECTLY).status_code == httpx.codes.OK
+    except httpx.TransportError:
+        return False
+
+
+def _child(parent: int, ending: str) -> int:
+    """The process that has this parent, and a command line with this ending. Of several the eldest: spares
+    are younger.
+    """
+    pids = [int(entry.name) for entry in Path("/proc").iterdir() if entry.name.isdigit()]
+    return min((pid for pid in pids if _parent(pid) == parent and _command(pid).endswith(ending)), key=_begun)
+
+
+def _begun(pid: int) -> int:
+    return int(_stat(pid)[19])
+
+
+def _parent(pid: int) -> int | None:
+    """None for one that is gone, or only waits for its parent to take notice."""
+    try:
+        state, parent = _stat(pid)[:2]
+    except (OSError, ValueError):
+        return None
+    return None if state == "Z" else int(parent)
+
+
+def _stat(pid: int) -> list[str]:
+    """What the kernel tells of a process, after its name."""
+    return Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[-1].split()
+
+
+def _command(pid: int) -> str:
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode().strip()
+    except OSError:
+        return ""
