@@ -23,5 +23,5 @@ def program(command: str, settings: Settings) -> Program:
     others = {name: value for name, value in inherited.items() if name not in known}
     # On the terminal of `up` the requests of its own simulated lab would bury all else.
     told = replace(settings, owner_database_url=None, access_log=bool(settings.access_log)).environment()
-    argv = [sys.executable, "-m", "api.cli", *command.split()]
+    argv = [sys.executable, "-m", "cli", *command.split()]
     return Program(command, argv, {**others, **told}, spared=command in SPARED)

@@ -47,7 +47,7 @@ def limits_known(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def typed(case: str) -> dict[str, Any]:
     """As people have it measured, limits and all."""
-    command = [sys.executable, "-m", "api.cli", "bench", case, "--json", *SMALL]
+    command = [sys.executable, "-m", "cli", "bench", case, "--json", *SMALL]
     kept = {name: value for name, value in os.environ.items() if not name.startswith("LABLEDGER_")}
     done = subprocess.run(command, env=kept, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr

@@ -30,7 +30,7 @@ def begun(folder: Path) -> list[int]:
 @pytest.mark.parametrize("how", [pytest.param(signal.SIGINT, marks=pytest.mark.soak), signal.SIGTERM])
 def test_bench__interrupted__nothing_is_left(tmp_path: Path, how: signal.Signals) -> None:
     kept = {name: value for name, value in os.environ.items() if not name.startswith("LABLEDGER_")}
-    command = [sys.executable, "-m", "api.cli", "bench", "saturated", "--systems", "40"]
+    command = [sys.executable, "-m", "cli", "bench", "saturated", "--systems", "40"]
     process = subprocess.Popen(command, env={**kept, "TMPDIR": str(tmp_path)}, stderr=subprocess.DEVNULL)
     deadline = time.monotonic() + PATIENCE_SECONDS
     while not (processes := begun(tmp_path)):

@@ -14,7 +14,7 @@ from bench.outcome import Outcome, Sizes
 from bench.run import CASES
 from bench.stand import stand
 from bench.told import nobody
-from api.cli import main
+from cli import main
 from domain.access.policy import policy_of
 from domain.directory.events import PoolAccessPolicyChanged
 from domain.job.events import JobSubmitted

@@ -11,7 +11,7 @@ from click.testing import CliRunner
 from bench.all_cases import run_all
 from bench.cases.pending import TooSmall
 from bench.outcome import Sizes
-from api.cli.service.bench import bench
+from cli.service.bench import bench
 
 SIZES = Sizes(systems=200, queued=1_000, filters=50, sets=None, rate=50, seconds=3, seed=1)
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from api.cli import main
+from cli import main
 from tests.cli.loopback import Server, serving
 from tests.harness.pool import ServerPool
 from tests.harness.running import SAMPLES, Running, running

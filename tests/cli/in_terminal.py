@@ -66,7 +66,7 @@ def terminal(*arguments: str, environment: Mapping[str, str], columns: int = 80)
     if pid == 0:
         told = {**environment, "TERM": "xterm", "PYTHONUNBUFFERED": "1"}
         told.pop("COLUMNS", None)
-        os.execve(sys.executable, [sys.executable, "-m", "api.cli", *arguments], told)
+        os.execve(sys.executable, [sys.executable, "-m", "cli", *arguments], told)
     ioctl(descriptor, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
     made = Terminal(pid, descriptor)
     try:

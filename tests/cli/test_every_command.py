@@ -12,7 +12,7 @@ import click
 import pytest
 from click.testing import Result
 
-from api.cli import main
+from cli import main
 from api.client import Patience
 from api.client.transport import Manner
 from tests.harness.pool import ServerPool

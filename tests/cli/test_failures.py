@@ -153,7 +153,7 @@ def test_unforeseen__traceback__only_where_it_is_asked_for(
     def broken(*_: object, **__: object) -> None:
         raise RuntimeError("who would have thought")
 
-    monkeypatch.setattr("api.cli.remote.connect", broken)
+    monkeypatch.setattr("cli.remote.connect", broken)
     result = run("queue", env={"LABLEDGER_TRACEBACK": told})
     assert result.exit_code == 1
     assert isinstance(result.exception, RuntimeError) == raised

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 from click.testing import Result
 
-from api.cli.jobs.sample import SAMPLES
+from cli.jobs.sample import SAMPLES
 from tests.harness.running import SAMPLES as FILES
 
 Run = Callable[..., Result]

@@ -45,11 +45,11 @@ class Demo:
     def _make_program(self) -> None:
         script = self._folder / "bin" / "labledger"
         script.parent.mkdir()
-        script.write_text(f'#!/bin/sh\nPYTHONPATH={TOP} exec {sys.executable} -m api.cli "$@"\n', "utf-8")
+        script.write_text(f'#!/bin/sh\nPYTHONPATH={TOP} exec {sys.executable} -m cli "$@"\n', "utf-8")
         script.chmod(0o755)
 
     def start(self) -> None:
-        command = [sys.executable, "-m", "api.cli", "up", "--demo", "--data", str(self._data), "--port", "0"]
+        command = [sys.executable, "-m", "cli", "up", "--demo", "--data", str(self._data), "--port", "0"]
         with self._printed.open("wb") as out:
             self._up = subprocess.Popen(
                 command, cwd=TOP, stdout=out, stderr=out, stdin=subprocess.DEVNULL, env=self._environment()

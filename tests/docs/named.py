@@ -10,7 +10,7 @@ from pathlib import Path
 
 import click
 
-from api.cli import main
+from cli import main
 from tests.docs.page import TOP
 
 CODE = re.compile(r"```.*?```|`[^`\n]+`", re.DOTALL)

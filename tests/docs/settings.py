@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from api.cli import main
+from cli import main
 from runtime.setting_values import written
 from runtime.settings import COMMANDS, Settings, flag, variable
 

@@ -62,5 +62,5 @@ def test_faults__of_a_command__name_what_is_not_there(words: str, missing: list[
 
 
 def test_is_there__paths_that_are_and_are_not__are_told_apart() -> None:
-    assert is_there("api/cli/") and is_there("likeness.py") and is_there("docs/how-to/audit.md")
+    assert is_there("cli/") and is_there("likeness.py") and is_there("docs/how-to/audit.md")
     assert not is_there("api/nosuch.py") and not is_there("keness.py")

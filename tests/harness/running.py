@@ -20,7 +20,7 @@ import httpx
 from click.testing import CliRunner
 
 from api import root
-from api.cli import main
+from cli import main
 from tests.harness.asking import PLAIN
 from tests.harness.contract import Contract
 from tests.harness.databases import TestDatabase
@@ -62,7 +62,7 @@ class Running:
         return int(self.url.rpartition(":")[2])
 
     def start(self, *arguments: str, name: str | None = None) -> subprocess.Popen[bytes]:
-        command = [sys.executable, "-m", "api.cli", *arguments]
+        command = [sys.executable, "-m", "cli", *arguments]
         if arguments[0] == "serve":
             command += ["--port", str(self.port)]
         process = subprocess.Popen(command, env=self.environment, stdin=subprocess.DEVNULL)
@@ -135,7 +135,7 @@ class Running:
 
     def labledger(self, *arguments: str, status: int = 0) -> str:
         """What the command prints. Fails when it exits otherwise than expected."""
-        command = [sys.executable, "-m", "api.cli", *arguments]
+        command = [sys.executable, "-m", "cli", *arguments]
         done = subprocess.run(
             command,
             env=self.environment,

@@ -66,4 +66,4 @@ def _processes_naming(text: str) -> list[str]:
 
 
 def _services(data: str) -> list[str]:
-    return [line for line in _processes_naming(data) if "api.cli" in line]
+    return [line for line in _processes_naming(data) if "cli" in line]

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from tests.harness.waiting import until
 
-LABLEDGER = [sys.executable, "-m", "api.cli"]
+LABLEDGER = [sys.executable, "-m", "cli"]
 START_SECONDS = 120.0
 
 

@@ -10,7 +10,7 @@ from functools import partial
 from hashlib import sha256
 from typing import Any
 
-from api.cli.lab.agent import LabAgent
+from cli.lab.agent import LabAgent
 from domain.events import Recorded
 from tests.simulation.database.mapping import SharedMapper
 from tests.simulation.database.server import Server

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
-from api.cli import main
-from api.cli.lab import agent
-from api.cli.lab.link import LabLink
+from cli import main
+from cli.lab import agent
+from cli.lab.link import LabLink
 from replay.steps import Step
 
 

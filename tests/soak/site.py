@@ -109,7 +109,7 @@ class Site:
 
     def labledger(self, *arguments: str) -> subprocess.CompletedProcess[str]:
         """A command on the first machine, without anybody in between."""
-        command = [sys.executable, "-m", "api.cli", *arguments]
+        command = [sys.executable, "-m", "cli", *arguments]
         told = {"LABLEDGER_URL": self.first.url, "LABLEDGER_TOKEN": self.token}
         told["LABLEDGER_OWNER_DATABASE_URL"] = self.owner_url
         return subprocess.run(

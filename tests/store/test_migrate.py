@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from api.cli import main
+from cli import main
 from store.migrate import ChangedMigration, Migration, migrate, migrations
 from tests.harness.databases import TestDatabase
 from tests.harness.sessions import Owner

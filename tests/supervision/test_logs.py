@@ -94,7 +94,7 @@ def test_process__no_terminal__writes_nothing_but_json_to_standard_error(
     command: str, database: TestDatabase
 ) -> None:
     with program(
-        "api.cli", command, LABLEDGER_DATABASE_URL=database.service_url, LABLEDGER_PORT="0"
+        "cli", command, LABLEDGER_DATABASE_URL=database.service_url, LABLEDGER_PORT="0"
     ) as process:
         first = json.loads(first_line(process))
         process.terminate()
@@ -107,7 +107,7 @@ def test_process__no_terminal__writes_nothing_but_json_to_standard_error(
 def test_process__ended_by_a_fault__says_so_in_its_log(database: TestDatabase) -> None:
     with owner_session(database.owner_url) as owner:
         owner.execute(OF_NO_KNOWN_TOPIC)
-    with program("api.cli", "projector", LABLEDGER_DATABASE_URL=database.service_url) as process:
+    with program("cli", "projector", LABLEDGER_DATABASE_URL=database.service_url) as process:
         _, err = process.communicate(timeout=20)
     last = json.loads(err.splitlines()[-1])
     assert process.returncode == 1

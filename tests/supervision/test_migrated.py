@@ -30,7 +30,7 @@ def test_service__database_not_migrated__refuses_to_start_and_says_what_to_run(
 ) -> None:
     environment = Running(old, f"http://127.0.0.1:{free_port()}", "").environment
     port = ["--port", environment["LABLEDGER_URL"].rpartition(":")[2]] if process == "serve" else []
-    command = [sys.executable, "-m", "api.cli", process, *port]
+    command = [sys.executable, "-m", "cli", process, *port]
     ended = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120, check=False)
     assert ended.returncode != 0
     assert MESSAGE in ended.stderr

@@ -59,7 +59,7 @@ def test_service__its_command__is_one_with_flags_that_it_has(path: Path) -> None
     assert program == INSTALLED
     assert path.stem == f"labledger-{process}"
     shown = subprocess.run(
-        [sys.executable, "-m", "api.cli", process, *flags, "--help"],
+        [sys.executable, "-m", "cli", process, *flags, "--help"],
         capture_output=True,
         text=True,
         check=True,

@@ -13,7 +13,7 @@ from tests.harness.databases import TestDatabase
 
 def run(database: TestDatabase, *arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-m", "api.cli", "replay", "verify", *arguments],
+        [sys.executable, "-m", "cli", "replay", "verify", *arguments],
         env={**os.environ, "LABLEDGER_DATABASE_URL": database.service_url},
         capture_output=True,
         text=True,

@@ -29,7 +29,7 @@ def test_verify__interrupted_while_its_parts_begin__reaches_it_alone_and_nothing
     database: TestDatabase,
 ) -> None:
     process = subprocess.Popen(
-        [sys.executable, "-m", "api.cli", "replay", "verify"],
+        [sys.executable, "-m", "cli", "replay", "verify"],
         env={**os.environ, "LABLEDGER_DATABASE_URL": database.service_url},
         stderr=subprocess.PIPE,
         text=True,

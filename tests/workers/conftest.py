@@ -20,5 +20,5 @@ def start(database: TestDatabase) -> Iterator[Start]:
     """
     with ExitStack() as stack:
         yield lambda command, **settings: stack.enter_context(
-            program("api.cli", command, LABLEDGER_DATABASE_URL=database.service_url, **settings)
+            program("cli", command, LABLEDGER_DATABASE_URL=database.service_url, **settings)
         )

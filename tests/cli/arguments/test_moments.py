@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from api.cli.arguments.moments import moment, span
-from api.cli.terminal.wording import clock
+from cli.arguments.moments import moment, span
+from cli.terminal.wording import clock
 
 NOW = datetime(2026, 11, 21, 10, 30, tzinfo=UTC)
 

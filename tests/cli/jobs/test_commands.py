@@ -77,7 +77,7 @@ def test_flag__of_a_whole_number__tells_its_bounds(run: Run) -> None:
 )
 def test_start__no_command_talks_yet__nothing_heavy_is_imported(arguments: list[str]) -> None:
     """Start-up is felt at every call."""
-    script = f"import sys, api.cli; api.cli.main({arguments}, standalone_mode=False); print(*sys.modules)"
+    script = f"import sys, cli; cli.main({arguments}, standalone_mode=False); print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     loaded = set(done.stdout.splitlines()[-1].split())
     assert not loaded & {"rich", "httpx", "falcon", "psycopg", "pydantic", "lxml"}

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from click.testing import Result
 
-from api.cli.jobs.submit import content_type
+from cli.jobs.submit import content_type
 from api.client import Client
 from tests.cli.loopback import Answer, Asked, Server, sent_events
 

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 from click.testing import Result
 
-from api.cli.lab import agent as lab_agent
-from api.cli.service import demo
+from cli.lab import agent as lab_agent
+from cli.service import demo
 from api.client.connection_file import Connection
 from tests.cli.loopback import Answer, Asked, Server
 

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from click.testing import Result
 
-from api.cli.lab import agent as lab_agent
+from cli.lab import agent as lab_agent
 from tests.cli.lab.lab_server import LAB, LabServer, provision
 from tests.cli.loopback import HANG_UP, Answer, Asked, Server
 from tests.harness.waiting import until
@@ -151,7 +151,7 @@ def test_simulate__interrupted__ends_without_a_word_too_many(server: Server, tmp
     LabServer(server, provision(5, 12))
     environment = {"LABLEDGER_URL": server.url, "LABLEDGER_TOKEN": "ll_test", "LABLEDGER_DATA": str(tmp_path)}
     process = subprocess.Popen(
-        [sys.executable, "-m", "api.cli", "lab", "simulate"],
+        [sys.executable, "-m", "cli", "lab", "simulate"],
         env=environment,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

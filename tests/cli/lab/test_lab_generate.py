@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 from click.testing import Result
 
-from api.cli.lab.board import Board
+from cli.lab.board import Board
 from tests.cli.loopback import Answer, Asked, Server
 
 Run = Callable[..., Result]

@@ -6,7 +6,7 @@ import psycopg.errors
 import pytest
 from click.testing import CliRunner, Result
 
-from api.cli import main
+from cli import main
 from runtime.embedded.ports import any_free
 from projections.rebuild.rebuild import Rebuild
 from tests.harness.databases import TestDatabase

@@ -38,7 +38,7 @@ def ask(shell: str, environment: dict[str, str], *words: str) -> list[str]:
     line = " ".join(("labledger", *words))
     asked = {"_LABLEDGER_COMPLETE": f"{shell}_complete", "COMP_WORDS": line, "COMP_CWORD": cursor}
     done = subprocess.run(
-        [sys.executable, "-m", "api.cli"],
+        [sys.executable, "-m", "cli"],
         env=environment | asked,
         stdin=subprocess.DEVNULL,
         capture_output=True,
@@ -76,10 +76,10 @@ def test_complete__no_server__offers_what_is_known_without_one(
 
 
 def test_complete__commands__imports_none_of_them() -> None:
-    script = "import sys; from api.cli import main; import click.shell_completion as s;"
+    script = "import sys; from cli import main; import click.shell_completion as s;"
     script += "s.BashComplete(main, {}, 'labledger', 'X').get_completions([], 's'); print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
-    assert not {"api.cli.jobs.submit", "api.cli.service.services", "httpx", "rich"} & set(done.stdout.split())
+    assert not {"cli.jobs.submit", "cli.service.services", "httpx", "rich"} & set(done.stdout.split())
 
 
 def test_complete__names_and_ids__are_asked_of_the_server(server: Server, complete: Complete) -> None:
@@ -153,7 +153,7 @@ def test_completion__in_bash__completes_what_was_typed(run: Run, tmp_path: Path)
     folder = tmp_path / "bin"
     folder.mkdir()
     labledger = folder / "labledger"
-    labledger.write_text(f'#!/bin/sh\nexec {sys.executable} -m api.cli "$@"\n', encoding="utf-8")
+    labledger.write_text(f'#!/bin/sh\nexec {sys.executable} -m cli "$@"\n', encoding="utf-8")
     labledger.chmod(0o755)
     environment = {**os.environ, "PATH": f"{folder}:{os.environ['PATH']}"}
     done = subprocess.run(

@@ -8,7 +8,7 @@ from typing import Any
 import click
 import pytest
 
-from api.cli.service.until_ready import Lines, Patience, until_ready
+from cli.service.until_ready import Lines, Patience, until_ready
 from runtime.processes.supervisor import Supervisor
 from runtime.settings import Settings
 from tests.cli.loopback import Answer, Server

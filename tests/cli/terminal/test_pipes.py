@@ -16,7 +16,7 @@ UNREAD = 141
 
 def ended(*arguments: str, environment: Mapping[str, str] | None = None) -> tuple[int, str]:
     """The exit status of a command of which nobody reads anything, and what it says beside its answer."""
-    command = [sys.executable, "-m", "api.cli", *arguments]
+    command = [sys.executable, "-m", "cli", *arguments]
     with subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment
     ) as process:

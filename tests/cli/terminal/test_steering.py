@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 from click.testing import Result
 
-from api.cli.terminal.output import Output, xml
+from cli.terminal.output import Output, xml
 
 STEERING = "\x9b2J\u202egpj.exe\u2066\u2028\x7f"
 

@@ -10,12 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
 
-from api.cli.lists.jobs import JOBS, QUEUE
-from api.cli.lists.listing import Listing
-from api.cli.lists.systems import IDLE, LAB_CONTROLLERS, SYSTEMS
-from api.cli.terminal.fitting import GAP, Need, kept
-from api.cli.terminal.states import STYLES, style_of
-from api.cli.terminal.tables import Column, Rows
+from cli.lists.jobs import JOBS, QUEUE
+from cli.lists.listing import Listing
+from cli.lists.systems import IDLE, LAB_CONTROLLERS, SYSTEMS
+from cli.terminal.fitting import GAP, Need, kept
+from cli.terminal.states import STYLES, style_of
+from cli.terminal.tables import Column, Rows
 from domain.command.lifecycle import COMMAND
 from domain.priority import Priority
 from domain.recipe.lifecycle import RECIPE, TASK

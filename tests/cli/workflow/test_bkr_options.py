@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from click.testing import Result
 
-from api.cli.workflow import host_filters
-from api.cli.workflow.command import workflow
-from api.cli.workflow.not_here import DONE_ANYWAY, FLAGS, WITH_VALUE
+from cli.workflow import host_filters
+from cli.workflow.command import workflow
+from cli.workflow.not_here import DONE_ANYWAY, FLAGS, WITH_VALUE
 from tests.intake.jobs import read_xml
 from tests.intake.schema import is_valid
 

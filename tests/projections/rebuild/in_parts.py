@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from api.cli import main
+from cli import main
 from workers import rebuild
 from workers.rebuilding import steps
 

@@ -140,7 +140,7 @@ def busy(database: TestDatabase, log: EventLog, owner: Owner) -> Iterator[EventL
     """Events come and a projector folds them."""
     done = Flag()
     with (
-        program("api.cli", "projector", LABLEDGER_DATABASE_URL=database.service_url),
+        program("cli", "projector", LABLEDGER_DATABASE_URL=database.service_url),
         ThreadPoolExecutor(1) as pool,
     ):
         equip(log, systems=5)

@@ -13,8 +13,8 @@ import pytest
 from click.testing import CliRunner, Result
 
 from api import root
-from api.cli import main
-from api.cli.terminal.progress import told_by_a_bar
+from cli import main
+from cli.terminal.progress import told_by_a_bar
 from runtime.embedded.database import EmbeddedDatabase
 from runtime.settings import Settings
 from tests.harness.databases import TestDatabase

@@ -42,7 +42,7 @@ def test_rebuild__events_come_and_a_projector_runs__nothing_lost_nothing_doubled
 ) -> None:
     done = Flag()
     with (
-        program("api.cli", "projector", LABLEDGER_DATABASE_URL=database.service_url) as projector,
+        program("cli", "projector", LABLEDGER_DATABASE_URL=database.service_url) as projector,
         ThreadPoolExecutor(2) as pool,
     ):
         until(lambda: position(owner))

@@ -28,8 +28,8 @@ TIMED = (
     "workers.keeping",
     "workers.projector",
     "workers.scheduler",
-    "api.cli.lab.agent",
-    "api.cli.lab.teller",
+    "cli.lab.agent",
+    "cli.lab.teller",
     "projections.advancing",
 )
 THREADED = ("api.feed", "store.group_commit", "workers.heartbeat")

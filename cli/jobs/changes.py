@@ -1,0 +1,84 @@
+"""`labledger cancel`, `cancel-set`, `set-job`, `set-priority`, `return`: changes to what was submitted."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from cli.arguments.assignments import assigned, assignments_argument
+from cli.arguments.params import ID, OneOf, Words
+from cli.lists import completing
+from cli.remote import remote
+from cli.terminal.output import Output
+from domain.priority import Priority
+
+if TYPE_CHECKING:
+    from api.client import Client
+
+PRIORITIES = tuple(one.name for one in Priority)
+reason_option = click.option(
+    "--reason",
+    type=Words(),
+    default="cancelled on the command line",
+    show_default=True,
+    help="Kept in the log.",
+)
+
+
+@click.command
+@click.argument("job_id", metavar="JOB", type=ID, shell_complete=completing.jobs)
+@reason_option
+@remote
+def cancel(client: Client, output: Output, job_id: int, reason: str) -> None:
+    """Cancel a job: whatever of it has not finished yet."""
+    _cancel(client, output, f"/jobs/{job_id}", f"job {job_id}", reason)
+
+
+@click.command("cancel-set")
+@click.argument("recipe_set_id", metavar="SET", type=ID, shell_complete=completing.unplaced_sets)
+@reason_option
+@remote
+def cancel_set(client: Client, output: Output, recipe_set_id: int, reason: str) -> None:
+    """Cancel one recipe set: whatever of it has not finished yet."""
+    _cancel(client, output, f"/recipe-sets/{recipe_set_id}", f"recipe set {recipe_set_id}", reason)
+
+
+def _cancel(client: Client, output: Output, path: str, what: str, reason: str) -> None:
+    answer = client.post(f"{path}/cancel", {"reason": reason})
+    said = "cancelled" if answer.get("cancelled", True) else "was finished already: nothing to cancel"
+    output.line(answer, f"{what} {said}")
+
+
+@click.command("set-job")
+@click.argument("job_id", metavar="JOB", type=ID, shell_complete=completing.jobs)
+@assignments_argument
+@remote
+def set_job(client: Client, output: Output, job_id: int, changes: tuple[str, ...]) -> None:
+    """Change what JOB says of itself: whiteboard='nightly, again' retention_tag=60days product=null.
+
+    A VALUE that is JSON is taken as that, any other as text. Nothing is deleted by a retention tag yet.
+    """
+    answer = client.patch(f"/jobs/{job_id}", assigned(changes))
+    output.line(answer, f"job {job_id} {'changed' if answer.get('changed', True) else 'is so already'}")
+
+
+@click.command("set-priority")
+@click.argument("recipe_set_id", metavar="SET", type=ID, shell_complete=completing.unplaced_sets)
+@click.argument("priority", type=OneOf(PRIORITIES))
+@remote
+def set_priority(client: Client, output: Output, recipe_set_id: int, priority: str) -> None:
+    """Change the priority of a recipe set; once it has started there is none to change."""
+    answer = client.patch(f"/recipe-sets/{recipe_set_id}", {"priority": priority})
+    said = "is now" if answer.get("changed", True) else "was already"
+    output.line(answer, f"recipe set {recipe_set_id} {said} {priority}")
+
+
+@click.command("return")
+@click.argument("recipe_id", metavar="RECIPE", type=ID)
+@remote
+def give_back(client: Client, output: Output, recipe_id: int) -> None:
+    """Return the system that a recipe keeps after its tasks, or after it was given up (reservesys)."""
+    answer = client.post(f"/recipes/{recipe_id}/return")
+    said = "returned its system" if answer.get("returned", True) else "had finished already"
+    output.line(answer, f"recipe {recipe_id} {said}")

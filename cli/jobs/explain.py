@@ -1,0 +1,171 @@
+"""`labledger explain`: why a recipe waits, or why it got its system."""
+
+from __future__ import annotations
+
+from collections.abc import Sized
+from itertools import groupby
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from cli.arguments.as_of import as_of
+from cli.arguments.params import ID, Whole
+from cli.arguments.then import tell_moment, there_then
+from cli.lists import completing
+from cli.remote import remote, wide
+from cli.terminal.output import Output
+from cli.terminal.tables import Column, Row
+from cli.terminal.wording import clock, zone
+from domain.priority import Priority
+
+if TYPE_CHECKING:
+    from api.client import Client
+
+# More than a screen holds is asked for.
+MOST = 20
+
+
+def _why(system: Row) -> str:
+    """All reasons; and who has it, where something else is the reason."""
+    told, holder = list(system["reasons"]), system["holder"]
+    if holder is not None:
+        who = f"recipe {holder['recipe_id']}" if holder["recipe_id"] else holder["user"]
+        if not any(f" {who} " in f"{reason} " for reason in told):
+            told.append(f"{holder['usage']} with {who}")
+    return ", ".join(told)
+
+
+def _since(system: Row) -> str:
+    return clock(system["holder"]["since"]) if system["holder"] is not None else ""
+
+
+def _until(system: Row) -> str:
+    """Return the end of the possession and its kind, empty if nothing ends it."""
+    holder = system["holder"]
+    return f"{clock(holder['until'])}, {holder['until_by']}" if holder and holder.get("until") else ""
+
+
+def _change(told: Row) -> str:
+    """Return the last change of a priority: the actor and the event."""
+    change = told.get("priority_change")
+    if change is None:
+        return ""
+    way = "raised" if Priority[change["became"]] > Priority[change["was"]] else "lowered"
+    who = f"{way} from {change['was']} to {change['became']} by {change['actor']}"
+    return f"{who} at {clock(change['at'])} (event {change['position']})"
+
+
+def _reason(told: Row) -> str:
+    """Return the reason for a recipe's place, and the change of its priority."""
+    changed = _change(told)
+    reason = told.get("by") or told["why"]
+    return f"{reason}, {changed}" if changed else str(reason)
+
+
+def _ahead(system: Row) -> str:
+    """The first of them, those together that the same puts there, and how many more there are."""
+    groups = groupby(system["ahead"], key=_reason)
+    told = [f"{', '.join(str(one['recipe_id']) for one in ahead)}: {by}" for by, ahead in groups]
+    more = (system["before"] or 0) - len(system["ahead"])
+    return "; ".join([*told, *([f"{more} more"] if more > 0 else [])])
+
+
+RULES = (
+    Column("rule", "name", "name", 0),
+    Column("lets through", "passes", "number", 1),
+    Column("left", "left", "number", 0),
+    Column("keeps out a system, because", "reason", "text", 2),
+)
+SYSTEMS = (
+    Column("system", "fqdn", "name", 0),
+    Column("verdict", "verdict", "state", 0),
+    Column("why", _why, "text", 0),
+    Column("before it", "before", "number", 0),
+    Column("priority there", "effective_priority", "name", 2),
+    Column(f"since ({zone()})", _since, rank=3),
+    Column("until", _until, rank=3),
+    Column("who comes first", _ahead, "text", 1),
+    Column("lab", "lab_controller", "name", 4),
+)
+RIVALS = (
+    Column("recipe", "recipe_id", "number", 0),
+    Column("priority there", "effective_priority", "name", 1),
+    Column("priority", "priority", "name", 2),
+    Column("why", _reason, "text", 0),
+)
+CHOICES = (
+    Column("system", "fqdn", "name", 0),
+    Column("preferred pool", "pool", "name", 1),
+    Column("its owner's own", "own", "name", 1),
+    Column("recipes that could use it", "takers", "number", 1),
+)
+
+
+@click.command
+@click.argument("recipe_id", metavar="RECIPE", type=ID, shell_complete=completing.unplaced_recipes)
+@click.option(
+    "--system",
+    metavar="FQDN",
+    shell_complete=completing.systems,
+    help="What this system is to it, whatever it is.",
+)
+@click.option(
+    "--limit", type=Whole(most=1000), default=MOST, show_default=True, help="So many systems at most."
+)
+@as_of
+@wide
+@remote
+def explain(
+    client: Client, output: Output, recipe_id: int, system: str | None, limit: int, as_of: str | None
+) -> None:
+    """Explain why a recipe waits: every rule, the systems that could run it, and who comes before it on
+    each. Of one that has a system, why it got that, and the others did not.
+    """
+    with there_then(client, as_of, "recipe", recipe_id):
+        told = client.get(f"/recipes/{recipe_id}/explanation", as_of=as_of, system=system, limit=limit)
+    tell_moment(client, output, as_of, told)
+    if output.as_json:
+        output.document(told)
+        return
+    if told["granted"]:
+        click.echo(f"recipe {recipe_id} is {told['state']}")
+    else:
+        click.echo(f"recipe {recipe_id} is {told['state']}: {told['summary']}")
+    if told["host_recipe_id"]:
+        click.echo(f"it is a guest: its host, recipe {told['host_recipe_id']}, is what needs a system")
+    if changed := _change(told):
+        click.echo(f"its priority was {changed}")
+    if told["waiting"]:
+        _show_waiting(output, told["waiting"])
+    elif told["granted"]:
+        _show_granted(output, told["granted"])
+
+
+def _show_waiting(output: Output, told: dict[str, Any]) -> None:
+    click.echo()
+    output.table(RULES, told["rules"])
+    if told["systems"]:
+        click.echo()
+        output.table(SYSTEMS, told["systems"])
+        rest = told["systems_count"] - len(told["systems"])
+        if rest > 0:
+            click.echo(f"{_cut(told['systems'], told['systems_count'])} (--limit)")
+
+
+def _show_granted(output: Output, told: dict[str, Any]) -> None:
+    click.echo(f"it got {told['system']} at position {told['position']}, because of {told['cause']}:")
+    click.echo(told["summary"])
+    for title, columns, name in (
+        ("stood before it, and was passed over", RIVALS, "passed_over"),
+        ("came next after it", RIVALS, "behind"),
+        ("idle systems that it could have had, the best first", CHOICES, "choices"),
+    ):
+        if told[name]:
+            click.echo()
+            output.table(columns, told[name], title=title)
+            if told.get(f"{name}_count", 0) > len(told[name]):
+                click.echo(_cut(told[name], told[f"{name}_count"]))
+
+
+def _cut(shown: Sized, count: int) -> str:
+    return f"the first {len(shown)} of {count}"

@@ -1,0 +1,56 @@
+"""`labledger job`: one job, its recipes, and the document that was submitted."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from cli.arguments.as_of import as_of
+from cli.arguments.params import ID
+from cli.arguments.then import tell_moment, there_then
+from cli.jobs.job_view import RECIPE_COLUMNS, JobView
+from cli.lists import completing
+from cli.remote import remote, wide
+from cli.terminal.output import Output, content, xml
+from cli.terminal.tables import Row
+from cli.terminal.wording import plain
+
+if TYPE_CHECKING:
+    from api.client import Client
+
+FACTS = ("owner", "submitter", "group", "whiteboard", "state", "result")
+
+
+@click.command
+@click.argument("job_id", metavar="JOB", type=ID, shell_complete=completing.jobs)
+@click.option("--xml", "as_xml", is_flag=True, help="Print the normalised form, as XML to submit again.")
+@click.option("--original", is_flag=True, help="Print the bytes that were submitted.")
+@as_of
+@wide
+@remote
+def job(client: Client, output: Output, job_id: int, as_xml: bool, original: bool, as_of: str | None) -> None:
+    """Show a job and where its recipes stand."""
+    view = JobView(client, job_id, as_of)
+    with there_then(client, as_of, "job", job_id):
+        if as_xml:
+            xml(client.get_text(f"/jobs/{job_id}", "application/xml", as_of=as_of))
+            return
+        if original:
+            content(client.get_bytes(f"/jobs/{job_id}/original", as_of=as_of))
+            return
+        view.read()
+    tell_moment(client, output, as_of, view.job)
+    if output.as_json:
+        output.document(view.job)
+        return
+    _say_facts(view.job)
+    click.echo()
+    output.table(RECIPE_COLUMNS, [{**row, "as_of": view.job.get("as_of")} for row in view.shown()])
+
+
+def _say_facts(job: Row) -> None:
+    click.echo(f"job {job['job_id']}")
+    for fact in FACTS:
+        if job.get(fact) not in (None, ""):
+            click.echo(f"  {fact}: {plain(job[fact])}")

@@ -1,0 +1,94 @@
+"""A job while it is watched: its recipes, read again only when an event says that they changed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from cli.terminal.tables import Column, Row, Rows
+from cli.terminal.wording import elapsed
+from domain.recipe.lifecycle import FINISHED
+from domain.roll_up import BAD_RESULTS
+
+if TYPE_CHECKING:
+    from api.client import Client
+
+# No task has reported anything.
+NOT_REPORTED = "New"
+
+
+def _in_state(row: Row) -> str:
+    """Time in the present state; of a finished recipe none is told, it would only grow."""
+    history = row.get("history") or ()
+    return elapsed(history[-1]["since"], row.get("as_of")) if history and row["state"] not in FINISHED else ""
+
+
+def _result(row: Row) -> str:
+    return "" if row["result"] == NOT_REPORTED else str(row["result"])
+
+
+RECIPE_COLUMNS = (
+    Column("recipe", "recipe_id", "number", 0),
+    Column("set", "recipe_set_id", "number", 3),
+    Column("state", "state", "state", 0),
+    Column("system", "system"),
+    Column("result", _result, "state"),
+    Column("in state", _in_state, "number", 2),
+    Column("whiteboard", "whiteboard", "text", 4),
+    Column("reason", "reason", "text", 2),
+)
+
+
+@dataclass
+class JobView:
+    """What is known of a job, as of the position it was last read at."""
+
+    client: Client
+    job_id: int
+    as_of: str | None = None
+    job: dict[str, Any] = field(default_factory=dict)
+    _recipes: dict[int, dict[str, Any]] = field(default_factory=dict)
+
+    def read(self, min_position: int | None = None) -> bool:
+        """Read the job, and those recipes that moved. True when anything did."""
+        before = self.job
+        self.job = self.client.get(f"/jobs/{self.job_id}", min_position=min_position, as_of=self.as_of)
+        for row in self._rows():
+            known = self._recipes.get(row["recipe_id"])
+            if known is None or any(known[name] != row[name] for name in ("state", "system")):
+                self._recipes[row["recipe_id"]] = self._recipe(row["recipe_id"])
+        return _less_position(before) != _less_position(self.job)
+
+    def _recipe(self, recipe_id: int) -> dict[str, Any]:
+        found: dict[str, Any] = self.client.get(f"/recipes/{recipe_id}", as_of=self.as_of)
+        return found
+
+    def finished(self) -> bool:
+        return all(row["state"] in FINISHED for row in self._rows())
+
+    def passed(self) -> bool:
+        """Every recipe completed, none with a bad result."""
+        return all(row["state"] == "completed" and row["result"] not in BAD_RESULTS for row in self._rows())
+
+    @property
+    def subjects(self) -> frozenset[str]:
+        sets = [f"recipe-set/{one['recipe_set_id']}" for one in self.job["recipe_sets"]]
+        recipes = [f"recipe/{row['recipe_id']}" for row in self._rows()]
+        return frozenset([f"job/{self.job_id}", *sets, *recipes])
+
+    def table(self) -> Rows:
+        result = "" if self.job["result"] == NOT_REPORTED else f", {self.job['result']}"
+        return Rows(RECIPE_COLUMNS, self.shown(), title=f"job {self.job_id}: {self.job['state']}{result}")
+
+    def shown(self) -> list[dict[str, Any]]:
+        return [{**self._recipes[row["recipe_id"]], **row} for row in self._rows()]
+
+    def _rows(self) -> Iterator[dict[str, Any]]:
+        for recipe_set in self.job["recipe_sets"]:
+            for row in recipe_set["recipes"]:
+                yield {**row, "recipe_set_id": recipe_set["recipe_set_id"]}
+
+
+def _less_position(job: Row) -> dict[str, Any]:
+    return {name: value for name, value in job.items() if name != "position"}

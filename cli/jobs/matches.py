@@ -1,0 +1,104 @@
+"""`labledger matches`: who could run a job, before it is submitted."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterable
+from typing import IO, TYPE_CHECKING, Any
+
+import click
+
+from cli.arguments.params import Whole
+from cli.jobs.submit import JSON, STDIN, content_type, show_warnings
+from cli.remote import remote, wide
+from cli.terminal.output import Output
+from cli.terminal.tables import Column, Row
+from cli.terminal.wording import counted
+
+if TYPE_CHECKING:
+    from api.client import Client
+
+# More than a screen holds is asked for.
+MOST = 20
+ALONE = re.compile(rb"\s*(<\?xml[^>]*\?>)?(\s|<!--.*?-->)*<hostRequires\b", re.DOTALL)
+
+VIABLE = (Column("system", "fqdn", rank=0),)
+REFUSED = (Column("others", "systems", "number", 0), Column("could not, because", "reason", "text", 0))
+EVERY = (
+    Column("system", "fqdn", rank=0),
+    Column("could run it", "viable", "state", 0),
+    Column("because", "reasons", "text", 0),
+)
+
+
+@click.command
+@click.argument("file", metavar="FILE", type=click.File("rb", lazy=False))
+@click.option("--every", is_flag=True, help="Every system, each with all that keeps it out.")
+@click.option("--limit", type=Whole(), default=MOST, show_default=True, help="So many systems at most.")
+@click.option("--strict", is_flag=True, help="Refuse input that is otherwise accepted with a warning.")
+@wide
+@remote
+def matches(client: Client, output: Output, file: IO[bytes], every: bool, limit: int, strict: bool) -> None:
+    """Show which systems could run the job in FILE, busy or not, before it is submitted; - for standard
+    input, as in `labledger workflow … | labledger matches -`.
+
+    Of a <hostRequires> alone, which systems it fits, whoever asks. Nothing is stored. Exit status 1 when
+    there is a recipe that no system could run.
+    """
+    told = _asked(client, output, getattr(file, "name", STDIN), file.read(), strict=strict)
+    if output.as_json:
+        output.document(told)
+    else:
+        for number, recipe in enumerate(told["recipes"]):
+            if number:
+                click.echo()
+            _show(output, recipe, every, limit, several=len(told["recipes"]) > 1)
+    if not all(_viable(recipe["systems"]) for recipe in told["recipes"]):
+        raise click.exceptions.Exit(1)
+
+
+def _asked(client: Client, output: Output, name: str, content: bytes, *, strict: bool) -> dict[str, Any]:
+    from cli.failures import tell
+    from api.client import Problem
+
+    kind = content_type(name, content)
+    if ALONE.match(content):
+        alone = {"host_requires_xml": content.decode(errors="replace")}
+        kind, content = JSON, json.dumps(alone).encode()
+    try:
+        told: dict[str, Any] = client.post_text("/matches", content, kind, strict=strict or None)
+    except Problem as problem:
+        tell(problem, name, as_json=output.as_json)
+        raise click.exceptions.Exit(1) from None
+    show_warnings(told, name, as_json=output.as_json)
+    return told
+
+
+def _viable(systems: Iterable[Row]) -> list[Row]:
+    return [system for system in systems if system["viable"]]
+
+
+def _show(output: Output, recipe: Row, every: bool, limit: int, *, several: bool) -> None:
+    systems = recipe["systems"]
+    viable = _viable(systems)
+    # A host requirement alone stands nowhere in a job.
+    could = "could run it" if recipe["where"] else "would do"
+    where = f"{recipe['where']}: " if several else ""
+    click.echo(f"{where}{len(viable)} of {counted(len(systems), 'system')} {could}")
+    shown = systems if every else viable
+    if shown:
+        click.echo()
+        output.table(EVERY if every else VIABLE, shown[:limit])
+    if len(shown) > limit:
+        click.echo(f"and {counted(len(shown) - limit, 'system')} more (--limit)")
+    if not every and len(viable) < len(systems):
+        click.echo()
+        output.table(REFUSED, _by_reason(systems))
+
+
+def _by_reason(systems: Iterable[Row]) -> list[Row]:
+    """What keeps how many out, most first; a system may have several reasons."""
+    reasons = Counter(reason for system in systems for reason in system["reasons"])
+    return [{"systems": number, "reason": reason} for reason, number in reasons.most_common()]

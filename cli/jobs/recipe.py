@@ -1,0 +1,83 @@
+"""`labledger recipe`: one recipe, how it got where it is, and its tasks."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from cli.arguments.as_of import as_of
+from cli.arguments.params import ID
+from cli.arguments.then import tell_moment, there_then
+from cli.lists import completing
+from cli.remote import remote, wide
+from cli.terminal.output import Output
+from cli.terminal.tables import Column, Row
+from cli.terminal.wording import clock, elapsed, plain, zone
+from domain.recipe.lifecycle import FINISHED
+
+if TYPE_CHECKING:
+    from api.client import Client
+
+FACTS = (
+    *("job_id", "recipe_set_id", "priority", "owner", "group", "whiteboard", "distro_tree", "distro"),
+    *("host_recipe_id", "guests", "state", "result", "system", "lab_controller", "deadline"),
+)
+
+
+def _lasted(interval: Row) -> str:
+    """Of a state that nothing leaves, none is told: it would only grow."""
+    if interval["state"] in FINISHED:
+        return ""
+    return elapsed(interval.get("since"), interval.get("until") or interval.get("as_of"))
+
+
+HISTORY_COLUMNS = (
+    Column("state", "state", "state", 0),
+    Column(f"since ({zone()})", lambda row: clock(row.get("since"))),
+    Column("for", _lasted, "number"),
+    Column("position", "since_position", "number", 3),
+    Column("system", "system", rank=2),
+    Column("reason", "reason", "text"),
+)
+
+TASK_COLUMNS = (
+    Column("task", "task_id", "number", 0),
+    Column("name", "name", "text", 0),
+    Column("state", "state", "state", 0),
+    Column("result", "result", "state", 0),
+)
+
+
+@click.command
+@click.argument("recipe_id", metavar="RECIPE", type=ID, shell_complete=completing.unplaced_recipes)
+@as_of
+@wide
+@remote
+def recipe(client: Client, output: Output, recipe_id: int, as_of: str | None) -> None:
+    """Show a recipe, the history of its states, and its tasks."""
+    with there_then(client, as_of, "recipe", recipe_id):
+        document = client.get(f"/recipes/{recipe_id}", as_of=as_of)
+    tell_moment(client, output, as_of, document)
+    if output.as_json:
+        output.document(document)
+    else:
+        _show(output, document)
+
+
+def _shown(fact: str, value: Any) -> str:
+    if fact == "distro_tree":
+        named = (value["name"], value.get("variant"), value["arch"], f"({value['id']})")
+        return plain(" ".join(filter(None, named)))
+    return f"{clock(value)} {zone()}" if fact == "deadline" else plain(value)
+
+
+def _show(output: Output, recipe: Row) -> None:
+    click.echo(f"recipe {recipe['recipe_id']}")
+    for fact in FACTS:
+        if recipe.get(fact) not in (None, [], ""):
+            click.echo(f"  {fact.removesuffix('_id').replace('_', ' ')}: {_shown(fact, recipe[fact])}")
+    for columns, name in ((HISTORY_COLUMNS, "history"), (TASK_COLUMNS, "tasks")):
+        if recipe.get(name):
+            click.echo()
+            output.table(columns, [{**row, "as_of": recipe.get("as_of")} for row in recipe[name]])

@@ -1,0 +1,34 @@
+"""`labledger sample`: the jobs and the lab that come along, for a first try wherever this is installed."""
+
+from __future__ import annotations
+
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+
+import click
+
+from cli.arguments.params import OneOf
+
+# Name -> what it is; a file each, in the package.
+SAMPLES = {
+    "kernel-smoke": "a job of one recipe",
+    "guests": "a job of a host with two guests",
+    "nfs-multihost": "a job of two recipes in one lab",
+    "pinned": "a job that forces one system, and an urgent pair elsewhere",
+    "lab": "a small lab, for `labledger lab load`",
+}
+
+
+@click.command(
+    epilog="\b\n" + "\n".join(f"{name:<15}{what}" for name, what in SAMPLES.items()),
+)
+@click.argument("name", metavar="NAME", type=OneOf(tuple(SAMPLES)))
+def sample(name: str) -> None:
+    """Print a sample, to look at or to go on from: `labledger sample kernel-smoke | labledger submit -`."""
+    click.echo(_file(name).read_text(encoding="utf-8").rstrip())
+
+
+def _file(name: str) -> Traversable:
+    folder = files("replay") / "samples"
+    job = folder / f"{name}.xml"
+    return job if job.is_file() else folder / f"{name}.json"

@@ -1,0 +1,86 @@
+"""`labledger submit`: jobs from files."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from cli.remote import remote
+from cli.terminal.output import Output
+
+if TYPE_CHECKING:
+    from typing import IO
+
+    from api.client import Client
+
+XML = "application/xml"
+JSON = "application/json"
+# What a stream without a name is called.
+STDIN = "<stdin>"
+# Where the name does not tell, as of standard input, the first character of the content does.
+BY_SUFFIX = {".xml": XML, ".json": JSON}
+
+
+@click.command
+@click.argument("files", metavar="FILE…", nargs=-1, required=True, type=click.File("rb", lazy=False))
+@click.option("--wait", is_flag=True, help="Then follow every job until it is finished.")
+@click.option("--strict", is_flag=True, help="Refuse jobs that are otherwise accepted with a warning.")
+@remote
+def submit(client: Client, output: Output, files: tuple[IO[bytes], ...], wait: bool, strict: bool) -> None:
+    """Submit job FILEs, XML or JSON, - for standard input; with --json one line for each.
+
+    Warnings name the parts of a job without effect, and names that the lab does not have.
+    A file that is refused does not keep those behind it back. Exit status 1 when any was; with --wait also
+    unless every recipe completed, and none with result Warn, Fail or Panic.
+    """
+    accepted = [
+        job for job in (_submit(client, output, file, strict=strict) for file in files) if job is not None
+    ]
+    done = len(accepted) == len(files)
+    if wait:
+        from cli.jobs.watch import follow
+
+        passed = [follow(client, output, job["job_id"]) for job in accepted]
+        done = done and all(passed)
+    if not done:
+        raise click.exceptions.Exit(1)
+
+
+def _submit(client: Client, output: Output, file: IO[bytes], *, strict: bool) -> dict[str, Any] | None:
+    from cli.failures import tell
+    from api.client import Problem
+
+    content = file.read()
+    name = getattr(file, "name", STDIN)
+    try:
+        job: dict[str, Any] = client.post_text(
+            "/jobs", content, content_type(name, content), strict=strict or None
+        )
+    except Problem as problem:
+        tell(problem, name, as_json=output.as_json)
+        return None
+    show_warnings(job, name, as_json=output.as_json)
+    made = f"{_numbered('recipe set', job['recipe_set_ids'])}, {_numbered('recipe', job['recipe_ids'])}"
+    number = job["job_id"]
+    output.line({"file": name, **job}, f"job {number} submitted: {made} (labledger watch {number})")
+    return job
+
+
+def show_warnings(answer: dict[str, Any], place: str, *, as_json: bool) -> None:
+    """Print the warnings of an answer to standard error; in JSON the answer itself has them."""
+    warnings = answer.get("warnings")
+    if warnings and not as_json:
+        lines = (f"  {warning['where']}: {warning['message']}" for warning in warnings)
+        click.echo("\n".join((f"{place}: warnings:", *lines)), err=True)
+
+
+def _numbered(what: str, ids: list[int]) -> str:
+    return f"{what if len(ids) == 1 else f'{what}s'} {', '.join(map(str, ids))}"
+
+
+def content_type(name: str, content: bytes) -> str:
+    for suffix, known in BY_SUFFIX.items():
+        if name.endswith(suffix):
+            return known
+    return JSON if content.lstrip()[:1] == b"{" else XML

@@ -1,0 +1,79 @@
+"""What the simulated labs do, as a table that stays in place: for people who watch."""
+
+from __future__ import annotations
+
+from collections import Counter, deque
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from cli.terminal.tables import Column, Row, Rows
+from cli.terminal.wording import plain
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+# How many of the latest things that went wrong, or well, stand below the table.
+LATEST = 8
+COMMANDS = frozenset({"provision", "stop", "release", "power", "clear_netboot"})
+# What is counted, and how soon there is no room for it.
+COUNTED = {
+    "commands": 4,
+    "messages": 5,
+    "installing": 3,
+    "completed": 1,
+    "aborted": 1,
+    "refused": 2,
+    "broken": 2,
+}
+
+COLUMNS = (
+    Column("lab controller", "lab_controller", rank=0),
+    *(
+        Column(heading, lambda row, heading=heading: row["counts"][heading], "number", rank)  # type: ignore[misc]
+        for heading, rank in COUNTED.items()
+    ),
+    Column("now", "now", "text"),
+)
+
+
+def headings(doing: Row) -> list[str]:
+    """The columns in which something that happened counts."""
+    what, found = doing["what"], []
+    if what in COMMANDS:
+        found.append("commands")
+    if what == "progress":
+        found.append("messages")
+        if "task_id" not in doing and "refused" not in doing and "state" in doing:
+            found.append(doing["state"])
+    if "refused" in doing and what != "overtook":
+        found.append("refused")
+    if doing.get("condition") == "Broken":
+        found.append("broken")
+    return found
+
+
+@dataclass
+class Board:
+    """Counts for each lab controller, and the latest lines."""
+
+    counts: dict[str, Counter[str]] = field(default_factory=dict)
+    now: dict[str, str] = field(default_factory=dict)
+    latest: deque[str] = field(default_factory=lambda: deque(maxlen=LATEST))
+
+    def hear(self, doing: dict[str, Any], line: str) -> None:
+        fqdn = str(doing["lab_controller"])
+        self.counts.setdefault(fqdn, Counter()).update(headings(doing))
+        away = doing["what"] in ("vanished", "waiting")
+        self.now[fqdn] = f"{doing['what']} {plain(doing.get('reason'))}".strip() if away else "at work"
+        self.latest.append(line)
+
+    def __rich__(self) -> RenderableType:
+        from rich.console import Group
+        from rich.text import Text
+
+        rows = [
+            {"lab_controller": fqdn, "counts": counts, "now": self.now[fqdn]}
+            for fqdn, counts in sorted(self.counts.copy().items())
+        ]
+        lines = (Text(line, style="dim", overflow="ellipsis", no_wrap=True) for line in list(self.latest))
+        return Group(Rows(COLUMNS, rows), Text(), *lines, Text("Ctrl-C ends it.", style="dim"))

@@ -1,0 +1,81 @@
+"""`labledger lab`: a lab that is made up, loaded from a file, and simulated."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from typing import IO, TYPE_CHECKING, Any
+
+import click
+
+from cli.lab.generate import generate, submit_many
+from cli.lab.options import behaviour_options
+from cli.lazy import Group
+from cli.remote import remote
+from cli.terminal.output import Output
+from cli.terminal.tables import Column
+
+if TYPE_CHECKING:
+    from api.client import Client
+
+LOADED_COLUMNS = (
+    Column("section", lambda row: str(row["section"]).replace("_", " ")),
+    Column("added", "added", "number"),
+    Column("changed", "changed", "number"),
+    Column("kept", "kept", "number"),
+)
+
+
+@click.group(cls=Group)
+def lab() -> None:
+    """Make up a lab and jobs for it, load it, simulate its machines."""
+
+
+@lab.command
+@click.argument("file", type=click.File("rb", lazy=False))
+@remote
+def load(client: Client, output: Output, file: IO[bytes]) -> None:
+    """Load a lab FILE: users, groups, lab controllers, pools and their policies, distro trees, systems.
+
+    What is there under the same name becomes as the file says, and is told as changed. Systems that are there
+    are kept as they are; of the new ones all faults are told. Loading a file again changes nothing.
+    """
+    from cli.terminal.progress import advancing
+    from api.client.lab_file import load as load_lab
+    from domain.errors import Fault, Unreadable
+
+    try:
+        document = json.load(file)
+    except ValueError as error:
+        raise Unreadable([Fault(file.name, f"is not JSON: {error}")]) from None
+    if not isinstance(document, dict):
+        raise Unreadable([Fault(file.name, "must be an object")])
+    sections = [asdict(section) for section in load_lab(client, document, advancing)]
+    output.rows({"sections": sections}, "sections", LOADED_COLUMNS, empty="")
+
+
+@lab.command
+@click.option("--lab-controller", "fqdns", metavar="FQDN", multiple=True, help="Only this one; repeatable.")
+@click.option("--all", "all_of_them", is_flag=True, help="All that are enabled; so it is if none is named.")
+@behaviour_options
+@click.option("--once", is_flag=True, help="End when there is nothing left to do.")
+@remote
+def simulate(
+    client: Client, output: Output, fqdns: tuple[str, ...], all_of_them: bool, once: bool, **behaviour: Any
+) -> None:
+    """Be the lab controllers: take their commands, and report as if machines ran the recipes.
+
+    Without --lab-controller: all that are enabled, those too that are added later.
+    """
+    from cli.lab.screen import Screen
+    from cli.lab.simulation import Simulation
+    from replay.behaviour import Behaviour
+
+    if fqdns and all_of_them:
+        raise click.UsageError("--all and --lab-controller exclude each other.")
+    with Screen(output) as screen:
+        Simulation(client, screen.hear, Behaviour(**behaviour), fqdns, once=once).run()
+
+
+lab.add_command(generate)
+lab.add_command(submit_many)

@@ -1,0 +1,118 @@
+"""The agents of `labledger lab simulate`: a thread for each lab controller, until somebody stops it."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from threading import Event, Lock, Thread
+from typing import Any
+
+from cli.lab.agent import LabAgent
+from api.client import Client, Problem, Unreachable
+from api.headers import ACTS_AS
+from replay.behaviour import Behaviour
+
+# How soon a lab controller that was added or enabled gets its agent.
+LOOK_SECONDS = 5.0
+LOOK_ONCE_SECONDS = 0.05
+# Where nobody reads what it says any more, it ends all the same.
+LAST_WORD_SECONDS = 1.0
+SIGNALS = (signal.SIGTERM, signal.SIGINT)
+NOT_FOUND = 404
+
+
+class Simulation:
+    """Which lab controllers have an agent, and what ended them. `hear` is told what they do."""
+
+    def __init__(
+        self,
+        client: Client,
+        hear: Callable[[dict[str, Any]], None],
+        behaviour: Behaviour,
+        fqdns: Sequence[str],
+        *,
+        once: bool,
+    ) -> None:
+        self._client = client
+        self._hear = hear
+        self._behaviour = behaviour
+        self._fqdns = fqdns
+        self._once = once
+        self._stop = Event()
+        self._threads: dict[str, Thread] = {}
+        self._errors: list[Exception] = []
+        self._speaking = Lock()
+
+    def run(self) -> None:
+        """Until a signal, or with `once` until all is done. Raises what an agent could not survive."""
+        with _signals(self._stop):
+            for fqdn in self._wanted():
+                self._start(fqdn)
+            while not self._done():
+                self._stop.wait(LOOK_ONCE_SECONDS if self._once else LOOK_SECONDS)
+                if not self._once and not self._stop.is_set():
+                    self._start_new()
+            self._end()
+        if self._errors:
+            raise self._errors[0]
+
+    def _end(self) -> None:
+        self._stop.set()
+        # A thread that writes while the program ends would crash it: whoever is speaking has the last word.
+        if self._speaking.acquire(timeout=LAST_WORD_SECONDS):
+            self._speaking.release()
+
+    def _done(self) -> bool:
+        working = any(thread.is_alive() for thread in self._threads.values())
+        return self._stop.is_set() or bool(self._errors) or (self._once and not working)
+
+    def _wanted(self) -> list[str]:
+        if self._fqdns:
+            return list(self._fqdns)
+        known = self._client.pages("/lab-controllers", "lab_controllers")["lab_controllers"]
+        return [each["fqdn"] for each in known if each["enabled"]]
+
+    def _start_new(self) -> None:
+        try:
+            wanted = self._wanted()
+        except (Unreachable, Problem):
+            # Its agents wait for the server to come back, and say so.
+            return
+        for fqdn in wanted:
+            if fqdn not in self._threads or not self._threads[fqdn].is_alive():
+                self._start(fqdn)
+
+    def _start(self, fqdn: str) -> None:
+        # A daemon: a long poll need not be waited for when the program ends.
+        self._threads[fqdn] = Thread(target=self._work, args=(fqdn,), name=fqdn, daemon=True)
+        self._threads[fqdn].start()
+
+    def _work(self, fqdn: str) -> None:
+        try:
+            with self._client.another(headers={ACTS_AS: fqdn}) as client:
+                LabAgent(client, fqdn, self._behaviour, say=self._say, stop=self._stop).run(once=self._once)
+        except Exception as error:
+            # Of all the lab controllers there are one may go; one that was asked for by name must be there.
+            gone = isinstance(error, Problem) and error.status == NOT_FOUND and not self._fqdns
+            if gone:
+                self._say({"lab_controller": fqdn, "what": "gone"})
+            else:
+                self._errors.append(error)
+
+    def _say(self, doing: dict[str, Any]) -> None:
+        with self._speaking:
+            if not self._stop.is_set():
+                self._hear(doing)
+
+
+@contextmanager
+def _signals(stop: Event) -> Iterator[None]:
+    """A signal asks for the end, and is none itself: nobody is cut off in the middle of a word."""
+    before = {number: signal.signal(number, lambda *_: stop.set()) for number in SIGNALS}
+    try:
+        yield
+    finally:
+        stop.set()
+        for number, handler in before.items():
+            signal.signal(number, handler)

@@ -1,0 +1,76 @@
+"""How a simulated lab tells the server what is due, and what it learns from the answers."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from cli.lab.link import LabLink
+from replay.delivery import CONFLICT, Delivery, heard
+from replay.recovery import resume
+from replay.simulated_lab import Lab
+from replay.steps import Step
+
+# A system changes to the one of these only from the other; what a person has made of it meanwhile stays.
+BEFORE = {"Broken": "Automated", "Automated": "Broken"}
+
+
+class Teller:
+    """Takes deliveries to the server. `note(what, ...)` hears what came of them."""
+
+    def __init__(self, link: LabLink, note: Callable[..., None]) -> None:
+        self._link = link
+        self._note = note
+
+    def tell(self, lab: Lab, delivery: Delivery) -> Lab:
+        """The lab afterwards. Raises Problem or Unreachable when all of it has to be said again."""
+        wrong = [step for step in delivery.steps if step.kind == "system" and not self._still_right(step)]
+        lab, delivery = lab.without(lambda step: step in wrong), delivery.without(wrong)
+        return self._update(lab, delivery) if delivery.steps else lab
+
+    def ask_about(self, lab: Lab, steps: Iterable[Step]) -> Lab:
+        """The lab after it has looked how far the server knows the recipes of these steps."""
+        for recipe_id in dict.fromkeys(step.recipe_id for step in steps):
+            if recipe_id is not None:
+                lab = resume(lab, self._link.recipe(recipe_id), time.monotonic())
+        return lab
+
+    def _update(self, lab: Lab, delivery: Delivery) -> Lab:
+        said = [*delivery.steps, *delivery.repeated]
+        for _ in range(1 + delivery.twice):
+            answers = self._link.update(said)[: len(delivery.steps)]
+        if extra := len(delivery.repeated) + delivery.twice * len(said):
+            self._note("repeated", messages=extra)
+        lab, refused = heard(lab, delivery, [int(answer["status"]) for answer in answers])
+        # A command that we took before a crash is further already: a refusal can mean nothing else.
+        contradicted = [step for step in refused if step.kind != "command"]
+        for step, answer in zip(delivery.steps, answers, strict=True):
+            self._show(step, answer, again=answer["status"] == CONFLICT and step not in contradicted)
+        return self.ask_about(lab, contradicted)
+
+    def _still_right(self, step: Step) -> bool:
+        found, wanted = self._link.condition(step.system), step.body["condition"]
+        if found not in (BEFORE[wanted], wanted):
+            self._note("left alone", system=step.system, condition=found)
+        return found == BEFORE[wanted]
+
+    def _show(self, step: Step, answer: Mapping[str, Any], *, again: bool) -> None:
+        """A message that was refused only because it came too early is no refusal: it will be said again."""
+        if step.kind == "command":
+            self._show_failed(step, answer)
+            return
+        refused = _refusal(answer)
+        what = "overtook" if again else step.kind
+        about = {} if step.recipe_id is None else {"recipe_id": step.recipe_id}
+        self._note(what, **about, **{"system": step.system, **step.body}, **refused)
+
+    def _show_failed(self, step: Step, answer: Mapping[str, Any]) -> None:
+        if step.body["state"] == "failed":
+            self._note("failed", system=step.system, command_id=step.command, **_refusal(answer))
+
+
+def _refusal(answer: Mapping[str, Any]) -> dict[str, str]:
+    if int(answer["status"]) < 400:
+        return {}
+    return {"refused": str(answer.get("detail") or answer.get("title") or answer["status"])}

@@ -1,0 +1,101 @@
+"""Groups of commands: known by name and one line of help, so that none is imported before it is called."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from cli.failures import AS_JSON, failures_shown
+from runtime.processes.garbage import nothing_collected
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
+
+@dataclass(frozen=True)
+class Entry:
+    """Where a command is defined, `module:name`, and its line in the list of commands."""
+
+    target: str
+    help: str
+
+
+class Group(click.Group):
+    """One that says which command may have been meant."""
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if not ctx.resilient_parsing and self.get_command(ctx, args[0]) is None:
+            raise click.UsageError(self._no_such(ctx, args[0]), ctx)
+        return super().resolve_command(ctx, args)
+
+    def _no_such(self, ctx: click.Context, name: str) -> str:
+        known = self.list_commands(ctx)
+        options = {option for param in self.get_params(ctx) for option in param.opts}
+        # `help` and `version` are commands elsewhere.
+        close = [f"--{name}"] if f"--{name}" in options else get_close_matches(name, known)
+        if not close and "show" in known and not name.startswith("-"):
+            # The name of a thing stands where what is to be done with it is missing.
+            close = [f"show {name}"]
+        meant = " or ".join(f"`{ctx.command_path} {one}`" for one in close)
+        return f"There is no command {name!r}." + (f" Did you mean {meant}?" if meant else "")
+
+
+class LazyGroup(Group):
+    """Also the place where every failure becomes a message and an exit status."""
+
+    def __init__(self, *args: Any, sections: Mapping[str, Mapping[str, Entry]], **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._sections = sections
+        self._entries = {name: entry for entries in sections.values() for name, entry in entries.items()}
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(self._entries)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        entry = self._entries.get(cmd_name)
+        if entry is None:
+            return None
+        module, _, name = entry.target.partition(":")
+        with nothing_collected():
+            command = getattr(import_module(module), name)
+        assert isinstance(command, click.Command)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        for section, entries in self._sections.items():
+            with formatter.section(section):
+                formatter.write_dl([(name, entry.help) for name, entry in entries.items()])
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """By the table: click would import every command for its line of help."""
+        from click.shell_completion import CompletionItem
+
+        found = [(name, entry) for name, entry in self._entries.items() if name.startswith(incomplete)]
+        options = click.Command.shell_complete(self, ctx, incomplete)
+        return [CompletionItem(name, help=entry.help) for name, entry in found] + options
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        # Asked of the words themselves: a fault in them is told before any option is read.
+        ctx.meta[AS_JSON] = "--json" in args
+        with failures_shown(ctx):
+            return super().parse_args(ctx, args)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        with failures_shown(ctx):
+            return super().invoke(ctx)
+
+
+def version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
+    if wanted and not ctx.resilient_parsing:
+        # Only here: reading package metadata takes longer than most commands need to start.
+        from importlib.metadata import version as version_of
+
+        click.echo(f"labledger {version_of('labledger')}")
+        ctx.exit()

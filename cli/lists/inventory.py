@@ -1,0 +1,113 @@
+"""`labledger systems export` and `import`: what the systems are, into a file and from one."""
+
+from __future__ import annotations
+
+from pathlib import PurePath
+from typing import IO, TYPE_CHECKING, Any
+
+import click
+
+from cli.arguments.as_of import as_of
+from cli.arguments.params import OneOf
+from cli.arguments.then import tell_moment
+from cli.lists.listing import require_known
+from cli.remote import remote, wide
+from cli.terminal.output import Output, note
+from cli.terminal.tables import Column, Row
+
+if TYPE_CHECKING:
+    from api.client import Client
+
+FORMATS = ("json", "csv")
+STDIN_OR_STDOUT = "-"
+
+format_option = click.option(
+    "--format",
+    "form",
+    type=OneOf(FORMATS),
+    help="What is in the file.  [default: as its name ends, else json]",
+)
+
+
+NEW = Column("new", "added")
+DIFFERENCES = (
+    Column("system", "fqdn", rank=0),
+    Column("property", "property", rank=0),
+    Column("from", "from", "text", 2),
+    Column("to", "to", "text", 0),
+)
+
+
+@click.command("export")
+@click.argument("file", type=click.File("wb", lazy=True), default=STDIN_OR_STDOUT)
+@format_option
+@as_of
+@remote
+def export(
+    client: Client,
+    output: Output,
+    file: IO[bytes],
+    form: str | None,
+    as_of: str | None,
+    **filters: str | None,
+) -> None:
+    """Write what the systems are to FILE, - for standard output: everything that `import` takes back.
+
+    It is all of one moment, whatever happens meanwhile.
+    """
+    from api.client.inventory_file import PATH, exported
+
+    require_known(client, as_of, {name: given for name, given in filters.items() if given is not None})
+    position: int | None = None
+    if as_of is not None:
+        answer = client.get(PATH, limit=1, as_of=as_of)
+        tell_moment(client, output, as_of, answer)
+        position = answer["position"]
+    asked: dict[str, Any] = {**filters, "as_of": position}
+    for text in exported(client, _form(form, file), one_line=output.as_json, **asked):
+        file.write(text.encode())
+    if file.name != STDIN_OR_STDOUT:
+        output.line({"file": file.name}, f"exported to {file.name}")
+
+
+@click.command("import")
+@click.argument("file", type=click.File("rb", lazy=False))
+@format_option
+@click.option("--dry-run", is_flag=True, help="Change nothing, and tell what would change.")
+@wide
+@remote
+def import_(client: Client, output: Output, file: IO[bytes], form: str | None, dry_run: bool) -> None:
+    """Make the systems as FILE says, - for standard input: new ones are added, others changed.
+
+    What a file does not say stays; null, in CSV an empty cell, is unknown. A file with faults is refused with
+    all of them, and nothing is stored. More than 200 systems are checked as a whole first, then stored in
+    parts of 200. Importing what was exported changes nothing.
+    """
+    from cli.terminal.progress import advancing
+    from api.client.inventory_file import import_all, look_at, parts_of
+
+    parts = parts_of(file.read(), _form(form, file))
+    done = (look_at if dry_run else import_all)(client, parts, advancing)
+    if output.as_json:
+        output.document({name: value for name, value in done.items() if name != "position"})
+        return
+    if differences := list(_differences(done["systems"])):
+        output.table((*DIFFERENCES, NEW) if done["added"] else DIFFERENCES, differences)
+    click.echo(f"{done['added']} added, {done['changed']} changed, {done['kept']} kept")
+    if dry_run:
+        note("a dry run: nothing was changed")
+
+
+def _differences(systems: list[dict[str, Any]]) -> list[Row]:
+    return [
+        {"fqdn": system["fqdn"], "added": system["added"], **change}
+        for system in systems
+        for change in system["changes"]
+    ]
+
+
+def _form(form: str | None, file: IO[bytes]) -> str:
+    # Standard input may have no name at all.
+    name = str(getattr(file, "name", STDIN_OR_STDOUT))
+    suffix = PurePath(name).suffix.removeprefix(".").lower()
+    return form or (suffix if suffix in FORMATS else FORMATS[0])

@@ -1,0 +1,55 @@
+"""`labledger queue`, and what jobs look like in a list."""
+
+from __future__ import annotations
+
+from cli.lists.listing import Listing, since
+from cli.terminal.tables import Column, Row
+from cli.terminal.wording import clock, zone
+
+
+def _weight(row: Row) -> str:
+    return "" if row.get("weight") is None else f"{row['weight']:g}"
+
+
+def _priority(row: Row) -> str:
+    """The nominal priority, and what it comes to on the system asked about, if less."""
+    nominal, effective = row.get("priority"), row.get("effective_priority")
+    return f"{nominal} as {effective}" if effective not in (None, nominal) else str(nominal)
+
+
+JOBS = Listing(
+    "/jobs",
+    "jobs",
+    (
+        Column("job", "job_id", "number", 0),
+        Column("state", "state", "state", 0),
+        Column("result", "result", "state"),
+        Column("sets", "recipe_set_ids", "text", 3),
+        Column("owner", "owner", rank=2),
+        Column("group", "group", rank=2),
+        Column(f"submitted ({zone()})", lambda row: clock(row.get("submitted_at")), rank=3),
+        Column("whiteboard", "whiteboard", "text"),
+    ),
+    "No jobs yet: `labledger submit FILE` makes one.",
+)
+QUEUE = Listing(
+    "/queue",
+    "recipes",
+    (
+        Column("recipe", "recipe_id", "number", 0),
+        Column("set", "recipe_set_id", "number", 2),
+        Column("job", "job_id", "number"),
+        Column("state", "state", "state", 0),
+        Column("priority", _priority, "state"),
+        Column("weight", _weight, "number", 5),
+        Column("waits", since, "number", 0),
+        Column("owner", "owner", rank=2),
+        Column("group", "group", rank=3),
+        Column("lab controller", "lab_controller", rank=4),
+        Column("whiteboard", "whiteboard", "text", 3),
+    ),
+    "Nothing waits.",
+    "Nothing waited then.",
+    "Nothing that waits could have {system}.",
+    "Nothing that waited then could have had {system}.",
+)

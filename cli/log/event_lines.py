@@ -1,0 +1,60 @@
+"""Events as lines: one each, or two where the terminal is narrow."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from cli.terminal.output import Output, console
+from cli.terminal.states import styled
+from cli.terminal.tables import UNBOUNDED, Row
+from cli.terminal.wording import clock, plain
+
+# Of an event's data, what tells most about it; shown first to last where it is there.
+TELLING = (
+    "system", "recipe_id", "lab_controller", "condition", "priority", "task_id", "result", "reason", "user",
+    "until", "seconds", "group", "whiteboard",
+)  # fmt: skip
+# One line has position, time, topic, subject and actor, and still says something of the rest.
+ONE_LINE_COLUMNS = 120
+
+
+class Lines:
+    """Shows one event after the other, in columns that do not move."""
+
+    def __init__(self, output: Output) -> None:
+        self._output = output
+        self._width, self._coloured = UNBOUNDED, False
+        if not output.as_json:
+            shown = console(wide=output.wide)
+            self._width, self._coloured = shown.width, shown.is_terminal and not shown.no_color
+
+    def show(self, event: Row) -> None:
+        text = line(event, self._width)
+        self._output.line(event, text if self._coloured else click.unstyle(text))
+
+
+def line(event: Row, width: int = UNBOUNDED) -> str:
+    """On a terminal of that width: cut at its end, and in two lines where one has too little room."""
+    head = f"{event['position']:>8}  {clock(event.get('at'))}  {_topic(event)}  {plain(event['subject']):<34}"
+    more = f"{plain(event.get('actor')):<12}  {plain(_telling(event))}".rstrip()
+    if width < ONE_LINE_COLUMNS:
+        return f"{head.rstrip()}\n{'':>10}{_cut(more, width - 10)}".rstrip()
+    visible = len(click.unstyle(head)) + 2
+    return f"{head}  {_cut(more, max(0, width - visible))}".rstrip()
+
+
+def _telling(event: Row) -> dict[str, Any]:
+    data = event.get("data") or {}
+    return {name: data[name] for name in TELLING if data.get(name) not in (None, "")}
+
+
+def _topic(event: Row) -> str:
+    """In the colour of the state that it names, if it does."""
+    topic = plain(event["topic"])
+    return styled(f"{topic:<24}", topic.rpartition(".")[2])
+
+
+def _cut(text: str, width: int) -> str:
+    return text if len(text) <= width else f"{text[: max(0, width - 1)]}…"

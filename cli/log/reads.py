@@ -1,0 +1,65 @@
+"""`labledger reads`: what auditors have read."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+from urllib.parse import unquote
+
+import click
+
+from cli.arguments.params import Whole
+from cli.lists import completing
+from cli.remote import remote, wide
+from cli.terminal.output import Output, note
+from cli.terminal.tables import Column, Row
+from cli.terminal.wording import clock, zone
+
+if TYPE_CHECKING:
+    from api.client import Client
+
+# As many as the server gives at once.
+MOST = 1_000
+
+
+def _asked(row: Row) -> str:
+    query = f"?{unquote(row['query'])}" if row.get("query") else ""
+    return f"{row['method']} {row['path']}{query}{_streamed(row)}"
+
+
+def _streamed(row: Row) -> str:
+    """A stream is read on, from where its reader had left off."""
+    if not row.get("is_stream"):
+        return ""
+    after = row.get("last_event_id")
+    return " and what follows" if after is None else f" and what follows {after}"
+
+
+COLUMNS = (
+    Column("read", "read_id", "number", 0),
+    Column(f"at ({zone()})", lambda row: clock(row.get("recorded_at")), rank=0),
+    Column("user", "user", rank=0),
+    Column("token", "token_id", rank=2),
+    Column("asked for", _asked, "text", 0),
+)
+
+
+@click.command
+@click.option("--user", metavar="USER", shell_complete=completing.users, help="Only those of this user.")
+@click.option("--after", type=Whole(0), default=0, help="Only reads behind this one [the first].")
+@click.option("--limit", type=Whole(most=MOST), default=100, show_default=True, help="At most so many.")
+@wide
+@remote
+def reads(client: Client, output: Output, user: str | None, after: int, limit: int) -> None:
+    """List what auditors have read, the oldest first."""
+    document = client.get("/reads", user=user, after=after, limit=limit)
+    if user is not None and not document["reads"]:
+        # Nobody with that name is not somebody who has read nothing. Raises Problem.
+        client.get(client.path("users", user))
+    output.rows(document, "reads", COLUMNS, empty=_none(user, after))
+    if document["next"] is not None and not output.as_json:
+        note(f"more: --after {document['next']} shows those behind the last one")
+
+
+def _none(user: str | None, after: int) -> str:
+    who = "No auditor has read anything" if user is None else f"{user} has read nothing as an auditor"
+    return f"{who}{f' behind {after}' if after else ''}."

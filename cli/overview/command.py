@@ -1,0 +1,78 @@
+"""`labledger overview`: how the lab is, in one screen."""
+
+from __future__ import annotations
+
+import time
+from contextlib import closing
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from cli.remote import remote
+from cli.terminal.output import Output, console, show
+
+if TYPE_CHECKING:
+    from cli.overview.reading import Reading
+    from api.client import Client
+
+
+@click.command
+@click.option("--watch", "watched", is_flag=True, help="Draw it again and again, until Ctrl-C.")
+@click.option(
+    "--every",
+    "every_seconds",
+    type=click.FloatRange(0.2),
+    default=2.0,
+    show_default=True,
+    metavar="SECONDS",
+    help="With --watch.",
+)
+@remote
+def overview(client: Client, output: Output, watched: bool, every_seconds: float) -> None:
+    """Show how the lab is: service, systems of each lab, queue, what runs, what went wrong lately.
+
+    Exit status 0 when the service is ready, else 1; with --watch and --json a line each time.
+    """
+    from cli.overview.reading import Reading
+
+    with closing(Reading(client)) as reading:
+        if watched:
+            _watch(reading, output, every_seconds)
+            return
+        document = reading.document()
+    _show(document, output)
+    if not document["ready"]:
+        raise click.exceptions.Exit(1)
+
+
+def _show(document: dict[str, Any], output: Output) -> None:
+    from cli.overview.screen import Screen
+
+    if output.as_json:
+        output.document(document)
+    else:
+        show(console(), Screen(document))
+
+
+def _watch(reading: Reading, output: Output, every_seconds: float) -> None:
+    """Until Ctrl-C. A server that is away for a while is waited for; what was last known stays."""
+    from cli.overview.screen import Screen
+    from api.client import Unreachable
+
+    shown = None if output.as_json else console()
+    if shown is None or not shown.is_terminal:
+        while True:
+            _show(reading.document(), output)
+            time.sleep(every_seconds)
+    from rich.live import Live
+
+    document = reading.document()
+    widest: dict[str, dict[str, int]] = {}
+    with Live(Screen(document, widest), console=shown, auto_refresh=False, vertical_overflow="crop") as live:
+        while True:
+            time.sleep(every_seconds)
+            try:
+                document = reading.document()
+            except Unreachable as error:
+                document = {**document, "ready": False, "checks": {}, "detail": str(error)}
+            live.update(Screen(document, widest), refresh=True)

@@ -1,0 +1,93 @@
+"""How the lab is, summed up from what the API answers."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from cli.terminal.tables import Row
+from cli.terminal.wording import lab_state, seconds_between
+from domain.priority import Priority
+
+STARTING = ("scheduled", "waiting", "installing")
+# What a system is counted as; each one once, so that they add up. Most wanted first.
+DOING = ("running", "starting", "had_by_people", "idle", "manual", "draining", "broken")
+PRIORITIES = tuple(one.name for one in sorted(Priority, reverse=True))
+
+
+def doing(system: Row) -> str | None:
+    """What it is counted as; None for one that was removed and is nobody's."""
+    if system.get("user"):
+        return "had_by_people"
+    usage, condition = system.get("usage"), system.get("condition")
+    if usage == "running" or usage in STARTING:
+        return "running" if usage == "running" else "starting"
+    if condition == "Removed":
+        return None
+    if condition == "Broken":
+        return "broken"
+    if system.get("draining"):
+        return "draining"
+    return "manual" if condition == "Manual" else "idle"
+
+
+def labs_of(lab_controllers: Iterable[Row], systems: Iterable[Row]) -> list[dict[str, Any]]:
+    """Each lab controller, and its systems counted; those too that only systems name."""
+    counts: dict[str, Counter[str]] = {}
+    named: dict[str, dict[str, list[str]]] = {}
+    for system in systems:
+        what = doing(system)
+        if what is None:
+            continue
+        lab = str(system.get("lab_controller") or "")
+        counts.setdefault(lab, Counter())[what] += 1
+        if what in ("broken", "draining"):
+            named.setdefault(lab, {}).setdefault(what, []).append(system["fqdn"])
+    known = {row["fqdn"]: row for row in lab_controllers}
+    return [
+        {
+            "lab_controller": fqdn,
+            "state": lab_state(known.get(fqdn, {"enabled": True})),
+            "last_heard_at": known.get(fqdn, {}).get("last_heard_at"),
+            "systems": sum(counts.get(fqdn, Counter()).values()),
+            "doing": {what: counts.get(fqdn, Counter())[what] for what in DOING},
+            "named": named.get(fqdn, {}),
+        }
+        for fqdn in sorted({*known, *counts})
+    ]
+
+
+def queue_of(recipes: Sequence[Row], now: str) -> dict[str, Any]:
+    """How many are unplaced, by priority, and who has waited longest in its state."""
+    waits = {row["recipe_id"]: max(0.0, seconds_between(row["since"], now)) for row in recipes}
+    by_priority = {
+        name: [waits[row["recipe_id"]] for row in recipes if row["priority"] == name] for name in PRIORITIES
+    }
+    longest = max(recipes, key=lambda row: (waits[row["recipe_id"]], -row["recipe_id"]), default=None)
+    return {
+        "recipes": len(recipes),
+        "by_priority": {
+            name: {"recipes": len(found), "longest_wait_seconds": round(max(found), 3)}
+            for name, found in by_priority.items()
+            if found
+        },
+        "longest": longest and {**longest, "wait_seconds": round(waits[longest["recipe_id"]], 3)},
+    }
+
+
+def sets_of(recipes: Iterable[Row]) -> list[dict[str, Any]]:
+    """The recipe sets of these recipes, the one placed first at the top."""
+    sets: dict[int, list[Row]] = {}
+    for recipe in sorted(recipes, key=lambda row: row["recipe_id"]):
+        sets.setdefault(recipe["recipe_set_id"], []).append(recipe)
+    return [
+        {
+            "recipe_set_id": number,
+            **{name: members[0].get(name) for name in ("job_id", "priority", "owner", "group", "whiteboard")},
+            "recipes": len(members),
+            "usage": [member["usage"] for member in members],
+            "systems": [member["system"] for member in members],
+        }
+        for number, members in sorted(sets.items())
+    ]

@@ -1,0 +1,223 @@
+"""An overview as people see it: one screen."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from cli.overview.facts import DOING
+from cli.terminal.states import STYLES
+from cli.terminal.tables import Column, Row, Rows
+from cli.terminal.wording import clock, counted, duration, elapsed, plain
+
+if TYPE_CHECKING:
+    from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
+    from rich.text import Text
+
+MOST_LABS = 12
+MOST_SETS = 6
+BAR_COLUMNS = 60
+# How each kind is drawn, so that it can be told without colours as well, and in what.
+MARKS = {
+    "running": ("█", "bold cyan"),
+    "starting": ("▒", "cyan"),
+    "had_by_people": ("P", "magenta"),
+    "idle": ("·", "green"),
+    "manual": ("M", "magenta"),
+    "draining": ("D", "yellow"),
+    "broken": ("X", "red"),
+}
+ASCII = {"█": "#", "▒": "+", "·": "."}
+
+
+def _usage(recipe_set: Row) -> str:
+    """The usage that most of its systems have."""
+    usages: list[str] = recipe_set["usage"]
+    return max(usages, key=usages.count)
+
+
+def _systems(recipe_set: Row) -> str:
+    first, *others = recipe_set["systems"]
+    return f"{first} +{len(others)}" if others else first
+
+
+def _became(event: Row) -> str:
+    return str(event["data"].get("condition") or event["topic"].rpartition(".")[2])
+
+
+def _heard(lab: Row) -> str:
+    return f"{elapsed(lab['last_heard_at'])} ago" if lab["last_heard_at"] else ""
+
+
+def _doing(lab: Row) -> list[str]:
+    return [f"{lab['doing'][what]} {_words(what)}" for what in DOING if lab["doing"][what]]
+
+
+LAB_COLUMNS = (
+    Column("lab controller", "lab_controller", rank=0),
+    Column("state", "state", "state", 0),
+    Column("heard", _heard, "number", 1),
+    Column("systems", "systems", "number", 0),
+    Column("doing", _doing, "text", 0),
+)
+SET_COLUMNS = (
+    Column("set", "recipe_set_id", "number", 0),
+    Column("job", "job_id", "number", 0),
+    Column("usage", _usage, "state", 0),
+    Column("recipes", "recipes", "number", 2),
+    Column("priority", "priority", "state", 3),
+    Column("owner", "owner"),
+    Column("systems", _systems, "name", 1),
+    Column("whiteboard", "whiteboard", "text", 4),
+)
+BROKEN_COLUMNS = (
+    Column("for", lambda row: elapsed(row["at"]) if row["at"] else "", "number", 0),
+    Column("system", "fqdn", "name", 0),
+    Column("reason", "reason", "text", 0),
+)
+EVENT_COLUMNS = (
+    Column("ago", lambda row: elapsed(row.get("at")), "number", 0),
+    Column("what", "subject", rank=0),
+    Column("became", _became, "state", 0),
+    Column("reason", lambda row: row["data"].get("reason"), "text", 0),
+)
+
+
+class Screen:
+    """`widest` is what its tables have grown to so far, by their names: for one that is drawn again."""
+
+    def __init__(self, document: Row, widest: dict[str, dict[str, int]] | None = None) -> None:
+        self._document = document
+        self._widest = {} if widest is None else widest
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        from rich.text import Text
+
+        yield self._heading()
+        yield self._readiness()
+        if "labs" in self._document:
+            for part in (self._labs(options), self._queue(), self._placed(options), self._lately(options)):
+                yield Text()
+                yield from part
+            yield from self._own_broken(options)
+
+    def _heading(self) -> Text:
+        from rich.text import Text
+
+        where = f" at position {self._document['position']}" if "position" in self._document else ""
+        return Text(f"{self._document['url']}, {clock(self._document['at'])}{where}", style="bold")
+
+    def _readiness(self) -> Text:
+        from rich.text import Text
+
+        said = (
+            Text("ready", style="green") if self._document["ready"] else Text("not ready", style="bold red")
+        )
+        for name, check in self._document["checks"].items():
+            said.append(", ", style="default not bold")
+            words = f"FAILS ({plain(check['detail'])})" if not check["ok"] else "ok"
+            style = "default not bold" if check["ok"] else "bold red"
+            said.append(f"{name.replace('_', ' ')} {words}", style=style)
+        if self._document["detail"]:
+            said.append(f": {plain(self._document['detail'])}", style="red")
+        return said
+
+    def _labs(self, options: ConsoleOptions) -> Iterator[RenderableType]:
+        from rich.text import Text
+
+        labs = self._document["labs"]
+        if not labs:
+            yield Text("No labs yet: `labledger lab load FILE` adds some.")
+            return
+        yield from self._table("labs", LAB_COLUMNS, labs[:MOST_LABS], options)
+        if len(labs) > MOST_LABS:
+            yield Text(f"and {counted(len(labs) - MOST_LABS, 'more lab')}", style="dim")
+        yield from _bar(_total(labs), options)
+
+    def _queue(self) -> Iterator[RenderableType]:
+        from rich.text import Text
+
+        queue = self._document["queue"]
+        if not queue["recipes"]:
+            yield Text("queue: nothing waits")
+            return
+        longest = queue["longest"]
+        wait = duration(longest["wait_seconds"])
+        told = f"queue: {counted(queue['recipes'], 'recipe')} unplaced, the longest {wait}:"
+        owner = f", {plain(longest.get('owner'))}" if longest.get("owner") else ""
+        yield Text(f"{told} recipe {longest['recipe_id']} of job {longest['job_id']}{owner}")
+        by_priority = Text("  ")
+        for name, found in queue["by_priority"].items():
+            by_priority.append(f"{name} {found['recipes']}", style=STYLES[name] or "default")
+            by_priority.append(f" (up to {duration(found['longest_wait_seconds'])})  ", style="dim")
+        yield by_priority
+
+    def _placed(self, options: ConsoleOptions) -> Iterator[RenderableType]:
+        from rich.text import Text
+
+        placed = self._document["placed"]
+        sets = placed["recipe_sets"]
+        if not placed["recipes"]:
+            yield Text("placed: no recipe has a system")
+            return
+        more = " or more" if placed["not_looked_at"] else ""
+        yield Text(
+            f"placed: {counted(placed['recipes'], 'recipe')} in {counted(len(sets), 'recipe set')}{more}"
+        )
+        yield from self._table("sets", SET_COLUMNS, sets[:MOST_SETS], options)
+        if len(sets) > MOST_SETS or more:
+            yield Text("and more: `labledger systems` shows who has what", style="dim")
+
+    def _lately(self, options: ConsoleOptions) -> Iterator[RenderableType]:
+        from rich.text import Text
+
+        events = self._document["lately"]
+        yield Text("lately" if events else "lately: nothing was aborted, no system broke, no lab fell silent")
+        if events:
+            yield from self._table("events", EVENT_COLUMNS, events, options)
+
+    def _own_broken(self, options: ConsoleOptions) -> Iterator[RenderableType]:
+        """Yield the caller's Broken systems, nothing if the caller has none."""
+        from rich.text import Text
+
+        broken = self._document["own_broken"]
+        if not broken["count"]:
+            return
+        yield Text()
+        yield Text(f"broken: {counted(broken['count'], 'system')} of yours", style="red")
+        yield from self._table("broken", BROKEN_COLUMNS, broken["systems"], options)
+        if broken["count"] > len(broken["systems"]):
+            yield Text("and more: `labledger systems --condition Broken` lists them", style="dim")
+
+    def _table(
+        self, name: str, columns: Sequence[Column], rows: list[Row], options: ConsoleOptions
+    ) -> Iterator[RenderableType]:
+        from rich.text import Text
+
+        made = Rows(columns, rows, widest=self._widest.setdefault(name, {}))
+        yield made
+        if left_out := made.left_out(options.max_width):
+            yield Text(f"no room for: {', '.join(left_out)}", style="dim")
+
+
+def _words(what: str) -> str:
+    return what.replace("_", " ")
+
+
+def _total(labs: list[dict[str, Any]]) -> dict[str, int]:
+    return {what: sum(lab["doing"][what] for lab in labs) for what in DOING}
+
+
+def _bar(total: dict[str, int], options: ConsoleOptions) -> Iterator[Text]:
+    """All systems as one bar, with what its marks mean; a kind that there is has one mark at least."""
+    from rich.text import Text
+
+    systems, bar, meaning = sum(total.values()), Text(no_wrap=True), Text()
+    columns = min(BAR_COLUMNS, options.max_width)
+    for what, number in total.items():
+        if number:
+            mark, style = MARKS[what]
+            mark = ASCII.get(mark, mark) if options.ascii_only else mark
+            bar.append(mark * max(1, columns * number // systems), style=style)
+            meaning.append(f"{mark} {number} {_words(what)}  ", style=style)
+    yield from (bar, meaning)

@@ -1,0 +1,90 @@
+"""`labledger token`: access tokens."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from cli.arguments.params import Moment, OneOf
+from cli.lazy import Group
+from cli.lists import completing
+from cli.lists.directory import TOKENS
+from cli.lists.listing import list_command
+from cli.remote import remote
+from cli.terminal.output import Output, note
+from cli.terminal.wording import clock
+from domain.directory.roles import LAB_CONTROLLER, ROLES, SUBMITTER
+
+if TYPE_CHECKING:
+    from api.client import Client
+
+
+token = Group("token", help="Make access tokens, list and revoke them.")
+token.add_command(list_command("list", TOKENS, "List your tokens, or as an admin or auditor all tokens."))
+
+
+@token.command
+def first() -> None:
+    """Make the first admin token of a new database (LABLEDGER_DATABASE_URL), shown this once."""
+    from api import root
+    from runtime.settings import Settings
+
+    made = root.first_admin_token(Settings.read())
+    if made is None:
+        raise click.ClickException("there is an admin token already: `labledger token create` makes more")
+    click.echo(made)
+
+
+@token.command
+@click.argument("user", shell_complete=completing.users)
+@click.option("--role", type=OneOf(ROLES), default=SUBMITTER, show_default=True)
+@click.option(
+    "--lab-controller",
+    metavar="FQDN",
+    shell_complete=completing.lab_controllers,
+    help=f"With the role {LAB_CONTROLLER}: the one it is for.",
+)
+@click.option(
+    "--expires-in",
+    "expires_at",
+    type=Moment(),
+    metavar="TIME",
+    help="As 30d, or a moment [it does not expire].",
+)
+@remote
+def create(
+    client: Client, output: Output, user: str, role: str, lab_controller: str | None, expires_at: str | None
+) -> None:
+    """Make a token for USER. It is shown this once; standard output is the token alone."""
+    _require_fitting(role, lab_controller)
+    body = {"user": user, "role": role, "lab_controller": lab_controller, "expires_at": expires_at}
+    answer = client.post("/tokens", {name: value for name, value in body.items() if value is not None})
+    if answer["token"] is None:
+        # It was made when it was asked for first, and that answer was lost.
+        lost = answer["token_id"]
+        raise click.ClickException(f"the answer was lost: `labledger token revoke {lost}`, and make another")
+    output.line(answer, answer["token"])
+    if not output.as_json:
+        ends = f"until {clock(expires_at)}, " if expires_at else ""
+        note(f"(token {answer['token_id']} of {user}, {role}, {ends}not shown again)")
+
+
+def _require_fitting(role: str, lab_controller: str | None) -> None:
+    if role == LAB_CONTROLLER and lab_controller is None:
+        raise click.UsageError(
+            f"A token of the role {LAB_CONTROLLER} is for one lab controller: name it by --lab-controller"
+            " (`labledger lab-controllers` lists them)."
+        )
+    if role != LAB_CONTROLLER and lab_controller is not None:
+        raise click.UsageError(f"--lab-controller is for tokens of the role {LAB_CONTROLLER}, not {role}.")
+
+
+@token.command
+@click.argument("token_id", metavar="TOKEN", shell_complete=completing.tokens)
+@remote
+def revoke(client: Client, output: Output, token_id: str) -> None:
+    """Let the token with this id (`token list`) count no more."""
+    answer = client.delete(client.path("tokens", token_id)) or {}
+    done = "revoked" if answer.get("revoked", True) else "was revoked already"
+    output.line(answer, f"token {token_id} {done}")

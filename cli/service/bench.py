@@ -1,0 +1,139 @@
+"""`labledger bench`: measures this machine, and Labledger on it."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from bench.outcome import Outcome, Sizes
+    from bench.told import Told
+
+
+# Named here too, so that nothing of the benchmark is loaded for the help of other commands.
+CASES = (
+    *("pending", "saturated", "submit", "lifecycle", "multihost"),
+    *("start", "rebuild", "verify", "query", "explanation", "change", "recovery"),
+)
+ALL = "all"
+REPORT = "bench-report"
+# A day: nobody waits longer, and what is no number is none of these.
+MOST = 86_400.0
+
+
+class Number(click.FloatRange):
+    """`nan` passes every comparison that a range makes."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        found = super().convert(value, param, ctx)
+        if math.isnan(found):
+            self.fail(f"{value!r} is no number.", param, ctx)
+        return found
+
+
+POSITIVE, SHARE = Number(0, MOST, min_open=True), Number(0, 1)
+
+
+@click.command
+@click.argument("case", type=click.Choice([*CASES, ALL]))
+@click.option("--systems", type=click.IntRange(1), default=10_000, show_default=True)
+@click.option(
+    "--queued", type=click.IntRange(1), default=100_000, show_default=True, help="Recipes that wait."
+)
+@click.option("--filters", type=click.IntRange(1), default=2_000, show_default=True, help="Distinct filters.")
+@click.option("--pools", type=click.IntRange(0), default=0, help="Pools, in place of the lab's own six.")
+@click.option("--groups", type=click.IntRange(0), default=0, help="Groups of those pools, and of jobs.")
+@click.option(
+    "--policies",
+    type=SHARE,
+    default=0.0,
+    show_default=True,
+    help="How many of the systems have an access policy, out of 1.",
+)
+@click.option(
+    "--sets", type=click.IntRange(1), help="Recipes of a set, at most.  [default: as the case has it]"
+)
+@click.option("--rate", type=POSITIVE, default=50, show_default=True, help="Endings a second.")
+@click.option("--seconds", type=POSITIVE, default=20, show_default=True, help="How long.")
+@click.option(
+    "--events",
+    type=click.IntRange(1),
+    default=1_000_000,
+    show_default=True,
+    help="Length of the log that is read from its beginning.",
+)
+@click.option("--seed", type=int, default=1, show_default=True, help="What lab and queue are made from.")
+@click.option(
+    "--report",
+    "folder",
+    type=click.Path(file_okay=False, path_type=Path),
+    help=f"Folder for the report of `all`.  [default: {REPORT}]",
+)
+@click.option("--json", "as_json", is_flag=True, help="For machines: JSON instead of text.")
+def bench(case: str, as_json: bool, folder: Path | None, **sizes: Any) -> None:
+    """Measure CASE on a made-up lab: real processes, on a PostgreSQL of its own that is gone afterwards.
+
+    `all` measures every case, at three depths of the queue where that matters, and writes a report.
+    """
+    from bench.outcome import Sizes
+
+    if folder is not None and case != ALL:
+        raise click.BadOptionUsage("--report", "--report goes with `bench all`: one case writes none.")
+    if not sizes["pools"] and (sizes["groups"] or sizes["policies"]):
+        raise click.BadOptionUsage(
+            "--pools", "--groups and --policies are of --pools: say how many there are."
+        )
+    report = folder or Path(REPORT)
+    with _bars() as told:
+        outcomes = _measured(case, Sizes(**sizes), report, told)
+    if as_json:
+        click.echo("\n".join(json.dumps(outcome.document()) for outcome in outcomes))
+        return
+    from cli.service.bench_table import show
+
+    for outcome in outcomes:
+        show(outcome)
+    if case == ALL:
+        click.echo(f"the report is in {report}")
+
+
+def _measured(case: str, sizes: Sizes, folder: Path, told: Told) -> list[Outcome]:
+    if case == ALL:
+        from bench.all_cases import run_all
+
+        return run_all(sizes, folder, told)
+    from bench.room import require_room
+    from bench.run import CASES, run
+
+    require_room(sizes)
+    CASES[case].require(sizes)
+    return [run(case, sizes, told)]
+
+
+@contextmanager
+def _bars() -> Iterator[Told]:
+    import sys
+
+    if not sys.stderr.isatty():
+        yield lambda what, done, of: None
+        return
+    from rich.console import Console
+    from rich.progress import Progress, TaskID
+
+    with Progress(console=Console(stderr=True), transient=True) as progress:
+        tasks: dict[str, TaskID] = {}
+
+        def told(what: str, done: int, of: int) -> None:
+            if what not in tasks:
+                for task in progress.tasks:
+                    progress.update(task.id, visible=not task.finished)
+                tasks[what] = progress.add_task(what, total=of)
+            progress.update(tasks[what], completed=done, total=of)
+
+        yield told

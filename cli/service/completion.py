@@ -1,0 +1,42 @@
+"""`labledger completion`: what makes a shell complete commands, options, names and ids."""
+
+from __future__ import annotations
+
+import click
+
+from cli.arguments.params import OneOf
+
+COMPLETE_VARIABLE = "_LABLEDGER_COMPLETE"
+
+# How each shell is told: this one at once, and every one to come.
+INSTALL = {
+    "bash": (
+        'eval "$(labledger completion bash)"',
+        "labledger completion bash > ~/.local/share/bash-completion/completions/labledger",
+    ),
+    "zsh": (
+        'eval "$(labledger completion zsh)"',
+        "labledger completion zsh > ~/.zfunc/_labledger, and fpath+=~/.zfunc before compinit in ~/.zshrc",
+    ),
+    "fish": (
+        "labledger completion fish | source",
+        "labledger completion fish > ~/.config/fish/completions/labledger.fish",
+    ),
+}
+
+
+@click.command
+@click.argument("shell", type=OneOf(tuple(INSTALL)))
+def completion(shell: str) -> None:
+    """Print the script that makes SHELL complete `labledger`; its last lines say how to install it.
+
+    The command has to be called labledger and be found by the shell: an alias is not enough.
+    """
+    from click.shell_completion import get_completion_class
+
+    known = get_completion_class(shell)
+    assert known is not None
+    root = click.get_current_context().find_root().command
+    click.echo(known(root, {}, "labledger", COMPLETE_VARIABLE).source().rstrip())
+    at_once, for_ever = INSTALL[shell]
+    click.echo(f"\n# In this shell: {at_once}\n# In every shell to come: {for_ever}")

@@ -1,0 +1,25 @@
+"""The lab of `labledger up --demo`."""
+
+from __future__ import annotations
+
+import json
+from importlib.resources import files
+
+from cli.terminal.progress import advancing
+from api.client import Client
+from api.client.connection_file import Connection
+from api.client.lab_file import load as load_lab
+
+
+def load(connection: Connection) -> bool:
+    """Load the sample lab, and return when what reads the server next will see it.
+
+    False, and nothing is loaded, where systems were ever registered: people may have changed them since.
+    """
+    with Client(connection.url, connection.token) as client:
+        if client.get("/events", types="system.registered", limit=1)["events"]:
+            return False
+        lab = json.loads((files("replay") / "samples" / "lab.json").read_text(encoding="utf-8"))
+        load_lab(client, lab, advancing)
+        client.get("/systems", limit=1, min_position=client.position)
+    return True

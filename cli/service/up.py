@@ -1,0 +1,114 @@
+"""`labledger up`: all of Labledger in the foreground, on a PostgreSQL of its own unless told of another."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import click
+
+from api import root
+from cli.arguments.setting_flags import flags
+from cli.service import up_messages as say
+from cli.service.until_ready import until_ready
+from api.client.connection_file import Connection
+from runtime.embedded.database import EmbeddedDatabase
+from runtime.embedded.environment import forget_libpq
+from runtime.embedded.home import make_folder
+from runtime.embedded.locks import Taken, exclusive
+from runtime.embedded.ports import any_free, is_free_within
+from runtime.processes.logs import set_up_logging
+from runtime.processes.programs import SERVICES, SIMULATOR, program
+from runtime.processes.stop_request import listening
+from runtime.processes.supervisor import Supervisor
+from runtime.settings import UP, Settings
+
+# The processes of a killed predecessor need a moment to give the port back.
+PORT_SECONDS = 5.0
+
+
+@click.command
+@click.option("--demo", is_flag=True, help="Load a small lab, and simulate its machines.")
+@flags(UP)
+def up(demo: bool, **given: Any) -> None:
+    """Run Labledger here, until SIGTERM or Ctrl-C."""
+    settings = Settings.read(**given)
+    set_up_logging(settings, UP)
+    _make_folder(settings.data)
+    try:
+        with exclusive(settings.data / "up.lock", wait=False) as leave_note:
+            settings = _with_address(settings)
+            leave_note(str(settings.url))
+            _run(settings, demo)
+    except Taken as taken:
+        raise click.ClickException(say.already_running(taken.note)) from None
+
+
+def _make_folder(data: Path) -> None:
+    try:
+        make_folder(data)
+    except OSError as error:
+        raise click.ClickException(say.no_folder(data, error)) from None
+
+
+def _with_address(settings: Settings) -> Settings:
+    port = settings.port or any_free(settings.host)
+    if not is_free_within(PORT_SECONDS, port, settings.host):
+        raise click.ClickException(say.port_taken(settings.host, port))
+    host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(settings.host, settings.host)
+    return replace(settings, port=port, url=f"http://{f'[{host}]' if ':' in host else host}:{port}")
+
+
+def _run(settings: Settings, demo: bool) -> None:
+    stop = listening()
+    with ExitStack() as stack:
+        supervisor = Supervisor(settings.stop_seconds)
+        settings = _prepare_database(settings, supervisor, stack)
+        stack.callback(supervisor.stop)
+        new_token = root.first_admin_token(settings, lambda token: _keep_connection(settings, token))
+        _keep_connection(settings, None)
+        connection = Connection.load(settings)
+        click.echo(say.data(settings, new_token, root.log_size(settings)))
+        if stop.made():
+            return
+        for name in SERVICES:
+            supervisor.start(program(name, replace(settings, token=None)))
+        until_ready(settings, supervisor, stop.made)
+        if not stop.made():
+            click.echo(say.ready(settings, connection, new_token))
+            _start_demo(settings, connection, supervisor, wanted=demo)
+        supervisor.run(stop.made)
+        click.echo("stopping")
+    click.echo("stopped")
+
+
+def _prepare_database(settings: Settings, supervisor: Supervisor, stack: ExitStack) -> Settings:
+    """Started, migrated, and left to be stopped after everything that uses it."""
+    if settings.database_url is not None:
+        root.migrate(settings)
+        return settings
+    forget_libpq()
+    database = EmbeddedDatabase(settings.data)
+    stack.callback(database.stop)
+    settings = database.start(settings)
+    root.migrate(settings)
+    supervisor.also(database.keep_running)
+    return database.for_services(settings)
+
+
+def _keep_connection(settings: Settings, new_token: str | None) -> None:
+    Connection(str(settings.url), new_token).save(settings.data)
+
+
+def _start_demo(settings: Settings, connection: Connection, supervisor: Supervisor, *, wanted: bool) -> None:
+    if not wanted:
+        return
+    if connection.token is None:
+        raise click.ClickException(say.demo_without_token(settings))
+    from cli.service import demo
+
+    if not demo.load(connection):
+        click.echo(say.DEMO_NOT_LOADED)
+    supervisor.start(program(SIMULATOR, replace(settings, token=connection.token)))

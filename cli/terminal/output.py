@@ -1,0 +1,96 @@
+"""Where answers go: JSON for machines, tables for people, and beside them what is to be said about either."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from cli.terminal.tables import UNBOUNDED, Column, Row, Rows
+from domain.characters import STEERING
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+
+@dataclass(frozen=True)
+class Output:
+    as_json: bool
+    wide: bool = False
+
+    def document(self, document: Any) -> None:
+        # Texts that are older than the rules for text may hold anything; in JSON an escape means the same.
+        click.echo(STEERING.sub(_escape, json.dumps(document, ensure_ascii=False)))
+
+    def rows(self, document: Row, name: str, columns: Iterable[Column], *, empty: str) -> None:
+        """A list: the whole document, or a table of what stands under `name`."""
+        if self.as_json:
+            self.document(document)
+        elif document[name]:
+            # A row of the past is read as of then: nothing in it lasted until today.
+            then = document.get("as_of")
+            self.table(columns, [{**row, "as_of": then} for row in document[name]])
+        else:
+            click.echo(empty)
+
+    def table(self, columns: Iterable[Column], rows: Iterable[Row], *, title: str | None = None) -> None:
+        shown = console(wide=self.wide)
+        made = Rows(columns, rows, title=title)
+        show(shown, made)
+        if left_out := made.left_out(shown.width):
+            note(f"no room for: {', '.join(left_out)} (--wide shows all, --json too)")
+
+    def line(self, document: Row, text: str) -> None:
+        """One message of a stream, at once. `text` is styled only where colours are wanted."""
+        if self.as_json:
+            self.document(document)
+        else:
+            click.echo(text, color=True)
+        sys.stdout.flush()
+
+
+def _escape(found: re.Match[str]) -> str:
+    return f"\\u{ord(found.group()):04x}"
+
+
+def xml(text: str) -> None:
+    """Print XML, with references for the characters that would steer a terminal."""
+    click.echo(STEERING.sub(lambda found: f"&#x{ord(found.group()):X};", text))
+
+
+def content(written: bytes) -> None:
+    """Print bytes as they are; on a terminal with references for the characters that would steer it."""
+    if sys.stdout.isatty():
+        xml(written.decode(errors="replace"))
+    else:
+        click.echo(written, nl=False)
+
+
+def note(text: str) -> None:
+    """What is said beside the answer, so that what reads the answer does not get it."""
+    click.secho(text, err=True, dim=True)
+
+
+def console(*, wide: bool = False) -> Console:
+    from rich.console import Console
+
+    class Told(Console):
+        def on_broken_pipe(self) -> None:
+            """It would end the process, as if something had gone wrong."""
+            raise BrokenPipeError
+
+    found = Told(highlight=False)
+    return found if found.is_terminal and not wide else Told(highlight=False, width=UNBOUNDED)
+
+
+def show(shown: Console, what: Any) -> None:
+    """Print without the blanks that would fill up the last column."""
+    with shown.capture() as captured:
+        shown.print(what, crop=False)
+    lines = [line.rstrip() for line in captured.get().splitlines()]
+    click.echo("\n".join(lines), color=shown.is_terminal)

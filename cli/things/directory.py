@@ -1,0 +1,178 @@
+"""`labledger user`, `group`, `pool`, `lab-controller`, `distro-tree`: named things, one at a time."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from cli.arguments.assignments import assigned, assignments_argument
+from cli.arguments.params import OneOf
+from cli.lists import completing
+from cli.lists.systems import SYSTEMS
+from cli.remote import remote
+from cli.terminal.output import Output
+from cli.things.kinds import DISTRO_TREE, GROUP, LAB_CONTROLLER, POOL, USER
+from cli.things.named import Kind, group_of, read_one, say_all
+from domain.directory.roles import ROLES
+
+if TYPE_CHECKING:
+    from api.client import Client
+
+
+def show_pool(client: Client, output: Output, kind: Kind, name: object, as_of: str | None) -> None:
+    """With its systems, which know in which pools they are."""
+    document = read_one(client, output, kind, name, as_of)
+    systems = client.pages(SYSTEMS.path, SYSTEMS.name, pool=name, as_of=as_of)[SYSTEMS.name]
+    if output.as_json:
+        output.document({**document, "systems": [row["fqdn"] for row in systems]})
+        return
+    say_all(output, {**document, "systems": len(systems)})
+    if systems:
+        click.echo()
+        output.table(SYSTEMS.columns, systems)
+
+
+user = group_of("user", USER, "Show, add, change and delete a user.")
+group = group_of("group", GROUP, "Show, add, change and delete a group of users.")
+pool = group_of("pool", POOL, "Show, add, change and delete a pool; put systems into it.", show_pool)
+lab_controller = group_of("lab-controller", LAB_CONTROLLER, "Show, add, enable, disable a lab controller.")
+distro_tree = group_of("distro-tree", DISTRO_TREE, "Show, add, change and delete a distro tree.")
+
+users_argument = click.argument(
+    "users", metavar="USER…", nargs=-1, required=True, shell_complete=completing.users
+)
+
+
+@user.command("put")
+@USER.argument
+@click.option("--role", "roles", type=OneOf(ROLES), multiple=True, help="Repeatable; the first counts.")
+@click.option("--email", help="Where the person is written to.")
+@remote
+def put_user(client: Client, output: Output, name: str, roles: tuple[str, ...], email: str | None) -> None:
+    """Add the user NAME, or change one: what is left out becomes empty, roles stay."""
+    body = {"roles": list(roles) or None, "email": email}
+    USER.put(client, output, name, {key: value for key, value in body.items() if value is not None})
+
+
+@group.command("put")
+@GROUP.argument
+@click.option("--member", "members", metavar="USER", multiple=True, help="Repeatable.")
+@click.option("--owner", "owners", metavar="USER", multiple=True, help="Repeatable.")
+@remote
+def put_group(
+    client: Client, output: Output, name: str, members: tuple[str, ...], owners: tuple[str, ...]
+) -> None:
+    """Add the group NAME with these members and owners, or make one that is there just so."""
+    GROUP.put(client, output, name, {"members": list(members), "owners": list(owners)})
+
+
+@group.command("add-member")
+@GROUP.argument
+@users_argument
+@remote
+def add_member(client: Client, output: Output, name: str, users: tuple[str, ...]) -> None:
+    """Let USERs be members of the group NAME, beside those it has."""
+
+    def change(found: dict[str, Any]) -> dict[str, Any]:
+        return {**_group(found), "members": list(dict.fromkeys([*found["members"], *users]))}
+
+    GROUP.say_put(output, name, client.edit(GROUP.of(client, name), change))
+
+
+@group.command("remove-member")
+@GROUP.argument
+@users_argument
+@remote
+def remove_member(client: Client, output: Output, name: str, users: tuple[str, ...]) -> None:
+    """Let USERs be members of the group NAME no longer."""
+
+    def change(found: dict[str, Any]) -> dict[str, Any]:
+        return {**_group(found), "members": [one for one in found["members"] if one not in users]}
+
+    GROUP.say_put(output, name, client.edit(GROUP.of(client, name), change))
+
+
+def _group(found: dict[str, Any]) -> dict[str, Any]:
+    return {"members": found["members"], "owners": found["owners"]}
+
+
+@pool.command("put")
+@POOL.argument
+@click.option("--owner-group", metavar="GROUP", help="Group that owns the pool [default: none].")
+@click.option("--description", metavar="TEXT", help="What the pool is for [default: as it is].")
+@remote
+def put_pool(
+    client: Client, output: Output, name: str, owner_group: str | None, description: str | None
+) -> None:
+    """Add the pool NAME, or change its owner group and description. Its systems stay."""
+    described = {} if description is None else {"description": description}
+    POOL.put(client, output, name, {"owner_group": owner_group, **described})
+
+
+@pool.command("add-system")
+@POOL.argument
+@click.argument("fqdns", metavar="FQDN…", nargs=-1, required=True, shell_complete=completing.systems)
+@remote
+def add_system(client: Client, output: Output, name: str, fqdns: tuple[str, ...]) -> None:
+    """Put systems into the pool NAME; with --json a line for each."""
+    for fqdn in fqdns:
+        output.line(client.put(_member(client, name, fqdn), {}), f"{fqdn} is in pool {name}")
+
+
+@pool.command("remove-system")
+@POOL.argument
+@click.argument("fqdns", metavar="FQDN…", nargs=-1, required=True, shell_complete=completing.systems)
+@remote
+def remove_system(client: Client, output: Output, name: str, fqdns: tuple[str, ...]) -> None:
+    """Take systems out of the pool NAME; with --json a line for each."""
+    for fqdn in fqdns:
+        output.line(client.delete(_member(client, name, fqdn)), f"{fqdn} is not in pool {name}")
+
+
+def _member(client: Client, name: str, fqdn: str) -> str:
+    return client.path(POOL.plural, name, "systems", fqdn)
+
+
+@lab_controller.command("put")
+@LAB_CONTROLLER.argument
+@click.option("--enabled/--disabled", default=True, help="Whether recipes may have its systems.")
+@remote
+def put_lab_controller(client: Client, output: Output, name: str, enabled: bool) -> None:
+    """Add the lab controller FQDN."""
+    LAB_CONTROLLER.put(client, output, name, {"enabled": enabled})
+
+
+@lab_controller.command
+@LAB_CONTROLLER.argument
+@remote
+def enable(client: Client, output: Output, name: str) -> None:
+    """Let recipes have the systems of FQDN again."""
+    _switch(client, output, name, enabled=True)
+
+
+@lab_controller.command
+@LAB_CONTROLLER.argument
+@remote
+def disable(client: Client, output: Output, name: str) -> None:
+    """Give no system of FQDN to recipes any more; those that run go on."""
+    _switch(client, output, name, enabled=False)
+
+
+def _switch(client: Client, output: Output, fqdn: str, *, enabled: bool) -> None:
+    answer = client.patch(LAB_CONTROLLER.of(client, fqdn), {"enabled": enabled})
+    said = "is now" if answer.get("changed", True) else "was already"
+    output.line(answer, f"{fqdn} {said} {'enabled' if enabled else 'disabled'}")
+
+
+@distro_tree.command("put")
+@DISTRO_TREE.argument
+@assignments_argument
+@remote
+def put_tree(client: Client, output: Output, name: int, changes: tuple[str, ...]) -> None:
+    """Add the tree ID, or replace it: name=Fedora-44 family=Fedora44 arch=x86_64 'tags=["STABLE"]'
+    'urls={"lab.example.com": ["http://…"]}'.
+
+    A VALUE that is JSON is taken as that, any other as text.
+    """
+    DISTRO_TREE.put(client, output, name, assigned(changes))

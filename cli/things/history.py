@@ -1,0 +1,52 @@
+"""`labledger system history`: what became another in a system, when, and by whom."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from cli.arguments.as_of import as_of
+from cli.arguments.then import tell_moment, there_then
+from cli.lists.listing import limits
+from cli.remote import remote, wide
+from cli.terminal.output import Output, note
+from cli.terminal.tables import Column, Row
+from cli.terminal.wording import clock, zone
+from cli.things.kinds import SYSTEM
+
+if TYPE_CHECKING:
+    from api.client import Client
+
+FIRST_CHANGES = 20
+COLUMNS = (
+    Column("position", "position", "number", 3),
+    Column(f"at ({zone()})", lambda row: clock(row.get("at")), rank=0),
+    Column("by", "actor", rank=0),
+    Column("property", "property", rank=0),
+    Column("from", "from", "text", 2),
+    Column("to", "to", "text", 0),
+    Column("reason", "reason", "text", 4),
+)
+
+
+@click.command("history")
+@SYSTEM.argument
+@limits(FIRST_CHANGES)
+@as_of
+@wide
+@remote
+def of_system(client: Client, output: Output, fqdn: str, limit: int | None, as_of: str | None) -> None:
+    """Show what changed in FQDN, the latest change first, a property a line."""
+    with there_then(client, as_of, "system", fqdn):
+        document = client.pages(client.path("systems", fqdn, "history"), "changes", limit=limit, as_of=as_of)
+    tell_moment(client, output, as_of, document)
+    if output.as_json:
+        output.document(document)
+        return
+    lines: list[Row] = [
+        {**change, **difference} for change in document["changes"] for difference in change["changes"]
+    ]
+    output.table(COLUMNS, lines)
+    if document["next"] is not None:
+        note("more: --all shows them, or --limit N the last N changes")

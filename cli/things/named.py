@@ -1,0 +1,84 @@
+"""What the groups of commands about named things have in common: show one, put one, delete one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from cli.arguments.as_of import as_of
+from cli.arguments.then import tell_moment, there_then
+from cli.lazy import Group
+from cli.remote import remote
+from cli.terminal.output import Output
+from cli.terminal.wording import plain
+
+if TYPE_CHECKING:
+    from api.client import Client
+
+Show = Callable[..., None]
+
+NOT_SHOWN: tuple[Any, ...] = (None, [], "", {})
+# What is told of the answer itself.
+ABOUT_THE_ANSWER = ("position", "as_of")
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of thing: what one is called, and where all of them are."""
+
+    called: str
+    plural: str
+    argument: Callable[[Callable[..., None]], Callable[..., None]]
+
+    def of(self, client: Client, name: object) -> str:
+        return client.path(self.plural, name)
+
+    def put(self, client: Client, output: Output, name: object, body: Mapping[str, Any]) -> None:
+        self.say_put(output, name, client.put(self.of(client, name), body))
+
+    def say_put(self, output: Output, name: object, answer: Mapping[str, Any]) -> None:
+        done = "added" if answer.get("added") else "changed" if answer.get("changed") else "is so already"
+        output.line(answer, f"{self.called} {name} {done}")
+
+
+def show_one(client: Client, output: Output, kind: Kind, name: object, as_of: str | None = None) -> None:
+    say_all(output, read_one(client, output, kind, name, as_of))
+
+
+def read_one(client: Client, output: Output, kind: Kind, name: object, as_of: str | None) -> dict[str, Any]:
+    with there_then(client, as_of, kind.called, name):
+        document: dict[str, Any] = client.get(kind.of(client, name), as_of=as_of)
+    tell_moment(client, output, as_of, document)
+    return document
+
+
+def say_all(output: Output, document: Mapping[str, Any]) -> None:
+    """All that is known, a line each."""
+    shown = {name: value for name, value in document.items() if name not in ABOUT_THE_ANSWER}
+    known = {name: value for name, value in shown.items() if value not in NOT_SHOWN}
+    output.line(document, "\n".join(f"{name}: {plain(value)}" for name, value in known.items()))
+
+
+def group_of(name: str, kind: Kind, text: str, show_one: Show = show_one) -> Group:
+    """The group of commands about one kind, with `show` and `delete`."""
+    made = Group(name, help=text)
+
+    @made.command(help=f"Show all that is known of a {kind.called}.")
+    @kind.argument
+    @as_of
+    @remote
+    def show(client: Client, output: Output, name: str, as_of: str | None) -> None:
+        show_one(client, output, kind, name, as_of)
+
+    @made.command(
+        help=f"Delete a {kind.called}. The log keeps its past; one put under the same name later begins anew."
+    )
+    @kind.argument
+    @remote
+    def delete(client: Client, output: Output, name: str) -> None:
+        answer = client.delete(kind.of(client, name)) or {}
+        done = "deleted" if answer.get("removed", True) else "was deleted already"
+        output.line(answer, f"{kind.called} {name} {done}")
+
+    return made

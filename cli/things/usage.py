@@ -1,0 +1,143 @@
+"""`labledger usage` and `system usage`: what systems did, and for how long."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from cli.arguments.as_of import as_of
+from cli.arguments.params import Moment, OneOf
+from cli.arguments.then import tell_moment, there_then
+from cli.remote import remote, wide
+from cli.terminal.output import Output
+from cli.terminal.tables import Column, Row
+from cli.terminal.wording import clock, duration, elapsed, zone
+from cli.things.kinds import SYSTEM
+from cli.things.log_usage import show_log_usage
+
+if TYPE_CHECKING:
+    from api.client import Client
+
+GROUPS = ("system", "lab_controller", "pool", "arch")
+# Shares of all the time there is; what an Automated system does, then what others are.
+# With the rank of each as a column.
+SHARES = {
+    "running": 1,
+    "installing": 4,
+    "waiting": 5,
+    "scheduled": 7,
+    "pending": 8,
+    "idle": 1,
+    "Manual": 3,
+    "Broken": 2,
+    "Removed": 6,
+}
+
+
+PAST = Moment(past=True)
+since_option = click.option("--since", metavar="TIME", type=PAST, help="From then on [the beginning].")
+until_option = click.option("--until", metavar="TIME", type=PAST, help="Up to then [now].")
+
+INTERVAL_COLUMNS = (
+    Column(f"since ({zone()})", lambda row: clock(row.get("since")), rank=0),
+    Column("for", lambda row: elapsed(row.get("since"), row.get("until") or row.get("as_of")), "number", 0),
+    Column("condition", "condition", "state", 0),
+    Column("usage", "usage", "state", 0),
+    Column("recipe", "recipe_id", "number"),
+    Column("position", "since_position", "number", 2),
+)
+
+
+@click.command
+@click.option(
+    "--by",
+    "group_by",
+    type=OneOf(GROUPS),
+    default="lab_controller",
+    show_default=True,
+    help="A row for each.",
+)
+@since_option
+@until_option
+@click.option(
+    "--log",
+    "of_log",
+    is_flag=True,
+    help="Show how much each user and process wrote to the log, by day [today].",
+)
+@as_of
+@wide
+@remote
+def usage(
+    client: Client,
+    output: Output,
+    group_by: str,
+    since: str | None,
+    until: str | None,
+    of_log: bool,
+    as_of: str | None,
+) -> None:
+    """Show how much of their time systems spend with what.
+
+    A share counts for an Automated system what it does, for any other its condition while it is idle. All
+    shares of a row add up.
+
+    With --log, show instead how many events and bytes each user and process added to the log on each day.
+    Only admins and auditors see the shares of others.
+    """
+    if of_log:
+        if until is not None or as_of is not None:
+            raise click.UsageError("--log takes --since, but neither --until nor --as-of.")
+        show_log_usage(client, output, since)
+        return
+    asked: dict[str, Any] = {"group_by": group_by, "since": since, "until": until, "as_of": as_of}
+    document = client.pages("/system-usage", "groups", **asked)
+    tell_moment(client, output, as_of, document)
+    heading = group_by.replace("_", " ")
+    empty = "No system has done anything in that time."
+    output.rows(document, "groups", (Column(heading, "key", rank=0), *SHARE_COLUMNS), empty=empty)
+
+
+def shares(row: Row) -> dict[str, float]:
+    """Of a group, out of 1."""
+    seconds: Counter[str] = Counter()
+    for condition, by_usage in row["seconds"].items():
+        for what, number in by_usage.items():
+            seconds[condition if what == "idle" and condition != "Automated" else what] += number
+    total = seconds.total()
+    return {name: number / total if total else 0.0 for name, number in seconds.items()}
+
+
+def _share(name: str) -> Column:
+    def percent(row: Row) -> str:
+        share = shares(row).get(name)
+        return f"{share:.1%}" if share else ""
+
+    return Column(name, percent, "number", SHARES[name])
+
+
+def _total(row: Row) -> str:
+    return duration(sum(sum(by_usage.values()) for by_usage in row["seconds"].values()))
+
+
+SHARE_COLUMNS = (Column("time of all", _total, "number"), *map(_share, SHARES))
+
+
+@click.command("usage")
+@SYSTEM.argument
+@since_option
+@until_option
+@as_of
+@wide
+@remote
+def of_system(
+    client: Client, output: Output, fqdn: str, since: str | None, until: str | None, as_of: str | None
+) -> None:
+    """Show what FQDN did, an interval a line."""
+    asked: dict[str, Any] = {"since": since, "until": until, "as_of": as_of}
+    with there_then(client, as_of, "system", fqdn):
+        document = client.get(client.path("systems", fqdn, "usage"), **asked)
+    tell_moment(client, output, as_of, document)
+    output.rows(document, "intervals", INTERVAL_COLUMNS, empty=f"{fqdn} was not there in that time.")

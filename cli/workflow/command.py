@@ -1,0 +1,134 @@
+"""`labledger workflow`: the XML of a job, with the options that Beaker's users know."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import click
+
+from cli.arguments.params import OneOf, Whole
+from cli.remote import OPTIONS as REMOTE_OPTIONS
+from cli.remote import connect
+from cli.terminal.output import Output, xml
+from cli.workflow.arches import arches_of
+from cli.workflow.not_here import DONE_ANYWAY, FLAGS, WITH_VALUE
+
+PRIORITIES = ("Low", "Medium", "Normal", "High", "Urgent")
+SYSTEM_TYPES = ("Machine", "Prototype", "Laptop", "Resource")
+
+
+def several(name: str, metavar: str, help: str) -> Any:
+    return click.option(name, metavar=metavar, multiple=True, help=help)
+
+
+def text(name: str, metavar: str, help: str) -> Any:
+    return click.option(name, metavar=metavar, help=help)
+
+
+def flag(name: str, help: str) -> Any:
+    return click.option(name, is_flag=True, help=help)
+
+
+def file(name: str, help: str) -> Any:
+    return click.option(name, type=click.File("rb", lazy=False), help=help)
+
+
+def number(name: str, help: str) -> Any:
+    return click.option(name, type=Whole(least=0, most=999), default=0, help=help)
+
+
+OPTIONS = (
+    text("--distro", "NAME", "Install this distro; with % in it, one that is like it."),
+    text("--family", "FAMILY", "Install the newest distro of this family."),
+    several("--tag", "TAG", "Install one with this tag."),
+    text("--variant", "VARIANT", "Install this variant."),
+    several(
+        "--arch",
+        "ARCH",
+        "Install it on this architecture, in a recipe set of its own [default: all of them].",
+    ),
+    text("--machine", "FQDN", "Run on this system."),
+    flag("--ignore-system-status", "Take it whatever its condition."),
+    click.option(
+        "--systype", type=OneOf(SYSTEM_TYPES), help="Run on systems of this type [default: Machine]."
+    ),
+    several(
+        "--hostrequire", '"TAG OP VALUE"', 'Require it of systems: "memory >= 8192", or an element as XML.'
+    ),
+    several("--host-filter", "NAME", "Require what has this name in a file of host filters."),
+    several("--keyvalue", '"KEY OP VALUE"', "Require this of a key of systems."),
+    several("--pool", "POOL", "Run in this pool; again for one of several."),
+    several("--autopick", "POOL", "Rather in this pool; again for the next best."),
+    flag("--random", "Any of the systems, or of those of a pool, not the first."),
+    several("--task", "NAME", "Run this task; again for the next."),
+    file("--taskfile", "Run the tasks in this file, a line for each, after those."),
+    several("--install", "PACKAGE", "Install this package first, by /distribution/pkginstall."),
+    flag("--ndump", "Turn on ndnc first, by /kernel/networking/ndnc."),
+    flag("--kdump", "Turn on kdump first, by /kernel/networking/kdump."),
+    several("--taskparam", "NAME=VALUE", "Set this parameter of the requested tasks."),
+    flag("--suppress-install-task", "Leave out /distribution/check-install, which comes first."),
+    number("--servers", "Run so many recipes together that are servers."),
+    number("--clients", "Run so many recipes together that are clients."),
+    click.option("--whiteboard", default="", help="Describe the job and its recipes."),
+    click.option("--priority", type=OneOf(PRIORITIES), default="Normal", show_default=True),
+    text("--job-group", "GROUP", "Submit for this group."),
+    text("--job-owner", "USER", "Submit for this user."),
+    several("--cc", "MAIL", "Keep this address with the job; no mail is sent yet."),
+    text("--retention-tag", "TAG", "Retention tag of the job; nothing is deleted yet."),
+    text("--product", "PRODUCT", "Product of the job, for the tags that need one."),
+    flag("--reserve", "Keep the system after the last task."),
+    click.option("--reserve-duration", type=Whole(), metavar="SECONDS", help="For so long [default: 86400]."),
+    flag("--ignore-panic", "Tell the lab controller to ignore panics on the console."),
+    text("--method", "METHOD", "Install by nfs, http or ftp: method=METHOD in --ks-meta."),
+    text("--kernel-options", "OPTIONS", "Options for the kernel while it is installed."),
+    text("--kernel-options-post", "OPTIONS", "And afterwards."),
+    text("--ks-meta", "OPTIONS", "Options for the kickstart."),
+    file("--kickstart", "Install by the kickstart in this file, not by one of the lab controller."),
+    several("--ks-append", "COMMANDS", "Put this at the end of the kickstart."),
+    several("--repo", "URL", "A repository for packages."),
+    several("--repo-post", "URL", "One that is there when the system is installed, and not before."),
+    flag("--quiet", "Print no warnings."),
+    *(click.option(name, hidden=True, multiple=True) for name in WITH_VALUE),
+    *(click.option(name, hidden=True, is_flag=True) for name in FLAGS),
+    *(click.option(*names, hidden=True, is_flag=True, expose_value=False) for names in DONE_ANYWAY),
+)
+
+
+def with_options(command: Any) -> Any:
+    for option in reversed((*OPTIONS, *REMOTE_OPTIONS)):
+        command = option(command)
+    return command
+
+
+@click.command(context_settings={"token_normalize_func": lambda name: name.replace("_", "-")})
+@with_options
+def workflow(url: str | None, token: str | None, data: str | None, as_json: bool, **told: Any) -> None:
+    """Print the XML of a job: `labledger workflow … | labledger submit -` submits it.
+
+    The server warns of unknown names (of pools, keys, lab controllers …) when the job is submitted. Without
+    --arch, this command asks it for the architectures of the distro.
+    """
+    from pydantic import ValidationError
+
+    from cli.workflow.document import job_document
+    from cli.workflow.told import Wrong
+    from api.intake.checks import words_in_a_job
+    from api.intake.xml_writer import write_job
+    from domain.job.spec import DEFAULT_RETENTION_TAG
+    from domain.requirements.findings import dotted
+
+    try:
+        document = job_document(told, partial(arches_of, partial(connect, url, token, data)))
+        if as_json:
+            Output(as_json).document(document)
+        else:
+            # Without --retention-tag the server chooses.
+            tag = None if "retention_tag" in document else DEFAULT_RETENTION_TAG
+            xml(write_job(document, tag).decode().rstrip())
+    except Wrong as wrong:
+        raise click.UsageError(str(wrong)) from None
+    except ValidationError as wrong:
+        errors = wrong.errors(include_url=False, include_input=False)
+        found = [f"{dotted(error['loc'])}: {words_in_a_job(error)}" for error in errors]
+        raise click.UsageError("\n".join(found)) from None

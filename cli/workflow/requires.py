@@ -1,0 +1,165 @@
+"""What is required of systems and distro trees, from options."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, Final
+
+from cli.workflow.host_filters import host_filter
+from cli.workflow.told import Told, Wrong, warn
+
+Form = dict[str, Any]
+
+_ASKED: Final = re.compile(
+    r"\s*(?P<tag>[\w/]+)\s*(?P<op>==|!=|>=|<=|=|>|<|\blike\b)\s*(?P<value>.*?)\s*", re.DOTALL
+)
+_KEYED: Final = re.compile(
+    r"\s*(?P<tag>[^\s=!<>]+)\s*(?P<op>==|!=|>=|<=|=|>|<|\blike\b)\s*(?P<value>.*?)\s*", re.DOTALL
+)
+_SIZE: Final = re.compile(r"([0-9]+)\s*([A-Za-z]+)")
+
+# The other options that select systems.
+BESIDE_FORCE: Final = ("hostrequire", "host_filter", "keyvalue", "systype", "pool", "random", "autopick")
+
+
+def host_requires(told: Told) -> Form:
+    """Return the host requirement. As in `bkr`, a forced system leaves no room for another option.
+
+    Raises `Wrong`.
+    """
+    if is_forced(told):
+        for option in BESIDE_FORCE:
+            if told[option]:
+                warn(told, f"{_spelled(option)} has no effect: --ignore-system-status forces the system")
+        return {"force": told["machine"]}
+    if told["ignore_system_status"]:
+        warn(told, "--ignore-system-status has no effect without --machine")
+    forms, faults = [], []
+    for option, read in _READ.items():
+        for given in told[option]:
+            try:
+                forms.append(_sound(read(given)))
+            except ValueError as wrong:
+                faults.append(f"{_spelled(option)} {given!r}: {wrong}")
+    if faults:
+        raise Wrong("\n".join(faults))
+    return {"and": [*_plain_requires(told), *_flat(forms)]}
+
+
+def is_forced(told: Told) -> bool:
+    return bool(told["machine"] and told["ignore_system_status"])
+
+
+def _flat(forms: Iterable[Form]) -> Iterator[Form]:
+    """What is required one beside the other needs nothing around it."""
+    for form in forms:
+        if "and" in form:
+            yield from _flat(form["and"])
+        else:
+            yield form
+
+
+def _plain_requires(told: Told) -> Iterable[Form]:
+    if told["machine"]:
+        yield {"element": "hostname", "op": "=", "value": told["machine"]}
+    if told["systype"]:
+        yield {"element": "system_type", "op": "=", "value": told["systype"]}
+    pools = [{"element": "pool", "op": "=", "value": name} for name in told["pool"]]
+    if pools:
+        yield pools[0] if len(pools) == 1 else {"or": pools}
+
+
+def _asked(given: str) -> Form:
+    """`TAG OP VALUE`, or XML as it stands in <hostRequires>."""
+    if given.lstrip().startswith("<"):
+        return _of_xml(given)
+    match = _ASKED.fullmatch(given)
+    if match is None:
+        raise ValueError('must be "TAG OP VALUE", as in "memory >= 8192", or an element of <hostRequires>')
+    tag, op, value = match.group("tag", "op", "value")
+    if tag.startswith("device/"):
+        return {"element": "device", "op": op, tag.removeprefix("device/"): value}
+    size = _SIZE.fullmatch(value)
+    leaf = {"element": tag.removeprefix("disk/"), "op": op, "value": value}
+    if size and (tag == "diskspace" or tag.startswith("disk/")):
+        leaf |= {"value": size[1], "units": size[2]}
+    return {"disk": [leaf]} if tag.startswith("disk/") else leaf
+
+
+def _keyed(given: str) -> Form:
+    match = _KEYED.fullmatch(given)
+    if match is None:
+        raise ValueError('must be "KEY OP VALUE", as in "HVM = 1"')
+    key, op, value = match.group("tag", "op", "value")
+    return {"element": "key_value", "key": key, "op": op, "value": value}
+
+
+def _filtered(name: str) -> Form:
+    return _of_xml(host_filter(name))
+
+
+_READ: Final[Mapping[str, Callable[[str], Form]]] = {
+    "hostrequire": _asked,
+    "host_filter": _filtered,
+    "keyvalue": _keyed,
+}
+
+
+def _spelled(option: str) -> str:
+    return "--" + option.replace("_", "-")
+
+
+def _of_xml(given: str) -> Form:
+    from api.intake.xml_job import read_xml
+    from api.intake.xml_text import parse_xml
+    from domain.errors import FaultyInput
+
+    body = f"<hostRequires>{given}</hostRequires>".encode()
+    try:
+        form, walk = read_xml(parse_xml(body), "hostRequires", body)
+    except FaultyInput as wrong:
+        raise ValueError("; ".join(fault.message for fault in wrong.faults)) from None
+    if walk.faults:
+        raise ValueError("; ".join(fault.words() for fault in walk.faults))
+    return form
+
+
+def _sound(form: Form) -> Form:
+    """It is read here as the server will read it, but for the names, which only a server knows."""
+    from domain.requirements.host import HOST
+
+    findings = HOST.examine(form).findings
+    if findings:
+        raise ValueError("; ".join(finding.message for finding in findings))
+    return form
+
+
+def distro_requires(told: Told) -> Form:
+    """Return the distro requirement without an architecture.
+
+    As in `bkr`, a name leaves no room for family and tags.
+    Raises `Wrong` if both name and family are missing.
+    """
+    name = told["distro"]
+    if not name and not told["family"]:
+        raise Wrong("--distro or --family must say what to install")
+    if name:
+        for option in ("family", "tag"):
+            if told[option]:
+                warn(told, f"{_spelled(option)} has no effect beside --distro")
+        asked = [("distro_name", "like" if "%" in name else "=", name)]
+    else:
+        tags = (("distro_tag", "=", tag) for tag in told["tag"])
+        asked = [("distro_family", "=", told["family"]), *tags]
+    asked.append(("distro_variant", "=", told["variant"]))
+    return {"and": [_leaf(*each) for each in asked if each[-1]]}
+
+
+def of_arch(form: Form, arch: str) -> Form:
+    """Return a distro requirement for one architecture."""
+    return {"and": [*form["and"], _leaf("distro_arch", "=", arch)]}
+
+
+def _leaf(element: str, op: str, value: str) -> Form:
+    return {"element": element, "op": op, "value": value}
