@@ -1,1 +1,1 @@
-"""Every door: HTTP, command line, event store, workers, settings, composition root."""
+"""The HTTP API, and what it stands on: use cases, intake of jobs, the feed, metrics, the client."""

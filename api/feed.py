@@ -20,10 +20,6 @@ from functools import partial
 from typing import TypeVar
 
 from api.places import Places
-from runtime.processes.garbage import nothing_collected
-from store.event_log import FOLDED_TOPICS, EventLog
-from store.mapper import Row
-from store.tailer import Tailer, is_of_many
 from api.watching.broadcast import Broadcast
 from api.watching.message import Message
 from domain.directory.accesses import Accesses
@@ -32,6 +28,10 @@ from domain.errors import LabledgerError
 from domain.events import Recorded
 from domain.scheduling.distro_trees import DistroTrees
 from projections.advancing import Advancing
+from runtime.processes.garbage import nothing_collected
+from store.event_log import FOLDED_TOPICS, EventLog
+from store.mapper import Row
+from store.tailer import Tailer, is_of_many
 
 # Of those whose descriptions have changed; a millisecond or two.
 SYSTEMS_AT_ONCE = 20

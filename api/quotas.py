@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 
-from store.requests import Append, Committed, Outcome
 from domain.errors import Refused, TooOften
+from store.requests import Append, Committed, Outcome
 
 
 @dataclass(frozen=True)

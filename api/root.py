@@ -18,9 +18,16 @@ from typing import TYPE_CHECKING, TypeVar
 
 from api.metrics import counted
 from api.metrics.writer import CounterWriter
-from runtime.processes.garbage import YOUNG_OF_A_FOLD, nothing_collected, spare_what_is_there, spare_what_lasts
+from domain.scheduling.partition import Partition
+from postgres.errors import DatabaseAway
+from runtime.processes.garbage import (
+    YOUNG_OF_A_FOLD,
+    nothing_collected,
+    spare_what_is_there,
+    spare_what_lasts,
+)
 from runtime.processes.stop_request import listening
-from runtime.settings import BadSettings, Settings, variable
+from runtime.settings import Settings, require_url
 from store import migrate as migrations
 from store.contacts import Contacts
 from store.counters import Counters, Totals
@@ -32,9 +39,6 @@ from store.snapshots import Snapshots
 from store.tailer import Tailer, TailerCounters
 from workers.consistency import ConsistencyLoop
 from workers.scheduler import Scheduler, lease_for
-from domain.errors import Fault
-from domain.scheduling.partition import Partition
-from postgres.errors import DatabaseAway
 
 if TYPE_CHECKING:
     from api.rest.serving.in_flight import InFlight
@@ -43,16 +47,9 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-def needed(database_url: str | None) -> str:
-    """The URL of the database, which each part but `up` must be given."""
-    if database_url is None:
-        raise BadSettings([Fault(variable("database_url"), "must be set")])
-    return database_url
-
-
 def migrate(settings: Settings) -> list[str]:
     """Bring the database up to date; the names of the migrations that were applied."""
-    return migrations.migrate(needed(settings.migration_url))
+    return migrations.migrate(require_url(settings.migration_url))
 
 
 def http_application(settings: Settings) -> InFlight:
@@ -62,7 +59,7 @@ def http_application(settings: Settings) -> InFlight:
     from api.rest.app import Allowed, Lifespan, application
     from api.rest.serving.in_flight import InFlight
 
-    url = needed(settings.database_url)
+    url = require_url(settings.database_url)
     log = EventLog(url, pool_size=4)
     # With a session of its own, so that no read makes an append wait.
     appended = EventLog(url, pool_size=1)
@@ -95,18 +92,18 @@ def http_application(settings: Settings) -> InFlight:
 
 
 def _services(settings: Settings, log: EventLog, appended: EventLog) -> Services:
-    from workers.explaining.explainer import Explainer
     from api.feed import Feed
     from api.quotas import QuotaLimits, Quotas
     from api.services import Bounds, Services
-    from store.aggregates import Aggregates
-    from store.group_commit import GroupCommit
-    from store.numbers import Numbers
     from api.under_way import MaxUnderWay, UnderWay
     from domain.job.retention import RetentionTags
     from projections.reader import Reader
+    from store.aggregates import Aggregates
+    from store.group_commit import GroupCommit
+    from store.numbers import Numbers
+    from workers.explaining.explainer import Explainer
 
-    url = needed(settings.database_url)
+    url = require_url(settings.database_url)
     under_way = MaxUnderWay(
         settings.max_requests_under_way,
         settings.max_waiting_reads,
@@ -143,7 +140,7 @@ def _counted(services: Services) -> Totals:
 
 def run_scheduler(settings: Settings) -> None:
     """The process of `labledger scheduler`; ends on SIGTERM."""
-    url = needed(settings.database_url)
+    url = require_url(settings.database_url)
     log = EventLog(url)
     holder = f"{socket.gethostname()}/{os.getpid()}"
     stop = listening()
@@ -190,7 +187,7 @@ def run_projector(settings: Settings) -> None:
     """The process of `labledger projector`; ends on SIGTERM."""
     from workers import projector
 
-    url = needed(settings.database_url)
+    url = require_url(settings.database_url)
     stop = listening()
     _patiently_now(partial(require_migrated, url), stop.made)
     log = EventLog(url, pool_size=1)
@@ -205,8 +202,8 @@ def first_admin_token(settings: Settings, keep: Callable[[str], None] = lambda t
     """A token of the new user admin on a log that has none, kept before it counts; else None."""
     from api.use_cases.first_token import make_first_token
 
-    probe(needed(settings.database_url))
-    log = EventLog(needed(settings.database_url))
+    probe(require_url(settings.database_url))
+    log = EventLog(require_url(settings.database_url))
     try:
         return make_first_token(log, datetime.now(UTC), keep)
     finally:
@@ -215,7 +212,7 @@ def first_admin_token(settings: Settings, keep: Callable[[str], None] = lambda t
 
 def log_size(settings: Settings) -> int:
     """How many events the log has."""
-    log = EventLog(needed(settings.database_url))
+    log = EventLog(require_url(settings.database_url))
     try:
         return log.end()
     finally:

@@ -9,11 +9,10 @@ from functools import cached_property
 from itertools import cycle, islice
 from typing import Any
 
+from api.client.lab_file import load
 from bench.jobs import JobReader
 from bench.stand import Stand
 from bench.told import Told, nobody
-from api.client.lab_file import load
-from store.requests import Append, committed, new_command_id
 from domain.access.policy import policy_of, told
 from domain.directory.events import LabControllerHeard, PoolAccessPolicyChanged
 from domain.directory.state import Directory
@@ -23,6 +22,7 @@ from domain.job.submission import counts, submit
 from domain.scheduling.distro_trees import DistroTrees
 from domain.system.events import SystemAccessPolicyChanged
 from domain.upkeep.registration import register
+from store.requests import Append, committed, new_command_id
 
 ACTOR = "admin"
 SYSTEMS_AT_ONCE = 500

@@ -17,9 +17,6 @@ from bench.filling import ACTOR, Filling
 from bench.outcome import Sizes
 from bench.stand import Stand
 from bench.told import Told
-from store.requests import Append, committed, new_command_id
-from store.tailer import Tailer
-from workers.scheduler import Scheduler, lease_for
 from domain.events import Change, Decided, Event, Stamp
 from domain.gathered import members_after
 from domain.recipe.state import Recipe
@@ -35,6 +32,9 @@ from domain.recipe_set.messages import (
 from domain.recipe_set.reports import report
 from domain.scheduling.partition import Partition
 from replay.generated_queue import generate_filters, generate_sets
+from store.requests import Append, committed, new_command_id
+from store.tailer import Tailer
+from workers.scheduler import Scheduler, lease_for
 
 SETS_AT_ONCE = 200
 # Submitted and queued: the set and its recipe. Given a system and running on it: what both of them did.

@@ -18,10 +18,10 @@ from urllib.parse import quote
 import orjson
 
 from bench.wire import Wire, request
-from runtime.settings import Settings
 from replay.behaviour import Behaviour
 from replay.simulated_machine import life
 from replay.steps import Step
+from runtime.settings import Settings
 
 # One tick of the lab for each of boot, installation and task.
 TICK = (1.0, 1.0)

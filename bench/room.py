@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from bench.outcome import Sizes
-from runtime.embedded.home import ELSEWHERE
 from domain.errors import LabledgerError
+from runtime.embedded.home import ELSEWHERE
 
 # What processes and PostgreSQL need before there is anything to do.
 BASE_MB = 800

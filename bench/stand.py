@@ -16,16 +16,16 @@ from typing import Any, Final
 import httpx
 
 from api import root
-from bench.interruption import ended_cleanly, undisturbed
 from api.client import Client
+from bench.interruption import ended_cleanly, undisturbed
+from domain.errors import LabledgerError
 from runtime.embedded.database import EmbeddedDatabase
 from runtime.embedded.environment import forget_libpq
 from runtime.embedded.ports import any_free
 from runtime.processes.programs import program
 from runtime.processes.supervisor import end, spawn
-from runtime.settings import Settings
+from runtime.settings import Settings, require_url
 from store.event_log import EventLog
-from domain.errors import LabledgerError
 
 READY_SECONDS = 120.0
 STOP_SECONDS = 30.0
@@ -51,7 +51,7 @@ class Stand:
 
     @property
     def database_url(self) -> str:
-        return root.needed(self.settings.database_url)
+        return require_url(self.settings.database_url)
 
     def start(self, *services: str) -> None:
         for name in services:
@@ -128,8 +128,8 @@ def stand() -> Iterator[Stand]:
             url=f"http://{HOST}:{port}",
             requests_per_second=0,
         )
-        log = stack.enter_context(closing(EventLog(root.needed(of_services.database_url))))
-        made = Stand(of_services, root.needed(owner.database_url), token, log)
+        log = stack.enter_context(closing(EventLog(require_url(of_services.database_url))))
+        made = Stand(of_services, require_url(owner.database_url), token, log)
         stack.callback(made.stop_all)
         yield made
 

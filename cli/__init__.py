@@ -19,9 +19,7 @@ SECTIONS = {
         "jobs": Entry("cli.lists.filtered:jobs", "List jobs, newest first."),
         "recipe": Entry("cli.jobs.recipe:recipe", "Show a recipe and the history of its states."),
         "queue": Entry("cli.lists.filtered:queue", "List the recipes that wait, in rank order."),
-        "explain": Entry(
-            "cli.jobs.explain:explain", "Explain why a recipe waits, or why it got its system."
-        ),
+        "explain": Entry("cli.jobs.explain:explain", "Explain why a recipe waits, or why it got its system."),
         "cancel": Entry("cli.jobs.changes:cancel", "Cancel a job."),
         "cancel-set": Entry("cli.jobs.changes:cancel_set", "Cancel one recipe set of a job."),
         "set-job": Entry("cli.jobs.changes:set_job", "Change what a job says of itself."),

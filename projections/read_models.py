@@ -10,8 +10,8 @@ from psycopg import Cursor
 
 from domain.events import Recorded
 from domain.system.state import System
-from projections import rows
 from postgres.binary_copy import Copied
+from projections import rows
 from projections.counts import RECIPE_COUNTS, SYSTEM_COUNTS, Counts
 from projections.durations import BOUNDS
 from projections.intervals import Facts, Intervals

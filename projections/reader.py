@@ -16,8 +16,8 @@ from psycopg.types.json import set_json_loads
 from psycopg_pool import AsyncConnectionPool, PoolClosed, PoolTimeout
 
 from domain.errors import LabledgerError
-from projections.advancing import Advancing
 from postgres.errors import AWAY, DatabaseAway
+from projections.advancing import Advancing
 from projections.projector import CHANNEL
 from projections.queries import QUERIES
 

@@ -8,9 +8,9 @@ from dataclasses import Field, dataclass, field, fields
 from pathlib import Path
 from typing import Any, Final
 
-from runtime import setting_values as values
 from domain.errors import Fault, FaultyInput
 from domain.job.retention import DEFAULT_TAGS, RetentionTag
+from runtime import setting_values as values
 
 PREFIX = "LABLEDGER_"
 LOG_LEVELS = ("debug", "info", "warning", "error")
@@ -267,6 +267,13 @@ class Settings:
         """The variables from which another process reads these very settings."""
         found = {setting.name: getattr(self, setting.name) for setting in fields(self)}
         return {variable(name): values.written(value) for name, value in found.items() if value is not None}
+
+
+def require_url(database_url: str | None) -> str:
+    """Return the URL of the database, which each part but `up` needs. Raises BadSettings where it is not set."""
+    if database_url is None:
+        raise BadSettings([Fault(variable("database_url"), "must be set")])
+    return database_url
 
 
 def variable(name: str) -> str:

@@ -6,10 +6,10 @@ import threading
 from collections import OrderedDict
 from collections.abc import Iterable
 
-from store.event_log import EventLog
 from domain.events import Moment
 from domain.gathered import Gathered, neighbours
 from domain.subjects import State, evolve
+from store.event_log import EventLog
 
 REMEMBERED = 20_000
 

@@ -12,18 +12,18 @@ from psycopg.errors import LockNotAvailable
 from psycopg.rows import tuple_row
 from psycopg_pool import PoolTimeout
 
-from store.datastore import Datastore
-from store.mapper import EventMapper
-from store.recorder import Recorder, StoredAppend, StoredRow
-from store.requests import Append, Committed, Outcome
-from store.selection import EVERYTHING, Selection, subjects_of
-from store.sql import BOUNDED, PAGE_BYTES, SQL
 from domain.directory.accesses import FOLLOWED as OF_ACCESS
 from domain.directory.state import DIRECTORY_TOPICS
 from domain.events import Recorded
 from domain.job.submission import Counts, Ids
 from domain.scheduling.installable import FOLLOWED
 from postgres.errors import DatabaseFull, away
+from store.datastore import Datastore
+from store.mapper import EventMapper
+from store.recorder import Recorder, StoredAppend, StoredRow
+from store.requests import Append, Committed, Outcome
+from store.selection import EVERYTHING, Selection, subjects_of
+from store.sql import BOUNDED, PAGE_BYTES, SQL
 
 logger = logging.getLogger(__name__)
 

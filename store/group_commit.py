@@ -12,9 +12,9 @@ from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import dataclass
 
+from postgres.errors import DatabaseAway
 from store.event_log import EventLog
 from store.requests import Append, Committed, Conflict, Fenced, Outcome
-from postgres.errors import DatabaseAway
 
 MAX_EVENTS = 5_000
 # Where several were committed together, the next are on their way: waited for, they make half as many

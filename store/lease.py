@@ -10,10 +10,10 @@ from typing import Any
 import psycopg
 from psycopg.errors import InsufficientPrivilege
 
+from postgres.errors import AWAY
 from store.datastore import connect
 from store.requests import Fence
 from store.sql import SQL
-from postgres.errors import AWAY
 
 logger = logging.getLogger(__name__)
 

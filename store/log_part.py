@@ -6,10 +6,10 @@ from collections.abc import Iterator, Sequence
 
 from psycopg.rows import tuple_row
 
+from domain.events import Recorded
 from store.datastore import connect
 from store.mapper import EventMapper
 from store.sql import SQL
-from domain.events import Recorded
 
 # So many rows are in memory at once: they may be whole jobs.
 ROWS_AT_ONCE = 500

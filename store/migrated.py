@@ -7,12 +7,12 @@ from typing import Final
 from psycopg.errors import DataError, ProgrammingError
 
 import domain.all_events  # noqa: F401  (so that every topic is registered)
-from store.datastore import connect
-from store.migrate import migrations
-from store.sql import SQL
 from domain.errors import LabledgerError
 from domain.events import TOPICS
 from postgres.errors import AWAY, away
+from store.datastore import connect
+from store.migrate import migrations
+from store.sql import SQL
 
 ADVICE: Final = "run `labledger migrate`"
 

@@ -6,8 +6,8 @@ import asyncio
 from collections import deque
 from typing import NamedTuple
 
-from store.event_log import EventLog
 from domain.job.submission import Counts, Ids
+from store.event_log import EventLog
 
 # Of several who ask together for jobs of one size, each asks again soon: so many times as many are taken.
 AHEAD = 3

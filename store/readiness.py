@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from store.event_log import EventLog
 from postgres.named_sql import named_queries
+from store.event_log import EventLog
 
 QUERY = named_queries(Path(__file__).with_name("readiness.sql"))["readiness"]
 

@@ -9,8 +9,8 @@ from dataclasses import astuple, dataclass
 from datetime import datetime
 from pathlib import Path
 
-from store.event_log import EventLog
 from postgres.named_sql import named_queries
+from store.event_log import EventLog
 
 SQL = named_queries(Path(__file__).with_name("reads.sql"))
 

@@ -24,12 +24,12 @@ from eventsourcing.postgres import PostgresApplicationRecorder
 from eventsourcing.utils import retry
 from psycopg.rows import tuple_row
 
+from domain.job.submission import Original
+from domain.recipe.lifecycle import FINISHED
 from store.datastore import Datastore
 from store.requests import Committed, Conflict, Fence, Fenced, Outcome
 from store.sql import APPENDS
 from store.subscription import TailedSubscription
-from domain.job.submission import Original
-from domain.recipe.lifecycle import FINISHED
 
 FINISHED_TOPICS = frozenset(f"recipe.{state}" for state in FINISHED)
 

@@ -20,10 +20,10 @@ from typing import Final
 
 import orjson
 
-from store.event_log import EventLog
-from store.sql import SQL
 from domain.scheduling.partition import Partition
 from domain.scheduling.snapshot import Piece, pieces, restored
+from store.event_log import EventLog
+from store.sql import SQL
 
 logger = logging.getLogger(__name__)
 

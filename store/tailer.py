@@ -17,10 +17,10 @@ from typing import Any
 import psycopg
 from psycopg.rows import tuple_row
 
+from postgres.errors import AWAY
 from store.datastore import connect
 from store.mapper import Row
 from store.sql import BOUNDED, PAGE_BYTES, SQL
-from postgres.errors import AWAY
 
 logger = logging.getLogger(__name__)
 

@@ -7,11 +7,11 @@ from collections import Counter
 from datetime import datetime, timedelta
 from typing import Final
 
-from store.contacts import Contacts, Heard
-from workers.clocks import MAX_DIFFERENCE_SECONDS, Clocks, Reading
 from domain.scheduling.draft import Decision
 from domain.scheduling.partition import Partition
 from domain.scheduling.timers import Clock, Findings, correct, hear, is_waiting_for_a_lab
+from store.contacts import Contacts, Heard
+from workers.clocks import MAX_DIFFERENCE_SECONDS, Clocks, Reading
 
 logger = logging.getLogger(__name__)
 

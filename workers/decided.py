@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from store.requests import Append, Fence, new_command_id
 from domain.events import Basis, Change, Stamp
 from domain.scheduling.draft import Decision
+from store.requests import Append, Fence, new_command_id
 
 ACTOR = "scheduler"
 

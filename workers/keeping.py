@@ -6,8 +6,8 @@ import time
 from collections.abc import Iterator
 from typing import Final
 
-from store.snapshots import Snapshots
 from domain.scheduling.partition import Partition
+from store.snapshots import Snapshots
 
 # A scheduler reads so many events in well under a second.
 SNAPSHOT_EVENTS = 10_000

@@ -8,12 +8,12 @@ from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 
-from store.datastore import connect
-from store.mapper import EventMapper, Row
-from store.tailer import Tailer, TailerCounters, is_of_many
 from postgres.errors import AWAY
 from projections.projector import OutOfStep, Projector
 from projections.sql import SQL
+from store.datastore import connect
+from store.mapper import EventMapper, Row
+from store.tailer import Tailer, TailerCounters, is_of_many
 
 RETRY_SECONDS = 0.5
 # A page takes a good deal less.

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 
-from store.mapper import EventMapper
-from store.migrate import LOCK, migrations
-from store.tailer import Tailer
-from workers.rebuilding.processes import fill
 from domain.events import Recorded
 from postgres.errors import AWAY, away
 from projections.rebuild.differences import Difference
 from projections.rebuild.rebuild import Pages, Rebuild
+from store.mapper import EventMapper
+from store.migrate import LOCK, migrations
+from store.tailer import Tailer
+from workers.rebuilding.processes import fill
 
 # A page costs some twenty statements.
 PAGE_SIZE = 10_000

@@ -14,6 +14,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from domain.events import Basis
+from domain.scheduling.decide import POLICY_VERSION, decide
+from domain.scheduling.draft import Decision
+from domain.scheduling.not_folded import NOT_FOLDED
+from domain.scheduling.partition import Partition
+from postgres.errors import DatabaseAway
 from store.event_log import EventLog
 from store.lease import LEASE_SECONDS, SCHEDULER, Lease
 from store.mapper import Row
@@ -24,12 +30,6 @@ from workers.consistency import ConsistencyLoop
 from workers.decided import append_of
 from workers.heartbeat import Heartbeat, Progress
 from workers.keeping import Keeping
-from domain.events import Basis
-from domain.scheduling.decide import POLICY_VERSION, decide
-from domain.scheduling.draft import Decision
-from domain.scheduling.not_folded import NOT_FOLDED
-from domain.scheduling.partition import Partition
-from postgres.errors import DatabaseAway
 
 DECISIONS_PER_COMMIT = 500
 RETRY_SECONDS = 0.2

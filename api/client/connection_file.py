@@ -11,9 +11,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from api.client.login_file import Logins
+from domain.errors import Fault, FaultyInput, LabledgerError
 from runtime.embedded.home import make_folder, write_private
 from runtime.settings import Settings, default_data
-from domain.errors import Fault, FaultyInput, LabledgerError
 
 NO_LOGINS = Logins()
 

@@ -11,8 +11,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from runtime.embedded.home import make_folder, write_private
 from domain.errors import Fault, FaultyInput
+from runtime.embedded.home import make_folder, write_private
 
 
 @dataclass(frozen=True)

@@ -12,12 +12,12 @@ from store.counters import Totals, series
 if TYPE_CHECKING:
     # No process needs what the others count.
     from api.metrics.requests import RequestCounters
+    from api.watching.broadcast import WatchingCounters
+    from domain.scheduling.timers import Findings
     from store.group_commit import CommitCounters
     from store.tailer import TailerCounters
-    from api.watching.broadcast import WatchingCounters
     from workers.projector import ProjectorCounters
     from workers.scheduler import SchedulerCounters
-    from domain.scheduling.timers import Findings
 
 
 def serving(

@@ -11,12 +11,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import Final
 
-from workers.clocks import DOUBTS
 from domain.recipe.lifecycle import UNFINISHED
 from domain.scheduling.timers import Findings
 from domain.scheduling.triggers import LET_GO, NEW_JOB, PENDING_SYSTEM, TIMER, WAKE_UP
 from domain.system.lifecycle import CONDITIONS, USAGE
 from projections.durations import BOUNDS
+from workers.clocks import DOUBTS
 
 PREFIX: Final = "labledger_"
 

@@ -11,10 +11,10 @@ from prometheus_client.core import Metric
 
 from api.metrics.declared import COUNTERS, DURATIONS, GAUGES, HISTOGRAMS, Declared
 from api.metrics.families import Samples, Values, counter, gauge, histogram, limits
+from projections.reader import Reader, Row
 from store.event_log import EventLog
 from store.lease import SCHEDULER
 from store.readiness import standing
-from projections.reader import Reader, Row
 
 DECLARED: Final = {metric.name: metric for metric in GAUGES}
 # A gauge's query and the column of its value; the columns of its labels are called as they are.

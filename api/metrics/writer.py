@@ -5,8 +5,8 @@ from __future__ import annotations
 import logging
 import threading
 
-from store.counters import Counters
 from postgres.errors import DatabaseAway
+from store.counters import Counters
 
 WRITE_SECONDS = 2.0
 

@@ -43,9 +43,9 @@ from api.rest.resources.updates import LabUpdates
 from api.rest.resources.usage import Usage
 from api.rest.routes import ROUTES, responder_of
 from api.services import Services
-from runtime.setting_values import Network
 from api.under_way import counting
 from domain.errors import LabledgerError
+from runtime.setting_values import Network
 
 
 class Lifespan:

@@ -11,11 +11,9 @@ import falcon
 import orjson
 from falcon.asgi import Request, Response
 
-from workers.explaining.explainer import ExplanationFailed
 from api.feed import NotReady
 from api.headers import PROBLEM
 from api.rest.context import request_id_of
-from store.requests import Conflict
 from api.under_way import Overloaded
 from domain.errors import (
     Fault,
@@ -31,6 +29,8 @@ from domain.errors import (
 )
 from postgres.errors import DatabaseAway
 from projections.reader import BeingBuilt, NotThereYet
+from store.requests import Conflict
+from workers.explaining.explainer import ExplanationFailed
 
 RETRY_SECONDS = 2
 

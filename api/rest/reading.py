@@ -18,10 +18,10 @@ from api.rest.context import query_of
 from api.rest.contract.operation import JSON
 from api.rest.contract.queries import Page, Read
 from api.services import Services
-from store.requests import Committed
 from api.under_way import share_of
 from domain.errors import Fault, FaultyInput
 from projections.reader import At
+from store.requests import Committed
 
 
 @dataclass(frozen=True)

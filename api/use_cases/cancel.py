@@ -7,12 +7,12 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from api.services import Request, Services
-from store.requests import Committed
 from api.use_cases.commit import commit_gathered, require_expected
 from api.use_cases.rights import own_job, own_recipe_set
 from domain.events import Decided
 from domain.gathered import Gathered
 from domain.recipe_set.ending import cancel_set
+from store.requests import Committed
 
 
 async def cancel_job(services: Services, request: Request, job_id: int, reason: str) -> Committed | None:

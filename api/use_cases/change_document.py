@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from api.services import Request, Services
-from store.requests import Append, Committed
 from api.use_cases.commit import append_of, commit_named
 from api.use_cases.known import known
 from domain.directory.changes import put
 from domain.errors import Unknown
 from domain.names import called
+from store.requests import Append, Committed
 
 
 async def change_lab_controller(

@@ -6,10 +6,10 @@ import asyncio
 from collections.abc import Mapping
 
 from api.services import Request, Services
-from store.requests import Append, Committed
 from api.use_cases.commit import append_of, commit, require_expected
 from api.use_cases.rights import own_job
 from domain.job.change import change_job as decide_change
+from store.requests import Append, Committed
 
 
 async def change_job(

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from api.services import Request, Services
-from store.requests import Append, Committed
 from api.use_cases.commit import append_of, commit_gathered, commit_named
 from api.use_cases.known import known
 from api.use_cases.rights import owned_by, require_own_pool
@@ -20,6 +19,7 @@ from domain.events import Decided
 from domain.gathered import Gathered
 from domain.names import called, unknown_name
 from domain.upkeep.policy import change_policy
+from store.requests import Append, Committed
 
 Entries = Sequence[Mapping[str, Any]]
 

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from api.services import Request, Services
-from store.requests import Committed
 from api.use_cases.commit import commit_gathered
 from api.use_cases.system_rights import rests_on
 from domain.directory.state import Directory
@@ -20,6 +19,7 @@ from domain.system.state import System
 from domain.upkeep.condition import change_condition
 from domain.upkeep.draining import drain, undrain
 from domain.upkeep.inventory import change_inventory, change_owner, move_to_lab
+from store.requests import Committed
 
 
 @dataclass(frozen=True)

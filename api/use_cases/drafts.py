@@ -6,8 +6,6 @@ from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from store.aggregates import Aggregates
-from store.event_log import EventLog
 from api.use_cases.rights import require_own_lab
 from domain.command.lifecycle import report as report_command
 from domain.command.lifecycle import state_after
@@ -18,6 +16,8 @@ from domain.gathered import Gathered, members_after
 from domain.names import called
 from domain.recipe_set.messages import Report
 from domain.recipe_set.reports import report
+from store.aggregates import Aggregates
+from store.event_log import EventLog
 
 
 @dataclass(frozen=True)

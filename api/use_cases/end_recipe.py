@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 
 from api.services import Request, Services
-from store.requests import Committed
 from api.use_cases.commit import commit_gathered
 from api.use_cases.rights import own_recipe, require_own_lab
 from domain.errors import Refused, Unknown
@@ -14,6 +13,7 @@ from domain.gathered import Gathered
 from domain.names import called
 from domain.recipe_set.ending import abort
 from domain.recipe_set.keeping import give_back
+from store.requests import Committed
 
 
 async def return_recipe(services: Services, request: Request, recipe_id: int) -> Committed | None:

@@ -6,8 +6,6 @@ from collections.abc import Callable
 from datetime import datetime
 from itertools import count
 
-from store.event_log import EventLog
-from store.requests import Append, committed
 from api.use_cases.tokens import digest_of, new_token
 from domain.directory import roles
 from domain.directory.admins import admin_comes_in
@@ -15,6 +13,8 @@ from domain.directory.events import TokenCreated, UserRegistered
 from domain.directory.state import Directory
 from domain.directory.tokens import Wanted, role_given
 from domain.events import Change, Decided, Stamp
+from store.event_log import EventLog
+from store.requests import Append, committed
 
 ADMIN = "admin"
 

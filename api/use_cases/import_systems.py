@@ -8,10 +8,10 @@ from collections.abc import Sequence
 import orjson
 
 from api.services import Request, Services
-from store.requests import Append, Committed
 from api.use_cases.commit import append_of, commit
 from api.use_cases.importing import Imported, Importing, Item
 from domain.errors import Fault
+from store.requests import Append, Committed
 
 
 async def import_systems(

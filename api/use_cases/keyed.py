@@ -8,8 +8,8 @@ from dataclasses import replace
 
 from api.headers import IDEMPOTENCY_KEY
 from api.services import Request, Services
-from store.requests import Committed, Conflict
 from domain.errors import Fault, FaultyInput, Refused
+from store.requests import Committed, Conflict
 
 
 async def done_before(services: Services, request: Request) -> Committed | None:

@@ -11,7 +11,6 @@ from itertools import groupby
 from typing import Any
 
 from api.services import Request, Services
-from store.requests import Committed
 from api.use_cases.change_system import SystemChange, change_system
 from api.use_cases.drafts import CommandItem, Item
 from api.use_cases.keyed import part, parts_done_before, require_same
@@ -23,6 +22,7 @@ from api.use_cases.system_rights import require_may_give_away
 from domain.errors import Fault, FaultyInput, LabledgerError, NotPermitted, Refused
 from domain.system.state import System
 from domain.upkeep.registration import unknown_names
+from store.requests import Committed
 
 # So many items are under way at once; more would only wait for a database session.
 AT_ONCE = 16

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator
 from datetime import datetime
 
 from api.services import Request, Services, written
-from store.requests import Committed
 from api.use_cases.commit import commit_gathered
 from api.use_cases.system_rights import (
     require_may_end_loan,
@@ -20,6 +19,7 @@ from domain.gathered import Gathered
 from domain.names import called, unknown_name
 from domain.system.state import Loan, System
 from domain.upkeep import loan as upkeep
+from store.requests import Committed
 
 
 async def lend_system(

@@ -7,7 +7,6 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from api.services import Request, Services
-from store.requests import Append
 from api.use_cases.commit import commit_named
 from api.use_cases.passwords import is_password
 from api.use_cases.tokens import issued, new_token, new_token_id, require_token_quota
@@ -15,6 +14,7 @@ from domain.directory.changes import unknown_role
 from domain.directory.roles import LAB_CONTROLLER, ROLES
 from domain.directory.tokens import Wanted
 from domain.errors import Fault, FaultyInput, NotPermitted, NotRecognised
+from store.requests import Append
 
 LASTING: Final = timedelta(hours=12)
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 
 from api.services import Request, Services
-from store.requests import Append, Committed
 from api.use_cases.commit import append_of, commit, require_expected
 from api.use_cases.known import known
 from api.use_cases.rights import owned_by, require_own_pool
@@ -17,6 +16,7 @@ from domain.events import Decided
 from domain.names import called
 from domain.system.state import System
 from domain.upkeep.policy import leave_pool
+from store.requests import Append, Committed
 
 
 async def move_system(

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from api.services import Services
-from store.sql import SQL
 from domain.errors import Unknown
 from domain.job.events import JobSubmitted
 from domain.job.submission import Original
+from store.sql import SQL
 
 
 def original_of(services: Services, job_id: int) -> Original:

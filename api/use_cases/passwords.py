@@ -6,8 +6,6 @@ import asyncio
 import secrets
 
 from api.services import Request, Services
-from store.passwords import forget_hashes, hash_of, keep_hash
-from store.requests import Append, Committed
 from api.use_cases.commit import append_of, commit_named
 from api.use_cases.rights import require_oneself
 from domain.directory.events import UserPasswordSet
@@ -17,6 +15,8 @@ from domain.directory.tokens import opens_as_much
 from domain.errors import Fault, FaultyInput, NotPermitted, Refused, TooOften, Unknown
 from domain.names import called
 from postgres.errors import DatabaseAway
+from store.passwords import forget_hashes, hash_of, keep_hash
+from store.requests import Append, Committed
 
 
 async def set_password(

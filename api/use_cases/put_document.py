@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import Any
 
 from api.services import Request, Services
-from store.requests import Append, Committed
 from api.use_cases.commit import append_of, commit_gathered, commit_named
 from api.use_cases.rights import may_put, owned_by
 from domain.directory.admins import require_admin_without
@@ -19,6 +18,7 @@ from domain.errors import FaultyInput
 from domain.events import Decided
 from domain.gathered import Gathered
 from domain.upkeep.policy import part_with
+from store.requests import Append, Committed
 
 
 async def put_document(

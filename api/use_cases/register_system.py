@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from api.services import Request, Services
-from store.requests import Append, Committed
 from api.use_cases.commit import append_of, commit_named
 from domain.errors import FaultyInput, Refused
 from domain.upkeep.registration import register, unknown_names
+from store.requests import Append, Committed
 
 
 async def register_system(services: Services, request: Request, document: Mapping[str, Any]) -> Committed:

@@ -5,8 +5,6 @@ from __future__ import annotations
 import asyncio
 
 from api.services import Request, Services
-from store.passwords import forget_hashes
-from store.requests import Append, Committed
 from api.use_cases.commit import append_of, commit, require_expected
 from api.use_cases.rights import require_admin
 from domain.directory.admins import require_admin_without
@@ -17,6 +15,8 @@ from domain.events import Decided
 from domain.names import called
 from domain.system.state import System
 from domain.upkeep.policy import part_with
+from store.passwords import forget_hashes
+from store.requests import Append, Committed
 
 
 async def remove_document(services: Services, request: Request, kind: str, name: str) -> Committed | None:

@@ -8,9 +8,6 @@ from dataclasses import replace
 from typing import Any
 
 from api.services import Request, Services
-from store.event_log import EventLog
-from store.requests import Append, Committed
-from store.selection import Selection
 from api.use_cases.commit import append_of, commit
 from api.use_cases.drafts import CommandItem, of_commands
 from domain.errors import LabledgerError, Unknown
@@ -28,6 +25,9 @@ from domain.system.lifecycle import BROKEN
 from domain.upkeep.condition import change_condition
 from domain.upkeep.reservation import provisioning
 from projections.reader import BeingBuilt
+from store.event_log import EventLog
+from store.requests import Append, Committed
+from store.selection import Selection
 
 # What takes the ground from under a command: a recipe that lost its system may be provisioned anew, and so
 # may a system for the next person. How the old command ended is no news of the new one.

@@ -10,11 +10,11 @@ from dataclasses import dataclass
 import orjson
 
 from api.services import Request, Services
-from store.requests import Append, Committed, Conflict, committed
 from api.use_cases.commit import PATIENCE_SECONDS, append_of
 from api.use_cases.drafts import CommandItem, Draft, Item, of_commands, of_recipes
 from api.use_cases.keyed import part, parts_done_before, require_same
 from domain.errors import LabledgerError, Refused
+from store.requests import Append, Committed, Conflict, committed
 
 Answer = Committed | LabledgerError | None
 """What an item changed, why it was not taken, or None for one that says what is known already."""

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from api.services import Request, Services, written
-from store.requests import Append, Committed
 from api.use_cases.commit import append_of, commit, commit_gathered, require_expected
 from api.use_cases.system_rights import (
     require_may_reserve,
@@ -23,6 +22,7 @@ from domain.gathered import Gathered
 from domain.names import called, unknown_name
 from domain.system.state import Reservation, System
 from domain.upkeep.reservation import end, require_lab, reserve
+from store.requests import Append, Committed
 
 
 @dataclass(frozen=True)

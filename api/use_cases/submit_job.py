@@ -9,12 +9,12 @@ from typing import Any
 import orjson
 
 from api.services import Request, Services
-from store.requests import Committed, committed
-from store.written import unfinished_count
 from api.use_cases.choose_trees import distro_trees
 from api.use_cases.commit import append_of
 from domain.job.spec import JobSpec
 from domain.job.submission import Original, counts, submit
+from store.requests import Committed, committed
+from store.written import unfinished_count
 
 
 async def submit_job(

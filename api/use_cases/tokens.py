@@ -10,7 +10,6 @@ from datetime import datetime
 import orjson
 
 from api.services import Request, Services, written
-from store.requests import Append, Committed
 from api.use_cases.commit import append_of, commit_named, require_expected
 from api.use_cases.keyed import done_before, require_same
 from api.use_cases.rights import require_oneself
@@ -19,6 +18,7 @@ from domain.directory.roles import GIVEN_BY_ADMINS, LAB_CONTROLLER
 from domain.directory.tokens import Wanted, faults_of, revoke, role_given
 from domain.errors import FaultyInput, NotPermitted, Unknown
 from domain.names import called
+from store.requests import Append, Committed
 
 
 def digest_of(token: str) -> str:

@@ -7,13 +7,13 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from store.event_log import EventLog
-from store.selection import Selection
 from api.watching.capacity import most_watchers
 from api.watching.groups import Groups, seen
 from api.watching.message import Message
 from api.watching.recent import Recent
 from api.watching.watcher import Line, Watcher
+from store.event_log import EventLog
+from store.selection import Selection
 
 LOOK_SECONDS = 1.0
 # About what writing takes for each watcher; after a wave of it as long is left for everything else.

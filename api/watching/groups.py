@@ -6,8 +6,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from store.selection import Selection
 from api.watching.message import Message
+from store.selection import Selection
 
 if TYPE_CHECKING:
     from api.watching.watcher import Watcher

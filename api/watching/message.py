@@ -8,8 +8,8 @@ from typing import Any
 
 import orjson
 
-from store.selection import OF_TWO_TOPICS, subjects_of
 from domain.events import Recorded, shown_of
+from store.selection import OF_TWO_TOPICS, subjects_of
 
 
 class Message:

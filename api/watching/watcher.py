@@ -8,9 +8,9 @@ from collections import deque
 from collections.abc import AsyncGenerator, Callable, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
-from store.selection import Selection
 from api.watching.message import Message
 from postgres.errors import DatabaseAway
+from store.selection import Selection
 
 if TYPE_CHECKING:
     from api.watching.broadcast import Broadcast

@@ -11,13 +11,13 @@ from collections.abc import Callable
 from functools import partial
 from typing import Final
 
+from api.client import Client
 from bench.cases.full_lab import Document, enable, fill_with, made_up
 from bench.measured import SQL, span_of
 from bench.outcome import Figures, Sizes
 from bench.settling import settle, take_turn
 from bench.stand import Stand
 from bench.told import Told
-from api.client import Client
 
 MOST_CHANGED: Final = 1_000
 # Of all systems, the part that each of the two takes at most.

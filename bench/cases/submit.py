@@ -7,6 +7,7 @@ import itertools
 import time
 from typing import Any
 
+from api.intake.xml_writer import write_job
 from bench.cases.full_lab import enable, made_up
 from bench.filling import Filling
 from bench.latencies import in_milliseconds
@@ -15,7 +16,6 @@ from bench.settling import wait_for_projectors
 from bench.stand import Stand
 from bench.told import Told
 from bench.wire import asked_for, request
-from api.intake.xml_writer import write_job
 from replay.generated_queue import generate_filters, generate_sets
 
 CLIENTS = 16

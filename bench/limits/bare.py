@@ -5,9 +5,9 @@ from __future__ import annotations
 import falcon
 from falcon.asgi import App, Request, Response
 
-from runtime.processes.logs import set_up_logging
 from api.rest.serving.in_flight import InFlight
 from api.rest.serving.server import Server
+from runtime.processes.logs import set_up_logging
 from runtime.settings import SERVE, Settings
 
 

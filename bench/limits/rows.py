@@ -5,12 +5,12 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Any
 
-from store.mapper import EventMapper, Versioned
-from workers.decided import ACTOR
 from domain.events import Basis, Change, Event, Stamp
 from domain.recipe.events import RecipeScheduled, RecipeWaiting
 from domain.scheduling.decide import POLICY_VERSION
 from domain.system.events import SystemScheduled, SystemWaiting
+from store.mapper import EventMapper, Versioned
+from workers.decided import ACTOR
 
 EVENTS_OF_A_GRANT = 4
 SYSTEMS = 10_000

@@ -14,8 +14,8 @@ from cli.terminal.output import Output, note
 from cli.terminal.wording import clock, zone
 
 if TYPE_CHECKING:
-    from cli.terminal.tables import Row
     from api.client import Client, Problem
+    from cli.terminal.tables import Row
 
 # Nobody's clock is that of the server.
 CLOCKS_DIFFER = timedelta(minutes=1)

@@ -60,8 +60,8 @@ def matches(client: Client, output: Output, file: IO[bytes], every: bool, limit:
 
 
 def _asked(client: Client, output: Output, name: str, content: bytes, *, strict: bool) -> dict[str, Any]:
-    from cli.failures import tell
     from api.client import Problem
+    from cli.failures import tell
 
     kind = content_type(name, content)
     if ALONE.match(content):

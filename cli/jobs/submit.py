@@ -48,8 +48,8 @@ def submit(client: Client, output: Output, files: tuple[IO[bytes], ...], wait: b
 
 
 def _submit(client: Client, output: Output, file: IO[bytes], *, strict: bool) -> dict[str, Any] | None:
-    from cli.failures import tell
     from api.client import Problem
+    from cli.failures import tell
 
     content = file.read()
     name = getattr(file, "name", STDIN)

@@ -12,9 +12,9 @@ from collections.abc import Callable, Mapping
 from threading import Event
 from typing import Any
 
+from api.client import Client, Problem, Unreachable
 from cli.lab.link import LabLink
 from cli.lab.teller import Teller
-from api.client import Client, Problem, Unreachable
 from replay.behaviour import Behaviour
 from replay.delivery import Delivery, next_delivery
 from replay.recovery import recall, under_way

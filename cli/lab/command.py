@@ -40,8 +40,8 @@ def load(client: Client, output: Output, file: IO[bytes]) -> None:
     What is there under the same name becomes as the file says, and is told as changed. Systems that are there
     are kept as they are; of the new ones all faults are told. Loading a file again changes nothing.
     """
-    from cli.terminal.progress import advancing
     from api.client.lab_file import load as load_lab
+    from cli.terminal.progress import advancing
     from domain.errors import Fault, Unreadable
 
     try:

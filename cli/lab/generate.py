@@ -53,8 +53,8 @@ def submit_many(client: Client, output: Output, file: IO[bytes]) -> None:
 
 
 def _submit(client: Client, output: Output, number: int, line: bytes) -> bool:
-    from cli.failures import tell
     from api.client import Problem
+    from cli.failures import tell
 
     try:
         job: dict[str, Any] = client.post_text("/jobs", line, "application/json")

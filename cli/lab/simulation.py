@@ -8,9 +8,9 @@ from contextlib import contextmanager
 from threading import Event, Lock, Thread
 from typing import Any
 
-from cli.lab.agent import LabAgent
 from api.client import Client, Problem, Unreachable
 from api.headers import ACTS_AS
+from cli.lab.agent import LabAgent
 from replay.behaviour import Behaviour
 
 # How soon a lab controller that was added or enabled gets its agent.

@@ -83,8 +83,8 @@ def import_(client: Client, output: Output, file: IO[bytes], form: str | None, d
     all of them, and nothing is stored. More than 200 systems are checked as a whole first, then stored in
     parts of 200. Importing what was exported changes nothing.
     """
-    from cli.terminal.progress import advancing
     from api.client.inventory_file import import_all, look_at, parts_of
+    from cli.terminal.progress import advancing
 
     parts = parts_of(file.read(), _form(form, file))
     done = (look_at if dry_run else import_all)(client, parts, advancing)

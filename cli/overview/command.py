@@ -12,8 +12,8 @@ from cli.remote import remote
 from cli.terminal.output import Output, console, show
 
 if TYPE_CHECKING:
-    from cli.overview.reading import Reading
     from api.client import Client
+    from cli.overview.reading import Reading
 
 
 @click.command
@@ -56,8 +56,8 @@ def _show(document: dict[str, Any], output: Output) -> None:
 
 def _watch(reading: Reading, output: Output, every_seconds: float) -> None:
     """Until Ctrl-C. A server that is away for a while is waited for; what was last known stays."""
-    from cli.overview.screen import Screen
     from api.client import Unreachable
+    from cli.overview.screen import Screen
 
     shown = None if output.as_json else console()
     if shown is None or not shown.is_terminal:

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 from cli.overview.facts import STARTING, doing, labs_of, queue_of, sets_of
 
 if TYPE_CHECKING:
-    from cli.terminal.tables import Row
     from api.client import Client
+    from cli.terminal.tables import Row
 
 BECAME = "system.condition-changed"
 # Events worth a look; of changed conditions only those to Broken.

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from importlib.resources import files
 
-from cli.terminal.progress import advancing
 from api.client import Client
 from api.client.connection_file import Connection
 from api.client.lab_file import load as load_lab
+from cli.terminal.progress import advancing
 
 
 def load(connection: Connection) -> bool:

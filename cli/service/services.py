@@ -13,11 +13,11 @@ import click
 
 from api import root
 from cli.arguments.setting_flags import flags
+from domain.errors import LabledgerError
 from runtime.embedded.ports import is_free_within
 from runtime.processes.logs import set_up_logging
 from runtime.processes.turn import await_turn
-from runtime.settings import MIGRATE, PROJECTOR, SCHEDULER, SERVE, Settings
-from domain.errors import LabledgerError
+from runtime.settings import MIGRATE, PROJECTOR, SCHEDULER, SERVE, Settings, require_url
 
 # Of a predecessor that was killed.
 PORT_SECONDS = 2.0
@@ -34,7 +34,7 @@ def _logged(settings: Settings, process: str) -> Iterator[None]:
 
     All code is read by now: who was started before it is wanted waits here.
     """
-    root.needed(settings.database_url)
+    require_url(settings.database_url)
     set_up_logging(settings, process)
     await_turn()
     logger.info("started", extra={"version": version("labledger")})

@@ -10,10 +10,10 @@ from typing import Any
 import click
 
 from api import root
+from api.client.connection_file import Connection
 from cli.arguments.setting_flags import flags
 from cli.service import up_messages as say
 from cli.service.until_ready import until_ready
-from api.client.connection_file import Connection
 from runtime.embedded.database import EmbeddedDatabase
 from runtime.embedded.environment import forget_libpq
 from runtime.embedded.home import make_folder

@@ -111,10 +111,10 @@ def workflow(url: str | None, token: str | None, data: str | None, as_json: bool
     """
     from pydantic import ValidationError
 
-    from cli.workflow.document import job_document
-    from cli.workflow.told import Wrong
     from api.intake.checks import words_in_a_job
     from api.intake.xml_writer import write_job
+    from cli.workflow.document import job_document
+    from cli.workflow.told import Wrong
     from domain.job.spec import DEFAULT_RETENTION_TAG
     from domain.requirements.findings import dotted
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from domain.errors import LabledgerError
 from runtime.embedded.cluster import Cluster
 from runtime.settings import Settings, variable
-from domain.errors import LabledgerError
 
 
 def database_url(settings: Settings) -> str:

@@ -6,8 +6,8 @@ import orjson
 
 from bench.jobs import JobReader
 from bench.limits.rows import EVENTS_OF_A_GRANT, of_grants
-from store.mapper import EventMapper
 from domain.directory.state import Directory
+from store.mapper import EventMapper
 
 
 def recipe(memory_mb: int) -> dict[str, object]:

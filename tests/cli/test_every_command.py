@@ -12,9 +12,9 @@ import click
 import pytest
 from click.testing import Result
 
-from cli import main
 from api.client import Patience
 from api.client.transport import Manner
+from cli import main
 from tests.harness.pool import ServerPool
 from tests.harness.running import SAMPLES, Running, running
 from tests.harness.waiting import until

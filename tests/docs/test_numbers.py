@@ -8,11 +8,7 @@ from functools import cache
 import pytest
 
 from api import attempts, faulty_logins, parsing
-from bench import all_cases
-from bench.cases import submit as bench_submit
-from bench.limits import database as bench_database
 from api.client import inventory_file
-from workers.explaining import explainer
 from api.intake import limits
 from api.rest import routes
 from api.rest.contract import operation, query_values
@@ -21,18 +17,22 @@ from api.rest.contract.queries import Page, Summed
 from api.rest.middleware import gate, packed
 from api.rest.resources import commands, matches, readiness
 from api.rest.serving import patience, protocol
-from runtime.settings import Settings
-from store import contacts, sql
 from api.use_cases import choose_trees, log_in
 from api.watching import capacity, recent, watcher
-from workers import clocks
+from bench import all_cases
+from bench.cases import submit as bench_submit
+from bench.limits import database as bench_database
 from domain.directory import passwords
 from domain.recipe import watchdog
 from domain.recipe_set import keeping, reports
 from domain.requirements import comparisons
 from domain.scheduling import timers, trees_away
 from domain.system import failures
+from runtime.settings import Settings
+from store import contacts, sql
 from tests.docs.page import TOP
+from workers import clocks
+from workers.explaining import explainer
 
 SET = Settings.read({})
 MIB, KIB, GIB = 1 << 20, 1 << 10, 1 << 30

@@ -13,12 +13,12 @@ import pytest
 from psycopg import sql
 
 from api import root
-from runtime.settings import Settings
+from domain.events import UnknownTopic
+from runtime.settings import Settings, require_url
 from store.event_log import EventLog
 from store.lease import Lease
 from store.requests import Committed, Fence
 from store.tailer import Tailer
-from domain.events import UnknownTopic
 from tests.harness.databases import TestDatabase
 from tests.harness.making import append_to
 from tests.harness.sessions import owner_session
@@ -71,18 +71,18 @@ def test_database__made_as_the_page_says__is_migrated_and_the_services_do_their_
 ) -> None:
     assert root.migrate(settings)
     assert root.first_admin_token(settings) is not None
-    with closing(EventLog(root.needed(settings.database_url))) as log:
+    with closing(EventLog(require_url(settings.database_url))) as log:
         (outcome,) = log.append([append_to("a")])
     assert isinstance(outcome, Committed)
 
 
 def test_schedulers__one_hangs__another_replaces_it_without_any_further_grant(settings: Settings) -> None:
     root.migrate(settings)
-    url = root.needed(settings.database_url)
+    url = require_url(settings.database_url)
     hung, following = (Lease(url, "scheduler/test", f"host/{number}") for number in range(2))
     try:
         assert hung.try_take() == Fence("scheduler/test", 1)
-        with psycopg.connect(root.needed(settings.owner_database_url), autocommit=True) as owner:
+        with psycopg.connect(require_url(settings.owner_database_url), autocommit=True) as owner:
             owner.execute("UPDATE live.leases SET renewed_at = renewed_at - interval '1 hour'")
         assert following.try_take() == Fence("scheduler/test", 2)
         assert not hung.held()

@@ -6,11 +6,11 @@ import itertools
 import random
 from datetime import UTC, datetime
 
-from store.event_log import EventLog
-from store.requests import Append, Committed
 from domain.events import Change, Event, Stamp
 from domain.recipe.events import RecipeAborted, RecipeQueued, RecipeRunning
 from domain.system.events import SystemDrained, SystemIdle, SystemRegistered
+from store.event_log import EventLog
+from store.requests import Append, Committed
 
 STAMP = Stamp(datetime(2026, 1, 1, tzinfo=UTC), "tester", "request/test")
 AT_ONCE = 500

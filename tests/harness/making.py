@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from store.event_log import EventLog
-from store.requests import Append, Committed, Fence, Outcome
 from domain.directory.events import LabControllerEnabled
 from domain.events import Change, Recorded, Stamp
+from store.event_log import EventLog
+from store.requests import Append, Committed, Fence, Outcome
 
 STAMP = Stamp(datetime(2026, 1, 1, tzinfo=UTC), "tester", "request/test")
 

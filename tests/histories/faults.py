@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 
 import pytest
 
-from store.event_log import EventLog
-from store.requests import Append, Outcome
 from domain.priority import Priority
 from domain.scheduling import new_job, partition, question, raising, waking
 from domain.scheduling.recipe_sets import RecipeSets
+from store.event_log import EventLog
+from store.requests import Append, Outcome
 
 Plant = Callable[[pytest.MonkeyPatch], None]
 

@@ -10,7 +10,6 @@ from typing import Any
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 
-from workers import scheduler
 from domain.events import Decided
 from domain.scheduling.decide import decide
 from tests.domain.scheduling.contents import all_known
@@ -18,6 +17,7 @@ from tests.histories import acts
 from tests.histories.labs import beginnings
 from tests.inside.bench import Bench
 from tests.replay.audit.sound import assert_at_rest, assert_sound
+from workers import scheduler
 
 several = st.data()
 

@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, closing, contextmanager
 from datetime import UTC, datetime, timedelta
 
+from domain.events import Change, Decided, Stamp
 from store.event_log import EventLog
 from store.requests import Append, committed
-from domain.events import Change, Decided, Stamp
 from tests.harness.databases import TestDatabase
 from tests.harness.sessions import Owner, owner_session
 from tests.inside.desk import Desk

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import datetime
 
+from domain.scheduling.partition import Partition
 from store.lease import SCHEDULER
 from store.snapshots import Snapshots
 from store.tailer import Tailer
-from workers.scheduler import Scheduler, lease_for
-from domain.scheduling.partition import Partition
 from tests.harness.waiting import until
 from tests.inside.interposed import InterposedLog
+from workers.scheduler import Scheduler, lease_for
 
 # Far more than any of these small labs can want; who is not done by then goes round in circles.
 STEPS = 300

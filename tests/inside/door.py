@@ -7,9 +7,9 @@ from collections.abc import Awaitable, Callable, Coroutine
 from datetime import datetime
 from typing import Any, TypeVar
 
-from workers.explaining.explainer import Explainer
 from api.feed import Feed
 from api.services import Request, Services
+from projections.reader import Reader
 from store.aggregates import Aggregates
 from store.contacts import Contacts
 from store.datastore import SERVICE_ROLE
@@ -17,8 +17,8 @@ from store.event_log import EventLog
 from store.group_commit import GroupCommit
 from store.numbers import Numbers
 from store.tailer import CHANNEL
-from projections.reader import Reader
 from tests.inside.interposed import InterposedLog
+from workers.explaining.explainer import Explainer
 
 Answer = TypeVar("Answer")
 UseCase = Callable[[Services, Request], Awaitable[Answer]]

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
+from postgres.errors import DatabaseAway
 from store.event_log import EventLog
 from store.requests import Append, Outcome
-from postgres.errors import DatabaseAway
 
 
 class InterposedLog(EventLog):

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from store.event_log import EventLog
 from domain.events import Recorded
 from domain.scheduling.partition import Partition
 from replay.audit import Audit, Record, Violation, from_recorded
 from replay.audit.world import World
 from replay.verify.decided import commits
+from store.event_log import EventLog
 from tests.replay.audit.sound import fail_on
 
 

@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 
 from api import root
+from domain.directory.events import PoolRegistered
+from domain.events import Change
 from runtime.embedded.database import EmbeddedDatabase
 from runtime.settings import Settings
 from store.event_log import EventLog
 from store.requests import Append, committed
-from domain.directory.events import PoolRegistered
-from domain.events import Change
 from tests.harness.making import STAMP
 from tests.harness.sessions import owner_session
 from tests.line.up import up

@@ -10,13 +10,13 @@ from typing import Any
 from psycopg import Connection
 from psycopg.rows import dict_row
 
-from store.datastore import connect
-from store.event_log import EventLog
-from store.requests import Append
 from domain.events import Change, Event, Recorded
 from projections.filters import ANY_SYSTEM
 from projections.projector import Projector
 from projections.queries import QUERIES
+from store.datastore import connect
+from store.event_log import EventLog
+from store.requests import Append
 from tests.harness.databases import TestDatabase
 from tests.harness.making import STAMP, positions
 

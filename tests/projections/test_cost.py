@@ -18,8 +18,8 @@ import pytest
 import projections
 from domain.directory.events import PoolRegistered
 from domain.roll_up import RESULT_ORDER
-from projections.filters import ANY_JOB, ANY_SYSTEM, job_ids_query
 from postgres.named_sql import named_queries
+from projections.filters import ANY_JOB, ANY_SYSTEM, job_ids_query
 from projections.queries import QUERIES
 from projections.sql import SQL
 from tests.harness.databases import TestDatabase

@@ -8,8 +8,8 @@ from typing import Any
 import psycopg
 import pytest
 
-from store.datastore import connect
 from domain.directory.events import LabControllerDisabled
+from store.datastore import connect
 from tests.harness.databases import TestDatabase
 from tests.projections.happened import lab, registered
 from tests.projections.random_history import SYSTEMS, Plain, project_in_pages, write_history

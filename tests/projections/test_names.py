@@ -9,11 +9,11 @@ import pytest
 from psycopg import Connection
 from psycopg.types.json import Jsonb
 
-from store import migrate
 from domain.directory import events as directory
 from domain.directory.state import document_after
 from domain.events import Event, from_data
 from projections.intervals import NEVER, OPEN
+from store import migrate
 from tests.harness.databases import TestDatabase
 from tests.harness.sessions import owner_session
 from tests.projections.happened import lab

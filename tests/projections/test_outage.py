@@ -9,12 +9,12 @@ from contextlib import asynccontextmanager, contextmanager
 import pytest
 
 from api import root
+from postgres.errors import DatabaseAway
+from projections import reader as reader_module
+from projections.reader import Reader
 from runtime.embedded.cluster import Cluster
 from runtime.settings import Settings
 from store.datastore import SERVICE_ROLE
-from projections import reader as reader_module
-from postgres.errors import DatabaseAway
-from projections.reader import Reader
 from tests.harness import servers
 from tests.harness.databases import TestDatabase
 from tests.harness.outage import away

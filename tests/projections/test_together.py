@@ -7,9 +7,9 @@ import asyncio
 import pytest
 from psycopg.errors import DivisionByZero
 
-from store.datastore import SERVICE_ROLE
 from projections.queries import QUERIES
 from projections.reader import Reader
+from store.datastore import SERVICE_ROLE
 from tests.harness.databases import TestDatabase
 
 # So often psycopg waits until it prepares a statement by itself.

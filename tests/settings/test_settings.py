@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from api.rest.contract.operation import MAX_BATCH_BYTES
-from runtime.settings import BadSettings, Settings, default_data
 from domain.errors import Fault
 from domain.job.retention import RetentionTag
+from runtime.settings import BadSettings, Settings, default_data
 
 
 def test_read__nothing_given__has_defaults() -> None:

@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
+from postgres.errors import DatabaseAway
 from store.event_log import EventLog
 from store.lease import Lease
 from store.requests import Committed, Fence, Fenced
-from postgres.errors import DatabaseAway
 from tests.harness.making import append_to
 from tests.simulation.database.server import SILENCE_SECONDS, Weather
 from tests.simulation.ground import Ground, ground

@@ -6,8 +6,8 @@ from typing import Any
 
 from psycopg.rows import dict_row
 
-from store.datastore import connect
 from projections.projector import Projector
+from store.datastore import connect
 from tests.harness.databases import TestDatabase
 from tests.simulation.judged.end import pages
 from tests.simulation.seed import Asked, run

@@ -12,11 +12,11 @@ from functools import partial
 from itertools import groupby
 from typing import TypeVar
 
-from store.event_log import EventLog
 from domain.events import Recorded
 from postgres.errors import DatabaseAway
 from replay.audit import Audit, Record
 from replay.audit.record import record_of
+from store.event_log import EventLog
 from tests.soak.book import Acknowledged, Book, LabJournal
 
 T = TypeVar("T")

@@ -15,9 +15,9 @@ from random import Random
 from statistics import median
 from typing import Any
 
-from store.event_log import EventLog
 from replay.generated_jobs import generate_jobs
 from replay.generated_lab import generate_lab
+from store.event_log import EventLog
 from tests.harness.waiting import until
 from tests.line.metrics import never_happened
 from tests.soak.book import LabJournal

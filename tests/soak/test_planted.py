@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from domain.events import Basis, Change, Stamp
+from domain.system.events import SystemIdle
 from store.event_log import EventLog
 from store.lease import SCHEDULER
 from store.requests import Append, Committed, Fence, Fenced, Outcome
-from domain.events import Basis, Change, Stamp
-from domain.system.events import SystemIdle
 from tests.harness.databases import TestDatabase
 from tests.harness.making import positions
 from tests.harness.sessions import Owner

@@ -10,10 +10,10 @@ import psycopg
 import pytest
 from psycopg import sql
 
-from store.event_log import EventLog
-from store.requests import Append, Committed, Conflict
 from domain.system.events import SystemIdle
 from postgres.errors import DatabaseAway
+from store.event_log import EventLog
+from store.requests import Append, Committed, Conflict
 from tests.harness.making import append_to, change, positions, whole_log
 from tests.harness.sessions import Owner, end_sessions
 

@@ -6,15 +6,15 @@ from collections.abc import Iterator, Mapping
 
 import pytest
 
-from store.aggregates import Aggregates
-from store.event_log import EventLog
-from store.requests import Append
 from domain.events import Change, Decided, Event, Recorded
 from domain.gathered import members_after
 from domain.recipe.events import RecipeCancelled, RecipeNew, RecipeQueued, RecipeScheduled
 from domain.recipe_set.ending import cancel_set
 from domain.recipe_set.events import RecipeSetSubmitted
 from domain.system.events import SystemPending, SystemRegistered, SystemScheduled
+from store.aggregates import Aggregates
+from store.event_log import EventLog
+from store.requests import Append
 from tests.harness.databases import TestDatabase
 from tests.harness.making import STAMP, positions
 

@@ -12,13 +12,13 @@ from types import SimpleNamespace
 
 import pytest
 
+from domain.events import Change
+from domain.recipe.events import RecipeAborted
+from postgres.errors import DatabaseAway
 from store import group_commit
 from store.event_log import EventLog
 from store.group_commit import GATHER_SECONDS, GroupCommit
 from store.requests import Append, Committed, Conflict, Outcome
-from domain.events import Change
-from domain.recipe.events import RecipeAborted
-from postgres.errors import DatabaseAway
 from tests.harness.databases import TestDatabase
 from tests.harness.making import STAMP, append_to, positions
 

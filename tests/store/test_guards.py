@@ -9,6 +9,9 @@ import psycopg
 import pytest
 
 from api.rest.resources.readiness import CHECKS, Look
+from domain.directory.events import UserPasswordSet, UserRemoved
+from domain.events import TOPICS, Change, Event, event
+from postgres.errors import DatabaseAway
 from store.datastore import connect
 from store.event_log import EventLog
 from store.lease import SCHEDULER, Lease
@@ -16,9 +19,6 @@ from store.migrate import migrate
 from store.passwords import forget_hashes, hash_of, keep_hash
 from store.readiness import standing
 from store.requests import Append, Fence
-from domain.directory.events import UserPasswordSet, UserRemoved
-from domain.events import TOPICS, Change, Event, event
-from postgres.errors import DatabaseAway
 from tests.harness.databases import LOGIN_PASSWORD, TestDatabase
 from tests.harness.making import STAMP, append_to
 from tests.harness.sessions import Owner

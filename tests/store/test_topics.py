@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
+from domain.events import TOPICS, Change, Event, UnknownTopic, UnknownVersion, event
 from store.event_log import EventLog
 from store.mapper import EventMapper, Row
 from store.requests import Append
-from domain.events import TOPICS, Change, Event, UnknownTopic, UnknownVersion, event
 from tests.harness.making import STAMP, append_to
 from tests.harness.sessions import Owner
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
+from domain.events import Change, Event, Stamp
+from domain.recipe.events import RecipeAborted, RecipeCompleted, RecipeQueued
 from store.event_log import EventLog
 from store.migrate import migrations
 from store.requests import Append, Committed, Conflict
 from store.written import unfinished_count
-from domain.events import Change, Event, Stamp
-from domain.recipe.events import RecipeAborted, RecipeCompleted, RecipeQueued
 from tests.domain.recipe.made import recipe_new
 from tests.harness.sessions import Owner
 

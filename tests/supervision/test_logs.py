@@ -93,9 +93,7 @@ def test_format__not_told__is_for_people_on_a_terminal_only(is_terminal: bool, i
 def test_process__no_terminal__writes_nothing_but_json_to_standard_error(
     command: str, database: TestDatabase
 ) -> None:
-    with program(
-        "cli", command, LABLEDGER_DATABASE_URL=database.service_url, LABLEDGER_PORT="0"
-    ) as process:
+    with program("cli", command, LABLEDGER_DATABASE_URL=database.service_url, LABLEDGER_PORT="0") as process:
         first = json.loads(first_line(process))
         process.terminate()
         out, err = process.communicate(timeout=20)

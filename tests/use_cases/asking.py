@@ -6,10 +6,10 @@ from collections.abc import Awaitable, Callable
 from typing import Any, TypeVar
 
 from api.services import Request, Services
-from store.requests import Append, committed
 from domain.directory import events as directory
 from domain.events import Change, Event, Stamp
 from domain.system.events import SystemRegistered
+from store.requests import Append, committed
 from tests.histories.labs import tree
 from tests.inside.bench import BEGINNING, Scene
 

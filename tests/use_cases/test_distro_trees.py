@@ -12,7 +12,6 @@ import orjson
 import pytest
 
 from api.intake import read_job
-from store.requests import Append
 from api.use_cases import choose_trees
 from api.use_cases.choose_trees import distro_trees, require_bounded
 from api.use_cases.submit_job import submit_job
@@ -25,6 +24,7 @@ from domain.recipe.events import RecipeNew
 from domain.scheduling.distro_trees import DistroTrees
 from domain.system.events import SystemAccessPolicyChanged
 from domain.upkeep.registration import register
+from store.requests import Append
 from tests.histories.jobs import job, recipe
 from tests.histories.labs import tree
 from tests.inside.bench import BEGINNING, Bench

@@ -7,12 +7,12 @@ from datetime import timedelta
 
 import pytest
 
-from store.event_log import EventLog
 from api.use_cases.first_token import make_first_token
 from api.use_cases.passwords import set_password
 from api.use_cases.tokens import create_token, digest_of
 from domain.directory.events import TokenRevoked, UserRegistered, UserRemoved
 from domain.directory.state import Directory
+from store.event_log import EventLog
 from tests.inside.bench import BEGINNING, Bench, Scene
 from tests.use_cases.asking import Town, as_admin
 

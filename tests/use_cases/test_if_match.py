@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 from api.services import Request
-from store.requests import Committed
 from api.use_cases.change_document import change_lab_controller
 from api.use_cases.change_system import SystemChange, change_system
 from api.use_cases.move_system import move_system
@@ -16,6 +15,7 @@ from api.use_cases.put_document import put_document
 from api.use_cases.reserve_system import Wanted, reserve_system, return_system
 from api.use_cases.tokens import revoke_token
 from domain.errors import NotPermitted, Stale
+from store.requests import Committed
 from tests.use_cases.asking import LAB, Town, as_admin, by
 
 Act = Callable[[Town, Request, int], Committed | None]

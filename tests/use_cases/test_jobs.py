@@ -7,13 +7,13 @@ from dataclasses import replace
 import orjson
 import pytest
 
-from store.requests import Committed
 from api.use_cases.cancel import cancel_job
 from api.use_cases.change_job import change_job
 from api.use_cases.submit_job import submit_job
 from domain.errors import FaultyInput, NotPermitted, Stale, Unknown
 from domain.job.spec import RecipeSetSpec
 from domain.priority import Priority
+from store.requests import Committed
 from tests.histories.jobs import job, named, recipe
 from tests.use_cases.asking import Town, as_admin, by
 

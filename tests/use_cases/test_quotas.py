@@ -9,8 +9,6 @@ import orjson
 import pytest
 
 from api.quotas import QuotaLimits, Quotas
-from store.requests import Committed
-from store.written import unfinished_count, written
 from api.use_cases.cancel import cancel_job
 from api.use_cases.change_job import change_job
 from api.use_cases.log_in import log_in
@@ -20,6 +18,8 @@ from api.use_cases.tokens import create_token, revoke_token
 from domain.errors import Refused, TooOften
 from domain.job.spec import JobSpec, RecipeSetSpec
 from domain.priority import Priority
+from store.requests import Committed
+from store.written import unfinished_count, written
 from tests.harness.making import append_to
 from tests.histories.jobs import job, named, recipe
 from tests.use_cases.asking import LAB, Town, as_admin, by

@@ -10,13 +10,13 @@ from typing import Any
 import pytest
 
 from api.services import Request
-from store.requests import Committed
 from api.use_cases.change_system import SystemChange
 from api.use_cases.drafts import Item
 from api.use_cases.lab_updates import Released, Told, change_own_system, take_updates
 from api.use_cases.report_progress import Answer
 from domain.errors import FaultyInput, Refused, Unknown
 from domain.recipe_set.messages import ReportAborted, ReportCompleted, ReportInstalling, ReportWatchdog
+from store.requests import Committed
 from tests.inside.bench import Bench
 from tests.races.stage import Stage, furnish
 

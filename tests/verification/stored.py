@@ -7,9 +7,9 @@ from contextlib import closing
 from dataclasses import replace
 from itertools import groupby
 
+from domain.events import Change, Recorded, Stamp
 from store.event_log import EventLog
 from store.requests import Append, committed, new_command_id
-from domain.events import Change, Recorded, Stamp
 from tests.harness.databases import TestDatabase
 
 

@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from workers.verification.kind import AUDIT, DECISIONS
 from tests.harness.databases import TestDatabase
 from tests.harness.waiting import until
+from workers.verification.kind import AUDIT, DECISIONS
 
 
 def parts_of(pid: int) -> list[int]:

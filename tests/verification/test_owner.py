@@ -7,8 +7,8 @@ from contextlib import closing
 import orjson
 import pytest
 
-from store.event_log import EventLog
 from api.watching.message import shown
+from store.event_log import EventLog
 from tests.harness.databases import TestDatabase
 from tests.harness.sessions import Owner
 from tests.verification.command import different, found

@@ -7,8 +7,6 @@ from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from typing import cast
 
-from store.event_log import EventLog
-from store.selection import Selection
 from api.watching.broadcast import Broadcast
 from api.watching.message import Message
 from api.watching.watcher import Watcher
@@ -16,6 +14,8 @@ from domain.directory.events import PoolSystemAdded
 from domain.events import Event, Recorded, Stamp
 from domain.recipe.events import RecipeQueued
 from domain.system.events import SystemIdle
+from store.event_log import EventLog
+from store.selection import Selection
 
 AT = datetime(2026, 1, 1, tzinfo=UTC)
 STAMP = Stamp(AT, "tester", "request/test")

@@ -8,10 +8,10 @@ from typing import cast
 from hypothesis import given
 from hypothesis import strategies as st
 
-from store.selection import Selection
 from api.watching.groups import Groups
 from api.watching.message import Message
 from api.watching.watcher import Watcher
+from store.selection import Selection
 from tests.watching.made import happened
 
 SUBJECTS = ("recipe/1", "recipe/2", "recipe/3", "system/a", "system/b", "pool/big")

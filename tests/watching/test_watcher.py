@@ -6,12 +6,12 @@ import asyncio
 
 import pytest
 
-from store.selection import Selection
 from api.watching import message, watcher
 from api.watching.recent import Recent
 from api.watching.watcher import PIECE_BYTES, PING_SECONDS, WRITE_SECONDS
 from domain.events import Recorded
 from postgres.errors import DatabaseAway
+from store.selection import Selection
 from tests.watching.made import Audience, FakeLog, happened, reading, settled
 
 EVERYTHING = Selection()

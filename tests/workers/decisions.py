@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 
-from store.event_log import EventLog
 from domain.events import Recorded
 from domain.recipe.events import RecipeNew, RecipeQueued, RecipeScheduled
 from domain.system.events import SystemIdle, SystemPending, SystemScheduled
+from store.event_log import EventLog
 from tests.harness.making import whole_log
 
 ANSWERS = (RecipeQueued, RecipeScheduled, SystemIdle)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from store.event_log import EventLog
-from store.requests import Append
 from domain.directory.events import DistroTreeRegistered, LabControllerRegistered
 from domain.events import Change, Event
 from domain.job.spec import JobSpec, RecipeSetSpec, RecipeSpec, TaskSpec
 from domain.job.submission import counts, submit
 from domain.priority import Priority
 from domain.upkeep.registration import register
+from store.event_log import EventLog
+from store.requests import Append
 from tests.harness.making import STAMP, positions
 
 TREE = DistroTreeRegistered(

@@ -6,10 +6,10 @@ from contextlib import closing
 
 from psycopg import sql
 
+from projections.projector import Projector
 from store.datastore import connect
 from store.mapper import EventMapper
 from store.tailer import Tailer
-from projections.projector import Projector
 from tests.harness.sessions import Owner
 
 TABLES = b"SELECT tablename FROM pg_tables WHERE schemaname = 'read' ORDER BY tablename"

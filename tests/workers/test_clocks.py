@@ -7,14 +7,14 @@ from typing import cast
 
 import pytest
 
-from store.contacts import Contacts, Heard
-from workers.clocks import DIFFER, MOVED, SETTLING_SECONDS
-from workers.consistency import ConsistencyLoop
 from domain.directory.events import LabControllerSilent
 from domain.recipe_set.messages import ReportInstalling, ReportTaskRunning
 from domain.scheduling.draft import Decision
+from store.contacts import Contacts, Heard
 from tests.domain.scheduling.labs import occupy, one_lab
 from tests.domain.scheduling.wants import named
+from workers.clocks import DIFFER, MOVED, SETTLING_SECONDS
+from workers.consistency import ConsistencyLoop
 
 NOON = datetime(2024, 1, 1, 12, tzinfo=UTC)
 HOURS = 3_600

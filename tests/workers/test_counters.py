@@ -12,19 +12,19 @@ import pytest
 
 from api.metrics import counted
 from api.metrics.writer import CounterWriter
+from domain.scheduling.timers import Findings
+from postgres.errors import DatabaseAway
 from store.contacts import Contacts
 from store.counters import Counters, Series, series
 from store.event_log import EventLog
 from store.tailer import Tailer, TailerCounters
-from workers import projector
-from workers.consistency import ConsistencyLoop
-from workers.scheduler import Scheduler, SchedulerCounters, lease_for
-from domain.scheduling.timers import Findings
-from postgres.errors import DatabaseAway
 from tests.harness.databases import TestDatabase
 from tests.harness.sessions import Owner
 from tests.harness.waiting import until
 from tests.workers.lab import equip
+from workers import projector
+from workers.consistency import ConsistencyLoop
+from workers.scheduler import Scheduler, SchedulerCounters, lease_for
 
 TABLE = "SELECT name, labels, value FROM live.counters ORDER BY name, labels"
 WATCHERS = "SELECT watchers FROM live.counter_writers WHERE watchers > 0"

@@ -13,13 +13,13 @@ from store.event_log import EventLog
 from store.lease import SCHEDULER, Lease
 from store.readiness import standing
 from store.tailer import Tailer
-from workers import heartbeat
-from workers.heartbeat import Progress
-from workers.scheduler import Scheduler
 from tests.harness.databases import TestDatabase
 from tests.harness.sessions import Owner
 from tests.harness.waiting import until
 from tests.workers.logins import cut_off, let_in, other_login
+from workers import heartbeat
+from workers.heartbeat import Progress
+from workers.scheduler import Scheduler
 
 LEASE_SECONDS = 2.0
 

@@ -10,12 +10,12 @@ import pytest
 
 from api import feed as module
 from api.feed import Feed
-from store.event_log import EventLog
-from store.requests import Append
-from store.tailer import Tailer
 from domain.directory.events import PoolRegistered
 from domain.events import Change
 from domain.job.events import JobChanged
+from store.event_log import EventLog
+from store.requests import Append
+from store.tailer import Tailer
 from tests.harness.databases import TestDatabase
 from tests.harness.making import STAMP
 

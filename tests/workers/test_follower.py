@@ -9,18 +9,18 @@ from contextlib import closing
 
 import pytest
 
-from workers.explaining import follower as following
-from workers.explaining.follower import Follower
+from domain.scheduling.partition import Partition
 from store.event_log import EventLog
 from store.lease import SCHEDULER
 from store.snapshots import Snapshots
-from domain.scheduling.partition import Partition
 from tests.domain.scheduling.contents import all_known
 from tests.harness.databases import TestDatabase
 from tests.harness.making import whole_log
 from tests.workers.conftest import Start
 from tests.workers.lab import submit_jobs
 from tests.workers.run_once import run_once
+from workers.explaining import follower as following
+from workers.explaining.follower import Follower
 
 
 @pytest.fixture

@@ -9,9 +9,9 @@ from contextlib import contextmanager
 
 import pytest
 
+from tests.harness.waiting import until
 from workers import heartbeat
 from workers.heartbeat import Heartbeat, Progress
-from tests.harness.waiting import until
 
 
 class Loop:

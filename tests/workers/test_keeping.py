@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from workers import keeping
-from workers.keeping import CALM_SNAPSHOT_SECONDS, SNAPSHOT_EVENTS, Keeping
 from domain.scheduling.partition import Partition
 from postgres.errors import DatabaseAway
+from workers import keeping
+from workers.keeping import CALM_SNAPSHOT_SECONDS, SNAPSHOT_EVENTS, Keeping
 
 
 class Kept:

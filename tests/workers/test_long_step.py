@@ -10,16 +10,16 @@ from datetime import UTC, datetime
 
 import pytest
 
+from domain.scheduling.decide import decide
 from store.event_log import EventLog
 from store.lease import SCHEDULER, Lease
 from store.tailer import Tailer
-from workers import scheduler as scheduling
-from workers.scheduler import Scheduler
-from domain.scheduling.decide import decide
 from tests.harness.databases import TestDatabase
 from tests.harness.waiting import until
 from tests.workers.decisions import all_decided
 from tests.workers.lab import equip
+from workers import scheduler as scheduling
+from workers.scheduler import Scheduler
 
 # One that is to be kept outlasts the moments in which a busy machine does nothing for its holder.
 KEPT_SECONDS = 4.0

@@ -16,14 +16,12 @@ from typing import Any
 import pytest
 from psycopg import Cursor
 
-from store.datastore import connect
-from store.event_log import EventLog
-from store.tailer import Tailer, TailerCounters
-from workers import projector
-from workers.rebuild import check
 from domain.directory.events import PoolRegistered
 from domain.events import Recorded
 from projections.projector import Projector
+from store.datastore import connect
+from store.event_log import EventLog
+from store.tailer import Tailer, TailerCounters
 from tests.harness.databases import TestDatabase
 from tests.harness.programs import Program
 from tests.harness.sessions import Owner
@@ -36,6 +34,8 @@ from tests.projections.telling import Told
 from tests.workers.conftest import Start
 from tests.workers.lab import equip, submit_jobs
 from tests.workers.read_models import forget, position, project_undisturbed
+from workers import projector
+from workers.rebuild import check
 
 # Most of a projector's time is then spent inside of its transactions, where it is to be killed.
 SLOW_PAGES = b"""

@@ -6,11 +6,11 @@ from contextlib import closing
 
 import pytest
 
+from domain.scheduling.partition import Partition
 from store.event_log import EventLog
 from store.lease import SCHEDULER
 from store.snapshots import Snapshots, code_version
 from store.sql import SQL
-from domain.scheduling.partition import Partition
 from tests.domain.scheduling.contents import all_known
 from tests.harness.databases import TestDatabase
 from tests.harness.making import whole_log

@@ -8,19 +8,19 @@ from datetime import UTC, datetime
 
 import pytest
 
+from domain.directory.events import LabControllerSilent
 from store.contacts import Contacts
 from store.event_log import EventLog
 from store.requests import Append, Conflict, Outcome
 from store.tailer import Tailer
-from workers import scheduler as scheduling
-from workers.consistency import ConsistencyLoop
-from workers.scheduler import Scheduler, lease_for
-from domain.directory.events import LabControllerSilent
 from tests.harness.databases import TestDatabase
 from tests.harness.making import whole_log
 from tests.harness.sessions import Owner
 from tests.workers.decisions import all_decided, assert_decided_once
 from tests.workers.lab import equip, submit_jobs
+from workers import scheduler as scheduling
+from workers.consistency import ConsistencyLoop
+from workers.scheduler import Scheduler, lease_for
 
 
 def test_scheduler__more_triggers_wait_after_every_commit__consistency_loop_has_its_turn(

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from domain.directory.events import PoolRegistered
+from projections.projector import Projector
 from store.datastore import connect
 from store.event_log import EventLog
 from store.migrate import migrate
-from domain.directory.events import PoolRegistered
-from projections.projector import Projector
 from tests.harness.databases import TestDatabase
 from tests.harness.sessions import Owner
 from tests.projections.telling import Told

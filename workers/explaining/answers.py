@@ -7,8 +7,6 @@ from dataclasses import asdict
 from itertools import islice
 from typing import Any, Final
 
-from workers.explaining.follower import Follower
-from workers.explaining.priorities import add_changes
 from domain.errors import Unknown
 from domain.events import Moment, Recorded
 from domain.names import called
@@ -23,6 +21,8 @@ from domain.scheduling.explaining.waiting import Asked, why_it_waits
 from domain.scheduling.filter_key import Asks, FilterKey, own_distro
 from domain.scheduling.labs import Labs
 from domain.scheduling.partition import Partition
+from workers.explaining.follower import Follower
+from workers.explaining.priorities import add_changes
 
 NEVER_PLACED: Final = "it never had a system"
 OTHER_RULES: Final = "the decision was made by rules of another version, and cannot be made again"

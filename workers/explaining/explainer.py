@@ -11,9 +11,9 @@ from typing import Any, Final
 
 import orjson
 
-from runtime.settings import variable
 from domain.errors import LabledgerError, Unknown
 from postgres.errors import DatabaseAway, DatabaseFull
+from runtime.settings import variable
 
 REFUSALS: Final = {error.__name__: error for error in (DatabaseAway, DatabaseFull, Unknown)}
 # It may have ended just now because nobody had asked for long.

@@ -7,18 +7,18 @@ from contextlib import closing, contextmanager
 from datetime import datetime
 from typing import Final
 
-from runtime.processes.garbage import collect_what_lasted, nothing_collected
-from store.event_log import EventLog
-from store.lease import SCHEDULER
-from store.log_part import LogPart
-from store.snapshots import Snapshots
-from store.sql import SQL
 from domain.events import Recorded
 from domain.scheduling.batches import catch_up
 from domain.scheduling.not_folded import NOT_FOLDED
 from domain.scheduling.partition import Partition
 from postgres.errors import AWAY, away
 from replay.verify.decided import DecidedCommit, decided
+from runtime.processes.garbage import collect_what_lasted, nothing_collected
+from store.event_log import EventLog
+from store.lease import SCHEDULER
+from store.log_part import LogPart
+from store.snapshots import Snapshots
+from store.sql import SQL
 
 LEFT_OUT: Final = sorted(NOT_FOLDED)
 # A snapshot is read in about the time that so many events take.

@@ -13,11 +13,11 @@ from typing import Any, BinaryIO
 
 import orjson
 
-from workers.explaining.answers import ANSWERS
-from workers.explaining.follower import Follower
+from domain.errors import LabledgerError
 from runtime.processes.garbage import spare_what_lasts
 from runtime.settings import variable
-from domain.errors import LabledgerError
+from workers.explaining.answers import ANSWERS
+from workers.explaining.follower import Follower
 
 # Whoever asks can wait; a grant cannot.
 NICENESS = 5

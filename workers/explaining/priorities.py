@@ -6,10 +6,10 @@ from collections.abc import Iterable
 from itertools import pairwise
 from typing import Any
 
-from workers.explaining.follower import Follower
 from domain.events import Recorded
 from domain.recipe_set.events import RecipeSetPriorityChanged, RecipeSetSubmitted
 from domain.scheduling.partition import Partition
+from workers.explaining.follower import Follower
 
 
 def add_changes(follower: Follower, partition: Partition, told: Iterable[dict[str, Any]], upto: int) -> None:

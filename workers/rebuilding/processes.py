@@ -8,14 +8,14 @@ import sys
 from collections.abc import Callable, Generator, Iterator
 from contextlib import ExitStack, suppress
 
-from runtime.settings import variable
-from workers.rebuilding.message import Done, Failed, Reached, said
-from workers.rebuilding.steps import Steps
 from domain.errors import LabledgerError
 from postgres.binary_copy import Copied
 from postgres.errors import DatabaseAway
 from projections.rebuild.parts import PARTS
 from projections.rebuild.rebuild import Rebuild
+from runtime.settings import variable
+from workers.rebuilding.message import Done, Failed, Reached, said
+from workers.rebuilding.steps import Steps
 
 
 class Process:

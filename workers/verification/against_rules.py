@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
+from replay.audit import Audit, Commit, Violation, commits, from_row
 from store.mapper import Row
 from workers.verification.kind import SHOWN
-from replay.audit import Audit, Commit, Violation, commits, from_row
 
 
 class AgainstRules:

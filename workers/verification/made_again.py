@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Any
 
-from store.mapper import EventMapper, Row
-from workers.verification.kind import SHOWN
 from domain.events import Event, Recorded, shown_of
 from domain.scheduling.not_folded import NOT_FOLDED
 from replay.verify.decided import Decided
 from replay.verify.recomputation import Difference, Recomputation
+from store.mapper import EventMapper, Row
+from workers.verification.kind import SHOWN
 
 
 class MadeAgain:

@@ -12,10 +12,9 @@ from typing import Any
 
 import orjson
 
-from api import root
 from runtime.processes.garbage import nothing_collected
 from runtime.processes.stop_request import StopRequest, listening
-from runtime.settings import Settings
+from runtime.settings import Settings, require_url
 from store.mapper import Row
 from workers.verification.against_rules import AgainstRules
 from workers.verification.kind import AUDIT, DECISIONS, Part
@@ -28,7 +27,7 @@ PARTS: dict[str, Callable[[], Part]] = {DECISIONS: MadeAgain, AUDIT: AgainstRule
 def main() -> None:
     stop = listening()
     name, end = sys.argv[1], int(sys.argv[2])
-    url = root.needed(Settings.read().database_url)
+    url = require_url(Settings.read().database_url)
     # What is folded makes no circles, and what is not kept goes by itself.
     try:
         with nothing_collected():

@@ -12,11 +12,11 @@ from typing import Any, NamedTuple
 
 import orjson
 
+from domain.errors import LabledgerError
 from runtime.settings import variable
 from store.datastore import probe
 from store.event_log import EventLog
 from workers.verification.kind import AUDIT, DECISIONS
-from domain.errors import LabledgerError
 
 
 class Asked(NamedTuple):

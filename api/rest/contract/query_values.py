@@ -9,8 +9,8 @@ from typing import Annotated, Any, Final
 from pydantic import BeforeValidator, WithJsonSchema
 
 from api.intake.limits import WORDS_LENGTH
-from runtime.settings import MAX_WAIT_SECONDS
 from domain.events import TOPICS
+from runtime.settings import MAX_WAIT_SECONDS
 
 MAX_LIMIT = 1_000
 MAX_POSITION = 2**63 - 2

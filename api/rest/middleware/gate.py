@@ -24,13 +24,13 @@ from api.rest.middleware.rates import Rates
 from api.rest.query import read_query
 from api.rest.routes import ROUTES, Route
 from api.services import Services
-from runtime.setting_values import Network
-from store.reads import Read, record
 from api.under_way import share_of
 from api.use_cases.tokens import digest_of
 from domain.directory.roles import AUDITOR, LAB_CONTROLLER
 from domain.errors import Fault, NotPermitted, Unreadable
 from postgres.errors import DatabaseAway
+from runtime.setting_values import Network
+from store.reads import Read, record
 
 _REQUEST_ID = re.compile(r"^[A-Za-z0-9._-]{1,64}$")
 # A token that was revoked elsewhere counts here no longer than that.

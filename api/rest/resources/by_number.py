@@ -13,11 +13,11 @@ from api.rest.contract.inputs.jobs import Cancel
 from api.rest.idempotency import once
 from api.services import Request as Requested
 from api.services import Services
-from store.requests import Committed
 from domain.errors import Unknown
 from domain.names import called
 from domain.roll_up import RESULT_ORDER
 from projections.reader import At, Row
+from store.requests import Committed
 
 # kind -> the query for one, and what its number is called there.
 _QUERIES = {

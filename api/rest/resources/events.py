@@ -20,7 +20,6 @@ from api.rest.contract.query_values import MAX_POSITION, whole
 from api.rest.middleware.principal import Principal, principal_of
 from api.rest.resources.watchers import Watchers
 from api.services import Services
-from store.selection import Selection
 from api.under_way import share_of
 from api.use_cases.tokens import token_counts
 from api.watching.message import shown
@@ -28,6 +27,7 @@ from domain.directory.roles import SEES_ALL
 from domain.errors import Fault, FaultyInput, NotPermitted
 from domain.events import TOPICS, split_subject
 from projections.reader import NotThereYet
+from store.selection import Selection
 
 # Who made which for whom, and when: as at /tokens, that is for who sees all of them.
 OF_TOKENS = tuple(sorted(topic for topic in TOPICS if topic.startswith("token.")))

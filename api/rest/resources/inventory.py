@@ -25,10 +25,10 @@ from api.rest.resources.inventory_items import Told, read_json, read_table
 from api.rest.resources.shapes import exported, shown_differences
 from api.services import Request as Requested
 from api.services import Services
-from store.requests import Committed
 from api.under_way import share_of
 from api.use_cases.import_systems import counted, import_systems, look_at_systems
 from domain.errors import Fault, FaultyInput
+from store.requests import Committed
 
 READ_AS = {JSON: read_json, CSV: read_table}
 

@@ -26,13 +26,13 @@ from api.rest.resources.job_bodies import door_of, read_job, shown
 from api.rest.resources.shapes import job_document, listed_job
 from api.services import Request as Requested
 from api.services import Services
-from store.requests import Committed
 from api.use_cases.cancel import cancel_job
 from api.use_cases.change_job import change_job
 from api.use_cases.original import original_of
 from api.use_cases.submit_job import submit_job
 from domain.job.submission import Original
 from projections.filters import job_ids_query
+from store.requests import Committed
 
 # GET /jobs/{id} answers the state of the job, whatever the client accepts; as XML, the normalised form.
 ANSWERS = (JSON, "application/xml", "text/xml")

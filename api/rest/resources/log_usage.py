@@ -14,9 +14,9 @@ from api.rest.contract.answers.log import LogUsage as Answered
 from api.rest.contract.operation import operation
 from api.rest.middleware.principal import Principal, principal_of
 from api.services import Services
-from store.written import Written, written
 from domain.directory.roles import SEES_ALL
 from domain.errors import NotPermitted
+from store.written import Written, written
 
 
 class LogUsage:

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from api.services import Services
+from postgres.errors import DatabaseAway
 from store.lease import SCHEDULER
 from store.readiness import Standing, standing
-from postgres.errors import DatabaseAway
 
 MOST_LAG_EVENTS = 10_000
 MOST_LAG_SECONDS = 60.0

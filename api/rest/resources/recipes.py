@@ -24,13 +24,13 @@ from api.rest.resources.progress import read_report
 from api.rest.resources.shapes import queued_recipe, ranked, recipe_document, seconds_document
 from api.services import Request as Requested
 from api.services import Services
-from store.requests import Committed
 from api.use_cases.drafts import Item
 from api.use_cases.end_recipe import return_recipe
 from api.use_cases.report_progress import report_progress
 from domain.errors import LabledgerError
 from domain.recipe.lifecycle import STARTED
 from domain.recipe.state import Recipe
+from store.requests import Committed
 
 # (not assigned, -effective priority, -priority, submission, recipe id) before all others, on one system.
 ORDER_START: list[Any] = [False, -(2**15), -(2**15), 0, 0]

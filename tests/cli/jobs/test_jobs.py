@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from click.testing import Result
 
-from cli.jobs.submit import content_type
 from api.client import Client
+from cli.jobs.submit import content_type
 from tests.cli.loopback import Answer, Asked, Server, sent_events
 
 Run = Callable[..., Result]

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 from click.testing import Result
 
+from api.client.connection_file import Connection
 from cli.lab import agent as lab_agent
 from cli.service import demo
-from api.client.connection_file import Connection
 from tests.cli.loopback import Answer, Asked, Server
 
 Run = Callable[..., Result]

@@ -7,8 +7,8 @@ import pytest
 from click.testing import CliRunner, Result
 
 from cli import main
-from runtime.embedded.ports import any_free
 from projections.rebuild.rebuild import Rebuild
+from runtime.embedded.ports import any_free
 from tests.harness.databases import TestDatabase
 
 

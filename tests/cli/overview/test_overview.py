@@ -13,10 +13,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
 
+from api.client import Client
 from cli.overview.facts import DOING, doing, labs_of, queue_of, sets_of
 from cli.overview.reading import LATELY, WINDOWS, Reading
 from cli.overview.screen import MARKS, Screen
-from api.client import Client
 from domain.system.lifecycle import CONDITIONS, USAGE
 from tests.cli.loopback import Answer, Asked, Server
 

@@ -101,9 +101,7 @@ def test_followers__service_started_again__go_on_where_they_were(own: Running) -
 
 def test_interrupted__while_it_waits_for_a_server__is_status_130(tmp_path: Path) -> None:
     """Sent to a process without a terminal, as a supervisor would."""
-    script = (
-        "import sys; print('up', flush=True); sys.argv[0] = 'labledger'; from cli import main; main()"
-    )
+    script = "import sys; print('up', flush=True); sys.argv[0] = 'labledger'; from cli import main; main()"
     command = [sys.executable, "-c", script, "events", "--follow", "--url", "http://127.0.0.1:1"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         assert process.stderr is not None

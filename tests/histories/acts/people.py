@@ -8,7 +8,6 @@ from typing import Any
 from hypothesis import strategies as st
 
 from api.services import Request, Services
-from store.requests import Append, Committed
 from api.use_cases.change_document import change_lab_controller
 from api.use_cases.change_system import SystemChange
 from api.use_cases.commit import append_of, commit_gathered, commit_named
@@ -18,6 +17,7 @@ from api.use_cases.reserve_system import Wanted, reserve_system, return_system
 from domain.directory.events import LabControllerHeard, LabControllerSilent
 from domain.events import Event
 from domain.upkeep.reservation import provisioning
+from store.requests import Append, Committed
 from tests.histories import labs
 from tests.histories.acts.choosing import (
     Draw,

@@ -11,7 +11,6 @@ import pytest
 
 from store.event_log import EventLog
 from store.migrate import migrations
-from workers.rebuild import check
 from tests.harness.databases import TestDatabase
 from tests.harness.programs import program
 from tests.harness.sessions import Owner
@@ -23,6 +22,7 @@ from tests.projections.rebuild.silent import silent
 from tests.projections.telling import Told
 from tests.workers.lab import equip, submit_jobs
 from tests.workers.read_models import position
+from workers.rebuild import check
 
 CHANGED_EVENTS = """
 ALTER TABLE log.events DISABLE TRIGGER append_only;

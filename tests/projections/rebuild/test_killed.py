@@ -9,9 +9,8 @@ from random import Random
 
 import pytest
 
-from store.event_log import EventLog
-from workers.rebuild import rebuild
 from projections.rebuild.rebuild import AtWork
+from store.event_log import EventLog
 from tests.harness.databases import TestDatabase
 from tests.harness.programs import Program, program
 from tests.harness.sessions import Owner, owner_session
@@ -20,6 +19,7 @@ from tests.projections.copies import left_over, unchanged
 from tests.projections.rebuild.silent import silent
 from tests.workers.lab import equip, submit_jobs
 from tests.workers.read_models import project_undisturbed
+from workers.rebuild import rebuild
 
 KILLS = 3
 OTHER_SESSIONS = """

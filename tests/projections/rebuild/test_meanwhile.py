@@ -9,7 +9,6 @@ import pytest
 
 from store.datastore import connect
 from store.event_log import EventLog
-from workers.rebuild import rebuild
 from tests.harness.databases import TestDatabase
 from tests.harness.programs import program
 from tests.harness.sessions import Owner
@@ -19,6 +18,7 @@ from tests.projections.rebuild.repeating import repeat
 from tests.projections.rebuild.silent import silent
 from tests.workers.lab import equip, submit_jobs
 from tests.workers.read_models import forget, position, project_undisturbed
+from workers.rebuild import rebuild
 
 # One statement, so that it is one moment; `at` is how far the reader knows the read models to be.
 SEEN = """

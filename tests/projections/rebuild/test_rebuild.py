@@ -10,16 +10,12 @@ from threading import Event
 import psycopg
 import pytest
 
-from store.migrate import LOCK, Migration, migrate, migrations
-from workers import rebuild as worker
-from workers.rebuild import check, rebuild
-from workers.rebuilding import steps
-from workers.rebuilding.processes import PartFailed, Process
 from domain.events import Recorded
 from postgres.errors import AWAY
 from projections.rebuild import rebuild as fresh_ones
 from projections.rebuild.rebuild import AtWork, Rebuild
 from projections.rebuild.sessions import NotMigrated
+from store.migrate import LOCK, Migration, migrate, migrations
 from tests.domain.recipe.made import recipe_new
 from tests.harness.databases import TestDatabase
 from tests.harness.making import whole_log
@@ -30,6 +26,10 @@ from tests.projections.happened import assigned, queued, registered, submitted
 from tests.projections.rebuild.silent import silent
 from tests.projections.telling import Told
 from tests.workers.read_models import forget
+from workers import rebuild as worker
+from workers.rebuild import check, rebuild
+from workers.rebuilding import steps
+from workers.rebuilding.processes import PartFailed, Process
 
 # A stranger may be given rights by hand, a table its own way of being stored.
 BY_HAND = b"""

@@ -11,8 +11,8 @@ from contextlib import closing
 
 import pytest
 
-from store.event_log import EventLog
 from api.watching.capacity import KEPT_FILES
+from store.event_log import EventLog
 from tests.harness.bulk import Busy
 from tests.harness.pool import ServerPool
 from tests.harness.running import Running

@@ -10,8 +10,8 @@ from collections.abc import Iterator
 import httpx
 import pytest
 
-from runtime.settings import Settings
 from api.watching.capacity import KEPT_FILES
+from runtime.settings import Settings
 from tests.harness.asking import PLAIN
 from tests.harness.lines import Lines, lines_to
 from tests.harness.pool import ServerPool

@@ -8,10 +8,10 @@ from typing import Any
 
 import httpx
 
-from workers.explaining.answers import NOT_SHOWN
 from domain.scheduling.reasons import NO_ACCESS
 from tests.rest.acting import People, after, in_state, recipe_for, submit
 from tests.rest.systems.conftest import MISSING, OPEN
+from workers.explaining.answers import NOT_SHOWN
 
 
 def test_matches__hidden_system__is_not_told_of(

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from store.mapper import EventMapper, Row
 from domain.events import Recorded
+from store.mapper import EventMapper, Row
 
 
 class SharedMapper(EventMapper):

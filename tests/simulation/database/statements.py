@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from projections.sql import SQL as READ
 from store.sql import APPENDS, BOUNDED
 from store.sql import SQL as LOG
-from projections.sql import SQL as READ
 
 if TYPE_CHECKING:
     from tests.simulation.database.server import Rows, Server, Statement

@@ -7,8 +7,6 @@ from typing import Any
 
 import orjson
 
-from store.lease import SCHEDULER
-from store.snapshots import code_version
 from domain.events import Recorded
 from domain.recipe.lifecycle import FINISHED, UNPLACED
 from domain.recipe.state import Recipe
@@ -16,6 +14,8 @@ from domain.scheduling.decide import decide
 from domain.scheduling.partition import Partition
 from domain.scheduling.snapshot import restored
 from projections.projector import Projector
+from store.lease import SCHEDULER
+from store.snapshots import code_version
 from tests.domain.scheduling.contents import all_known
 from tests.simulation.database.read_tables import ReadTables
 from tests.simulation.database.server import Server

@@ -6,10 +6,10 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from store.requests import Committed
 from domain.events import Recorded
 from domain.job.events import JobSubmitted
 from domain.recipe.lifecycle import FINISHED
+from store.requests import Committed
 
 
 class Ledger:

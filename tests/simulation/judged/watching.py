@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from store.mapper import EventMapper
 from domain.events import Recorded
 from replay.audit import Audit
 from replay.verify.decided import commits
 from replay.verify.recomputation import Recomputation
+from store.mapper import EventMapper
 
 
 class Watching:

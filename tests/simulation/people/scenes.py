@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from store.event_log import EventLog
-from store.requests import Append, committed
 from domain.directory.changes import put
 from domain.directory.events import PoolAccessPolicyChanged
 from domain.events import Change, Decided, Stamp
 from domain.upkeep.registration import register
 from replay.behaviour import Behaviour
 from replay.generated_lab import generate_lab
+from store.event_log import EventLog
+from store.requests import Append, committed
 from tests.simulation.machine.chance import Chance
 from tests.simulation.machine.loop import BEGINNING
 from tests.simulation.service.serving import URL

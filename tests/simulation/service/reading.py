@@ -6,8 +6,8 @@ import asyncio
 from collections.abc import Mapping
 from typing import Any
 
-from projections.advancing import Advancing
 from postgres.errors import DatabaseAway
+from projections.advancing import Advancing
 from projections.projector import CHANNEL
 from projections.reader import Reader, Row
 from tests.simulation.database.read_tables import ReadTables

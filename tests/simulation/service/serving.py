@@ -10,13 +10,13 @@ from typing import Any
 
 from api.feed import Feed
 from api.services import Request, Services
+from domain.errors import LabledgerError
+from postgres.errors import DatabaseAway
 from store.aggregates import Aggregates
 from store.contacts import Contacts
 from store.event_log import EventLog
 from store.group_commit import GroupCommit
 from store.numbers import Numbers
-from domain.errors import LabledgerError
-from postgres.errors import DatabaseAway
 from tests.simulation.database.server import Server
 from tests.simulation.machine.strands import Process
 from tests.simulation.service.reading import SimulatedReader

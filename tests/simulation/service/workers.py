@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import datetime
 
+from domain.scheduling.partition import Partition
+from postgres.errors import DatabaseAway
 from store.contacts import Contacts
 from store.event_log import EventLog
 from store.lease import SCHEDULER
 from store.snapshots import Snapshots
 from store.tailer import Tailer, TailerCounters
+from tests.simulation.machine.strands import Process, current
+from tests.simulation.service.serving import URL
 from workers import projector
 from workers.consistency import ConsistencyLoop
 from workers.scheduler import Scheduler, lease_for
-from domain.scheduling.partition import Partition
-from postgres.errors import DatabaseAway
-from tests.simulation.machine.strands import Process, current
-from tests.simulation.service.serving import URL
 
 # A scheduler that idles comes round once in some minutes here, so it must be given longer than in production.
 LEASE_SECONDS = 3000.0

@@ -1,0 +1,1 @@
+"""A process: its settings, its signals and children, and the embedded PostgreSQL."""
