@@ -24,9 +24,9 @@ from api.watching.broadcast import Broadcast
 from api.watching.message import Message
 from domain.directory.accesses import Accesses
 from domain.directory.state import Directory
+from domain.distro_choice.distro_trees import DistroTrees
 from domain.errors import LabledgerError
 from domain.events import Recorded
-from domain.scheduling.distro_trees import DistroTrees
 from projections.advancing import Advancing
 from runtime.processes.garbage import nothing_collected
 from store.event_log import FOLDED_TOPICS, EventLog

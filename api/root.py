@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from api.metrics import counted
 from api.metrics.writer import CounterWriter
-from domain.scheduling.partition import Partition
+from domain.scheduling.world.partition import Partition
 from postgres.errors import DatabaseAway
 from runtime.processes.garbage import (
     YOUNG_OF_A_FOLD,

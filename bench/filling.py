@@ -16,10 +16,10 @@ from bench.told import Told, nobody
 from domain.access.policy import policy_of, told
 from domain.directory.events import LabControllerHeard, PoolAccessPolicyChanged
 from domain.directory.state import Directory
+from domain.distro_choice.distro_trees import DistroTrees
 from domain.events import Change, Decided, Stamp
 from domain.job.spec import JobSpec
 from domain.job.submission import counts, submit
-from domain.scheduling.distro_trees import DistroTrees
 from domain.system.events import SystemAccessPolicyChanged
 from domain.upkeep.registration import register
 from store.requests import Append, committed, new_command_id

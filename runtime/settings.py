@@ -270,7 +270,7 @@ class Settings:
 
 
 def require_url(database_url: str | None) -> str:
-    """Return the URL of the database, which each part but `up` needs. Raises BadSettings where it is not set."""
+    """Return the URL of the database, which each part but `up` needs. Raises BadSettings without one."""
     if database_url is None:
         raise BadSettings([Fault(variable("database_url"), "must be set")])
     return database_url

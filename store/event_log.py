@@ -14,9 +14,9 @@ from psycopg_pool import PoolTimeout
 
 from domain.directory.accesses import FOLLOWED as OF_ACCESS
 from domain.directory.state import DIRECTORY_TOPICS
+from domain.distro_choice.installable import FOLLOWED
 from domain.events import Recorded
 from domain.job.submission import Counts, Ids
-from domain.scheduling.installable import FOLLOWED
 from postgres.errors import DatabaseFull, away
 from store.datastore import Datastore
 from store.mapper import EventMapper

@@ -20,8 +20,8 @@ from typing import Final
 
 import orjson
 
-from domain.scheduling.partition import Partition
-from domain.scheduling.snapshot import Piece, pieces, restored
+from domain.scheduling.world.partition import Partition
+from domain.scheduling.world.snapshot import Piece, pieces, restored
 from store.event_log import EventLog
 from store.sql import SQL
 

@@ -7,9 +7,9 @@ from collections import Counter
 from datetime import datetime, timedelta
 from typing import Final
 
-from domain.scheduling.draft import Decision
-from domain.scheduling.partition import Partition
-from domain.scheduling.timers import Clock, Findings, correct, hear, is_waiting_for_a_lab
+from domain.scheduling.decisions.draft import Decision
+from domain.scheduling.decisions.timers import Clock, Findings, correct, hear, is_waiting_for_a_lab
+from domain.scheduling.world.partition import Partition
 from store.contacts import Contacts, Heard
 from workers.clocks import MAX_DIFFERENCE_SECONDS, Clocks, Reading
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from domain.events import Basis, Change, Stamp
-from domain.scheduling.draft import Decision
+from domain.scheduling.decisions.draft import Decision
 from store.requests import Append, Fence, new_command_id
 
 ACTOR = "scheduler"

@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterator
 from typing import Final
 
-from domain.scheduling.partition import Partition
+from domain.scheduling.world.partition import Partition
 from store.snapshots import Snapshots
 
 # A scheduler reads so many events in well under a second.

@@ -15,10 +15,10 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from domain.events import Basis
-from domain.scheduling.decide import POLICY_VERSION, decide
-from domain.scheduling.draft import Decision
-from domain.scheduling.not_folded import NOT_FOLDED
-from domain.scheduling.partition import Partition
+from domain.scheduling.decisions.decide import POLICY_VERSION, decide
+from domain.scheduling.decisions.draft import Decision
+from domain.scheduling.world.not_folded import NOT_FOLDED
+from domain.scheduling.world.partition import Partition
 from postgres.errors import DatabaseAway
 from store.event_log import EventLog
 from store.lease import LEASE_SECONDS, SCHEDULER, Lease

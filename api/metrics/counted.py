@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     # No process needs what the others count.
     from api.metrics.requests import RequestCounters
     from api.watching.broadcast import WatchingCounters
-    from domain.scheduling.timers import Findings
+    from domain.scheduling.decisions.timers import Findings
     from store.group_commit import CommitCounters
     from store.tailer import TailerCounters
     from workers.projector import ProjectorCounters

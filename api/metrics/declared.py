@@ -12,8 +12,8 @@ from dataclasses import dataclass, field, fields
 from typing import Final
 
 from domain.recipe.lifecycle import UNFINISHED
-from domain.scheduling.timers import Findings
-from domain.scheduling.triggers import LET_GO, NEW_JOB, PENDING_SYSTEM, TIMER, WAKE_UP
+from domain.scheduling.decisions.timers import Findings
+from domain.scheduling.world.triggers import LET_GO, NEW_JOB, PENDING_SYSTEM, TIMER, WAKE_UP
 from domain.system.lifecycle import CONDITIONS, USAGE
 from projections.durations import BOUNDS
 from workers.clocks import DOUBTS

@@ -8,9 +8,9 @@ from functools import partial
 from typing import Final, NoReturn
 
 from api.services import Services
+from domain.distro_choice.distro_trees import Chosen, DistroTrees
 from domain.errors import Fault, FaultyInput
 from domain.job.spec import JobSpec
-from domain.scheduling.distro_trees import Chosen, DistroTrees
 
 # The scheduler makes the same comparisons, some 0.3 s of work, before it decides for anybody else.
 MAX_COMPARISONS: Final = 1_000_000

@@ -7,7 +7,7 @@ from typing import Any
 
 from domain.events import Basis, Change, Event, Stamp
 from domain.recipe.events import RecipeScheduled, RecipeWaiting
-from domain.scheduling.decide import POLICY_VERSION
+from domain.scheduling.decisions.decide import POLICY_VERSION
 from domain.system.events import SystemScheduled, SystemWaiting
 from store.mapper import EventMapper, Versioned
 from workers.decided import ACTOR

@@ -16,11 +16,11 @@ from domain.directory.events import LabControllerSilent
 from domain.events import Recorded
 from domain.recipe.events import RecipeNew
 from domain.recipe_set.events import RecipeSetSubmitted
-from domain.scheduling.batches import catch_up
-from domain.scheduling.decide import POLICY_VERSION, decide
-from domain.scheduling.draft import Decision
-from domain.scheduling.partition import Partition
-from domain.scheduling.timers import SILENT_AFTER_SECONDS, Clock, Findings, correct
+from domain.scheduling.decisions.decide import POLICY_VERSION, decide
+from domain.scheduling.decisions.draft import Decision
+from domain.scheduling.decisions.timers import SILENT_AFTER_SECONDS, Clock, Findings, correct
+from domain.scheduling.world.batches import catch_up
+from domain.scheduling.world.partition import Partition
 from replay.verify.decided import Decided, DecidedCommit, commits, decided, event_position
 
 # So many events may come between a basis and its commit; a scheduler reads them in seconds.

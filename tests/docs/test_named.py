@@ -7,7 +7,7 @@ import subprocess
 
 import pytest
 
-from domain.scheduling import reasons
+from domain.scheduling.supply import reasons
 from tests.docs.named import anchors, commands_named, faults, is_there, links, paths
 from tests.docs.page import DOCS, TOP
 

@@ -26,7 +26,8 @@ from domain.directory import passwords
 from domain.recipe import watchdog
 from domain.recipe_set import keeping, reports
 from domain.requirements import comparisons
-from domain.scheduling import timers, trees_away
+from domain.scheduling.decisions import timers
+from domain.scheduling.world import trees_away
 from domain.system import failures
 from runtime.settings import Settings
 from store import contacts, sql

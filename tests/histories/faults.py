@@ -8,8 +8,9 @@ from dataclasses import dataclass, replace
 import pytest
 
 from domain.priority import Priority
-from domain.scheduling import new_job, partition, question, raising, waking
-from domain.scheduling.recipe_sets import RecipeSets
+from domain.scheduling.decisions import new_job, question, waking
+from domain.scheduling.demand.recipe_sets import RecipeSets
+from domain.scheduling.world import partition, raising
 from store.event_log import EventLog
 from store.requests import Append, Outcome
 

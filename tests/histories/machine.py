@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 
 from domain.events import Decided
-from domain.scheduling.decide import decide
+from domain.scheduling.decisions.decide import decide
 from tests.domain.scheduling.contents import all_known
 from tests.histories import acts
 from tests.histories.labs import beginnings

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import datetime
 
-from domain.scheduling.partition import Partition
+from domain.scheduling.world.partition import Partition
 from store.lease import SCHEDULER
 from store.snapshots import Snapshots
 from store.tailer import Tailer

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from domain.events import Recorded
-from domain.scheduling.partition import Partition
+from domain.scheduling.world.partition import Partition
 from replay.audit import Audit, Record, Violation, from_recorded
 from replay.audit.world import World
 from replay.verify.decided import commits

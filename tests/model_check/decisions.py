@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator
 
 from domain.events import Event, split_subject
-from domain.scheduling.draft import Decision
+from domain.scheduling.decisions.draft import Decision
 from tests.model_check.model import Model
 from tests.model_check.safety import can_be_given, could_take, is_safe, who_lets_go
 from tests.model_check.view import URGENCY, View, view_of

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from domain.directory.state import Directory
-from domain.scheduling.access import Access
-from domain.scheduling.labs import Labs
-from domain.scheduling.wake_ups import WAKE_UPS, Row
+from domain.scheduling.supply.access import Access
+from domain.scheduling.supply.labs import Labs
+from domain.scheduling.world.wake_ups import WAKE_UPS, Row
 from tests.model_check.case import Case
 from tests.model_check.copying import Copier
 from tests.model_check.model import Model, key_of

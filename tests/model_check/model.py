@@ -9,7 +9,7 @@ from domain.access.policy import Form
 from domain.events import Recorded
 from domain.recipe.lifecycle import FINISHED
 from domain.recipe.state import Recipe
-from domain.scheduling.wake_ups import WAKE_UPS, Row
+from domain.scheduling.world.wake_ups import WAKE_UPS, Row
 from tests.domain.scheduling.policies import everybody, group
 from tests.domain.scheduling.world import World
 from tests.model_check.case import GROUP, SUBMITTER, Case, Want

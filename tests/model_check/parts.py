@@ -9,12 +9,14 @@ from unittest.mock import patch
 
 from domain.access.submitting import Submitting
 from domain.priority import Priority
-from domain.scheduling import decide, granting, new_job, question, raising, recipe_sets, triggers, waking
-from domain.scheduling.bitmaps import numbers_in, union
-from domain.scheduling.partition import Partition
-from domain.scheduling.question import tiers_of
-from domain.scheduling.triggers import LET_GO, NEW_JOB, PENDING_SYSTEM, WAKE_UP, Triggers
-from domain.scheduling.wake_ups import LET_GOES
+from domain.scheduling.bitsets.bitmaps import numbers_in, union
+from domain.scheduling.decisions import decide, granting, new_job, question, waking
+from domain.scheduling.decisions.question import tiers_of
+from domain.scheduling.demand import recipe_sets
+from domain.scheduling.world import raising, triggers
+from domain.scheduling.world.partition import Partition
+from domain.scheduling.world.triggers import LET_GO, NEW_JOB, PENDING_SYSTEM, WAKE_UP, Triggers
+from domain.scheduling.world.wake_ups import LET_GOES
 
 
 @contextmanager

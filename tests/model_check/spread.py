@@ -7,7 +7,7 @@ from concurrent.futures import ProcessPoolExecutor
 from contextlib import ExitStack
 from multiprocessing import get_context
 
-from domain.scheduling.wake_ups import WAKE_UPS, Row
+from domain.scheduling.world.wake_ups import WAKE_UPS, Row
 from tests.model_check.explore import Found, explore, story
 from tests.model_check.families import Task
 from tests.model_check.taken_out import ALL_PARTS

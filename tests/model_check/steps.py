@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from domain.events import split_subject
-from domain.scheduling.decide import decide
-from domain.scheduling.draft import Decision
+from domain.scheduling.decisions.decide import decide
+from domain.scheduling.decisions.draft import Decision
 from tests.model_check import decisions as judged
 from tests.model_check import rest
 from tests.model_check.actions import Action, act, actions

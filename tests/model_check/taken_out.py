@@ -6,7 +6,7 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass
 
-from domain.scheduling.wake_ups import WAKE_UPS, Row
+from domain.scheduling.world.wake_ups import WAKE_UPS, Row
 from tests.model_check import parts
 from tests.model_check.actions import Action
 from tests.model_check.case import Case, case

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from unittest.mock import patch
 
-from domain.scheduling.partition import Partition
+from domain.scheduling.world.partition import Partition
 from tests.model_check import decisions, rest
 from tests.model_check.case import case
 from tests.model_check.copying import Copier

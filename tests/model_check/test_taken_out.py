@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from domain.scheduling.wake_ups import WAKE_UPS
+from domain.scheduling.world.wake_ups import WAKE_UPS
 from tests.model_check.explore import explore, story
 from tests.model_check.families import FAMILIES
 from tests.model_check.sizes import SEED

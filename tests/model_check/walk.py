@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from random import Random
 
-from domain.scheduling.wake_ups import WAKE_UPS, Row
+from domain.scheduling.world.wake_ups import WAKE_UPS, Row
 from tests.model_check import rest
 from tests.model_check.actions import VERBS, Action, act, actions
 from tests.model_check.case import Case, Job, Want

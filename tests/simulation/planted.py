@@ -12,8 +12,8 @@ import pytest
 from domain.access.submitting import Submitting, Who
 from domain.events import Recorded
 from domain.priority import Priority
-from domain.scheduling import choice
-from domain.scheduling.availability import Availability
+from domain.scheduling.decisions import choice
+from domain.scheduling.supply.availability import Availability
 from projections.folding import fold
 from projections.projector import CHANNEL, Projector
 from projections.sql import SQL

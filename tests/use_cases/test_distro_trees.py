@@ -16,12 +16,12 @@ from api.use_cases import choose_trees
 from api.use_cases.choose_trees import distro_trees, require_bounded
 from api.use_cases.submit_job import submit_job
 from domain.directory import events as directory
+from domain.distro_choice.distro_trees import DistroTrees
 from domain.errors import FaultyInput
 from domain.events import Change, Decided, Stamp
 from domain.job.spec import JobSpec, RecipeSetSpec
 from domain.priority import Priority
 from domain.recipe.events import RecipeNew
-from domain.scheduling.distro_trees import DistroTrees
 from domain.system.events import SystemAccessPolicyChanged
 from domain.upkeep.registration import register
 from store.requests import Append

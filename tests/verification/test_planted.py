@@ -11,7 +11,7 @@ import pytest
 from domain.events import Basis, Recorded, Stamp
 from domain.job.events import JobChanged
 from domain.recipe import events as recipe
-from domain.scheduling.decide import POLICY_VERSION
+from domain.scheduling.decisions.decide import POLICY_VERSION
 from domain.system import events as system
 from tests.domain.scheduling.policies import everybody, group
 from tests.domain.scheduling.wants import named

@@ -8,8 +8,8 @@ from dataclasses import replace
 import pytest
 
 from domain.events import TOPICS, Change, Event, Recorded, Stamp, event
-from domain.scheduling.decide import POLICY_VERSION
-from domain.scheduling.labs import Labs
+from domain.scheduling.decisions.decide import POLICY_VERSION
+from domain.scheduling.supply.labs import Labs
 from tests.domain.scheduling.history import first_by_hash, live
 from tests.domain.scheduling.labs import one_lab
 from tests.domain.scheduling.world import World

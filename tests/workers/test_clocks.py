@@ -9,7 +9,7 @@ import pytest
 
 from domain.directory.events import LabControllerSilent
 from domain.recipe_set.messages import ReportInstalling, ReportTaskRunning
-from domain.scheduling.draft import Decision
+from domain.scheduling.decisions.draft import Decision
 from store.contacts import Contacts, Heard
 from tests.domain.scheduling.labs import occupy, one_lab
 from tests.domain.scheduling.wants import named

@@ -12,7 +12,7 @@ import pytest
 
 from api.metrics import counted
 from api.metrics.writer import CounterWriter
-from domain.scheduling.timers import Findings
+from domain.scheduling.decisions.timers import Findings
 from postgres.errors import DatabaseAway
 from store.contacts import Contacts
 from store.counters import Counters, Series, series

@@ -9,7 +9,7 @@ from contextlib import closing
 
 import pytest
 
-from domain.scheduling.partition import Partition
+from domain.scheduling.world.partition import Partition
 from store.event_log import EventLog
 from store.lease import SCHEDULER
 from store.snapshots import Snapshots

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from domain.scheduling.partition import Partition
+from domain.scheduling.world.partition import Partition
 from postgres.errors import DatabaseAway
 from workers import keeping
 from workers.keeping import CALM_SNAPSHOT_SECONDS, SNAPSHOT_EVENTS, Keeping

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from domain.scheduling.decide import decide
+from domain.scheduling.decisions.decide import decide
 from store.event_log import EventLog
 from store.lease import SCHEDULER, Lease
 from store.tailer import Tailer

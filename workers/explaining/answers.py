@@ -13,14 +13,14 @@ from domain.names import called
 from domain.recipe.events import RecipeScheduled
 from domain.recipe.lifecycle import UNPLACED
 from domain.recipe.state import Recipe, evolve
-from domain.scheduling.decide import POLICY_VERSION
+from domain.scheduling.decisions.decide import POLICY_VERSION
 from domain.scheduling.explaining.granted import why_granted
 from domain.scheduling.explaining.places import places_on
 from domain.scheduling.explaining.refusals import Refusal, of_system, refusals, refused_by_filter
 from domain.scheduling.explaining.waiting import Asked, why_it_waits
-from domain.scheduling.filter_key import Asks, FilterKey, own_distro
-from domain.scheduling.labs import Labs
-from domain.scheduling.partition import Partition
+from domain.scheduling.supply.filter_key import Asks, FilterKey, own_distro
+from domain.scheduling.supply.labs import Labs
+from domain.scheduling.world.partition import Partition
 from workers.explaining.follower import Follower
 from workers.explaining.priorities import add_changes
 

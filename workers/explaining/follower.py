@@ -8,9 +8,9 @@ from datetime import datetime
 from typing import Final
 
 from domain.events import Recorded
-from domain.scheduling.batches import catch_up
-from domain.scheduling.not_folded import NOT_FOLDED
-from domain.scheduling.partition import Partition
+from domain.scheduling.world.batches import catch_up
+from domain.scheduling.world.not_folded import NOT_FOLDED
+from domain.scheduling.world.partition import Partition
 from postgres.errors import AWAY, away
 from replay.verify.decided import DecidedCommit, decided
 from runtime.processes.garbage import collect_what_lasted, nothing_collected

@@ -8,7 +8,7 @@ from typing import Any
 
 from domain.events import Recorded
 from domain.recipe_set.events import RecipeSetPriorityChanged, RecipeSetSubmitted
-from domain.scheduling.partition import Partition
+from domain.scheduling.world.partition import Partition
 from workers.explaining.follower import Follower
 
 

@@ -7,7 +7,7 @@ from dataclasses import asdict
 from typing import Any
 
 from domain.events import Event, Recorded, shown_of
-from domain.scheduling.not_folded import NOT_FOLDED
+from domain.scheduling.world.not_folded import NOT_FOLDED
 from replay.verify.decided import Decided
 from replay.verify.recomputation import Difference, Recomputation
 from store.mapper import EventMapper, Row

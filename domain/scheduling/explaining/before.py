@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from domain.scheduling.heads import Rank
-from domain.scheduling.planes import Planes
-from domain.scheduling.tally import Tally
+from domain.scheduling.bitsets.planes import Planes
+from domain.scheduling.demand.heads import Rank
+from domain.scheduling.demand.tally import Tally
 
 
 class Before:

@@ -10,15 +10,15 @@ from itertools import islice, takewhile
 from typing import Final
 
 from domain.recipe.state import Recipe
-from domain.scheduling.bitmaps import numbers_in
+from domain.scheduling.bitsets.bitmaps import numbers_in
+from domain.scheduling.decisions.granting import is_safe
+from domain.scheduling.decisions.question import in_order
+from domain.scheduling.decisions.wanted import hopeless
 from domain.scheduling.explaining.places import Places, effective_priority, why_before
 from domain.scheduling.explaining.refusals import Refusal, of_system
-from domain.scheduling.granting import is_safe
-from domain.scheduling.partition import Partition
-from domain.scheduling.question import in_order
-from domain.scheduling.reasons import IN_ANOTHER_LAB, LAB_SILENT, SET_INCOMPLETE, TO_BE_ASKED, UNSAFE
-from domain.scheduling.rules import LOAN
-from domain.scheduling.wanted import hopeless
+from domain.scheduling.supply.reasons import IN_ANOTHER_LAB, LAB_SILENT, SET_INCOMPLETE, TO_BE_ASKED, UNSAFE
+from domain.scheduling.supply.rules import LOAN
+from domain.scheduling.world.partition import Partition
 from domain.system.state import System
 from domain.system.usage import lent_to, why_not_usable
 

@@ -9,13 +9,13 @@ from itertools import islice, takewhile
 from typing import Final
 
 from domain.recipe.state import Recipe
-from domain.scheduling.decide import answers
+from domain.scheduling.decisions.decide import answers
+from domain.scheduling.decisions.question import in_order
+from domain.scheduling.decisions.wanted import hopeless
 from domain.scheduling.explaining.places import effective_priority, why_before
-from domain.scheduling.partition import Partition
-from domain.scheduling.question import in_order
-from domain.scheduling.reasons import SET_INCOMPLETE, UNSAFE
-from domain.scheduling.triggers import NEW_JOB, PENDING_SYSTEM, Trigger
-from domain.scheduling.wanted import hopeless
+from domain.scheduling.supply.reasons import SET_INCOMPLETE, UNSAFE
+from domain.scheduling.world.partition import Partition
+from domain.scheduling.world.triggers import NEW_JOB, PENDING_SYSTEM, Trigger
 from domain.system.state import System
 
 MOST_TOLD: Final = 5

@@ -15,14 +15,14 @@ from typing import NamedTuple
 from domain.access.submitting import Submitting
 from domain.priority import Priority
 from domain.recipe.state import Recipe
-from domain.scheduling.bitmaps import lowest
+from domain.scheduling.bitsets.bitmaps import lowest
+from domain.scheduling.bitsets.planes import Planes
+from domain.scheduling.decisions.question import in_order, tiers_of
+from domain.scheduling.demand.filters import QUEUED
+from domain.scheduling.demand.heads import Rank
 from domain.scheduling.explaining.before import Before
-from domain.scheduling.filters import QUEUED
-from domain.scheduling.heads import Rank
-from domain.scheduling.partition import Partition
-from domain.scheduling.planes import Planes
-from domain.scheduling.question import in_order, tiers_of
-from domain.scheduling.reasons import ITS_SET_IS_IN_LAB, SUBMITTED_BEFORE
+from domain.scheduling.supply.reasons import ITS_SET_IS_IN_LAB, SUBMITTED_BEFORE
+from domain.scheduling.world.partition import Partition
 from domain.system.state import System
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from domain.scheduling.bitmaps import union
-from domain.scheduling.filter_key import Asks, FilterKey
-from domain.scheduling.labs import Labs
-from domain.scheduling.rules import FITTING, passing
+from domain.scheduling.bitsets.bitmaps import union
+from domain.scheduling.supply.filter_key import Asks, FilterKey
+from domain.scheduling.supply.labs import Labs
+from domain.scheduling.supply.rules import FITTING, passing
 
 REQUIREMENT = FITTING[-1]
 

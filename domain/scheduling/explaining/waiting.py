@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from itertools import chain, islice
 
 from domain.recipe.state import Recipe
-from domain.scheduling.bitmaps import numbers_in, union
+from domain.scheduling.bitsets.bitmaps import numbers_in, union
+from domain.scheduling.decisions.wanted import hopeless
+from domain.scheduling.decisions.whereabouts import called
 from domain.scheduling.explaining.candidates import NEVER, NOT_ALLOWED, NOT_NOW, Candidate, Candidates
 from domain.scheduling.explaining.refusals import Refusal, refusals, refused_only_by, viable
-from domain.scheduling.partition import Partition
-from domain.scheduling.reasons import SET_INCOMPLETE, TREE_AWAY
-from domain.scheduling.rules import ACCESS, LOAN
-from domain.scheduling.wanted import hopeless
-from domain.scheduling.whereabouts import called
+from domain.scheduling.supply.reasons import SET_INCOMPLETE, TREE_AWAY
+from domain.scheduling.supply.rules import ACCESS, LOAN
+from domain.scheduling.world.partition import Partition
 
 
 @dataclass(frozen=True)

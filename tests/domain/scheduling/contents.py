@@ -16,18 +16,18 @@ import orjson
 
 from domain.access.submitting import Who
 from domain.recipe.lifecycle import UNPLACED
-from domain.scheduling.bitmaps import union
-from domain.scheduling.entry import Entry
-from domain.scheduling.filters import QUEUED, Filters
-from domain.scheduling.granting import holders
-from domain.scheduling.heads import Rank
-from domain.scheduling.holders import Bound
-from domain.scheduling.lines import newly_of
-from domain.scheduling.matching import match
-from domain.scheduling.partition import Partition
-from domain.scheduling.plans import Plans
-from domain.scheduling.safety import stuck
-from domain.scheduling.snapshot import pieces
+from domain.scheduling.bitsets.bitmaps import union
+from domain.scheduling.decisions.granting import holders
+from domain.scheduling.demand.entry import Entry
+from domain.scheduling.demand.filters import QUEUED, Filters
+from domain.scheduling.demand.heads import Rank
+from domain.scheduling.demand.lines import newly_of
+from domain.scheduling.safety.completion import stuck
+from domain.scheduling.safety.holders import Bound
+from domain.scheduling.safety.matching import match
+from domain.scheduling.safety.plans import Plans
+from domain.scheduling.world.partition import Partition
+from domain.scheduling.world.snapshot import pieces
 
 
 def contents(partition: Partition) -> dict[str, Any]:

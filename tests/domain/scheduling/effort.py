@@ -14,7 +14,7 @@ from types import FrameType
 from typing import Any
 
 import domain
-from domain.scheduling.timers import Findings
+from domain.scheduling.decisions.timers import Findings
 from tests.domain.scheduling.labs import one_lab
 from tests.domain.scheduling.ticking import run_loop
 from tests.domain.scheduling.wants import BIG, at_least, forces, named

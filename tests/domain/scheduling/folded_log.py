@@ -14,10 +14,10 @@ from domain.directory.state import Directory
 from domain.events import Basis, Event, Moment, Recorded, Stamp, split_subject
 from domain.recipe.state import Recipe
 from domain.recipe_set.state import RecipeSet
-from domain.scheduling.decide import POLICY_VERSION
-from domain.scheduling.draft import Decision
-from domain.scheduling.partition import Partition
-from domain.scheduling.wake_ups import WAKE_UPS, Row
+from domain.scheduling.decisions.decide import POLICY_VERSION
+from domain.scheduling.decisions.draft import Decision
+from domain.scheduling.world.partition import Partition
+from domain.scheduling.world.wake_ups import WAKE_UPS, Row
 from domain.subjects import evolve
 from domain.system.state import System
 

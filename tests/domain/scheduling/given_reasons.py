@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from domain.recipe.events import RecipeAborted
-from domain.scheduling.draft import Decision
+from domain.scheduling.decisions.draft import Decision
 from tests.domain.scheduling.world import World
 
 

@@ -16,8 +16,8 @@ from domain.access.policy import Form
 from domain.errors import Refused
 from domain.events import data_of
 from domain.priority import Priority
-from domain.scheduling.bitmaps import numbers_in
-from domain.scheduling.labs import Labs
+from domain.scheduling.bitsets.bitmaps import numbers_in
+from domain.scheduling.supply.labs import Labs
 from tests.domain.scheduling.policies import everybody, group, user
 from tests.domain.scheduling.wants import ALL, forces, named
 from tests.domain.scheduling.world import World

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from domain.scheduling.wake_ups import WAKE_UPS, Row
+from domain.scheduling.world.wake_ups import WAKE_UPS, Row
 from tests.domain.scheduling.wants import named
 from tests.domain.scheduling.world import World
 

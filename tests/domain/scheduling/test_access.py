@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from domain.scheduling.reasons import (
+from domain.scheduling.supply.reasons import (
     ALL_BROKEN,
     ALL_LENT,
     NO_ACCESS,
@@ -10,7 +10,7 @@ from domain.scheduling.reasons import (
     NO_IDLE_SYSTEM,
     NONE_USABLE,
 )
-from domain.scheduling.rules import passing
+from domain.scheduling.supply.rules import passing
 from tests.domain.scheduling.labs import finish, occupy
 from tests.domain.scheduling.policies import everybody, group, user
 from tests.domain.scheduling.wants import ANYTHING, BIG, forces, named

@@ -17,7 +17,7 @@ from domain.recipe_set.messages import (
     ReportTaskRunning,
 )
 from domain.recipe_set.provisioning import Failure, provisioning_failed
-from domain.scheduling.reasons import WATCHDOG_EXPIRED
+from domain.scheduling.supply.reasons import WATCHDOG_EXPIRED
 from replay.audit import from_recorded
 from tests.domain.scheduling.labs import finish, one_lab
 from tests.domain.scheduling.ticking import tick

@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from domain.scheduling.bitmaps import lowest, nth, numbers_in, transposed, union
-from domain.scheduling.planes import Planes
+from domain.scheduling.bitsets.bitmaps import lowest, nth, numbers_in, transposed, union
+from domain.scheduling.bitsets.planes import Planes
 
 members = st.sets(st.integers(0, 300))
 some = st.sets(st.integers(0, 300), min_size=1)

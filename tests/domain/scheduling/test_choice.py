@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable
 
 from domain.requirements.host import HOST
-from domain.scheduling.choice import choices
+from domain.scheduling.decisions.choice import choices
 from tests.domain.scheduling.labs import occupy
 from tests.domain.scheduling.policies import user
 from tests.domain.scheduling.wants import ANYTHING, BIG, named

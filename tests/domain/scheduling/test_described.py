@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterable
 
 import pytest
 
+from domain.distro_choice.installable import Installable
 from domain.events import Recorded
 from domain.requirements import from_text, matching
 from domain.requirements.host import HOST
-from domain.scheduling.installable import Installable
 from domain.system import events as system
 from tests.domain.scheduling.labs import one_lab
 from tests.domain.scheduling.world import World

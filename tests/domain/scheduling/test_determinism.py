@@ -10,7 +10,7 @@ from random import Random
 
 import pytest
 
-from domain.scheduling.decide import decide
+from domain.scheduling.decisions.decide import decide
 from replay.audit import from_recorded
 from tests.domain.scheduling.contents import answers, check_indexes, contents
 from tests.domain.scheduling.history import EVERYTHING, begin, burst, live

@@ -6,10 +6,10 @@ from collections.abc import Callable
 
 import pytest
 
+from domain.distro_choice.distro_trees import Chosen
 from domain.job.spec import RecipeSetSpec
 from domain.priority import Priority
 from domain.requirements.distro import DISTRO
-from domain.scheduling.distro_trees import Chosen
 from tests.domain.scheduling.tree_wants import OWN, choose, known_to, recipe, with_guests
 from tests.domain.scheduling.wants import BIG, HUGE, forces, in_pool, named
 from tests.domain.scheduling.world import World

@@ -6,11 +6,11 @@ from collections.abc import Callable
 
 import pytest
 
+from domain.distro_choice.distro_trees import Chosen
 from domain.job.spec import RecipeSetSpec
 from domain.priority import Priority
 from domain.recipe.events import RecipeAborted
-from domain.scheduling.distro_trees import Chosen
-from domain.scheduling.reasons import NO_ACCESS
+from domain.scheduling.supply.reasons import NO_ACCESS
 from tests.domain.scheduling.policies import everybody, group, user
 from tests.domain.scheduling.tree_wants import choose, known_to, recipe, submitted, with_guests
 from tests.domain.scheduling.wants import BIG, forces, named

@@ -7,11 +7,11 @@ from datetime import timedelta
 import pytest
 
 from domain.directory.state import Directory
+from domain.distro_choice.distro_trees import Chosen, DistroTrees
 from domain.job.spec import RecipeSetSpec
 from domain.priority import Priority
-from domain.scheduling.distro_trees import Chosen, DistroTrees
-from domain.scheduling.reasons import NO_DISTRO_TREE, NO_SYSTEM_MATCHES, TREE_AWAY
-from domain.scheduling.trees_away import AWAY_SECONDS, KEPT_SECONDS
+from domain.scheduling.supply.reasons import NO_DISTRO_TREE, NO_SYSTEM_MATCHES, TREE_AWAY
+from domain.scheduling.world.trees_away import AWAY_SECONDS, KEPT_SECONDS
 from tests.domain.scheduling.given_reasons import reasons, reasons_to_abort
 from tests.domain.scheduling.tree_wants import recipe, submitted, with_guests
 from tests.domain.scheduling.wants import ANYTHING, named

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 import pytest
 
 from domain.priority import Priority
-from domain.scheduling.question import in_order
+from domain.scheduling.decisions.question import in_order
 from tests.domain.scheduling.labs import finish, occupy
 from tests.domain.scheduling.policies import everybody, group
 from tests.domain.scheduling.wants import ANYTHING, at_least

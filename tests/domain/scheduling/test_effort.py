@@ -9,14 +9,14 @@ from typing import Any
 import pytest
 
 from domain.recipe.state import Recipe
-from domain.scheduling import granting, let_go, timers, waking, wanted
-from domain.scheduling.asking import Place
-from domain.scheduling.bitmaps import numbers_in, union
-from domain.scheduling.filters import Filters
-from domain.scheduling.labs import Labs
-from domain.scheduling.partition import Partition
-from domain.scheduling.planes import Planes
-from domain.scheduling.plans import Plans
+from domain.scheduling.bitsets.bitmaps import numbers_in, union
+from domain.scheduling.bitsets.planes import Planes
+from domain.scheduling.decisions import granting, let_go, timers, waking, wanted
+from domain.scheduling.demand.asking import Place
+from domain.scheduling.demand.filters import Filters
+from domain.scheduling.safety.plans import Plans
+from domain.scheduling.supply.labs import Labs
+from domain.scheduling.world.partition import Partition
 from tests.domain.scheduling import effort
 from tests.domain.scheduling.effort import (
     FILTERS,

@@ -7,11 +7,11 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
 from domain.access.submitting import Who, submitting
-from domain.scheduling.bitmaps import numbers_in
-from domain.scheduling.effort import Effort
-from domain.scheduling.filter_key import Asks, FilterKey
-from domain.scheduling.filters import QUEUED, Filters
-from domain.scheduling.labs import Labs
+from domain.scheduling.bitsets.bitmaps import numbers_in
+from domain.scheduling.bitsets.effort import Effort
+from domain.scheduling.demand.filters import QUEUED, Filters
+from domain.scheduling.supply.filter_key import Asks, FilterKey
+from domain.scheduling.supply.labs import Labs
 from domain.system.state import System
 from tests.domain.scheduling.wants import ANYTHING, IN_POOL, NOT_IN_POOL, forces
 

@@ -9,9 +9,9 @@ import orjson
 
 from domain.directory import events as directory
 from domain.events import Recorded, Stamp
-from domain.scheduling.departed import KEPT
-from domain.scheduling.partition import Partition
-from domain.scheduling.snapshot import pieces, restored
+from domain.scheduling.world.departed import KEPT
+from domain.scheduling.world.partition import Partition
+from domain.scheduling.world.snapshot import pieces, restored
 from tests.domain.scheduling.folded_log import BEGINNING
 from tests.domain.scheduling.labs import occupy
 from tests.domain.scheduling.policies import everybody, group

@@ -9,12 +9,12 @@ import pytest
 from domain.access.policy import Entry
 from domain.access.submitting import Submitting, Who
 from domain.priority import Priority
-from domain.scheduling.access import Access
-from domain.scheduling.asking import in_order
-from domain.scheduling.effort import Effort
-from domain.scheduling.heads import Rank
-from domain.scheduling.lines import Line
-from domain.scheduling.whos import Order, Whos
+from domain.scheduling.bitsets.effort import Effort
+from domain.scheduling.demand.asking import in_order
+from domain.scheduling.demand.heads import Rank
+from domain.scheduling.demand.lines import Line
+from domain.scheduling.demand.whos import Order, Whos
+from domain.scheduling.supply.access import Access
 
 FILTERS, WHOS = 12, 6
 OPEN = Submitting((Entry("submit", maximum=Priority.Urgent),), None)

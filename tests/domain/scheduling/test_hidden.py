@@ -9,7 +9,7 @@ import pytest
 from domain.access.policy import Form
 from domain.requirements.host import HOST
 from domain.scheduling.explaining.waiting import Asked, Waiting, why_it_waits
-from domain.scheduling.reasons import NO_ACCESS, NO_IDLE_SYSTEM, NO_SYSTEM_MATCHES
+from domain.scheduling.supply.reasons import NO_ACCESS, NO_IDLE_SYSTEM, NO_SYSTEM_MATCHES
 from tests.domain.scheduling.labs import occupy, one_lab
 from tests.domain.scheduling.policies import group, user
 from tests.domain.scheduling.wants import ANYTHING

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from domain.requirements.host import HOST
-from domain.scheduling.reasons import (
+from domain.scheduling.supply.reasons import (
     ALL_MATCHES_EXCLUDE,
     NO_DISTRO_TREE,
     NO_MATCH_FITS,
@@ -15,7 +15,7 @@ from domain.scheduling.reasons import (
     NO_MATCH_HAS_THE_TREE,
     NO_MATCH_OF_THE_ARCH,
 )
-from domain.scheduling.rules import FITTING
+from domain.scheduling.supply.rules import FITTING
 from tests.domain.scheduling.given_reasons import reasons_to_abort
 from tests.domain.scheduling.tree_wants import OWN
 from tests.domain.scheduling.wants import ANYTHING, HUGE, forces, named

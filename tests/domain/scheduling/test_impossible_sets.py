@@ -6,13 +6,13 @@ import pytest
 
 from domain.job.spec import RecipeSetSpec
 from domain.priority import Priority
-from domain.scheduling.reasons import (
+from domain.scheduling.supply.reasons import (
     FIT_IN_DIFFERENT_LABS,
     NO_LAB_FOR_ALL,
     NO_LAB_HAS_ALL_TREES,
     SIBLING_IMPOSSIBLE,
 )
-from domain.scheduling.rules import FITTING
+from domain.scheduling.supply.rules import FITTING
 from tests.domain.scheduling.given_reasons import reasons_to_abort
 from tests.domain.scheduling.tree_wants import OWN, recipe, submitted
 from tests.domain.scheduling.wants import ANYTHING, HUGE, named

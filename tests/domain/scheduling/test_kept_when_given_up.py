@@ -7,7 +7,7 @@ import pytest
 from domain.recipe_set.ending import HOST_ENDED
 from domain.recipe_set.keeping import WHEN, give_back
 from domain.recipe_set.messages import ReportAborted, ReportInstalling, ReportTaskRunning, ReportWatchdog
-from domain.scheduling.reasons import WATCHDOG_EXPIRED
+from domain.scheduling.supply.reasons import WATCHDOG_EXPIRED
 from replay.audit import from_recorded
 from tests.domain.scheduling.labs import one_lab
 from tests.domain.scheduling.ticking import nothing_expires, tick

@@ -7,9 +7,9 @@ from random import Random
 
 import pytest
 
-from domain.scheduling.decide import decide
-from domain.scheduling.partition import Partition
-from domain.scheduling.supposed import Supposed
+from domain.scheduling.decisions.decide import decide
+from domain.scheduling.world.partition import Partition
+from domain.scheduling.world.supposed import Supposed
 from tests.domain.scheduling import folded_log
 from tests.domain.scheduling.contents import check_indexes, contents
 from tests.domain.scheduling.history import begin, burst

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from domain.scheduling import raising
-from domain.scheduling.wake_ups import LET_GOES
+from domain.scheduling.world import raising
+from domain.scheduling.world.wake_ups import LET_GOES
 from tests.domain.scheduling.labs import occupy, one_lab
 from tests.domain.scheduling.policies import group
 from tests.domain.scheduling.wants import BIG, IN_POOL, forces, named

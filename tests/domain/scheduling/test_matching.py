@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from domain.scheduling import matching
-from domain.scheduling.bitmaps import numbers_in
-from domain.scheduling.matching import Matching, match
+from domain.scheduling.bitsets.bitmaps import numbers_in
+from domain.scheduling.safety.completion import matching
+from domain.scheduling.safety.matching import Matching, match
 
 SYSTEMS = 5
 

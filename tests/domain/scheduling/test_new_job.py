@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from domain.recipe.events import RecipeQueued
-from domain.scheduling.decide import decide
-from domain.scheduling.reasons import NO_IDLE_SYSTEM
+from domain.scheduling.decisions.decide import decide
+from domain.scheduling.supply.reasons import NO_IDLE_SYSTEM
 from tests.domain.scheduling.wants import ANYTHING, HUGE, forces, named
 from tests.domain.scheduling.world import World
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from domain.recipe.events import RecipeAssigned, RecipeQueued, RecipeScheduled
-from domain.scheduling.decide import decide
-from domain.scheduling.matching import Matching
-from domain.scheduling.reasons import NO_IDLE_SYSTEM
-from domain.scheduling.triggers import Triggers
+from domain.scheduling.decisions.decide import decide
+from domain.scheduling.safety.matching import Matching
+from domain.scheduling.supply.reasons import NO_IDLE_SYSTEM
+from domain.scheduling.world.triggers import Triggers
 from replay.audit import from_recorded
 from replay.verify.recomputation import Recomputation
 from tests.domain.scheduling.labs import finish, occupy

@@ -7,8 +7,8 @@ from unittest.mock import patch
 
 import pytest
 
-from domain.scheduling import decide as deciding
-from domain.scheduling.triggers import NEW_JOB
+from domain.scheduling.decisions import decide as deciding
+from domain.scheduling.world.triggers import NEW_JOB
 from replay.audit import check, from_recorded
 from replay.verify.recomputation import Recomputation
 from tests.domain.scheduling.policies import everybody, group

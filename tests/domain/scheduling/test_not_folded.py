@@ -6,8 +6,8 @@ import domain.all_events  # noqa: F401  (so that there are all topics)
 from domain.directory.events import DirectoryEvent
 from domain.events import TOPICS, Recorded
 from domain.job.events import JobChanged
-from domain.scheduling.not_folded import NOT_FOLDED
-from domain.scheduling.partition import HELD, Partition
+from domain.scheduling.world.not_folded import NOT_FOLDED
+from domain.scheduling.world.partition import HELD, Partition
 from tests.domain.scheduling.contents import all_known
 from tests.domain.scheduling.history import live
 

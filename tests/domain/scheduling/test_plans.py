@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from domain.scheduling import plans as module
-from domain.scheduling.bitmaps import numbers_in
-from domain.scheduling.plans import Plans
-from domain.scheduling.safety import Holder, stuck
+from domain.scheduling.bitsets.bitmaps import numbers_in
+from domain.scheduling.safety.completion import Holder, stuck
+from domain.scheduling.safety.completion import plans as module
+from domain.scheduling.safety.plans import Plans
 from tests.domain.scheduling.contents import check_plans
 
 A, B, C, D = (1 << number for number in range(4))

@@ -12,7 +12,7 @@ from random import Random
 import pytest
 
 from domain.priority import Priority
-from domain.scheduling.wake_ups import WAKE_UPS
+from domain.scheduling.world.wake_ups import WAKE_UPS
 from tests.domain.scheduling import history
 from tests.domain.scheduling.labs import finish, occupy
 from tests.domain.scheduling.wants import ANYTHING

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from domain.events import Basis, Stamp
-from domain.scheduling.decide import decide
-from domain.scheduling.partition import Partition
+from domain.scheduling.decisions.decide import decide
+from domain.scheduling.world.partition import Partition
 from domain.system.events import SystemIdle
 from tests.domain.scheduling.labs import occupy, one_lab, wanting
 from tests.domain.scheduling.wants import ANYTHING, named

@@ -3,7 +3,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from domain.scheduling.ranked import Ranked
+from domain.scheduling.demand.ranked import Ranked
 
 Step = tuple[bool, int]
 

@@ -11,13 +11,13 @@ import pytest
 
 from domain.errors import Refused
 from domain.recipe.state import Recipe
-from domain.scheduling.bitmaps import numbers_in, union
-from domain.scheduling.granting import holders, is_safe
-from domain.scheduling.holders import Holders
-from domain.scheduling.matching import match
-from domain.scheduling.partition import Partition
-from domain.scheduling.safety import Holder, completable, stuck
-from domain.scheduling.triggers import LET_GO
+from domain.scheduling.bitsets.bitmaps import numbers_in, union
+from domain.scheduling.decisions.granting import holders, is_safe
+from domain.scheduling.safety.completion import Holder, completable, stuck
+from domain.scheduling.safety.holders import Holders
+from domain.scheduling.safety.matching import match
+from domain.scheduling.world.partition import Partition
+from domain.scheduling.world.triggers import LET_GO
 from tests.domain.scheduling.contents import check_indexes
 from tests.domain.scheduling.labs import one_lab
 from tests.domain.scheduling.wants import named

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from domain.scheduling import question
-from domain.scheduling.reasons import ALL_BROKEN, SET_INCOMPLETE
+from domain.scheduling.decisions import question
+from domain.scheduling.supply.reasons import ALL_BROKEN, SET_INCOMPLETE
 from replay.audit import at_rest, from_recorded
 from tests.domain.scheduling.given_reasons import reasons
 from tests.domain.scheduling.labs import finish, occupy, wanting

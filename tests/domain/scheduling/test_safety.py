@@ -7,8 +7,8 @@ from itertools import permutations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from domain.scheduling.bitmaps import union
-from domain.scheduling.safety import Holder, completable, impossible, stuck
+from domain.scheduling.bitsets.bitmaps import union
+from domain.scheduling.safety.completion import Holder, completable, impossible, stuck
 
 A, B, C, D = (1 << number for number in range(4))
 

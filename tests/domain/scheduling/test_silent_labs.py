@@ -7,8 +7,8 @@ import pytest
 from domain.directory.events import LabControllerHeard, LabControllerRegistered
 from domain.events import from_data
 from domain.scheduling.explaining.waiting import Asked, why_it_waits
-from domain.scheduling.reasons import ALL_BROKEN, ALL_SILENT, LAB_SILENT, NONE_USABLE
-from domain.scheduling.wake_ups import WAKE_UPS
+from domain.scheduling.supply.reasons import ALL_BROKEN, ALL_SILENT, LAB_SILENT, NONE_USABLE
+from domain.scheduling.world.wake_ups import WAKE_UPS
 from tests.domain.scheduling.labs import one_lab, wanting
 from tests.domain.scheduling.ticking import tick
 from tests.domain.scheduling.wants import ANYTHING, forces, named

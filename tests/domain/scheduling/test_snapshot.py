@@ -7,12 +7,12 @@ from random import Random
 import orjson
 import pytest
 
-from domain.scheduling import snapshot
-from domain.scheduling.decide import decide
-from domain.scheduling.filters import Filters
-from domain.scheduling.labs import Labs, Part
-from domain.scheduling.partition import Partition
-from domain.scheduling.snapshot import pieces, restored
+from domain.scheduling.decisions.decide import decide
+from domain.scheduling.demand.filters import Filters
+from domain.scheduling.supply.labs import Labs, Part
+from domain.scheduling.world import snapshot
+from domain.scheduling.world.partition import Partition
+from domain.scheduling.world.snapshot import pieces, restored
 from tests.domain.scheduling.contents import all_known, answers, check_indexes, contents
 from tests.domain.scheduling.effort import lab_of
 from tests.domain.scheduling.history import EVERYTHING, begin, burst

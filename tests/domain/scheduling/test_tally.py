@@ -7,8 +7,8 @@ from random import Random
 import pytest
 
 from domain.priority import Priority
-from domain.scheduling.heads import Rank
-from domain.scheduling.lines import Line
+from domain.scheduling.demand.heads import Rank
+from domain.scheduling.demand.lines import Line
 
 FILTERS, WHOS = 6, 3
 

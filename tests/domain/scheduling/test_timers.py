@@ -8,8 +8,8 @@ from datetime import datetime, timedelta
 import pytest
 
 from domain.directory.events import LabControllerHeard, LabControllerSilent
-from domain.scheduling.reasons import LOAN_OVER, RESERVATION_OVER
-from domain.scheduling.timers import Clock, Findings, correct
+from domain.scheduling.decisions.timers import Clock, Findings, correct
+from domain.scheduling.supply.reasons import LOAN_OVER, RESERVATION_OVER
 from domain.system.events import SystemLoaned, SystemLoanEnded
 from domain.system.state import Reservation
 from tests.domain.scheduling.labs import occupy, one_lab, wanting

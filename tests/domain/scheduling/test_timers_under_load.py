@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 
 from domain.recipe.events import RecipeQueued
-from domain.scheduling.reasons import TREE_AWAY
+from domain.scheduling.supply.reasons import TREE_AWAY
 from tests.domain.scheduling.ticking import run_loop
 from tests.domain.scheduling.wants import ANYTHING
 from tests.domain.scheduling.world import World

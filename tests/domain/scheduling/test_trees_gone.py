@@ -6,9 +6,9 @@ from datetime import timedelta
 
 import orjson
 
-from domain.scheduling.decide import decide
+from domain.scheduling.decisions.decide import decide
 from domain.scheduling.explaining.waiting import Asked, why_it_waits
-from domain.scheduling.reasons import (
+from domain.scheduling.supply.reasons import (
     DISTRO_LEFT,
     NO_ACCESS,
     NO_DISTRO_TREE,
@@ -20,8 +20,8 @@ from domain.scheduling.reasons import (
     SIBLING_TREE_AWAY,
     TREE_AWAY,
 )
-from domain.scheduling.snapshot import pieces, restored
-from domain.scheduling.trees_away import AWAY_SECONDS
+from domain.scheduling.world.snapshot import pieces, restored
+from domain.scheduling.world.trees_away import AWAY_SECONDS
 from tests.domain.scheduling.given_reasons import reasons, reasons_to_abort
 from tests.domain.scheduling.labs import occupy, wanting
 from tests.domain.scheduling.ticking import tick

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from domain.requirements.host import HOST
-from domain.scheduling.reasons import NO_DISTRO_TREE
+from domain.scheduling.supply.reasons import NO_DISTRO_TREE
 from tests.domain.scheduling.given_reasons import reasons_to_abort
 from tests.domain.scheduling.wants import forces
 from tests.domain.scheduling.world import World

@@ -8,10 +8,10 @@ from hashlib import sha256
 import pytest
 
 from domain.recipe.events import RecipeScheduled
-from domain.scheduling.partition import Partition
-from domain.scheduling.triggers import WAKE_UP, Trigger
-from domain.scheduling.wake_ups import WAKE_UPS
-from domain.scheduling.waking import ask_all
+from domain.scheduling.decisions.waking import ask_all
+from domain.scheduling.world.partition import Partition
+from domain.scheduling.world.triggers import WAKE_UP, Trigger
+from domain.scheduling.world.wake_ups import WAKE_UPS
 from tests.domain.scheduling import eased, eased_access
 from tests.domain.scheduling.labs import one_lab
 from tests.domain.scheduling.policies import user

@@ -11,7 +11,7 @@ from domain.recipe_set.messages import (
     ReportTaskRunning,
     ReportWatchdog,
 )
-from domain.scheduling.reasons import WATCHDOG_EXPIRED
+from domain.scheduling.supply.reasons import WATCHDOG_EXPIRED
 from replay.audit import from_recorded
 from tests.domain.scheduling.labs import finish, wanting
 from tests.domain.scheduling.ticking import nothing_expires, tick

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from domain.scheduling.decide import decide
-from domain.scheduling.reasons import LET_GO
+from domain.scheduling.decisions.decide import decide
+from domain.scheduling.supply.reasons import LET_GO
 from replay.audit import from_recorded
 from tests.domain.scheduling.labs import finish, occupy, wanting
 from tests.domain.scheduling.wants import forces, in_pool, named

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from domain.scheduling.draft import Decision
-from domain.scheduling.timers import Clock, Findings, correct
+from domain.scheduling.decisions.draft import Decision
+from domain.scheduling.decisions.timers import Clock, Findings, correct
 from tests.domain.scheduling.world import World
 
 

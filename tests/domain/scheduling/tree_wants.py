@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from domain.distro_choice.distro_trees import Chosen, DistroTrees
 from domain.job.spec import JobSpec, RecipeSetSpec, RecipeSpec, TaskSpec
 from domain.job.submission import Ids, counts, submit
 from domain.priority import Priority
 from domain.requirements.distro import DISTRO
-from domain.scheduling.distro_trees import Chosen, DistroTrees
 from tests.domain.scheduling.wants import ANYTHING
 from tests.domain.scheduling.world import World
 

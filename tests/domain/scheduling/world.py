@@ -25,8 +25,8 @@ from domain.recipe_set.messages import (
 )
 from domain.recipe_set.priority import change_priority
 from domain.recipe_set.reports import report
-from domain.scheduling.decide import decide
-from domain.scheduling.draft import Decision
+from domain.scheduling.decisions.decide import decide
+from domain.scheduling.decisions.draft import Decision
 from domain.system.events import SystemAccessPolicyChanged, SystemLoaned, SystemLoanEnded
 from domain.upkeep.condition import change_condition
 from domain.upkeep.draining import drain, undrain

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from domain.scheduling.availability import Availability
-from domain.scheduling.bitmaps import numbers_in
-from domain.scheduling.labs import Labs
+from domain.scheduling.bitsets.bitmaps import numbers_in
+from domain.scheduling.supply.availability import Availability
+from domain.scheduling.supply.labs import Labs
 from domain.system.events import SystemIdle, SystemPending
 from domain.system.lifecycle import CONDITIONS, USAGE
 from domain.system.state import Reservation, System

@@ -56,7 +56,7 @@ def test_audit__in_a_process_of_its_own__loads_nothing_that_it_checks() -> None:
 @pytest.mark.parametrize(
     "planted",
     [
-        "from domain.scheduling.decide import decide",
+        "from domain.scheduling.decisions.decide import decide",
         "import domain.recipe_set.members",
         "from domain import lifecycle",
         "from domain.events import Recorded",
@@ -66,7 +66,7 @@ def test_audit__in_a_process_of_its_own__loads_nothing_that_it_checks() -> None:
         "from tests.domain.scheduling import world",
         "from ..domain.scheduling import world",
         "import importlib",
-        "decide = __import__('domain.scheduling.decide')",
+        "decide = __import__('domain.scheduling.decisions.decide')",
         "def late():\n    from api.rest import events",
     ],
 )

@@ -13,11 +13,11 @@ import pytest
 
 from domain.events import Batch, Recorded, Stamp
 from domain.recipe.events import RecipeScheduled
-from domain.scheduling import choice
-from domain.scheduling.draft import Decision
-from domain.scheduling.labs import Labs
-from domain.scheduling.partition import Partition
-from domain.scheduling.wake_ups import WAKE_UPS, Row
+from domain.scheduling.decisions import choice
+from domain.scheduling.decisions.draft import Decision
+from domain.scheduling.supply.labs import Labs
+from domain.scheduling.world.partition import Partition
+from domain.scheduling.world.wake_ups import WAKE_UPS, Row
 from domain.system.events import SystemIdle
 from replay.verify import recomputation
 from replay.verify.decided import commits

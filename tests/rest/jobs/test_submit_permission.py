@@ -8,7 +8,7 @@ from typing import Any
 import httpx
 import pytest
 
-from domain.scheduling.reasons import NO_ACCESS, OF_SYSTEM
+from domain.scheduling.supply.reasons import NO_ACCESS, OF_SYSTEM
 from tests.harness.waiting import until
 from tests.rest.acting import People, finish, in_state, recipe_for, start, submit
 

@@ -10,9 +10,9 @@ import orjson
 from domain.events import Recorded
 from domain.recipe.lifecycle import FINISHED, UNPLACED
 from domain.recipe.state import Recipe
-from domain.scheduling.decide import decide
-from domain.scheduling.partition import Partition
-from domain.scheduling.snapshot import restored
+from domain.scheduling.decisions.decide import decide
+from domain.scheduling.world.partition import Partition
+from domain.scheduling.world.snapshot import restored
 from projections.projector import Projector
 from store.lease import SCHEDULER
 from store.snapshots import code_version

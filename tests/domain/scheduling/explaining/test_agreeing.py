@@ -10,14 +10,14 @@ import pytest
 from domain.access.policy import Form
 from domain.recipe.events import RecipeScheduled
 from domain.recipe.state import Recipe
-from domain.scheduling.bitmaps import numbers_in
+from domain.scheduling.bitsets.bitmaps import numbers_in
+from domain.scheduling.decisions.question import in_order
 from domain.scheduling.explaining.candidates import NOT_NOW, Candidates
 from domain.scheduling.explaining.granted import why_granted
 from domain.scheduling.explaining.refusals import refusals, viable
 from domain.scheduling.explaining.waiting import Asked, why_it_waits
-from domain.scheduling.question import in_order
-from domain.scheduling.reasons import TO_BE_ASKED
-from domain.scheduling.triggers import NEW_JOB
+from domain.scheduling.supply.reasons import TO_BE_ASKED
+from domain.scheduling.world.triggers import NEW_JOB
 from domain.system.usage import is_open, is_usable, why_not_usable
 from tests.domain.scheduling import history
 from tests.domain.scheduling.policies import everybody, group, user

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from domain.scheduling.explaining.granted import MOST_TOLD, Granted, why_granted
-from domain.scheduling.reasons import SUBMITTED_BEFORE, UNSAFE
+from domain.scheduling.supply.reasons import SUBMITTED_BEFORE, UNSAFE
 from tests.domain.scheduling.labs import finish, occupy, wanting
 from tests.domain.scheduling.policies import everybody, group
 from tests.domain.scheduling.wants import ANYTHING

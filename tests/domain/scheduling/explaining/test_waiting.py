@@ -7,7 +7,7 @@ import pytest
 from domain.recipe_set.messages import ReportAborted, ReportInstalling
 from domain.scheduling.explaining.candidates import Candidate
 from domain.scheduling.explaining.waiting import Asked, Waiting, why_it_waits
-from domain.scheduling.reasons import OF_SYSTEM, SET_INCOMPLETE, SUBMITTED_BEFORE, UNSAFE
+from domain.scheduling.supply.reasons import OF_SYSTEM, SET_INCOMPLETE, SUBMITTED_BEFORE, UNSAFE
 from tests.domain.scheduling.labs import finish, occupy, wanting
 from tests.domain.scheduling.policies import group
 from tests.domain.scheduling.wants import ANYTHING, BIG, named

@@ -1,0 +1,1 @@
+"""The choice of the distro tree that a submitted job installs; the scheduler never makes it."""

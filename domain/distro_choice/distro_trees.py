@@ -1,0 +1,163 @@
+"""Which distro tree each recipe of a new set installs (docs/decisions/0015, 0023).
+
+The newest that its requirement means and that some system could install to which it may be submitted: all
+trees of a set in one lab, and rather on systems that it may have than on any.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from datetime import datetime
+from functools import partial
+from typing import NamedTuple, TypeAlias
+
+from domain.access.submitting import Who
+from domain.directory.state import Directory
+from domain.distro_choice.installable import MOST_KEPT, Installable, Tree, Want
+from domain.distro_choice.one_lab import in_one_lab
+from domain.events import Recorded
+from domain.job.spec import RecipeSetSpec, RecipeSpec
+from domain.scheduling.supply.filter_key import own_distro
+
+# Longer questions are rare, and hardly asked twice.
+KEPT_TEXT_LENGTH = 8_192
+# Some milliseconds of work.
+QUICK_RECIPES, QUICK_COMPARISONS = 20, 10_000
+
+
+SystemsFor: TypeAlias = Callable[[str], int]
+"""Bitmap of the systems that would do for a host requirement."""
+
+
+class Chosen(NamedTuple):
+    """The tree of each recipe of a set, each host before its guests.
+
+    `hopeless`: as far as was looked, no lab could run the set, whichever trees it takes.
+    """
+
+    tree_ids: tuple[Tree, ...]
+    hopeless: bool = False
+
+
+class Asker(NamedTuple):
+    """For whom trees are chosen: where they may submit, and the systems that they may not know of."""
+
+    who: Who
+    hidden: int
+
+
+class DistroTrees:
+    """Mutable: `apply` the events of the log in order, each after the directory has it; then `choose`."""
+
+    def __init__(self, directory: Directory) -> None:
+        self._installable = Installable(directory)
+        self._kept: dict[tuple[Asker, tuple[Want, ...]], Chosen] = {}
+        # The present systems with the trees that left lately, by the ids of these.
+        self._before: dict[tuple[int, ...], Installable] = {}
+
+    def apply(self, recorded: Recorded) -> None:
+        if self._installable.apply(recorded):
+            self._kept.clear()
+            self._before.clear()
+
+    def catch_up(self, most: int | None = None) -> bool:
+        """Do now what the next choice would have to do first, for so many systems; whether that is all."""
+        return self._installable.catch_up(most)
+
+    @property
+    def systems(self) -> int:
+        """Return the number of systems that a requirement is compared with."""
+        return self._installable.everyone.bit_count()
+
+    def is_quick(self, recipe_sets: Sequence[RecipeSetSpec]) -> bool:
+        """Return whether the trees of all of the sets are chosen within a few milliseconds."""
+        self.catch_up()
+        wants = [_want(recipe) for recipe_set in recipe_sets for recipe in recipe_set.recipes]
+        if len(wants) > QUICK_RECIPES or sum(map(_length, wants)) > KEPT_TEXT_LENGTH:
+            return False
+        return sum(map(self._installable.comparisons_at_most, wants)) <= QUICK_COMPARISONS
+
+    def comparisons(self, recipe_sets: Sequence[RecipeSetSpec]) -> int:
+        """Return how many comparisons with values of systems and trees the requirements of a job take."""
+        self.catch_up()
+        wants = [_want(recipe) for recipe_set in recipe_sets for recipe in recipe_set.recipes]
+        return self._installable.comparisons(wants)
+
+    def choose(
+        self, recipe_set: RecipeSetSpec, owner: str, group: str | None, now: datetime | None = None
+    ) -> Chosen:
+        """Choose for a job of this owner, on behalf of this group or of nobody.
+
+        A set that no lab could run may have trees that left every lab during the day before `now`: the set
+        waits for them if that is not long ago. It stays hopeless, because the log may tell more.
+        """
+        self.catch_up()
+        asker = Asker(self._installable.who(owner, group), self._installable.hidden_from(owner))
+        wants = tuple(_want(recipe) for recipe in recipe_set.recipes)
+        chosen = self._kept.get((asker, wants))
+        if chosen is None:
+            chosen = _choose(self._installable, wants, asker)
+            self._keep(asker, wants, chosen)
+        before = self._with_trees_away(now) if chosen.hopeless and now else None
+        return chosen if before is None else _choose(before, wants, asker)._replace(hopeless=True)
+
+    def _with_trees_away(self, now: datetime) -> Installable | None:
+        """Return what could be installed with the trees that left lately; None if none did."""
+        trees = self._installable.trees_away(now)
+        if trees and tuple(trees) not in self._before:
+            self._before = {tuple(trees): self._installable.having(trees)}
+        return self._before.get(tuple(trees))
+
+    def _keep(self, asker: Asker, wants: tuple[Want, ...], chosen: Chosen) -> None:
+        if sum(map(_length, wants)) > KEPT_TEXT_LENGTH:
+            return
+        if len(self._kept) >= MOST_KEPT:
+            self._kept.clear()
+        self._kept[asker, wants] = chosen
+
+
+def _length(want: Want) -> int:
+    return len(want.host_requires) + len(want.distro_requires) + sum(map(_length, want.guests))
+
+
+def _want(recipe: RecipeSpec) -> Want:
+    guests = tuple(_want(guest) for guest in recipe.guests)
+    return Want(recipe.host_requires, recipe.distro_requires, own_distro(recipe.distro), guests)
+
+
+def _choose(installable: Installable, wants: Sequence[Want], asker: Asker) -> Chosen:
+    only = [installable.trees_of(member) for want in wants for member in (want, *want.guests)]
+    if all(len(trees) == 1 for trees in only):
+        # Nothing to choose: nobody has to be looked at.
+        return Chosen(tuple(tree for trees in only for tree in trees))
+    for systems_for in _levels(installable, asker.who):
+        systems = [systems_for(want.host_requires) for want in wants]
+        tree_ids = in_one_lab(installable, wants, systems) if all(systems) else None
+        if tree_ids is not None:
+            return Chosen(tree_ids)
+    alone = (_by_itself(installable, want, asker) for want in wants)
+    return Chosen(tuple(tree for trees in alone for tree in trees), hopeless=True)
+
+
+def _levels(installable: Installable, who: Who) -> tuple[SystemsFor, ...]:
+    # A lab that is being set up has its trees before recipes may have its systems; a loan ends.
+    return partial(installable.usable, who=who), partial(installable.entitled, who=who)
+
+
+def _by_itself(installable: Installable, want: Want, asker: Asker) -> Iterator[Tree]:
+    """The trees that would come first if it were not for the others: with them the set is given up.
+
+    Where no system that would do is open to its owner, the systems count for whose policy it is given up. A
+    hidden system does not: the reason would tell that it is there (docs/decisions/0020).
+    """
+    alone = [want._replace(guests=())]
+    fitting: SystemsFor = partial(installable.fitting, hidden=asker.hidden)
+    levels = (*_levels(installable, asker.who), fitting)
+    found = (in_one_lab(installable, alone, [of(want.host_requires)]) for of in levels)
+    yield next((tree_ids[0] for tree_ids in found if tree_ids), _newest(installable, want))
+    for guest in want.guests:
+        yield _newest(installable, guest)
+
+
+def _newest(installable: Installable, want: Want) -> Tree:
+    return next(iter(installable.trees_of(want)), None)

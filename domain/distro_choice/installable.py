@@ -1,0 +1,295 @@
+"""What could be installed where and for whom, as a process that takes jobs knows it.
+
+Who could run what, and who may submit where, is asked of the same columns, rules and availability as in the
+scheduler. What systems do is not followed, so none of them is known to be idle or busy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from copy import copy
+from datetime import datetime
+from itertools import islice
+from typing import Any, NamedTuple, TypeAlias
+
+from domain.access.submitting import Who
+from domain.directory.events import PoolSystemAdded, PoolSystemRemoved
+from domain.directory.state import Directory
+from domain.events import Event, Moment, Recorded, split_subject
+from domain.requirements import Forced, from_text, matching
+from domain.requirements.comparisons import comparisons, comparisons_uncached
+from domain.requirements.distro import NewestFirst
+from domain.requirements.distro import from_text as distro_from_text
+from domain.scheduling.supply.admitting import Admitting
+from domain.scheduling.supply.availability import Availability
+from domain.scheduling.supply.filter_key import FilterKey
+from domain.scheduling.supply.labs import Distro, Labs
+from domain.scheduling.supply.rules import could_install
+from domain.scheduling.supply.visible import Visible
+from domain.scheduling.world.trees_away import TreesAway
+from domain.system import events as system
+from domain.system.state import System, evolve
+
+FOLLOWED: tuple[type[Event], ...] = (
+    system.SystemRegistered,
+    system.SystemInventoryChanged,
+    system.SystemConditionChanged,
+    system.SystemLabControllerChanged,
+    system.SystemOwnerChanged,
+    system.SystemLoaned,
+    system.SystemLoanEnded,
+    system.SystemDrained,
+    system.SystemUndrained,
+    system.SystemReservationBegun,
+    system.SystemReservationEnded,
+    system.SystemAccessPolicyChanged,
+)
+"""What happens to a system and says who may have it, or what requirements may ask."""
+
+# Of what was asked while nothing changed.
+MOST_KEPT = 4_096
+
+Tree: TypeAlias = int | None
+"""The id of a distro tree; None stands for a distro of one's own, and for none at all."""
+
+
+class Want(NamedTuple):
+    """What a recipe asks for: both requirements as canonical text, and its guests."""
+
+    host_requires: str
+    distro_requires: str
+    own: Distro | None
+    guests: tuple[Want, ...]
+
+
+class Offered(NamedTuple):
+    """A tree, its place among those that are meant, newest first, and the systems of a lab for it."""
+
+    place: int
+    tree: Tree
+    systems: int
+
+
+class Asked(NamedTuple):
+    """The systems that satisfy a host requirement, and whether it forces one."""
+
+    systems: int
+    forced: bool
+
+
+class Installable:
+    """Mutable: `apply` the events of the log in order, each after the directory has it; then ask."""
+
+    def __init__(self, directory: Directory) -> None:
+        self._directory = directory
+        self._labs = Labs()
+        self._available = Availability(self._labs)
+        self._visible = Visible(directory, self._labs)
+        self._admitting = Admitting(directory, self._labs, self._visible)
+        self._trees_away = TreesAway()
+        self._systems: dict[str, System] = {}
+        # Systems of which something is new, and whether that is more than who may submit there.
+        self._stale: dict[str, bool] = {}
+        self._trees: dict[str, tuple[int, ...]] = {}
+        self._ordered: NewestFirst | None = None
+        self._costs: dict[tuple[str, str], int] = {}
+        self._could: dict[Distro | Tree, int] = {}
+        self._having: dict[int, int] = {}
+        self._offered: dict[tuple[str | Distro, int], tuple[Offered, ...]] = {}
+        self._asked: dict[str, Asked] = {}
+
+    def apply(self, recorded: Recorded) -> bool:
+        """Take in one event; whether it may change an answer."""
+        event = recorded.event
+        kind, name = split_subject(recorded.subject)
+        if kind in ("user", "group", "pool"):
+            self._visible.invalidate()
+        if isinstance(event, FOLLOWED):
+            self._systems[name] = evolve(self._systems.get(name), name, event, Moment.of(recorded))
+        if isinstance(event, system.SystemAccessPolicyChanged):
+            self._admit_again((name,))
+        elif isinstance(event, FOLLOWED):
+            self._describe_again(name)
+        elif isinstance(event, PoolSystemAdded | PoolSystemRemoved):
+            self._describe_again(event.system)
+        elif kind == "pool":
+            self._admit_again(self._admitting.pool_changed(name))
+        elif kind == "distro-tree":
+            self._describe_tree(name, recorded.recorded_at)
+        elif kind == "lab-controller":
+            self._available.serve(name, self._directory.is_serving(name))
+            self._forget()
+        else:
+            return False
+        return True
+
+    def _admit_again(self, fqdns: Iterable[str]) -> None:
+        """What systems could install is as it was."""
+        for fqdn in fqdns:
+            self._stale.setdefault(fqdn, False)
+
+    def _describe_again(self, fqdn: str) -> None:
+        self._stale[fqdn] = True
+        self._forget()
+
+    def _describe_tree(self, name: str, at: datetime) -> None:
+        self._trees.clear()
+        self._ordered = None
+        tree_id, before = int(name), self._labs.tree(int(name))
+        entry = self._directory.get("distro-tree", name)
+        if entry is None:
+            self._labs.remove_tree(tree_id)
+        else:
+            self._labs.put_tree(tree_id, entry.document)
+        self._trees_away.changed(tree_id, before, self._labs.tree(tree_id), at)
+        self._forget()
+
+    def _forget(self) -> None:
+        """What was answered."""
+        for kept in (self._could, self._having, self._offered, self._asked, self._costs):
+            kept.clear()
+
+    def catch_up(self, most: int | None = None) -> bool:
+        """Before anything is asked: take in what has changed, each system once, however often it did.
+
+        With `most` only so many; whether that is all.
+        """
+        # It is asked each time, and a dictionary that was emptied is long to go through.
+        for fqdn in list(islice(self._stale, most)) if self._stale else ():
+            known = self._systems[fqdn]
+            if self._stale.pop(fqdn):
+                self._labs.put(known, self._directory.pools_of(fqdn))
+                self._available.put(known)
+            self._admitting.admit(known)
+        return not self._stale
+
+    def trees_away(self, now: datetime) -> dict[int, Mapping[str, Any]]:
+        """Return the last documents of the distro trees that left every lab during the last day."""
+        return self._trees_away.lately(now)
+
+    def having(self, trees: Mapping[int, Mapping[str, Any]]) -> Installable:
+        """Return the same systems with more distro trees, for questions until the next event."""
+        other = copy(self)
+        other._labs, other._ordered = self._labs.having(trees), None
+        other._trees, other._could, other._having, other._offered = {}, {}, {}, {}
+        return other
+
+    # Questions
+
+    def comparisons(self, wants: Sequence[Want]) -> int:
+        """Return how many comparisons with values of systems and trees the requirements take together."""
+        every = [member for want in wants for member in (want, *want.guests)]
+        hosts = {want.host_requires: None for want in wants}
+        distros = {member.distro_requires: None for member in every if member.own is None}
+        trees = self._all_trees().columns
+        read = map(distro_from_text, distros)
+        return comparisons(map(from_text, hosts), self._labs.columns) + comparisons_uncached(read, trees)
+
+    def comparisons_at_most(self, want: Want) -> int:
+        """Return the comparisons of one recipe; the sum over recipes may exceed that of all together."""
+        question = want.host_requires, want.distro_requires
+        kept = self._costs.get(question)
+        if kept is None:
+            _make_room(self._costs)
+            kept = self._costs[question] = self.comparisons((want,))
+        return kept
+
+    def trees_of(self, want: Want) -> Sequence[Tree]:
+        """Those that it means, newest first."""
+        return (None,) if want.own else self._newest_first(want.distro_requires)
+
+    def _newest_first(self, distro_requires: str) -> tuple[int, ...]:
+        kept = self._trees.get(distro_requires)
+        if kept is None:
+            _make_room(self._trees)
+            found = self._all_trees().fitting(distro_from_text(distro_requires))
+            kept = self._trees[distro_requires] = found
+        return kept
+
+    def _all_trees(self) -> NewestFirst:
+        if self._ordered is None:
+            self._ordered = NewestFirst(
+                {**document, "id": tree_id} for tree_id, document in self._labs.trees()
+            )
+        return self._ordered
+
+    def could_install(self, distro: Distro | Tree) -> int:
+        """The systems that could install a distro tree, or a distro of one's own."""
+        kept = self._could.get(distro)
+        if kept is None:
+            _make_room(self._could)
+            key = FilterKey("", None, distro) if isinstance(distro, Distro) else FilterKey("", distro)
+            kept = self._could[distro] = could_install(self._labs, key)
+        return kept
+
+    def offered(self, want: Want, of_lab: int) -> tuple[Offered, ...]:
+        """The trees that it means and that a lab could install, newest first.
+
+        Those for whose systems there are newer ones are left out: nobody would be given one.
+        """
+        question = (want.own or want.distro_requires, of_lab)
+        kept = self._offered.get(question)
+        if kept is None:
+            _make_room(self._offered)
+            kept = self._offered[question] = tuple(self._offers(want, of_lab))
+        return kept
+
+    def _offers(self, want: Want, of_lab: int) -> Iterator[Offered]:
+        served = 0
+        for place, tree in enumerate(self.trees_of(want)):
+            systems = self.could_install(want.own or tree) & of_lab
+            if systems & ~served:
+                served |= systems
+                yield Offered(place, tree, systems)
+
+    def has(self, of_lab: int, tree_id: int) -> bool:
+        """Whether the lab of these systems has a distro tree."""
+        kept = self._having.get(tree_id)
+        if kept is None:
+            _make_room(self._having)
+            kept = self._having[tree_id] = self._labs.with_tree(tree_id)
+        return bool(kept & of_lab)
+
+    def who(self, owner: str, group: str | None) -> Who:
+        """For whom a recipe of such a job would run, as far as that makes a difference."""
+        return self._admitting.who(owner, group)
+
+    def hidden_from(self, owner: str) -> int:
+        """Return the systems that the owner of a job may not know of."""
+        return self._visible.hidden_from(owner)
+
+    def fitting(self, host_requires: str, hidden: int) -> int:
+        """Return the systems that satisfy a host requirement in any condition, but for hidden ones."""
+        return self._ask(host_requires).systems & ~hidden
+
+    def entitled(self, host_requires: str, who: Who) -> int:
+        """Those of them to which they may submit, on loan or not."""
+        return self._ask(host_requires).systems & self._labs.access.entitled(who)
+
+    def usable(self, host_requires: str, who: Who) -> int:
+        """Those of them that their recipes may have, now or when they come free."""
+        asked = self._ask(host_requires)
+        return asked.systems & self._available.usable(forced=asked.forced) & self._labs.access.may(who)
+
+    def _ask(self, host_requires: str) -> Asked:
+        kept = self._asked.get(host_requires)
+        if kept is None:
+            _make_room(self._asked)
+            node = from_text(host_requires)
+            systems = matching(node, self._labs.columns) & self._labs.registered
+            kept = self._asked[host_requires] = Asked(systems, isinstance(node, Forced))
+        return kept
+
+    def labs(self) -> Iterator[int]:
+        """The systems of each lab that has any."""
+        return (of_lab for _, of_lab in self._labs.each() if of_lab)
+
+    @property
+    def everyone(self) -> int:
+        """The systems of all labs."""
+        return self._labs.registered
+
+
+def _make_room(kept: dict[Any, Any]) -> None:
+    if len(kept) >= MOST_KEPT:
+        kept.clear()

@@ -1,0 +1,107 @@
+"""The newest distro trees with which one lab could give every host of a set a system of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple, TypeAlias
+
+from domain.distro_choice.installable import Installable, Tree, Want
+from domain.scheduling.bitsets.bitmaps import union
+from domain.scheduling.safety.matching import match
+
+
+class Offer(NamedTuple):
+    """What a lab has for a host: each tree, newest first, with the systems for it; a tree for each guest.
+
+    `passed_over` counts, for the host and each guest, the newer trees that the lab has not.
+    """
+
+    trees: tuple[tuple[Tree, int], ...]
+    guests: tuple[Tree, ...]
+    passed_over: tuple[int, ...]
+
+    @property
+    def newest(self) -> int:
+        """The systems for the newest of the trees."""
+        return self.trees[0][1]
+
+    @property
+    def any(self) -> int:
+        return union(systems for _, systems in self.trees)
+
+    def tree_on(self, number: int) -> Tree:
+        """The newest tree for this system."""
+        return next(tree for tree, systems in self.trees if systems >> number & 1)
+
+
+Offers: TypeAlias = Sequence[Offer]
+
+
+def in_one_lab(
+    installable: Installable, wants: Sequence[Want], systems: Sequence[int]
+) -> tuple[Tree, ...] | None:
+    """The tree of each host and, after it, of its guests; `systems` are those that fit each host.
+
+    Newest goes by the order of the document. A lab in which all hosts can have the newest trees it has for
+    them comes before one in which some have to do with older ones.
+    """
+    # For a single system no lab needs to be looked at: the newest tree leads to one that has it.
+    single = len(wants) == 1 and not wants[0].guests
+    labs: Iterable[int] = (installable.everyone,) if single else installable.labs()
+    found = [offers for of_lab in labs if (offers := _offers(installable, wants, systems, of_lab))]
+    found.sort(key=lambda offers: [offer.passed_over for offer in offers])
+    for offers in found:
+        if (numbers := _matched([offer.newest for offer in offers])) is not None:
+            return _trees(offers, numbers)
+    for offers in found:
+        if (numbers := _matched([offer.any for offer in offers])) is not None:
+            return _trees(offers, numbers)
+    return None
+
+
+def _offers(
+    installable: Installable, wants: Sequence[Want], systems: Sequence[int], of_lab: int
+) -> Offers | None:
+    """What a lab has for all of them, None where it has nothing for one, or too few systems."""
+    if of_lab.bit_count() < len(wants):
+        return None
+    # Recipes of a set are often alike.
+    known: dict[Want, Offer] = {}
+    for want, fitting in zip(wants, systems, strict=True):
+        if want not in known:
+            offer = _offer(installable, want, fitting & of_lab, of_lab) if fitting & of_lab else None
+            if offer is None:
+                return None
+            known[want] = offer
+    return [known[want] for want in wants]
+
+
+def _offer(installable: Installable, want: Want, fitting: int, of_lab: int) -> Offer | None:
+    able = [each for each in installable.offered(want, of_lab) if each.systems & fitting]
+    guests = [_guest(installable, guest, of_lab) for guest in want.guests]
+    if not able or None in guests:
+        return None
+    told = [guest for guest in guests if guest is not None]
+    return Offer(
+        tuple((each.tree, each.systems & fitting) for each in able),
+        tuple(tree for _, tree in told),
+        (able[0].place, *(place for place, _ in told)),
+    )
+
+
+def _guest(installable: Installable, guest: Want, of_lab: int) -> tuple[int, Tree] | None:
+    """The newest tree that the lab has, and how many newer ones it has not."""
+    for place, tree in enumerate(installable.trees_of(guest)):
+        if tree is None or installable.has(of_lab, tree):
+            return place, tree
+    return None
+
+
+def _matched(systems: Sequence[int]) -> list[int] | None:
+    # Mostly it is clear without looking for a matching that there is none.
+    return match(systems) if union(systems).bit_count() >= len(systems) else None
+
+
+def _trees(offers: Offers, numbers: Sequence[int]) -> tuple[Tree, ...]:
+    given = zip(offers, numbers, strict=True)
+    return tuple(tree for offer, number in given for tree in (offer.tree_on(number), *offer.guests))

@@ -1,0 +1,1 @@
+"""Sets of systems as integers, and numbers for each system as bit planes."""

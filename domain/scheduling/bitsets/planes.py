@@ -1,0 +1,101 @@
+"""A number for every system, kept as bitmaps of binary digits, so that many change or compare in few
+steps."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from domain.scheduling.bitsets.bitmaps import numbers_in, union
+
+
+class Planes:
+    """Natural numbers by system number; all are 0 at first. Plane k is the bitmap of those with digit k
+    set."""
+
+    def __init__(self, values: Mapping[int, int] = MappingProxyType({})) -> None:
+        most = max(values.values(), default=0).bit_length()
+        self._planes = [
+            union(1 << number for number, value in values.items() if value >> digit & 1)
+            for digit in range(most)
+        ]
+
+    def add(self, members: int, amount: int) -> None:
+        """Add `amount` (not negative) to the number of every member."""
+        for digit in numbers_in(amount):
+            carry = members
+            while carry:
+                while len(self._planes) <= digit:
+                    self._planes.append(0)
+                plane = self._planes[digit]
+                self._planes[digit], carry = plane ^ carry, plane & carry
+                digit += 1  # noqa: PLW2901  (the carry moves up)
+
+    def subtract(self, members: int, amount: int) -> None:
+        """Take `amount` from the number of every member; none of them may be smaller."""
+        for digit in numbers_in(amount):
+            borrow = members
+            while borrow:
+                plane = self._planes[digit]
+                self._planes[digit] = plane = plane ^ borrow
+                # Those that had no such digit have it now. Without a complement: that of an integer is slow.
+                borrow &= plane
+                digit += 1  # noqa: PLW2901  (the borrow moves up)
+
+    def put(self, number: int, value: int) -> None:
+        """Give one system another number."""
+        bit = 1 << number
+        keep = ~bit
+        self._planes += [0] * (value.bit_length() - len(self._planes))
+        self._planes = [
+            plane | bit if value >> digit & 1 else plane & keep for digit, plane in enumerate(self._planes)
+        ]
+
+    def change(self, number: int, before: int, after: int) -> None:
+        """Give one system another number than the one it has: only digits that differ are looked at."""
+        bit, digit, differs = 1 << number, 0, before ^ after
+        self._planes += [0] * (after.bit_length() - len(self._planes))
+        while differs:
+            if differs & 1:
+                self._planes[digit] ^= bit
+            differs >>= 1
+            digit += 1
+
+    def add_each(self, other: Planes) -> None:
+        """Add to each number the one that `other` has for the same."""
+        self._planes += [0] * (len(other._planes) - len(self._planes))
+        carry = 0
+        for digit, plane in enumerate(self._planes):
+            more = other._planes[digit] if digit < len(other._planes) else 0
+            self._planes[digit] = plane ^ more ^ carry
+            carry = plane & more | carry & (plane ^ more)
+        if carry:
+            self._planes.append(carry)
+
+    def subtract_each(self, other: Planes) -> None:
+        """Take from each number the one that `other` has for the same; none of them may be smaller."""
+        borrow = 0
+        for digit, plane in enumerate(self._planes):
+            less = other._planes[digit] if digit < len(other._planes) else 0
+            self._planes[digit] = plane ^ less ^ borrow
+            borrow = ~plane & (less | borrow) | less & borrow
+
+    def total(self, among: int) -> int:
+        """The sum of the numbers of those in a bitmap."""
+        found, worth = 0, 1
+        # Asked for every system of a lab: a generator would take as long as the sum itself.
+        for plane in self._planes:
+            found += worth * (among & plane).bit_count()
+            worth += worth
+        return found
+
+    def value(self, number: int) -> int:
+        return sum((plane >> number & 1) << digit for digit, plane in enumerate(self._planes))
+
+    def least(self, among: int) -> int:
+        """Those of `among` that have the smallest number."""
+        for plane in reversed(self._planes):
+            larger = among & plane
+            if larger and larger != among:
+                among ^= larger
+        return among

@@ -1,0 +1,42 @@
+"""Which of several idle systems a recipe takes (design section 5.5; seed 002)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from hashlib import sha256
+
+from domain.recipe.state import Recipe
+from domain.scheduling.bitsets.bitmaps import nth
+from domain.scheduling.world.partition import Partition
+
+
+def choices(partition: Partition, host: Recipe, candidates: int, cause: str) -> Iterator[int]:
+    """The candidates (a bitmap) by number, the one it would rather have first.
+
+    The pools it names in order, then the rest. Within each: by chance if it says so, else the submitter's own
+    systems, then those that the fewest recipes could use, then by name.
+    """
+    pick = _by_chance(host, cause) if host.autopick_random else _by_preference(partition, host)
+    for group in (*(partition.labs.pool[name] for name in host.autopick_pools), candidates):
+        left = candidates & group
+        while left:
+            number = pick(left)
+            left &= ~(1 << number)
+            candidates &= ~(1 << number)
+            yield number
+
+
+def _by_chance(host: Recipe, cause: str) -> Callable[[int], int]:
+    """The dice are thrown by what is in the log, so that a replay throws the same."""
+    digest = int.from_bytes(sha256(f"{cause}/{host.recipe_id}".encode()).digest())
+    return lambda left: nth(left, digest % left.bit_count())
+
+
+def _by_preference(partition: Partition, host: Recipe) -> Callable[[int], int]:
+    own = partition.labs.owner[host.owner]
+
+    def pick(left: int) -> int:
+        fewest = partition.filters.fewest_takers(left & own or left)
+        return partition.labs.first_by_name(fewest)
+
+    return pick

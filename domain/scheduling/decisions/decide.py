@@ -1,0 +1,119 @@
+"""From triggers to decisions: a pure function of the partition, which is the log up to its basis.
+
+A decision is a value; the scheduler process commits it, and says afterwards whether it is in the log.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from datetime import datetime
+from typing import Final
+
+from domain.scheduling.decisions.draft import Decision, recorded
+from domain.scheduling.decisions.let_go import let_go, stuck_lab
+from domain.scheduling.decisions.new_job import new_job
+from domain.scheduling.decisions.new_sets import next_new_set
+from domain.scheduling.decisions.question import pending_system
+from domain.scheduling.decisions.waking import Waking, wakes_of
+from domain.scheduling.world.partition import Partition
+from domain.scheduling.world.triggers import LET_GO, NEW_JOB, PENDING_SYSTEM, WAKE_UP
+
+# 4: access policies, loans, and effective priorities; a reason for who waits, and which labs a set fits in.
+# Decisions of 3 knew nothing of these: any system served everybody, by nominal priority.
+# 5: the changes that CHANGELOG.md lists under "Decisions (policy version 5)".
+POLICY_VERSION = 5
+
+Answer = Callable[[], Decision]
+
+
+def decide(
+    partition: Partition, limit: int, now: datetime | None = None, behind: int | None = None
+) -> list[Decision]:
+    """Answer triggers of one batch, each decision seeing those before it, until there are `limit`.
+
+    Tell the partition afterwards whether they were `committed` or `refused`. Without any there is nothing to
+    commit, and what was asked is answered. They happen `now`; without that, nobody means to commit them.
+    Who makes them again knows the position they are `behind` (`Partition.suppose_at`).
+    """
+    partition.suppose_at(now, behind)
+    answering = _Answering(partition)
+    decisions: list[Decision] = []
+    while (answer := answering.next()) is not None and len(decisions) < limit:
+        decisions.append(answer())
+    if not decisions:
+        partition.answered()
+    return recorded(partition, decisions)
+
+
+def answers(partition: Partition) -> Iterator[Decision]:
+    """Yield the same decisions one by one, for a look at the state between two of them."""
+    answering = _Answering(partition)
+    while (answer := answering.next()) is not None:
+        yield answer()
+
+
+class _Answering:
+    """Mutable: answers the batch that is under way, or all triggers known now."""
+
+    def __init__(self, partition: Partition) -> None:
+        self._partition = partition
+        self._waking: Waking | None = None
+        self._has_begun = False
+
+    def next(self) -> Answer | None:
+        """Return the function that makes the next decision; None when the batch is answered.
+
+        The caller gets it before the decision is made, so that a commit can say whether it leaves anything.
+        """
+        if not self._has_begun:
+            self._begin()
+        found = self._found()
+        if found is None and not self._has_begun:
+            # Nothing came of what was left of an earlier batch.
+            self._waking = None
+            self._begin()
+            found = self._found()
+        self._has_begun = True
+        return found
+
+    def _begin(self) -> None:
+        """Fix a new batch unless one is under way. The recipes that the last one assigned rank as such."""
+        if self._partition.triggers.left() is None:
+            self._partition.sets.end_batch()
+        self._partition.triggers.begin(self._partition.position)
+        self._partition.triggers.rank_again()
+
+    def _found(self) -> Answer | None:
+        triggers = self._partition.triggers
+        while (kind := triggers.left()) is not None:
+            found = _FIND[kind](self)
+            if found is not None:
+                return found
+            triggers.finish(kind)
+        return None
+
+    def let_go(self) -> Answer | None:
+        trigger = stuck_lab(self._partition)
+        return None if trigger is None else lambda: let_go(self._partition, trigger)
+
+    def pending_system(self) -> Answer:
+        trigger = self._partition.triggers.first(PENDING_SYSTEM)
+        return lambda: pending_system(self._partition, trigger)
+
+    def wake_up(self) -> Answer | None:
+        if self._waking is None:
+            wake_ups = self._partition.triggers.of_batch(WAKE_UP)
+            self._waking = Waking(self._partition, wakes_of(self._partition, wake_ups))
+        return None if self._waking.next() is None else self._waking.grant_next
+
+    def new_job(self) -> Answer:
+        trigger = next_new_set(self._partition)
+        return lambda: new_job(self._partition, trigger)
+
+
+_FIND: Final[dict[str, Callable[[_Answering], Answer | None]]] = {
+    LET_GO: _Answering.let_go,
+    PENDING_SYSTEM: _Answering.pending_system,
+    WAKE_UP: _Answering.wake_up,
+    NEW_JOB: _Answering.new_job,
+}

@@ -1,0 +1,124 @@
+"""A recipe gets a system: whether it may (design section 4.3), and what happens then (4.4)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from domain.events import Event
+from domain.recipe.events import RecipeAssigned, RecipeScheduled, RecipeWaiting
+from domain.recipe.state import Recipe
+from domain.scheduling.bitsets.bitmaps import union
+from domain.scheduling.decisions.draft import Draft
+from domain.scheduling.decisions.wanted import hopeless
+from domain.scheduling.safety.completion import Holder, completable, stuck
+from domain.scheduling.safety.plans import Plans
+from domain.scheduling.world.partition import Partition
+from domain.scheduling.world.triggers import LET_GO
+from domain.system.events import SystemScheduled, SystemWaiting
+from domain.system.state import System
+
+
+def is_safe(partition: Partition, host: Recipe, number: int) -> bool:
+    """Whether a recipe may have a system: it is the last of its set, or all holders can still be
+    completed."""
+    if partition.sets.is_alone(host):
+        return True
+    lab_controller = partition.system(number).lab_controller
+    if hopeless(partition, host.recipe_set_id, lab_controller):
+        return False
+    hosts = partition.sets.hosts(host.recipe_set_id)
+    rest = [each for each in hosts if each.state != "scheduled" and each.recipe_id != host.recipe_id]
+    if not rest:
+        return True
+    held = _held(partition, hosts) | 1 << number
+    holder = Holder(host.recipe_set_id, held, _wants(partition, rest, lab_controller))
+    plans = plans_of(partition, lab_controller)
+    if plans is None:
+        return _is_safe_beside_stuck(partition, holder, lab_controller)
+    return plans.plan(holder) is not None
+
+
+def _is_safe_beside_stuck(partition: Partition, holder: Holder, lab_controller: str) -> bool:
+    """Until somebody has let go, nobody may wait for others."""
+    others = [
+        other for other in holders(partition, lab_controller) if other.recipe_set_id != holder.recipe_set_id
+    ]
+    if _comes_first(holder, others) and not partition.triggers.waits(LET_GO, lab_controller):
+        return True
+    return not stuck([holder, *others])
+
+
+def _comes_first(holder: Holder, others: Sequence[Holder]) -> bool:
+    """Whether it could be completed before all others: what was safe without it is safe with it, then."""
+    return completable(holder, union(each.held for each in (holder, *others)))
+
+
+def plans_of(partition: Partition, lab_controller: str) -> Plans | None:
+    """How the holders of a lab can be completed, None if not all of them can."""
+    return partition.holders.plans(lab_controller, lambda number: _holder(partition, number, lab_controller))
+
+
+def holders(partition: Partition, lab_controller: str) -> list[Holder]:
+    """The sets that hold some but not all of their systems in a lab."""
+    return [
+        _holder(partition, recipe_set_id, lab_controller)
+        for recipe_set_id in partition.holders.of(lab_controller)
+    ]
+
+
+def _holder(partition: Partition, recipe_set_id: int, lab_controller: str) -> Holder:
+    hosts = partition.sets.hosts(recipe_set_id)
+    rest = [host for host in hosts if host.state != "scheduled"]
+    return Holder(recipe_set_id, _held(partition, hosts), _wants(partition, rest, lab_controller))
+
+
+def _held(partition: Partition, hosts: Iterable[Recipe]) -> int:
+    return union(
+        1 << partition.labs.number(host.system) for host in hosts if host.state == "scheduled" and host.system
+    )
+
+
+def _wants(partition: Partition, hosts: Iterable[Recipe], lab_controller: str) -> tuple[int, ...]:
+    of_lab = partition.labs.lab_controller[lab_controller]
+    return tuple(partition.usable(host) & of_lab for host in hosts)
+
+
+def grant(draft: Draft, host: Recipe, system: System, instead: Iterable[int] = ()) -> None:
+    """Schedule recipe and system and assign the siblings; the last recipe of a set starts the set.
+
+    `instead` are the other systems that the recipe could have had, for an observer.
+    """
+    if draft.partition.on_grant is not None:
+        draft.partition.on_grant(draft.trigger, host, system, instead)
+    draft.rest_on(_named_by_access(draft.partition, host, system))
+    members = draft.partition.members(host.recipe_set_id)
+    scheduled = RecipeScheduled(system=system.fqdn, lab_controller=system.lab_controller)
+    draft.happen(members.together(host, scheduled))
+    draft.happen([(system.subject, SystemScheduled(recipe_id=host.recipe_id))])
+    for sibling in members.recipes:
+        if sibling.recipe_id == host.recipe_id or sibling.is_guest:
+            continue
+        if sibling.state in ("new", "queued"):
+            assigned = RecipeAssigned(lab_controller=system.lab_controller, reason=None)
+            draft.happen(members.together(sibling, assigned))
+    _start(draft, host.recipe_set_id)
+
+
+def _named_by_access(partition: Partition, host: Recipe, system: System) -> Iterator[str]:
+    """What says who may submit there, beside the system itself: of two changes at once one comes first."""
+    yield from (f"pool/{name}" for name in partition.directory.pools_of(system.fqdn))
+    group = partition.sets.asks(host).who.group
+    if group is not None:
+        yield f"group/{group}"
+
+
+def _start(draft: Draft, recipe_set_id: int) -> None:
+    hosts = draft.partition.sets.hosts(recipe_set_id)
+    if any(host.state != "scheduled" for host in hosts):
+        return
+    members = draft.partition.members(recipe_set_id)
+    for host in hosts:
+        assert host.system is not None, f"{host.subject} is scheduled"
+        draft.happen(members.together(host, RecipeWaiting(system=host.system)))
+        waiting: Event = SystemWaiting(recipe_id=host.recipe_id)
+        draft.happen([(f"system/{host.system}", waiting)])

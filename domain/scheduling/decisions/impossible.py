@@ -1,0 +1,147 @@
+"""Whether any lab could ever serve a set at once, and why not (design section 4.1).
+
+Every registered system counts, whatever its condition: what is broken may be repaired.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from domain.recipe.state import Recipe
+from domain.requirements.distro import DISTRO
+from domain.requirements.host import HOST
+from domain.scheduling.decisions.unknown_names import unknown_names
+from domain.scheduling.decisions.whereabouts import called, where, where_of_each, which_fits_where
+from domain.scheduling.safety.matching import match
+from domain.scheduling.supply.filter_key import FilterKey
+from domain.scheduling.supply.labs import Labs
+from domain.scheduling.supply.reasons import (
+    ABOUT_TREES,
+    FIT_IN_DIFFERENT_LABS,
+    NO_ACCESS,
+    NO_DISTRO_TREE,
+    NO_LAB_FOR_ALL,
+    NO_LAB_HAS_ALL_TREES,
+    NO_SYSTEM_MATCHES,
+    SIBLING_IMPOSSIBLE,
+    SIBLING_TREE_AWAY,
+    TREE_AWAY,
+)
+from domain.scheduling.supply.rules import fitting, why_none
+from domain.scheduling.world.partition import Partition
+
+
+def why_never(partition: Partition, recipe_set_id: int) -> dict[int, str]:
+    """Return the reason for each recipe of a set, guests included; empty if some lab could serve all of them.
+
+    Distro trees that are away for a moment count as if they were still in their labs.
+    """
+    labs = _labs_with_trees_away(partition, recipe_set_id)
+    hosts = partition.sets.hosts(recipe_set_id)
+    entitled = [_entitled(partition, labs, host) for host in hosts]
+    if all(entitled) and (len(hosts) == 1 or _some_lab_serves(labs, entitled)):
+        return {}
+    own = {
+        host.recipe_id: _why_none(partition, labs, host)
+        for host, any_ in zip(hosts, entitled, strict=True)
+        if not any_
+    }
+    otherwise = SIBLING_IMPOSSIBLE if own else _why_not_together(partition, labs, recipe_set_id)
+    return {
+        recipe.recipe_id: own.get(recipe.host_recipe_id or recipe.recipe_id, otherwise)
+        for recipe in partition.sets.members(recipe_set_id)
+    }
+
+
+def why_not_yet(partition: Partition, recipe_set_id: int) -> dict[int, str]:
+    """Return the reason for each host of a set that needs a distro tree which is away; empty without one."""
+    hosts = partition.sets.hosts(recipe_set_id)
+    trees = _trees_away(partition, recipe_set_id)
+    needed = {host.recipe_id: _first_in(trees, partition.sets.key(host)) for host in hosts}
+    own = {
+        recipe_id: f"{TREE_AWAY}: {called(partition, tree_id)}"
+        for recipe_id, tree_id in needed.items()
+        if tree_id is not None
+    }
+    return {host.recipe_id: own.get(host.recipe_id, SIBLING_TREE_AWAY) for host in hosts} if own else {}
+
+
+def _trees_away(partition: Partition, recipe_set_id: int) -> Mapping[int, Mapping[str, Any]]:
+    """Return the trees that the set needs and that were away when it was submitted, as they were."""
+    at = partition.sets.sets[recipe_set_id].submitted_at
+    hosts = partition.sets.hosts(recipe_set_id)
+    needed = dict.fromkeys(tree_id for host in hosts for tree_id in partition.sets.key(host).tree_ids)
+    found = {tree_id: partition.trees_away.document(tree_id, at) for tree_id in needed if tree_id and at}
+    return {tree_id: document for tree_id, document in found.items() if document is not None}
+
+
+def _first_in(trees: Mapping[int, object], key: FilterKey) -> int | None:
+    return next((tree_id for tree_id in key.tree_ids if tree_id in trees), None)
+
+
+def _labs_with_trees_away(partition: Partition, recipe_set_id: int) -> Labs:
+    trees = _trees_away(partition, recipe_set_id)
+    return partition.labs.having(trees) if trees else partition.labs
+
+
+def _fitting(partition: Partition, labs: Labs, host: Recipe) -> int:
+    key = partition.sets.key(host)
+    return partition.filters.viable(key) if labs is partition.labs else fitting(labs, key)
+
+
+def _entitled(partition: Partition, labs: Labs, host: Recipe) -> int:
+    return _fitting(partition, labs, host) & labs.access.entitled(partition.sets.asks(host).who)
+
+
+def _some_lab_serves(labs: Labs, entitled: list[int]) -> bool:
+    return any(match([each & lab for each in entitled]) is not None for _, lab in labs.each())
+
+
+def _why_not_together(partition: Partition, labs: Labs, recipe_set_id: int) -> str:
+    """Return the reason for a set whose recipes could each run alone."""
+    members = partition.sets.members(recipe_set_id)
+    having = [set(labs.labs_with(each.distro_tree_id)) for each in members if each.distro is None]
+    told = where_of_each(partition, labs, members)
+    if having and not set.intersection(*having):
+        return f"{NO_LAB_HAS_ALL_TREES}: {told}"
+    hosts = partition.sets.hosts(recipe_set_id)
+    fitting_labs = {host.recipe_id: _labs_of(partition, labs, host) for host in hosts}
+    if not set.intersection(*map(set, fitting_labs.values())):
+        return f"{FIT_IN_DIFFERENT_LABS}: {which_fits_where(fitting_labs)}"
+    return f"{NO_LAB_FOR_ALL}: {told}" if told else NO_LAB_FOR_ALL
+
+
+def _labs_of(partition: Partition, labs: Labs, host: Recipe) -> tuple[str, ...]:
+    """Return the labs with a system for a recipe."""
+    entitled = _entitled(partition, labs, host)
+    return tuple(sorted(name for name, lab in labs.each() if entitled & lab))
+
+
+def _why_none(partition: Partition, labs: Labs, host: Recipe) -> str:
+    key = partition.sets.key(host)
+    if None in key.tree_ids:
+        return _with(NO_DISTRO_TREE, _unknown_of_trees(partition, host))
+    known = ~partition.visible.hidden_from(host.owner)
+    if _fitting(partition, labs, host) & known:
+        return NO_ACCESS
+    reason = why_none(labs, key, known)
+    if reason == NO_SYSTEM_MATCHES:
+        return _with(reason, unknown_names(partition, HOST, host.host_requires, host.owner))
+    return _with(reason, where(partition, labs, key.tree_ids) if reason in ABOUT_TREES else "")
+
+
+def _unknown_of_trees(partition: Partition, host: Recipe) -> str:
+    """Return the names unknown in the distro requirements of the recipe and of its guests."""
+    members = partition.sets.members(host.recipe_set_id)
+    own = [each for each in members if host.recipe_id in (each.recipe_id, each.host_recipe_id)]
+    told = (
+        unknown_names(partition, DISTRO, each.distro_requires, host.owner)
+        for each in own
+        if each.distro_requires
+    )
+    return "; ".join(dict.fromkeys(filter(None, told)))
+
+
+def _with(reason: str, details: str) -> str:
+    return f"{reason}: {details}" if details else reason

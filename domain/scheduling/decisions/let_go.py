@@ -1,0 +1,46 @@
+"""Holders give their systems back when they can no longer all be completed (design section 4.3)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from domain.recipe_set.withdrawal import let_go as gives_back
+from domain.scheduling.decisions.draft import Decision, Draft
+from domain.scheduling.decisions.granting import holders, plans_of
+from domain.scheduling.safety.completion import Holder, impossible, stuck
+from domain.scheduling.supply import reasons
+from domain.scheduling.world.partition import Partition
+from domain.scheduling.world.triggers import LET_GO, Trigger
+
+
+def stuck_lab(partition: Partition) -> Trigger | None:
+    """Return the first let-go of the batch whose lab has holders that cannot all be completed."""
+    asked = partition.triggers.of_batch(LET_GO)
+    return next((trigger for trigger in asked if plans_of(partition, trigger.name) is None), None)
+
+
+def let_go(partition: Partition, trigger: Trigger) -> Decision:
+    """Return one decision for all holders that must let go."""
+    draft = Draft(partition, trigger)
+    for recipe_set_id in _who(partition, holders(partition, trigger.name)):
+        draft.happen(gives_back(partition.members(recipe_set_id), reasons.LET_GO))
+    assert draft, f"the holders of {trigger.name} are stuck"
+    return draft.decision()
+
+
+def _who(partition: Partition, waiting: list[Holder]) -> Iterator[int]:
+    """Those that nothing could complete; then the least urgent, latest, of those that are in each other's
+    way."""
+    left = stuck(waiting)
+    hopeless = {holder.recipe_set_id: None for holder in impossible(left)}
+    yield from hopeless
+    left = stuck([holder for holder in waiting if holder.recipe_set_id not in hopeless])
+    while left:
+        gone = min(left, key=lambda holder: _urgency(partition, holder))
+        yield gone.recipe_set_id
+        left = stuck([holder for holder in left if holder is not gone])
+
+
+def _urgency(partition: Partition, holder: Holder) -> tuple[int, int]:
+    recipe_set = partition.sets.sets[holder.recipe_set_id]
+    return recipe_set.priority, -recipe_set.submission

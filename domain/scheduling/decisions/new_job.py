@@ -1,0 +1,78 @@
+"""A recipe set is new (design section 4.1): what it can have now, it gets; what nobody could, is given up."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+
+from domain.recipe.events import RecipeQueued
+from domain.recipe_set.ending import abort_set
+from domain.scheduling.decisions.choice import choices
+from domain.scheduling.decisions.draft import Decision, Draft
+from domain.scheduling.decisions.granting import grant, is_safe
+from domain.scheduling.decisions.impossible import why_never, why_not_yet
+from domain.scheduling.decisions.new_sets import free_systems, highest
+from domain.scheduling.decisions.together import Together
+from domain.scheduling.decisions.wanted import of_sufficient_labs
+from domain.scheduling.decisions.why_waits import why_waits
+from domain.scheduling.supply.reasons import SET_INCOMPLETE, UNSAFE
+from domain.scheduling.world.partition import Partition
+from domain.scheduling.world.triggers import Trigger
+
+
+def new_job(partition: Partition, trigger: Trigger) -> Decision:
+    draft = Draft(partition, trigger)
+    recipe_set_id = int(trigger.name)
+    if never := why_never(partition, recipe_set_id):
+        draft.happen(abort_set(partition.members(recipe_set_id), never))
+    elif not_yet := why_not_yet(partition, recipe_set_id):
+        _queue(draft, recipe_set_id, not_yet)
+    else:
+        _place(draft, recipe_set_id)
+    return draft.decision()
+
+
+def _place(draft: Draft, recipe_set_id: int) -> None:
+    """Recipes with the fewest viable systems first; if nobody gets one, all are queued."""
+    partition = draft.partition
+    hosts = partition.sets.hosts(recipe_set_id)
+    free = free_systems(partition)
+    together = Together(partition, hosts, free)
+    reasons: dict[int, str] = {}
+    for host in sorted(hosts, key=lambda host: (partition.viable(host).bit_count(), host.recipe_id)):
+        reason = _place_one(draft, host.recipe_id, free, together)
+        if reason is not None:
+            reasons[host.recipe_id] = reason
+    if len(reasons) == len(hosts):
+        _queue(draft, recipe_set_id, reasons)
+
+
+def _queue(draft: Draft, recipe_set_id: int, reasons: Mapping[int, str]) -> None:
+    members = draft.partition.members(recipe_set_id)
+    for host in draft.partition.sets.hosts(recipe_set_id):
+        draft.happen(members.together(host, RecipeQueued(reason=reasons[host.recipe_id])))
+
+
+def _place_one(draft: Draft, recipe_id: int, free: int, together: Together) -> str | None:
+    """Return the reason for having none, or None where it got a system."""
+    partition = draft.partition
+    host = partition.sets.recipes[recipe_id]
+    candidates = partition.idle(host) & free
+    if host.lab_controller is not None:
+        candidates &= partition.labs.lab_controller[host.lab_controller]
+    elif len(partition.sets.hosts(host.recipe_set_id)) == 1:
+        candidates = highest(partition, host, candidates).systems
+    if not candidates:
+        return why_waits(partition, host, free)
+    fits = candidates & together.systems or of_sufficient_labs(partition, host, candidates)
+    if not fits:
+        return SET_INCOMPLETE
+    may_have = together.can_start if together.systems else partial(is_safe, partition)
+    numbers = choices(partition, host, fits, draft.trigger.cause)
+    eligible = (number for number in numbers if may_have(host, number))
+    number = next(eligible, None)
+    if number is None:
+        return UNSAFE
+    grant(draft, host, partition.system(number), instead=eligible)
+    together.take(host, number)
+    return None

@@ -1,0 +1,59 @@
+"""The choice of a recipe for a pending system (design section 4.2)."""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Iterator
+
+from domain.scheduling.decisions.draft import Decision, Draft
+from domain.scheduling.decisions.granting import grant, is_safe
+from domain.scheduling.demand.filters import QUEUED
+from domain.scheduling.demand.heads import Rank
+from domain.scheduling.demand.lines import newly_of
+from domain.scheduling.world.partition import Partition
+from domain.scheduling.world.triggers import Trigger
+from domain.system.events import SystemIdle
+from domain.system.state import System
+
+
+def pending_system(partition: Partition, trigger: Trigger) -> Decision:
+    """Give the system to the first recipe in order that may have it; without one it becomes idle."""
+    draft = Draft(partition, trigger)
+    _ask(draft, trigger.name)
+    if not draft:
+        draft.happen([(f"system/{trigger.name}", SystemIdle())])
+    return draft.decision()
+
+
+def _ask(draft: Draft, fqdn: str) -> None:
+    partition = draft.partition
+    system, number = partition.systems[fqdn], partition.labs.number(fqdn)
+    if not partition.available.usable(forced=True) >> number & 1:
+        return
+    for rank in in_order(partition, system):
+        host = partition.sets.recipes[rank[-1]]
+        if is_safe(partition, host, number):
+            grant(draft, host, system)
+            return
+
+
+def in_order(partition: Partition, system: System) -> Iterator[Rank]:
+    """Yield the ranks of the recipes that might have a system, as it asks them, while nothing changes."""
+    forced_only = is_for_forced_only(partition, system)
+    for lines in tiers_of(system.lab_controller):
+        asked = [partition.filters.takers(system.fqdn, line, forced_only=forced_only) for line in lines]
+        yield from (place[1:] for place in heapq.merge(*asked))
+
+
+def is_for_forced_only(partition: Partition, system: System) -> bool:
+    """Whether only recipes that name it by force may have it."""
+    return not partition.available.usable(forced=False) >> partition.labs.number(system.fqdn) & 1
+
+
+def tiers_of(lab_controller: str) -> tuple[tuple[str, ...], ...]:
+    """Return the lines that a system of the lab asks: first the assigned recipes, then the queued ones.
+
+    Recipes that became assigned in the present batch rank with the queued ones: the batch is answered in the
+    order known at its basis, and its first grants give no claim to its other systems.
+    """
+    return (lab_controller,), (QUEUED, newly_of(lab_controller))

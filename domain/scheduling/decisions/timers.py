@@ -1,0 +1,238 @@
+"""The consistency loop (design section 4.5): what no event announces.
+
+Time and what is known of lab controllers come in as data. Each decision names what ran out as its cause. What
+should never happen is counted, and mended where it can be.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import asdict, dataclass
+from datetime import datetime, timedelta
+from typing import Final
+
+from domain.directory.events import LabControllerHeard, LabControllerSilent
+from domain.events import Decided, Event
+from domain.recipe.lifecycle import UNPLACED
+from domain.recipe.state import Recipe
+from domain.recipe_set.ending import abort_set
+from domain.recipe_set.keeping import end_kept, give_up
+from domain.recipe_set.members import Members
+from domain.recipe_set.provisioning import Failure, provisioning_failed
+from domain.scheduling.decisions.draft import Decision, Draft, recorded
+from domain.scheduling.decisions.out_of_step import out_of_step
+from domain.scheduling.decisions.waking import ask_all
+from domain.scheduling.decisions.whereabouts import called
+from domain.scheduling.supply.reasons import (
+    DISTRO_LEFT,
+    LOAN_OVER,
+    RESERVATION_OVER,
+    SIBLING_IMPOSSIBLE,
+    WATCHDOG_EXPIRED,
+)
+from domain.scheduling.world.partition import Partition
+from domain.scheduling.world.triggers import TIMER, Trigger
+from domain.system.state import System
+from domain.upkeep.loan import end_loan
+from domain.upkeep.reservation import end as end_reservation
+
+SILENT_AFTER_SECONDS: Final = 300
+
+
+@dataclass(frozen=True)
+class Clock:
+    """The time, and when each lab controller was last heard.
+
+    `may_end` is False while the clocks are in doubt: then no deadline expires, and no lab controller becomes
+    silent.
+    """
+
+    now: datetime
+    last_heard: Mapping[str, datetime]
+    may_end: bool = True
+
+
+@dataclass
+class Findings:
+    """What the loop has found so far. The last two never happen, unless there is a fault in Labledger."""
+
+    watchdogs_expired: int = 0
+    reservations_ended: int = 0
+    loans_ended: int = 0
+    distro_trees_left: int = 0
+    labs_changed: int = 0
+    out_of_step: int = 0
+    idle_but_wanted: int = 0
+
+    @property
+    def never_happen(self) -> int:
+        return self.out_of_step + self.idle_but_wanted
+
+    def by_name(self) -> dict[str, int]:
+        return asdict(self)
+
+
+def correct(partition: Partition, clock: Clock, findings: Findings) -> list[Decision]:
+    """Decisions for one commit, after which the partition is told, as after `decide`.
+
+    Triggers may wait for their answer meanwhile, and go on waiting: what runs out does so under any load.
+    """
+    partition.suppose_at(clock.now)
+    checks = (check for check in CHECKS if clock.may_end or check not in ENDING)
+    return recorded(partition, [each for check in checks for each in check(partition, clock, findings)])
+
+
+def hear(partition: Partition, clock: Clock, findings: Findings) -> list[Decision]:
+    """Return the decisions of a turn that looks at contacts only, for one commit."""
+    partition.suppose_at(clock.now)
+    return recorded(partition, list(_lab_controllers(partition, clock, findings)))
+
+
+def is_waiting_for_a_lab(partition: Partition) -> bool:
+    """Return whether an enabled lab gets no recipes because its controller is silent."""
+    return any(
+        entry.document["enabled"] and entry.document.get("silent")
+        for _, entry in partition.directory.items("lab-controller")
+    )
+
+
+def _watchdogs(partition: Partition, clock: Clock, findings: Findings) -> Iterator[Decision]:
+    for recipe_id in sorted(partition.sets.on_clock):
+        recipe = partition.sets.recipes[recipe_id]
+        # A guest that has ended with its host, in a decision before, has no deadline any more.
+        deadline = recipe.recorded_deadline
+        if deadline is None or deadline > clock.now or recipe.finished:
+            continue
+        findings.watchdogs_expired += 1
+        draft = _draft(partition, f"watchdog/{recipe_id}")
+        members = partition.members(recipe.recipe_set_id)
+        draft.happen(_after_watchdog(partition, members, recipe))
+        yield draft.decision()
+
+
+def _after_watchdog(partition: Partition, members: Members, recipe: Recipe) -> Decided:
+    """Return the events of a recipe whose deadline has expired.
+
+    Only an installing recipe counts as a failure of its system: before, the lab controller has not begun with
+    it.
+    """
+    if recipe.state == "reserved":
+        return end_kept(members, recipe)
+    if recipe.state == "installing":
+        broken_after = partition.directory.broken_after(recipe.lab_controller)
+        return provisioning_failed(members, recipe, Failure(WATCHDOG_EXPIRED), broken_after)
+    return give_up(members, recipe, WATCHDOG_EXPIRED)
+
+
+def _reservations(partition: Partition, clock: Clock, findings: Findings) -> Iterator[Decision]:
+    for fqdn in sorted(partition.reserved):
+        reservation = partition.systems[fqdn].reservation
+        if reservation is None or reservation.until is None or reservation.until > clock.now:
+            continue
+        findings.reservations_ended += 1
+        draft = _draft(partition, f"reservation/{fqdn}")
+        draft.happen(end_reservation(partition.systems[fqdn], RESERVATION_OVER))
+        yield draft.decision()
+
+
+def _loans(partition: Partition, clock: Clock, findings: Findings) -> Iterator[Decision]:
+    """What the borrower runs there goes on."""
+    for system in _lent(partition):
+        assert system.loan is not None
+        if system.loan.until is None or system.loan.until > clock.now:
+            continue
+        findings.loans_ended += 1
+        draft = _draft(partition, f"loan/{system.fqdn}")
+        draft.happen(end_loan(partition.systems[system.fqdn], LOAN_OVER))
+        yield draft.decision()
+
+
+def _lent(partition: Partition) -> list[System]:
+    found = (system for system in partition.systems.values() if system.loan is not None)
+    return sorted(found, key=lambda system: system.fqdn)
+
+
+def _distro_trees(partition: Partition, clock: Clock, findings: Findings) -> Iterator[Decision]:
+    """Give up each set that waits for a tree which has been away from every lab for long."""
+    for recipe_set_id in _without_tree(partition, clock.now):
+        members = partition.members(recipe_set_id)
+        if any(recipe.state not in UNPLACED for recipe in members.recipes):
+            continue
+        findings.distro_trees_left += 1
+        gone = [r for r in members.recipes if _is_gone(partition, r.distro_tree_id, clock.now)]
+        draft = _draft(partition, f"distro-tree/{gone[0].distro_tree_id}")
+        own = {r.recipe_id: f"{DISTRO_LEFT}: {called(partition, r.distro_tree_id)}" for r in gone}
+        reasons = {r.recipe_id: own.get(r.recipe_id, SIBLING_IMPOSSIBLE) for r in members.recipes}
+        draft.happen(abort_set(members, reasons))
+        yield draft.decision()
+
+
+def _without_tree(partition: Partition, now: datetime) -> list[int]:
+    """The sets that stand in a line with a filter that names such a tree; mostly there is no such filter.
+
+    A new set stands in none: its own answer says why nobody can serve it.
+    """
+    found: dict[int, None] = {}
+    for entry in partition.filters.in_use():
+        if any(_is_gone(partition, tree_id, now) for tree_id in entry.key.tree_ids):
+            ranks = partition.filters.standing(entry)
+            found.update((partition.sets.recipes[rank[-1]].recipe_set_id, None) for rank in ranks)
+    return sorted(found)
+
+
+def _is_gone(partition: Partition, tree_id: int | None, now: datetime) -> bool:
+    if tree_id is None or partition.labs.labs_with(tree_id):
+        return False
+    return not partition.trees_away.is_away(tree_id, now)
+
+
+def _lab_controllers(partition: Partition, clock: Clock, findings: Findings) -> Iterator[Decision]:
+    """One that has stopped reporting is shown so, and when it is heard again."""
+    limit = clock.now - timedelta(seconds=SILENT_AFTER_SECONDS)
+    for name, entry in partition.directory.items("lab-controller"):
+        heard = clock.last_heard.get(name)
+        silent = heard is not None and heard < limit
+        if heard is None or silent == bool(entry.document.get("silent")) or (silent and not clock.may_end):
+            continue
+        findings.labs_changed += 1
+        event: Event = LabControllerSilent() if silent else LabControllerHeard()
+        subject = f"lab-controller/{name}"
+        trigger = Trigger(partition.position, TIMER, f"contact/{name}")
+        yield Decision(trigger, ((subject, event),), ((subject, entry.version),))
+
+
+def _out_of_step(partition: Partition, _: Clock, findings: Findings) -> Iterator[Decision]:
+    """Counted only: whether recipe or system is right, a person has to say."""
+    findings.out_of_step += out_of_step(partition)
+    return iter(())
+
+
+def _idle_but_wanted(partition: Partition, _: Clock, findings: Findings) -> Iterator[Decision]:
+    """A trigger that waits may be the one that gives the system away: only without any it is a fault."""
+    if partition.triggers:
+        return
+    trigger = Trigger(partition.position, TIMER, "consistency")
+    for decision in ask_all(partition, trigger):
+        findings.idle_but_wanted += 1
+        yield decision
+
+
+Check = Callable[[Partition, Clock, Findings], Iterator[Decision]]
+
+CHECKS: tuple[Check, ...] = (
+    # First, while nothing is supposed: the others may ease something, which is asked when it is in the log.
+    _idle_but_wanted,
+    _watchdogs,
+    _reservations,
+    # After them: one that a person has returned just now is not returned again.
+    _loans,
+    _distro_trees,
+    _lab_controllers,
+    _out_of_step,
+)
+
+ENDING: frozenset[Check] = frozenset((_watchdogs, _reservations, _loans, _distro_trees))
+
+
+def _draft(partition: Partition, name: str) -> Draft:
+    return Draft(partition, Trigger(partition.position, TIMER, name))

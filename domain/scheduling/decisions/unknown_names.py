@@ -1,0 +1,32 @@
+"""Names in a requirement that the lab does not have, in the words of a reason."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import islice
+from typing import Final
+
+from domain.job.names import KINDS
+from domain.names import unknown_name
+from domain.requirements.language import Language
+from domain.scheduling.world.partition import Partition
+
+# A reason is read in a table.
+MAX_NAMES: Final = 4
+
+
+def unknown_names(partition: Partition, language: Language, requirement: str, owner: str) -> str:
+    """Return `there is no pool "smal"; there is no key "HVN"`, empty if the owner may know all names."""
+    found = dict.fromkeys(_unknown(partition, language, requirement, owner))
+    return "; ".join(islice(found, MAX_NAMES))
+
+
+def _unknown(partition: Partition, language: Language, requirement: str, owner: str) -> Iterator[str]:
+    mentions = [each for each in language.mentions(requirement) if not each.excludes]
+    if not mentions:
+        return
+    known = partition.directory.known_names()
+    for mention in mentions:
+        kind, name = mention.kind, mention.name
+        if not known.knows(kind, name) or not partition.visible.knows(owner, kind, name):
+            yield unknown_name(KINDS[mention.kind], mention.name)

@@ -1,0 +1,54 @@
+"""Which labs have which distro trees, in the words of a reason."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final
+
+from domain.recipe.state import Recipe
+from domain.scheduling.supply.labs import Labs
+from domain.scheduling.world.partition import Partition
+
+# A reason is read in a table: of many labs, recipes or trees the first say enough.
+MOST_NAMED: Final = 4
+
+
+def called(partition: Partition, tree_id: int | None) -> str:
+    """Return `60 (Fedora-44)`, or the number alone for a tree that was removed long ago."""
+    entry = partition.directory.get("distro-tree", str(tree_id))
+    document = partition.trees_away.last(tree_id) if entry is None else entry.document
+    return str(tree_id) if document is None else f"{tree_id} ({document['name']})"
+
+
+def where(partition: Partition, labs: Labs, tree_ids: Iterable[int | None]) -> str:
+    """`60 (Fedora-44) is in lab.south; 3 (Fedora-44) is in lab.east, lab.west`."""
+    return _listed([_where(partition, labs, tree_id) for tree_id in dict.fromkeys(tree_ids)], "; ")
+
+
+def where_of_each(partition: Partition, labs: Labs, recipes: Iterable[Recipe]) -> str:
+    """`recipes 1, 2: 60 (Fedora-44) is in lab.south; recipe 3: ...`, of all that install a tree."""
+    trees = {recipe.recipe_id: recipe.distro_tree_id for recipe in recipes if recipe.distro is None}
+    return _of_each({recipe_id: _where(partition, labs, tree_id) for recipe_id, tree_id in trees.items()})
+
+
+def which_fits_where(labs: Mapping[int, Sequence[str]]) -> str:
+    """`recipe 1: lab.east; recipes 2, 3: lab.south, lab.west`, of recipes by their ids."""
+    return _of_each({recipe_id: _listed(names) for recipe_id, names in labs.items()})
+
+
+def _of_each(told: Mapping[int, str]) -> str:
+    """Those of whom the same is told are told together."""
+    alike: dict[str, list[str]] = {}
+    for recipe_id, text in told.items():
+        alike.setdefault(text, []).append(str(recipe_id))
+    each = (f"recipe{'s' if len(ids) > 1 else ''} {_listed(ids)}: {text}" for text, ids in alike.items())
+    return _listed(list(each), "; ")
+
+
+def _where(partition: Partition, labs: Labs, tree_id: int | None) -> str:
+    return f"{called(partition, tree_id)} is in {_listed(sorted(labs.labs_with(tree_id))) or 'no lab'}"
+
+
+def _listed(words: Sequence[str], between: str = ", ") -> str:
+    more = len(words) - MOST_NAMED
+    return between.join(words[:MOST_NAMED]) + (f" and {more} more" if more > 0 else "")

@@ -1,0 +1,1 @@
+"""Waiting recipes: indexes by filter, submitter and rank."""

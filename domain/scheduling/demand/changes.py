@@ -1,0 +1,55 @@
+"""Which systems have changed since filters were held against them, and which filters that concerns."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from domain.requirements import from_text, properties
+from domain.scheduling.bitsets.bitmaps import numbers_in, union
+from domain.scheduling.demand.entry import Entry
+
+
+class Changes:
+    """Mutable. Many systems at a time cost little more than one: they wait until somebody asks.
+
+    Filters go by their numbers. Which properties they name is looked up when a property has changed.
+    """
+
+    def __init__(self) -> None:
+        self.systems = 0
+        self._concerns_all = False
+        self._properties: dict[str, None] = {}
+        self._naming: dict[str, int] = {}
+        self._looked_up = 0
+
+    def note(self, number: int, changed: frozenset[str] | None) -> None:
+        """Of a system these properties are others now; None: all filters have to be asked."""
+        if changed is None:
+            self._concerns_all = True
+        elif not changed:
+            return
+        else:
+            self._properties.update(dict.fromkeys(sorted(changed)))
+        self.systems |= 1 << number
+
+    def gone(self, filters: int) -> None:
+        """Their numbers may be those of others, from now on."""
+        self._looked_up &= ~filters
+        for name in self._naming:
+            self._naming[name] &= ~filters
+
+    def take(self, evaluated: int, entries: Mapping[int, Entry]) -> tuple[int, int]:
+        """The systems that have changed, and which filters of those that were evaluated that concerns."""
+        systems, concerned = self.systems, evaluated
+        if not self._concerns_all:
+            self._look_up(evaluated & ~self._looked_up, entries)
+            concerned &= union(self._naming.get(name, 0) for name in self._properties)
+        self.systems, self._concerns_all = 0, False
+        self._properties.clear()
+        return systems, concerned
+
+    def _look_up(self, filters: int, entries: Mapping[int, Entry]) -> None:
+        for number in numbers_in(filters):
+            for name in sorted(properties(from_text(entries[number].key.host_requires))):
+                self._naming[name] = self._naming.get(name, 0) | 1 << number
+        self._looked_up |= filters

@@ -1,0 +1,317 @@
+"""Recipes with the same filter share one entry; an index leads from entry to systems and back.
+
+An entry knows its viable systems as a bitmap, as far as the filter goes: who may submit there is known for
+each who (`access.py`). A system knows its entries as a bitmap over entry numbers (its signature), and a line
+the first recipes of each filter and who. So a new recipe looks at one entry, and a pending system at a few of
+those that want it: neither at the queue, nor at the lab. `Effort` counts what was looked at, and a test holds
+the counts against the lab's size.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import NamedTuple
+
+from domain.access.submitting import Submitting, Who
+from domain.scheduling.bitsets.bitmaps import numbers_in, union
+from domain.scheduling.bitsets.effort import Effort
+from domain.scheduling.bitsets.planes import Planes
+from domain.scheduling.demand.asking import Place, in_order
+from domain.scheduling.demand.changes import Changes
+from domain.scheduling.demand.entry import Entry
+from domain.scheduling.demand.heads import Rank
+from domain.scheduling.demand.lines import Line
+from domain.scheduling.demand.ranked import Ranked
+from domain.scheduling.demand.signatures import Signatures
+from domain.scheduling.demand.takers import Takers
+from domain.scheduling.demand.tally import Tally
+from domain.scheduling.demand.whos import Whos
+from domain.scheduling.supply.filter_key import Asks, FilterKey
+from domain.scheduling.supply.labs import Labs
+from domain.scheduling.supply.rules import fitting
+
+QUEUED = ""
+"""The line of the queued recipes; the assigned ones stand in the line of their lab."""
+EVERY = -1
+
+
+class Evaluated(NamedTuple):
+    """What was found of a filter; its number is its place in the signatures of systems."""
+
+    key: FilterKey
+    number: int
+    viable: int
+
+
+class Standing(NamedTuple):
+    """The recipes of one filter in a line, by who."""
+
+    entry: Entry
+    recipes: Mapping[int, Ranked[Rank]]
+
+
+class Filters:
+    """Mutable index over the entries of one partition."""
+
+    # Entries without recipes are kept for the next recipe of the same filter, up to this many.
+    SPARE = 4_096
+
+    def __init__(self, labs: Labs, effort: Effort) -> None:
+        self._labs = labs
+        self._effort = effort
+        self._entries: dict[FilterKey, Entry] = {}
+        self._most = self.SPARE
+        self._by_number: dict[int, Entry] = {}
+        self._free_numbers: list[int] = []
+        # Bitmaps of entries: evaluated, with unplaced recipes, naming a system by force.
+        self._known = 0
+        self._populated = 0
+        self._forcing = 0
+        self._whos = Whos(labs.access)
+        self._lines: dict[str, Line] = {}
+        self._signatures = Signatures()
+        self._changes = Changes()
+        self._takers = Takers(labs.access, self._whos, self._by_number)
+
+    # Recipes in and out
+
+    def add(self, asks: Asks, count: int = 1) -> None:
+        """So many more unplaced recipes, which stand in no line yet."""
+        entry, who = self._entry(asks.key), self._whos.number(asks.who)
+        entry.unplaced[who] = entry.unplaced.get(who, 0) + count
+        self._whos.count(who, count)
+        self._populated |= 1 << entry.number
+        self._takers.changed(entry, who)
+
+    def remove(self, asks: Asks) -> None:
+        entry, who = self._entry(asks.key), self._whos.number(asks.who)
+        entry.unplaced[who] -= 1
+        self._whos.count(who, -1)
+        if not entry.unplaced[who]:
+            del entry.unplaced[who]
+            if not entry.unplaced:
+                self._populated &= ~(1 << entry.number)
+        self._takers.changed(entry, who)
+
+    def enqueue(self, asks: Asks, line: str, *ranks: Rank) -> None:
+        """Of recipes that were added."""
+        if line not in self._lines:
+            self._lines[line] = Line()
+        self._lines[line].add(self._entry(asks.key).number, self._whos.number(asks.who), *ranks)
+
+    def dequeue(self, asks: Asks, line: str, rank: Rank) -> None:
+        """Of a recipe that will be removed."""
+        self._lines[line].discard(self._entry(asks.key).number, self._whos.number(asks.who), rank)
+
+    def _entry(self, key: FilterKey) -> Entry:
+        entry = self._entries.get(key)
+        if entry is None:
+            self._drop_spare()
+            number = self._free_numbers.pop() if self._free_numbers else len(self._by_number)
+            entry = self._begin(key, number)
+        return entry
+
+    def _begin(self, key: FilterKey, number: int) -> Entry:
+        entry = self._entries[key] = self._by_number[number] = Entry(key, number)
+        if key.forced is not None:
+            self._forcing |= 1 << number
+        return entry
+
+    def _drop_spare(self) -> None:
+        if len(self._entries) < self._most:
+            return
+        spare = [entry for entry in self._entries.values() if not entry.unplaced]
+        for entry in spare:
+            self._forget(entry)
+            del self._entries[entry.key], self._by_number[entry.number]
+            self._free_numbers.append(entry.number)
+        gone = union(1 << entry.number for entry in spare)
+        self._forcing &= ~gone
+        self._changes.gone(gone)
+        self._most = max(self.SPARE, 2 * len(self._entries))
+
+    # What was found of them: to be kept, and to begin from
+
+    def evaluated(self) -> list[Evaluated]:
+        self._catch_up()
+        return [
+            Evaluated(entry.key, entry.number, entry.viable)
+            for entry in map(self._by_number.__getitem__, numbers_in(self._known))
+            if entry.viable is not None
+        ]
+
+    def signatures(self) -> list[int]:
+        """By system number, which of those filters it is viable for, as a bitmap of their numbers."""
+        self._catch_up()
+        return [self._signatures.of(number) for number in range(len(self._labs.names))]
+
+    def restore(self, evaluated: Iterable[Evaluated], signatures: Iterable[int]) -> None:
+        """Begin with what others have found; there are no recipes yet."""
+        for found in evaluated:
+            self._begin(found.key, found.number).viable = found.viable
+            self._known |= 1 << found.number
+        self._signatures.restore(signatures)
+        self._free_numbers = [each for each in range(self._known.bit_length()) if each not in self._by_number]
+        self._most = max(self.SPARE, 2 * len(self._entries))
+
+    # Systems and distro trees in and out
+
+    def system_changed(self, number: int, changed: frozenset[str] | None) -> None:
+        """What `Labs.put` has found: only entries that name such a property are evaluated for it again."""
+        # While no entry has been evaluated, nobody needs it.
+        if self._known:
+            self._changes.note(number, changed)
+
+    def tree_changed(self, tree_id: int) -> None:
+        """Entries that name the tree are evaluated anew when they are next asked for."""
+        for number in numbers_in(self._known):
+            if tree_id in self._by_number[number].key.tree_ids:
+                self._forget(self._by_number[number])
+
+    # Questions
+
+    def viable(self, key: FilterKey) -> int:
+        """Bitmap of the systems that could run recipes with this filter, busy or not, whoever asks."""
+        self._catch_up()
+        entry = self._entry(key)
+        if entry.viable is None:
+            self._look(entry)
+        assert entry.viable is not None, "it has been evaluated"
+        return entry.viable
+
+    def fewest_takers(self, among: int) -> int:
+        """Those systems that the fewest unplaced recipes could use."""
+        self._evaluate_all(self._populated)
+        return self.takers_counted().least(among)
+
+    def takers_counted(self) -> Planes:
+        """By system, how many unplaced recipes of evaluated filters could use it."""
+        self._catch_up()
+        return self._takers.counted()
+
+    def in_use(self) -> Iterator[Entry]:
+        """The filters of unplaced recipes, whether evaluated or not."""
+        return (self._by_number[number] for number in numbers_in(self._populated))
+
+    def standing(self, entry: Entry) -> Iterator[Rank]:
+        """The recipes of a filter that stand in any line."""
+        lines = (line.recipes.get(entry.number, ()) for line in self._lines.values())
+        return (rank for ranked in lines for rank in ranked)
+
+    def signatures_of(self, systems: int, *, forced_only: bool) -> Iterator[tuple[int, int]]:
+        """By system the filters of unplaced recipes that it is viable for, as a bitmap of their numbers."""
+        self._evaluate_all(self._populated)
+        asked = self._forcing if forced_only else self._populated
+        for number in numbers_in(systems):
+            yield number, self._signatures.of(number) & asked
+
+    def fitting(self, systems: int, by_force: int) -> list[tuple[int, int]]:
+        """Return the filters of unplaced recipes, as bitmaps of one, with those of the systems that they fit.
+
+        Filters that name a system by force are held against the systems `by_force` instead.
+        """
+        self._evaluate_all(self._populated)
+        found = []
+        for entry in self.in_use():
+            self._effort.rows += 1
+            fitting = (entry.viable or 0) & (systems if entry.key.forced is None else by_force)
+            if fitting:
+                found.append((1 << entry.number, fitting))
+        return found
+
+    def tally(self, line: str) -> Tally | None:
+        """The recipes of a line, counted; None where nobody stands there."""
+        there = self._lines.get(line)
+        return there.tally() if there is not None and there.filters else None
+
+    def maxima(self, decides: Submitting) -> tuple[int, ...]:
+        """The maximum effective priorities on systems of a class, by the numbers of the whos."""
+        return self._whos.order(decides).maxima
+
+    def wanting(self, line: str) -> Iterator[Standing]:
+        """The filters of a line, evaluated."""
+        there = self._lines.get(line)
+        if there is None:
+            return
+        self._evaluate_all(there.filters)
+        for number in there.recipes:
+            self._effort.rows += 1
+            yield Standing(self._by_number[number], there.by_who(number))
+
+    def who(self, number: int) -> Who:
+        """Whose recipes `wanting` tells by this number."""
+        return self._whos[number]
+
+    def takers(self, fqdn: str, line: str, *, forced_only: bool) -> Iterator[Place]:
+        """Yield the recipes of a line that may have the system, as it ranks them, while nothing changes.
+
+        With `forced_only`, those that name the system by force.
+        """
+        there = self._lines.get(line)
+        if there is None or not there.filters:
+            return iter(())
+        self._evaluate_all(there.filters)
+        number = self._labs.number(fqdn)
+        among = self._signatures.of(number) & (self._forcing if forced_only else EVERY)
+        return self.in_order(line, among, self._labs.access.of(number))
+
+    def any_in(self, line: str, filters: int) -> bool:
+        """Return whether a recipe of a line has one of these filters."""
+        there = self._lines.get(line)
+        return there is not None and filters & there.filters != 0
+
+    def in_order(self, line: str, filters: int, decides: Submitting) -> Iterator[Place]:
+        """Yield the recipes of a line with these filters, as systems of a class rank them."""
+        there = self._lines.get(line)
+        among = 0 if there is None else filters & there.filters
+        if there is None or not among:
+            return iter(())
+        return in_order(there, among, self._whos.order(decides), self._effort)
+
+    def number(self, key: FilterKey) -> int:
+        """Return the number of the filter."""
+        return self._entry(key).number
+
+    # Bringing up to date what is asked for
+
+    def _evaluate_all(self, numbers: int) -> None:
+        self._catch_up()
+        fresh = numbers & ~self._known
+        if fresh:
+            for number in numbers_in(fresh):
+                self._look(self._by_number[number])
+
+    def _look(self, entry: Entry) -> None:
+        self._effort.evaluations += 1
+        entry.viable = fitting(self._labs, entry.key)
+        self._known |= 1 << entry.number
+        self._signatures.add(entry.number, entry.viable)
+        self._takers.evaluated(entry)
+
+    def _forget(self, entry: Entry) -> None:
+        """What was found of it is not so any more."""
+        if entry.viable is None:
+            return
+        self._takers.forget(entry)
+        self._known &= ~(1 << entry.number)
+        self._signatures.remove(entry.number)
+        entry.viable = None
+
+    def _catch_up(self) -> None:
+        """Hold the systems that have changed against the entries that this concerns, all of them at once."""
+        if not self._changes.systems:
+            return
+        systems, concerned = self._changes.take(self._known, self._by_number)
+        if not concerned:
+            return
+        part, found = self._labs.part(systems), dict[int, int]()
+        for number in numbers_in(concerned):
+            self._effort.evaluations += 1
+            entry = self._by_number[number]
+            found[number] = fitting(part.labs, entry.key)
+            assert entry.viable is not None, "an evaluated entry knows its systems"
+            viable = entry.viable & ~systems | found[number] << part.before
+            if viable != entry.viable:
+                self._takers.forget(entry)
+                entry.viable = viable
+        self._signatures.replace(systems, concerned, found, part.before)

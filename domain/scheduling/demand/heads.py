@@ -1,0 +1,77 @@
+"""The filters that recipes of one line have, in the order of their first recipes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from domain.priority import Priority
+from domain.scheduling.bitsets.bitmaps import numbers_in
+from domain.scheduling.bitsets.planes import Planes
+
+Rank = tuple[int, ...]
+"""Negative priority, submission, and what decides between recipes of one set."""
+
+HIGHEST: Final = int(max(Priority))
+EVERY_NOMINAL: Final = tuple(map(int, reversed(Priority)))
+
+Head = tuple[Rank, int]
+"""The first recipe of a filter, and the number of the filter."""
+
+
+class Heads:
+    """Mutable; filters go by the numbers of their entries.
+
+    Whoever asks has some of them in mind, of which mostly the first will do: it is found by the digits of all
+    ranks at once, however many stand before it.
+    """
+
+    def __init__(self) -> None:
+        # Bitmaps of filters by the nominal priority of their first recipes.
+        self.nominal = [0] * (HIGHEST + 1)
+        self._first: dict[int, Rank] = {}
+        self._submission = Planes()
+        # What stands there of filters that have no recipe any more.
+        self._left: dict[int, int] = {}
+
+    def __bool__(self) -> bool:
+        return bool(self._first)
+
+    def put(self, number: int, first: Rank | None) -> None:
+        """Its first recipe is this one now; None: it has none any more."""
+        before = self._first.get(number)
+        if first == before:
+            return
+        if before is not None:
+            self.nominal[-before[0]] ^= 1 << number
+        if first is None:
+            assert before is not None, "it had one"
+            del self._first[number]
+            self._left[number] = before[1]
+            return
+        self._first[number] = first
+        self.nominal[-first[0]] ^= 1 << number
+        was = self._left.pop(number, 0) if before is None else before[1]
+        self._submission.change(number, was, first[1])
+
+    def first(self, number: int) -> Rank | None:
+        return self._first.get(number)
+
+    def in_order(self, among: int) -> Iterator[Head]:
+        """The heads of those filters that are in a bitmap."""
+        for nominal in EVERY_NOMINAL:
+            left = among & self.nominal[nominal]
+            if left:
+                yield from self.of_one_priority(left)
+
+    def of_one_priority(self, left: int) -> Iterator[Head]:
+        """The same of filters whose first recipes are of one nominal priority."""
+        while left:
+            together = self._submission.least(left)
+            left ^= together
+            if together & together - 1:
+                # Recipes of one set that have several filters.
+                yield from sorted((self._first[number], number) for number in numbers_in(together))
+            else:
+                number = together.bit_length() - 1
+                yield self._first[number], number

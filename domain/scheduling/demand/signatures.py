@@ -1,0 +1,57 @@
+"""By system, which of the evaluated filters it is viable for: its signature, a bitmap of their numbers."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+
+from domain.scheduling.bitsets.bitmaps import WORD, numbers_in, transposed, union
+
+
+class Signatures:
+    """Mutable. Many filters at a time cost little more than one: they wait until somebody asks."""
+
+    def __init__(self) -> None:
+        self._of = defaultdict[int, int](int)
+        self._waiting: dict[int, int] = {}
+        # Filters of which nothing is known any more; what is written of them still stands there.
+        self._gone = 0
+
+    def add(self, number: int, systems: int) -> None:
+        """The filter of this number is viable for these systems alone."""
+        self._waiting[number] = systems
+        if len(self._waiting) >= WORD:
+            # Nobody is to wait for thousands at once.
+            self._write()
+
+    def remove(self, number: int) -> None:
+        """It is not known any more which systems the filter is viable for."""
+        self._waiting.pop(number, None)
+        self._gone |= 1 << number
+
+    def replace(self, systems: int, filters: int, viable: Mapping[int, int], before: int) -> None:
+        """Of these filters, those systems are viable for these alone: by filter, numbers less `before`."""
+        self._write()
+        found = transposed(viable)
+        for system in numbers_in(systems):
+            self._of[system] = self._of[system] & ~filters | found.get(system - before, 0)
+
+    def restore(self, signatures: Iterable[int]) -> None:
+        """Those of all systems, by number; nothing was added yet."""
+        self._of.update(enumerate(signatures))
+
+    def of(self, system: int) -> int:
+        self._write()
+        signature = self._of[system]
+        return signature & ~self._gone if self._gone else signature
+
+    def _write(self) -> None:
+        if not self._waiting:
+            return
+        rows, self._waiting = self._waiting, {}
+        if self._gone & union(1 << number for number in rows):
+            for system, signature in self._of.items():
+                self._of[system] = signature & ~self._gone
+            self._gone = 0
+        for system, signature in transposed(rows).items():
+            self._of[system] |= signature

@@ -1,0 +1,1 @@
+"""Deadlock avoidance: sets that hold systems, and the plans to complete them."""

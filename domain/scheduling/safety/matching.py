@@ -1,0 +1,89 @@
+"""Whether each of several recipes can have a system of its own at the same time."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from domain.scheduling.bitsets.bitmaps import lowest, numbers_in
+
+
+def match(wants: Sequence[int]) -> list[int] | None:
+    """Return a different system number for each bitmap of candidates, or None where there is no such choice.
+
+    The recipes with the fewest candidates choose first; a recipe without a free candidate makes others move
+    along the shortest augmenting path.
+    """
+    matching = Matching(wants)
+    return matching.numbers if matching.complete() else None
+
+
+class Matching:
+    """Systems of several recipes, a different one for each. Mutable.
+
+    `numbers` are the systems by the index of their recipe.
+    """
+
+    def __init__(self, wants: Sequence[int]) -> None:
+        self.numbers = [-1] * len(wants)
+        self._wants = list(wants)
+        self._owner: dict[int, int] = {}
+        self._taken = 0
+
+    def complete(self) -> bool:
+        """Give each recipe a system; return False where that is impossible."""
+        if not all(self._wants):
+            return False
+        order = sorted(range(len(self._wants)), key=lambda index: self._wants[index].bit_count())
+        return all(self._add(index) for index in order)
+
+    def can_have(self, index: int, number: int) -> bool:
+        """Return whether a recipe can have one of its candidates while each other recipe has one, too.
+
+        The matching is complete before and after; a recipe that has the system moves.
+        """
+        before, bit = self.numbers[index], 1 << number
+        if number == before:
+            return True
+        self._taken &= ~(1 << before)
+        if self._taken & bit and not self._add(self._owner[number], seen=bit):
+            self._taken |= 1 << before
+            return False
+        self._taken |= bit
+        self.numbers[index], self._owner[number] = number, index
+        return True
+
+    def fix(self, index: int, number: int) -> None:
+        """Give a recipe the system that it can have, for good."""
+        is_possible = self.can_have(index, number)
+        assert is_possible, "a recipe is given what it can have"
+        self._wants[index] = 1 << number
+
+    def _add(self, index: int, seen: int = 0) -> bool:
+        """Give the recipe a system that is not `seen`; False where that is impossible beside the others.
+
+        The search is breadth first, so it looks at each recipe once: several recipes with the same candidates
+        cost hardly more than one.
+        """
+        asked_by, queue = dict[int, int](), [index]
+        for asking in queue:
+            fresh = self._wants[asking] & ~seen
+            free = fresh & ~self._taken
+            if free:
+                self._move(index, asking, lowest(free), asked_by)
+                return True
+            seen |= fresh
+            for number in numbers_in(fresh) if fresh else ():
+                asked_by[number] = asking
+                queue.append(self._owner[number])
+        return False
+
+    def _move(self, index: int, asking: int, number: int, asked_by: dict[int, int]) -> None:
+        """Each recipe on the path takes the next system and leaves its own to the recipe that asks for it."""
+        self._taken |= 1 << number
+        while True:
+            before = self.numbers[asking]
+            self.numbers[asking] = number
+            self._owner[number] = asking
+            if asking == index:
+                return
+            number, asking = before, asked_by[before]

@@ -1,0 +1,1 @@
+"""Systems: which fit, which are free, and who may submit to them."""

@@ -1,0 +1,152 @@
+"""Who may submit to which systems, and at which priority at most: of all systems at once (design 5.1, 5.2).
+
+Systems with equal `Submitting` are one class; of those there are few. What is asked for one `Who` is kept
+until some system is of another class.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+from domain.access.submitting import Submitting, Who
+from domain.scheduling.bitsets.bitmaps import union
+
+NOT_ALLOWED: Final = 0
+"""In the place of a priority."""
+
+
+class Access:
+    """Mutable: `put` what decides it on each system, then ask. `version` grows with every change."""
+
+    def __init__(self) -> None:
+        self.version = 0
+        self._systems: dict[Submitting, int] = {}
+        self._of: dict[int, Submitting] = {}
+        self._maxima: dict[Submitting, dict[Who, int]] = {}
+        # In how many classes a user or group is named, and which of them have come or gone.
+        self._named: Counter[tuple[str, str]] = Counter()
+        self._news: dict[tuple[str, str], None] = {}
+        self._entitled: dict[Who, int] = {}
+        self._not_lent: dict[Who, int] = {}
+        self._may: dict[Who, int] = {}
+        self._caps: dict[Who, frozenset[int]] = {}
+
+    def put(self, number: int, decides: Submitting) -> bool:
+        """From now on this decides it on the system; whether that is new."""
+        before, bit = self._of.get(number), 1 << number
+        if before == decides:
+            return False
+        self._of[number] = decides
+        if decides not in self._systems:
+            self._begin(decides)
+        self._systems[decides] |= bit
+        if before is not None:
+            self._systems[before] &= ~bit
+            if not self._systems[before]:
+                self._end(before)
+        self.version += 1
+        for kept in (self._entitled, self._not_lent, self._may):
+            kept.clear()
+        self._caps.clear()
+        return True
+
+    def _begin(self, decides: Submitting) -> None:
+        self._systems[decides] = 0
+        self._maxima[decides] = {}
+        for name in _names(decides):
+            self._named[name] += 1
+            if self._named[name] == 1:
+                self._news[name] = None
+
+    def _end(self, decides: Submitting) -> None:
+        del self._systems[decides], self._maxima[decides]
+        for name in _names(decides):
+            self._named[name] -= 1
+            if not self._named[name]:
+                del self._named[name]
+                self._news[name] = None
+                self._forget(name)
+
+    def _forget(self, name: tuple[str, str]) -> None:
+        """Drop the maxima of users whose names no access class has any more."""
+        kind, value = name
+        for known in self._maxima.values():
+            for who in [each for each in known if getattr(each, kind) == value]:
+                del known[who]
+
+    # Who is who
+
+    def who(self, user: str, group: str | None) -> Who:
+        """Of a user and a group what makes a difference somewhere."""
+        is_named, has_name = ("user", user) in self._named, ("group", group) in self._named
+        return Who(user if is_named else None, group if has_name else None)
+
+    def names_group(self, group: str) -> bool:
+        return ("group", group) in self._named
+
+    def news(self) -> dict[tuple[str, str], None]:
+        """The users and groups that are named now, or are named no more, since this was asked last."""
+        news, self._news = self._news, {}
+        return news
+
+    # Questions
+
+    def of(self, number: int) -> Submitting:
+        """What decides it on a system."""
+        return self._of[number]
+
+    def each(self) -> Iterable[tuple[Submitting, int]]:
+        """Every class of systems, with their bitmap."""
+        return self._systems.items()
+
+    def maximum(self, decides: Submitting, who: Who) -> int:
+        """The maximum effective priority, as if nobody had borrowed the system; `NOT_ALLOWED`."""
+        known = self._maxima[decides]
+        if who not in known:
+            known[who] = decides.maximum(who) or NOT_ALLOWED
+        return known[who]
+
+    def cap(self, decides: Submitting, who: Who) -> int:
+        """The same as things are: nobody but its borrower may have a system that is on loan."""
+        return NOT_ALLOWED if decides.is_lent_away(who) else self.maximum(decides, who)
+
+    def caps(self, who: Who) -> frozenset[int]:
+        """Return the different caps over all classes."""
+        if who not in self._caps:
+            self._caps[who] = frozenset(self.cap(decides, who) for decides in self._systems)
+        return self._caps[who]
+
+    def entitled(self, who: Who) -> int:
+        """Bitmap of the systems to which they may submit, on loan or not."""
+        if who not in self._entitled:
+            classes = self._systems.items()
+            found = (systems for decides, systems in classes if self.maximum(decides, who))
+            self._entitled[who] = union(found)
+        return self._entitled[who]
+
+    def not_lent_away(self, who: Who) -> int:
+        """Bitmap of the systems that nobody else has borrowed."""
+        if who not in self._not_lent:
+            classes = self._systems.items()
+            self._not_lent[who] = union(
+                systems for decides, systems in classes if not decides.is_lent_away(who)
+            )
+        return self._not_lent[who]
+
+    def may(self, who: Who) -> int:
+        """Bitmap of the systems that recipes of theirs may have."""
+        known = self._may.get(who)
+        if known is None:
+            known = self._may[who] = self.entitled(who) & self.not_lent_away(who)
+        return known
+
+
+def _names(decides: Submitting) -> Iterator[tuple[str, str]]:
+    """Whom it tells apart from others."""
+    users = {entry.user: None for entry in decides.entries}
+    users |= {decides.owner: None, decides.borrower: None}
+    yield from (("user", user) for user in users if user is not None)
+    groups = {entry.group: None for entry in decides.entries}
+    yield from (("group", group) for group in groups if group is not None)

@@ -1,0 +1,66 @@
+"""Which systems recipes may have now, as bitmaps: from condition, draining, reservations, usage and labs."""
+
+from __future__ import annotations
+
+from domain.scheduling.bitsets.bitmaps import union
+from domain.scheduling.supply.labs import Labs
+from domain.system.state import System
+from domain.system.usage import is_automated, is_open
+
+
+class Availability:
+    """Mutable: `put` each new state of a system, `serve` each lab."""
+
+    def __init__(self, labs: Labs) -> None:
+        self._labs = labs
+        self._idle = 0
+        self._open = 0
+        self._automated = 0
+        # Systems that nobody may have, but for who forces them, until they are repaired.
+        self.broken = 0
+        self._serving: dict[str, None] = {}
+        self._known: dict[str, tuple[bool, bool, bool, str, bool]] = {}
+        self._in_serving_labs: int | None = 0
+
+    def put(self, system: System) -> bool:
+        """Take in a new state of a system; whether it changed who may have it, whenever it comes free."""
+        before = self._known.get(system.fqdn)
+        # Whether the lab serves is asked when it matters: it changes for all of them at once.
+        is_open_now, automated = is_open(system, lab_enabled=True), is_automated(system.condition)
+        place = system.lab_controller, system.condition == "Broken"
+        known = (system.usage == "idle", is_open_now, automated, *place)
+        if known == before:
+            return False
+        self._known[system.fqdn] = known
+        bit = 1 << self._labs.number(system.fqdn)
+        self._idle = _with(self._idle, bit, known[0])
+        if before is not None and before[1:] == known[1:]:
+            return False
+        self._open = _with(self._open, bit, is_open_now)
+        self._automated = _with(self._automated, bit, automated)
+        self.broken = _with(self.broken, bit, known[-1])
+        self._in_serving_labs = None
+        return True
+
+    def serve(self, lab_controller: str, serving: bool) -> None:
+        """Store whether the systems of a lab may get recipes: it is enabled, and not silent."""
+        if serving:
+            self._serving[lab_controller] = None
+        else:
+            self._serving.pop(lab_controller, None)
+        self._in_serving_labs = None
+
+    def usable(self, *, forced: bool) -> int:
+        """Systems that recipes may have, now or when they come free, if they are viable."""
+        if self._in_serving_labs is None:
+            self._in_serving_labs = union(self._labs.lab_controller[name] for name in self._serving)
+        usable = self._open & self._in_serving_labs
+        return usable if forced else usable & self._automated
+
+    def idle(self, *, forced: bool) -> int:
+        """Those of them that nobody has."""
+        return self.usable(forced=forced) & self._idle
+
+
+def _with(bitmap: int, bit: int, member: bool) -> int:
+    return bitmap | bit if member else bitmap & ~bit

@@ -1,0 +1,56 @@
+"""What decides which systems are viable for a recipe; recipes with the same filter share one entry."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from functools import lru_cache
+from typing import NamedTuple
+
+from domain.access.submitting import Who
+from domain.recipe.state import Recipe
+from domain.requirements.host import forced_system
+from domain.scheduling.supply.labs import Distro
+
+_forced = lru_cache(4096)(forced_system)
+
+
+class FilterKey(NamedTuple):
+    """The canonical host requirement, the distro, and the distro trees of the guests.
+
+    `own` is a distro of one's own, in place of a tree. A tree that nothing was found for is None.
+    """
+
+    host_requires: str
+    distro_tree_id: int | None
+    own: Distro | None = None
+    guest_tree_ids: tuple[int | None, ...] = ()
+
+    @property
+    def forced(self) -> str | None:
+        """The one system it names, whatever its condition."""
+        return _forced(self.host_requires)
+
+    @property
+    def tree_ids(self) -> tuple[int | None, ...]:
+        """The trees that must be in the lab."""
+        return self.guest_tree_ids if self.own else (self.distro_tree_id, *self.guest_tree_ids)
+
+
+class Asks(NamedTuple):
+    """What recipes that stand together have in common: which systems are viable, and their order on each."""
+
+    key: FilterKey
+    who: Who
+
+
+def filter_key(host: Recipe, guests: Iterable[Recipe]) -> FilterKey:
+    """The key of a recipe that needs a system, with its guests."""
+    trees = {guest.distro_tree_id: None for guest in guests if guest.distro is None}
+    return FilterKey(host.host_requires, host.distro_tree_id, own_distro(host.distro), tuple(trees))
+
+
+def own_distro(distro: Mapping[str, str] | None) -> Distro | None:
+    """A distro of one's own, as recipes have it."""
+    if distro is None:
+        return None
+    return Distro(None, distro["arch"], distro["osmajor"], distro.get("osminor") or "0")

@@ -1,0 +1,198 @@
+"""The systems of all labs as numbered columns, for questions about many systems at once.
+
+A system keeps its number for as long as the process lives: numbers ascend in the order of registration.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Iterator, Mapping
+from copy import copy
+from typing import Any, Generic, NamedTuple, TypeVar
+
+from domain.requirements import Columns
+from domain.scheduling.bitsets.bitmaps import lowest, numbers_in, union
+from domain.scheduling.bitsets.planes import Planes
+from domain.scheduling.supply.access import Access
+from domain.system.state import System
+
+K = TypeVar("K", bound=Hashable)
+
+
+class Distro(NamedTuple):
+    """What a system must be able to install. `tree_id` is None for a distro of one's own, had by every
+    lab."""
+
+    tree_id: int | None
+    arch: str
+    family: str
+    version: str
+
+
+class Index(Generic[K]):
+    """Bitmaps of systems by some property."""
+
+    def __init__(self) -> None:
+        self._bitmaps: dict[K, int] = {}
+        self._keys: dict[int, tuple[K, ...]] = {}
+
+    def put(self, number: int, *keys: K) -> bool:
+        """From now on the system has these values of the property, and no others; whether that is new."""
+        before, bit = self._keys.get(number), 1 << number
+        if before == keys:
+            return False
+        for key in before or ():
+            self._bitmaps[key] &= ~bit
+        self._keys[number] = keys
+        for key in keys:
+            self._bitmaps[key] = self._bitmaps.get(key, 0) | bit
+        return True
+
+    def __getitem__(self, key: K) -> int:
+        return self._bitmaps.get(key, 0)
+
+    def items(self) -> Iterable[tuple[K, int]]:
+        return self._bitmaps.items()
+
+
+class Part(NamedTuple):
+    """Some of the systems as labs of their own, with the same distro trees: what holds there holds for them.
+
+    Each has a number there that is smaller by `before`.
+    """
+
+    labs: Labs
+    before: int
+
+
+class Labs:
+    """Mutable: put systems and distro trees as the log changes them, then ask for bitmaps."""
+
+    def __init__(self) -> None:
+        self.access = Access()
+        self.columns = Columns()
+        self.registered = 0
+        self.names: list[str] = []
+        self.lab_controller: Index[str] = Index()
+        self.pool: Index[str] = Index()
+        self.owner: Index[str] = Index()
+        self._arch: Index[str] = Index()
+        self._excluded: Index[tuple[str, str, str | None]] = Index()
+        self._described: dict[int, tuple[System, tuple[str, ...]]] = {}
+        self._numbers: dict[str, int] = {}
+        self._trees: dict[int, Mapping[str, Any]] = {}
+        self._places: Planes | None = None
+
+    def number(self, fqdn: str) -> int:
+        return self._numbers[fqdn]
+
+    def put(self, system: System, pools: tuple[str, ...]) -> frozenset[str] | None:
+        """Take in a system of which something is new that filters or preferences look at.
+
+        Which properties are, that requirements may ask for; None where it matters whatever they ask for: it
+        is new, or its lab is, or what it can install.
+        """
+        number = self._numbers.get(system.fqdn)
+        if number is None:
+            number = self._numbers[system.fqdn] = len(self.names)
+            self.names.append(system.fqdn)
+            self._places = None
+        return self._describe(number, system, pools)
+
+    def _describe(self, number: int, system: System, pools: tuple[str, ...]) -> frozenset[str] | None:
+        self._described[number] = system, pools
+        self.owner.put(number, system.owner)
+        self.pool.put(number, *pools)
+        exclusions = system.inventory.get("excluded_families") or ()
+        matters_to_all = (
+            self._register(number, system.condition != "Removed"),
+            self.lab_controller.put(number, system.lab_controller),
+            self._arch.put(number, *(system.inventory.get("arches") or ())),
+            self._excluded.put(number, *((ex["arch"], ex["family"], ex.get("version")) for ex in exclusions)),
+        )
+        changed = self.columns.put(number, described(system, pools))
+        return None if any(matters_to_all) else changed
+
+    def _register(self, number: int, is_there: bool) -> bool:
+        before, bit = self.registered, 1 << number
+        self.registered = before | bit if is_there else before & ~bit
+        return self.registered != before
+
+    def part(self, systems: int) -> Part:
+        """Of the systems of a bitmap, which is not empty."""
+        labs, before = Labs(), lowest(systems)
+        labs._trees = self._trees
+        for number in numbers_in(systems):
+            labs._describe(number - before, *self._described[number])
+        return Part(labs, before)
+
+    def first_by_name(self, among: int) -> int:
+        """The number of the system that comes first by name; `among` is not empty."""
+        if self._places is None:
+            self._places = Planes()
+            for place, number in enumerate(sorted(range(len(self.names)), key=self.names.__getitem__)):
+                self._places.add(1 << number, place)
+        return self._places.least(among).bit_length() - 1
+
+    def each(self) -> Iterator[tuple[str, int]]:
+        """Every lab controller that has systems, with their bitmap."""
+        yield from self.lab_controller.items()
+
+    # Distro trees
+
+    def put_tree(self, tree_id: int, tree: Mapping[str, Any]) -> None:
+        self._trees[tree_id] = tree
+
+    def remove_tree(self, tree_id: int) -> None:
+        self._trees.pop(tree_id, None)
+
+    def tree(self, tree_id: int) -> Mapping[str, Any] | None:
+        """Return the document of a tree, or None."""
+        return self._trees.get(tree_id)
+
+    def trees(self) -> Iterable[tuple[int, Mapping[str, Any]]]:
+        """Return all trees with their ids."""
+        return self._trees.items()
+
+    def having(self, trees: Mapping[int, Mapping[str, Any]]) -> Labs:
+        """Return these labs with more distro trees. Both share all else: the result is for questions only."""
+        labs = copy(self)
+        labs._trees = {**self._trees, **trees}
+        return labs
+
+    def distro(self, tree_id: int | None) -> Distro | None:
+        """A tree that is known."""
+        tree = None if tree_id is None else self._trees.get(tree_id)
+        return None if tree is None else Distro(tree_id, tree["arch"], tree["family"], tree["version"])
+
+    def labs_with(self, tree_id: int | None) -> tuple[str, ...]:
+        tree = None if tree_id is None else self._trees.get(tree_id)
+        return () if tree is None else tuple(name for name, urls in tree["urls"].items() if urls)
+
+    def with_tree(self, tree_id: int | None) -> int:
+        """Systems of the labs that have the tree."""
+        return union(self.lab_controller[name] for name in self.labs_with(tree_id))
+
+    def with_arch(self, distro: Distro | None) -> int:
+        return 0 if distro is None else self._arch[distro.arch]
+
+    def not_excluding(self, distro: Distro | None) -> int:
+        """All but the systems that exclude the distro's family, or this version of it, on its arch."""
+        if distro is None:
+            return 0
+        whole = self._excluded[distro.arch, distro.family, None]
+        return self.registered & ~(whole | self._excluded[distro.arch, distro.family, distro.version])
+
+
+def described(system: System, pools: tuple[str, ...]) -> dict[str, Any]:
+    """All that a requirement may ask of a system, by the names of `domain.requirements.inventory`."""
+    return {
+        **system.inventory,
+        "fqdn": system.fqdn,
+        "pools": list(pools),
+        "owner": system.owner,
+        "condition": system.condition,
+        "lab_controller": system.lab_controller,
+        "loaned_to": system.loan and system.loan.user,
+        # People who have reserved it: who runs what on it is no property of a system (docs/decisions/0019).
+        "user": system.reservation and system.reservation.user,
+    }

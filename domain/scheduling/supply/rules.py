@@ -1,0 +1,161 @@
+"""The rules that say which systems are viable for a recipe, in order, each with its reason (design 5.1).
+
+A rule answers with a bitmap over all systems (bit n: system number n), so that it costs the same number of
+steps whatever the size of the lab. What every rule lets through is viable. The first rules ask what a recipe
+requires, and are asked once for all that require the same (`FilterKey`); the others ask whose it is (`Who`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import reduce
+from typing import TYPE_CHECKING, Generic, TypeVar
+
+from domain.access.submitting import Who
+from domain.requirements import from_text, matching
+from domain.scheduling.supply import reasons
+
+if TYPE_CHECKING:
+    from domain.scheduling.supply.filter_key import Asks, FilterKey
+    from domain.scheduling.supply.labs import Labs
+
+About = TypeVar("About")
+
+
+@dataclass(frozen=True)
+class Rule(Generic[About]):
+    """One row: a name for people, who passes, and what is said of a recipe whom it leaves nobody.
+
+    `of_matches` is said where it lets nobody through of those that match the host requirements.
+    """
+
+    name: str
+    passes: Callable[[Labs, About], int]
+    reason: str
+    of_matches: str = reasons.NO_MATCH_FITS
+
+    @property
+    def of_system(self) -> str:
+        """What is said of one system that it keeps out."""
+        return reasons.OF_SYSTEM[self.name]
+
+
+def _registered(labs: Labs, _: FilterKey) -> int:
+    return labs.registered
+
+
+def _distro_in_lab(labs: Labs, key: FilterKey) -> int:
+    return labs.registered if key.own else labs.with_tree(key.distro_tree_id)
+
+
+def _guests_in_lab(labs: Labs, key: FilterKey) -> int:
+    return reduce(lambda passed, tree: passed & labs.with_tree(tree), key.guest_tree_ids, labs.registered)
+
+
+def _arch_of_distro(labs: Labs, key: FilterKey) -> int:
+    return labs.with_arch(key.own or labs.distro(key.distro_tree_id))
+
+
+def _not_excluded(labs: Labs, key: FilterKey) -> int:
+    return labs.not_excluding(key.own or labs.distro(key.distro_tree_id))
+
+
+def _requirement(labs: Labs, key: FilterKey) -> int:
+    return matching(from_text(key.host_requires), labs.columns)
+
+
+def _access(labs: Labs, who: Who) -> int:
+    return labs.access.entitled(who)
+
+
+def _loan(labs: Labs, who: Who) -> int:
+    return labs.access.not_lent_away(who)
+
+
+FITTING: tuple[Rule[FilterKey], ...] = (
+    # A removed system serves nobody, whatever else holds.
+    Rule("registered", _registered, reasons.NOT_REGISTERED),
+    # Seed 000: a distro tree must be in the lab that would install it.
+    Rule(
+        "distro",
+        _distro_in_lab,
+        reasons.NO_LAB_HAS_THE_TREE,
+        reasons.NO_MATCH_HAS_THE_TREE,
+    ),
+    # Guests are installed from the same lab as their host.
+    Rule(
+        "guests",
+        _guests_in_lab,
+        reasons.NO_LAB_HAS_THE_GUESTS,
+        reasons.NO_MATCH_HAS_THE_GUESTS,
+    ),
+    Rule(
+        "arch",
+        _arch_of_distro,
+        reasons.NO_SYSTEM_OF_THE_ARCH,
+        reasons.NO_MATCH_OF_THE_ARCH,
+    ),
+    # Owners exclude distro families that are known not to run on their machine.
+    Rule(
+        "exclusion",
+        _not_excluded,
+        reasons.ALL_EXCLUDE_THE_FAMILY,
+        reasons.ALL_MATCHES_EXCLUDE,
+    ),
+    # Last, because it is the one the submitter wrote and can change. One that forces a system names just it.
+    Rule("requirement", _requirement, reasons.NO_SYSTEM_MATCHES),
+)
+
+# Owners say who may submit to their systems, and pools for all of theirs; force does not help.
+ACCESS: Rule[Who] = Rule("access", _access, reasons.NO_ACCESS)
+# Its borrower has a system alone. It comes back some day: nobody is given up for that.
+LOAN: Rule[Who] = Rule("loan", _loan, reasons.ALL_LENT)
+
+ADMITTING: tuple[Rule[Who], ...] = (ACCESS, LOAN)
+
+
+def fitting(labs: Labs, key: FilterKey) -> int:
+    """The systems that could run a recipe with this filter, busy or not, whoever asks."""
+    return reduce(lambda passed, rule: passed & rule.passes(labs, key), FITTING, labs.registered)
+
+
+def passing(labs: Labs, asks: Asks) -> Iterator[tuple[str, str, int]]:
+    """Each rule in order: its name, what is said of a system that it keeps out, and whom it lets through.
+
+    For who explains; what all let through is what `fitting` and `Access.may` let through together.
+    """
+    for rule in FITTING:
+        yield rule.name, rule.of_system, rule.passes(labs, asks.key)
+    for admits in ADMITTING:
+        yield admits.name, admits.of_system, admits.passes(labs, asks.who)
+
+
+def could_install(labs: Labs, key: FilterKey) -> int:
+    """The systems that could install what a filter names, whatever else it requires of them."""
+    return reduce(lambda passed, rule: passed & rule.passes(labs, key), FITTING[:-1], labs.registered)
+
+
+def why_none(labs: Labs, key: FilterKey, among: int) -> str:
+    """Return the reason of the first rule that leaves no system, for a filter that no system of a bitmap
+    fits.
+
+    If the last rule leaves none, systems may match the requirement; the reason then says what all of them
+    lack.
+    """
+    left = labs.registered & among
+    for rule in FITTING:
+        left &= rule.passes(labs, key)
+        if not left:
+            return _of_matches(labs, key, among) if rule is FITTING[-1] else rule.reason
+    raise AssertionError(f"{key} fits systems")
+
+
+def _of_matches(labs: Labs, key: FilterKey, among: int) -> str:
+    matches = labs.registered & among & _requirement(labs, key)
+    if not matches:
+        return reasons.NO_SYSTEM_MATCHES
+    for rule in FITTING:
+        if not matches & rule.passes(labs, key):
+            return rule.of_matches
+    return reasons.NO_MATCH_FITS

@@ -1,0 +1,1 @@
+"""The scheduler's view of the log: the partition, the triggers of events, snapshots."""

@@ -1,0 +1,296 @@
+"""The world of one scheduler, folded from the log (design section 4).
+
+`apply` takes events in log order. `suppose` takes one that was decided and is not in the log yet, as if it
+stood right behind what is known, so that the next decision of the same commit sees it. If the log then has
+just that (`committed`), it is known already; otherwise all of it is undone: what stays is what the log says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from datetime import datetime
+
+from domain.directory import events as directory
+from domain.directory.state import Directory
+from domain.events import Event, Moment, Recorded, split_subject
+from domain.recipe.state import Recipe
+from domain.recipe_set.state import RecipeSet
+from domain.scheduling.bitsets.effort import Effort
+from domain.scheduling.demand.filters import Filters
+from domain.scheduling.demand.heads import Rank
+from domain.scheduling.demand.recipe_sets import RecipeSets
+from domain.scheduling.safety.holders import Holders
+from domain.scheduling.supply.admitting import Admitting
+from domain.scheduling.supply.availability import Availability
+from domain.scheduling.supply.labs import Labs
+from domain.scheduling.supply.visible import Visible
+from domain.scheduling.world.batches import end_batch_unless, newly_assigned, resume
+from domain.scheduling.world.departed import Departed, Name
+from domain.scheduling.world.describing import Describing, looks_alike
+from domain.scheduling.world.partition_questions import PartitionQuestions
+from domain.scheduling.world.raising import Question, Raising
+from domain.scheduling.world.supposed import Supposed
+from domain.scheduling.world.trees_away import TreesAway
+from domain.scheduling.world.triggers import PENDING_SYSTEM, WAKE_UP, Trigger, Triggers
+from domain.scheduling.world.wake_ups import WAKE_UPS, Happened, Row
+from domain.subjects import State, evolve, evolve_known
+from domain.system.state import System
+
+# The subjects whose states it holds.
+HELD = ("recipe", "recipe-set", "system")
+
+
+class Partition(PartitionQuestions):
+    """Mutable; of its own decisions it only ever holds suppositions.
+
+    `position` is the last one of the log that it knows. `wake_ups` are the rows of the table of that name.
+    """
+
+    def __init__(self, wake_ups: Iterable[Row] = WAKE_UPS) -> None:
+        self.position = 0
+        self.effort = Effort()
+        self.directory = Directory()
+        self.labs = Labs()
+        self.available = Availability(self.labs)
+        self.filters = Filters(self.labs, self.effort)
+        self.visible = Visible(self.directory, self.labs)
+        self._admitting = Admitting(self.directory, self.labs, self.visible)
+        self._describing = Describing(self.directory, self.labs, self.filters, self._admitting)
+        self.holders = Holders()
+        self.sets = RecipeSets(self.filters, self.holders, self._admitting.who_of)
+        self.triggers = Triggers(self._log_wants, self._rank_of_new)
+        self.trees_away = TreesAway()
+        self.departed = Departed()
+        self.systems: dict[str, System] = {}
+        self.reserved: dict[str, None] = {}
+        # Called before each grant; for explanations, which look at the state of that moment.
+        self.on_grant: Callable[..., None] | None = None
+        self._supposed = Supposed(0, None)
+        self._raising = Raising(wake_ups)
+
+    # The log
+
+    def apply(self, recorded: Recorded) -> None:
+        self.pass_over(recorded.position)
+        resume(self.triggers, self.sets, recorded.stamp)
+        happened = self._take_in(recorded)
+        for question in self._raising.questions(happened, self):
+            self._raise(recorded.position, recorded.commit_end, question)
+
+    def pass_over(self, position: int) -> None:
+        """What is in the log up to there, and was not applied, is `not_folded`."""
+        assert not self._supposed, "the log is read only when nothing is supposed"
+        self.position = max(self.position, position)
+
+    def _raise(self, position: int, commit_end: int, question: Question) -> None:
+        if self._raising.is_new(commit_end, question):
+            self.triggers.push(Trigger(position, *question))
+
+    def _take_in(self, recorded: Recorded) -> Happened:
+        subject, event = recorded.subject, recorded.event
+        kind, name = split_subject(subject)
+        if kind in HELD:
+            before = self._known(subject)
+            after = evolve(subject, before, event, Moment.of(recorded))
+            self._put(after, newly_assigned=newly_assigned(recorded.stamp))
+            return Happened(subject, event, before, after)
+        if isinstance(event, directory.DirectoryEvent):
+            people = self.directory.people_of(name) if kind == "group" else ()
+            self.directory.apply(recorded)
+            self._document_changed(kind, name, recorded)
+            self._note_departed(recorded, people)
+        return Happened(subject, event)
+
+    def _put(self, state: State, *, forget: bool = True, newly_assigned: bool = False) -> None:
+        if isinstance(state, Recipe):
+            newly = newly_assigned and state.state == "assigned"
+            self.sets.put(state, forget=forget, newly_assigned=newly)
+        elif isinstance(state, RecipeSet):
+            # A set that is only now submitted is in no batch yet: for it no backlog is ranked again.
+            was_known = state.recipe_set_id in self.sets.sets
+            self.sets.put_set(state)
+            if was_known:
+                self.triggers.ranks_changed()
+        else:
+            self._put_system(state)
+
+    def _document_changed(self, kind: str, name: str, recorded: Recorded) -> None:
+        event = recorded.event
+        if kind in ("user", "group", "pool"):
+            self.visible.invalidate()
+        if isinstance(event, directory.PoolSystemAdded | directory.PoolSystemRemoved):
+            self._describe(self.systems[event.system])
+        elif kind == "pool":
+            for fqdn in self._admitting.pool_changed(name):
+                self._admitting.admit(self.systems[fqdn])
+            self._look_again()
+        elif kind == "group":
+            self.sets.look_again((), (name,))
+            self.holders.clear()
+        elif kind == "distro-tree":
+            self._tree_changed(name, recorded.recorded_at)
+        elif kind == "lab-controller":
+            self.available.serve(name, self.directory.is_serving(name))
+            self.holders.clear()
+
+    def _note_departed(self, recorded: Recorded, people: Iterable[str]) -> None:
+        """Note departed names, and drop old ones. For a group, `people` are the previous members."""
+        subject, at = recorded.subject, recorded.recorded_at
+        if isinstance(recorded.event, directory.REMOVED):
+            self.departed.note(Name(subject), at)
+        for user in people:
+            if self.directory.has_left(split_subject(subject)[1], user):
+                self.departed.note(Name(subject, user), at)
+        for each in self.departed.due(at, self._is_used):
+            if each.user is None:
+                self.directory.forget(each.subject)
+            else:
+                self.directory.forget_leaver(split_subject(each.subject)[1], each.user)
+
+    def _is_used(self, name: Name) -> bool:
+        kind, group = split_subject(name.subject)
+        return kind == "group" and self.sets.is_for(group, name.user)
+
+    def _tree_changed(self, name: str, at: datetime) -> None:
+        tree_id = int(name)
+        before = self.labs.tree(tree_id)
+        self._describing.tree_changed(name)
+        self.trees_away.changed(tree_id, before, self.labs.tree(tree_id), at)
+        self.holders.clear()
+
+    def _put_system(self, system: System) -> None:
+        before = self.systems.get(system.fqdn)
+        self.systems[system.fqdn] = system
+        if before is None or not looks_alike(before, system):
+            self._describe(system)
+        elif before.active_pool != system.active_pool:
+            self.visible.put(system)
+        if self.available.put(system):
+            self.holders.clear()
+        if system.reservation is None:
+            self.reserved.pop(system.fqdn, None)
+        else:
+            self.reserved[system.fqdn] = None
+
+    def _describe(self, system: System) -> None:
+        self._describing.describe(system)
+        self._look_again()
+
+    def _look_again(self) -> None:
+        """Other systems may be viable than before, and policies may name others."""
+        news = self.labs.access.news()
+        if news:
+            users = {name for kind, name in news if kind == "user"}
+            self.sets.look_again(users, {name for kind, name in news if kind == "group"})
+        self.holders.clear()
+
+    def restore(self, position: int, systems: Iterable[System]) -> None:
+        """Begin from what another partition knew at a position: the directory before this, then its filters,
+        then its sets.
+        """
+        self.position = position
+        for tree_id, tree in self.directory.trees():
+            self.labs.put_tree(tree_id, tree)
+        for name, _ in self.directory.items("lab-controller"):
+            self.available.serve(name, self.directory.is_serving(name))
+        for system in systems:
+            self._put_system(system)
+
+    # Supposing
+
+    def suppose_at(self, now: datetime | None, behind: int | None = None) -> None:
+        """What is supposed from here on happens at this time, behind all that is known.
+
+        Without a time it cannot be `committed`, but only `refused`, or read back from the log. Who reads it
+        there may know that it stands `behind` another position: whatever else is before it is applied later.
+        """
+        assert not self._supposed, "nothing is supposed yet"
+        newly = self.sets.newly_assigned
+        self._supposed = Supposed(self.position if behind is None else behind, now, newly)
+
+    def suppose(self, subject: str, event: Event) -> State:
+        """Let an event have happened, until all is `committed` or `refused`; what its subject was before."""
+        before = self.state_of(subject)
+        moment = self._supposed.next_moment(subject, before)
+        after = evolve_known(before, event, moment)
+        self._put(after, forget=False, newly_assigned=True)
+        if self._raising.may_ask(event):
+            for question in self._raising.questions(Happened(subject, event, before, after), self):
+                self._supposed.raised.append((moment.position, question))
+                if question[0] == WAKE_UP:
+                    self.triggers.suppose_raised(question[1])
+        return before
+
+    def answered(self) -> None:
+        """Record the answers of triggers that had no result: nothing is committed."""
+        self._end_supposing()
+        self._answered()
+
+    def committed(self, first_position: int, last_position: int, recorded_at: datetime) -> bool:
+        """Confirm the tentative decisions: they are in the log, at these positions and with this time.
+
+        Return whether they need not be read. They are yet to be read if other events came in between, or if
+        the commit has more than the tentative decisions.
+        """
+        supposed = self._end_supposing()
+        self._answered()
+        if supposed.is_at(first_position, last_position):
+            self._know(supposed, recorded_at)
+            return True
+        self._take_back(supposed)
+        return False
+
+    def _answered(self) -> None:
+        self.triggers.committed()
+        end_batch_unless(self.sets, self.triggers.batch.left)
+
+    def refused(self) -> None:
+        """What was decided is not in the log, and what was asked is to be asked again."""
+        self._take_back(self._end_supposing())
+        self.triggers.refused()
+
+    def _end_supposing(self) -> Supposed:
+        supposed, self._supposed = self._supposed, Supposed(0, None)
+        return supposed
+
+    def _know(self, supposed: Supposed, recorded_at: datetime) -> None:
+        """What is left to do is what `apply` does beside taking in."""
+        self.position = supposed.last_position
+        for subject in supposed.before:
+            state = self._known(subject)
+            if isinstance(state, Recipe) and state.finished:
+                self.sets.forget(state)
+            elif isinstance(state, Recipe):
+                self.sets.refresh(supposed.as_recorded(state, recorded_at))
+        for position, question in supposed.raised:
+            self._raise(position, supposed.last_position, question)
+
+    def _take_back(self, supposed: Supposed) -> None:
+        for before in supposed.before.values():
+            newly = isinstance(before, Recipe) and before.recipe_id in supposed.newly_assigned
+            self._put(before, newly_assigned=newly)
+
+    # Triggers
+
+    def _log_wants(self, trigger: Trigger) -> bool:
+        if trigger.kind == PENDING_SYSTEM:
+            system = self.systems[trigger.name]
+            return system.usage == "pending" and system.since == trigger.position
+        return any(recipe.state == "new" for recipe in self.sets.members(int(trigger.name)))
+
+    def _rank_of_new(self, trigger: Trigger) -> Rank:
+        return self.sets.rank_of_set(int(trigger.name))
+
+    # States
+
+    def state_of(self, subject: str) -> State:
+        """Of a system, or of a recipe or set that has not finished."""
+        state = self._known(subject)
+        assert state is not None, f"{subject} is known"
+        return state
+
+    def _known(self, subject: str) -> State | None:
+        kind, _, name = subject.partition("/")
+        if kind == "system":
+            return self.systems.get(name)
+        return self.sets.recipes.get(int(name)) if kind == "recipe" else self.sets.sets.get(int(name))

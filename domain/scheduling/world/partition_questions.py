@@ -1,0 +1,73 @@
+"""Questions about what a partition knows: members of a set, and bitmaps of systems for a recipe."""
+
+from __future__ import annotations
+
+from domain.access.submitting import Who
+from domain.directory.state import Directory
+from domain.events import split_subject
+from domain.recipe.state import Recipe
+from domain.recipe_set.members import Members
+from domain.scheduling.bitsets.bitmaps import union
+from domain.scheduling.demand.filters import Filters
+from domain.scheduling.demand.recipe_sets import RecipeSets
+from domain.scheduling.supply.admitting import Admitting
+from domain.scheduling.supply.availability import Availability
+from domain.scheduling.supply.labs import Labs
+from domain.system.state import System
+
+
+class PartitionQuestions:
+    """The base of a partition, which changes nothing."""
+
+    directory: Directory
+    labs: Labs
+    available: Availability
+    filters: Filters
+    sets: RecipeSets
+    systems: dict[str, System]
+    _admitting: Admitting
+
+    def asked_by(self, subject: str) -> int:
+        """Return the systems that a wake-up of this subject asks, if they are idle."""
+        kind, name = split_subject(subject)
+        if kind == "system":
+            return 1 << self.labs.number(name)
+        if kind == "recipe-set":
+            return union(self.viable(host) for host in self.sets.hosts(int(name)))
+        return self.labs.lab_controller[name]
+
+    def system(self, number: int) -> System:
+        return self.systems[self.labs.names[number]]
+
+    def members(self, recipe_set_id: int) -> Members:
+        recipes = self.sets.members(recipe_set_id)
+        systems = {recipe.system: self.systems[recipe.system] for recipe in recipes if recipe.system}
+        return Members(recipes, systems)
+
+    def entitled(self, host: Recipe) -> int:
+        """Return the systems that fit a recipe and that its owner may submit to, on loan or not."""
+        key, who = self.sets.asks(host)
+        return self.filters.viable(key) & self.labs.access.entitled(who)
+
+    def who(self, owner: str, group: str | None) -> Who:
+        """Return for whom a recipe of such a job runs, as far as access policies distinguish."""
+        return self._admitting.who(owner, group)
+
+    def viable(self, host: Recipe) -> int:
+        """Return the systems that fit a recipe and that it may have, busy or not."""
+        key, who = self.sets.asks(host)
+        return self.filters.viable(key) & self.labs.access.may(who)
+
+    def in_silent_labs(self) -> int:
+        """Return the bitmap of the systems whose lab controller is silent."""
+        return union(lab for name, lab in self.labs.each() if self.directory.is_silent(name))
+
+    def usable(self, host: Recipe) -> int:
+        """Return the viable systems that a recipe may get now, or when they become idle."""
+        forced = self.sets.key(host).forced is not None
+        return self.viable(host) & self.available.usable(forced=forced)
+
+    def idle(self, host: Recipe) -> int:
+        """Return the viable systems that a recipe may get now."""
+        forced = self.sets.key(host).forced is not None
+        return self.viable(host) & self.available.idle(forced=forced)

@@ -1,0 +1,48 @@
+"""What was decided and is not in the log yet: as if it stood there right behind what is known."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime
+
+from domain.events import Moment
+from domain.recipe import watchdog
+from domain.recipe.state import Recipe
+from domain.scheduling.world.raising import Question
+from domain.subjects import State
+
+
+class Supposed:
+    """Tentative decisions. Mutable.
+
+    `after` is the last position that was read, `at` the time of the decisions. `before` are the states as the
+    log has them, by subject; `raised` are the triggers of the events, each with its position.
+    `newly_assigned` are the newly assigned recipes as the log has them.
+    """
+
+    def __init__(self, after: int, at: datetime | None, newly_assigned: Iterable[int] = ()) -> None:
+        self.newly_assigned = frozenset(newly_assigned)
+        self.before: dict[str, State] = {}
+        self.raised: list[tuple[int, Question]] = []
+        self.last_position = after
+        self._after = after
+        self._at = at
+
+    def __bool__(self) -> bool:
+        return bool(self.before)
+
+    def next_moment(self, subject: str, state: State) -> Moment:
+        """That of one event more, of a subject that is like this before it."""
+        self.before.setdefault(subject, state)
+        self.last_position += 1
+        return Moment(state.version + 1, self.last_position, self._at)
+
+    def as_recorded(self, recipe: Recipe, recorded_at: datetime) -> Recipe:
+        """Return a tentative recipe with the times of the commit that recorded it."""
+        assert self._at is not None, "only what happens at some time is committed"
+        return watchdog.recorded(recipe, self._at, recorded_at)
+
+    def is_at(self, first_position: int, last_position: int) -> bool:
+        """Whether a commit is just this, and nothing came in between."""
+        place = (self._after + 1, self.last_position)
+        return self._at is not None and place == (first_position, last_position)
