@@ -31,7 +31,7 @@ from domain.recipe_set.messages import (
 )
 from domain.recipe_set.reports import report
 from domain.scheduling.world.partition import Partition
-from replay.generated_queue import generate_filters, generate_sets
+from replay.workload.generated_queue import generate_filters, generate_sets
 from store.requests import Append, committed, new_command_id
 from store.tailer import Tailer
 from workers.scheduler import Scheduler, lease_for

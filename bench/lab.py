@@ -18,9 +18,9 @@ from urllib.parse import quote
 import orjson
 
 from bench.wire import Wire, request
-from replay.behaviour import Behaviour
-from replay.simulated_machine import life
-from replay.steps import Step
+from replay.simulated_lab.behaviour import Behaviour
+from replay.simulated_lab.simulated_machine import life
+from replay.simulated_lab.steps import Step
 from runtime.settings import Settings
 
 # One tick of the lab for each of boot, installation and task.

@@ -11,9 +11,9 @@ from bench.outcome import Sizes
 from bench.settling import settle, wait_for_projectors
 from bench.stand import Stand
 from bench.told import Told
-from replay.generated_access import with_access, without_policies
-from replay.generated_lab import generate_lab
-from replay.generated_queue import all_at_work, generate_filters, generate_sets
+from replay.workload.generated_access import with_access, without_policies
+from replay.workload.generated_lab import generate_lab
+from replay.workload.generated_queue import all_at_work, generate_filters, generate_sets
 
 LABS = 4
 POOLS, GROUPS, POLICIES = 50, 20, 0.5

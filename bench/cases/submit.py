@@ -16,7 +16,7 @@ from bench.settling import wait_for_projectors
 from bench.stand import Stand
 from bench.told import Told
 from bench.wire import asked_for, request
-from replay.generated_queue import generate_filters, generate_sets
+from replay.workload.generated_queue import generate_filters, generate_sets
 
 CLIENTS = 16
 # Made once, and sent in turn.

@@ -15,10 +15,10 @@ from typing import Any
 from api.client import Client, Problem, Unreachable
 from cli.lab.link import LabLink
 from cli.lab.teller import Teller
-from replay.behaviour import Behaviour
-from replay.delivery import Delivery, next_delivery
-from replay.recovery import recall, under_way
-from replay.simulated_lab import Lab, obey
+from replay.simulated_lab.behaviour import Behaviour
+from replay.simulated_lab.delivery import Delivery, next_delivery
+from replay.simulated_lab.recovery import recall, under_way
+from replay.simulated_lab.simulated_lab import Lab, obey
 
 POLL_SECONDS = 30
 PAUSE_SECONDS = 1.0

@@ -69,7 +69,7 @@ def simulate(
     """
     from cli.lab.screen import Screen
     from cli.lab.simulation import Simulation
-    from replay.behaviour import Behaviour
+    from replay.simulated_lab.behaviour import Behaviour
 
     if fqdns and all_of_them:
         raise click.UsageError("--all and --lab-controller exclude each other.")

@@ -25,8 +25,8 @@ def generate(labs: int, systems: int, seed: int, jobs: int | None) -> None:
 
     The same options give the same lab and jobs.
     """
-    from replay.generated_jobs import generate_jobs
-    from replay.generated_lab import generate_lab
+    from replay.workload.generated_jobs import generate_jobs
+    from replay.workload.generated_lab import generate_lab
 
     lab = generate_lab(seed, labs, systems)
     if jobs is None:

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from api.client import Client, Problem
-from replay.delivery import REFUSED
-from replay.steps import Step
+from replay.simulated_lab.delivery import REFUSED
+from replay.simulated_lab.steps import Step
 
 
 class LabLink:

@@ -11,7 +11,7 @@ from typing import Any
 from api.client import Client, Problem, Unreachable
 from api.headers import ACTS_AS
 from cli.lab.agent import LabAgent
-from replay.behaviour import Behaviour
+from replay.simulated_lab.behaviour import Behaviour
 
 # How soon a lab controller that was added or enabled gets its agent.
 LOOK_SECONDS = 5.0

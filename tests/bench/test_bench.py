@@ -14,9 +14,9 @@ from bench import run
 from bench.cases.full_lab import LABS
 from bench.latencies import in_milliseconds, percentile
 from bench.outcome import Sizes
-from replay.generated_jobs import Fitting
-from replay.generated_lab import generate_lab
-from replay.generated_queue import all_at_work, generate_filters, generate_sets
+from replay.workload.generated_jobs import Fitting
+from replay.workload.generated_lab import generate_lab
+from replay.workload.generated_queue import all_at_work, generate_filters, generate_sets
 
 SMALL = (
     "--systems",

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from replay.audit import from_json
-from replay.generated_jobs import generate_jobs
+from replay.workload.generated_jobs import generate_jobs
 from tests.harness.databases import TestDatabase
 from tests.harness.running import SAMPLES, Running, running
 from tests.harness.waiting import until

@@ -6,9 +6,9 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from replay.behaviour import Behaviour
-from replay.simulated_lab import Lab, obey
-from replay.steps import Step
+from replay.simulated_lab.behaviour import Behaviour
+from replay.simulated_lab.simulated_lab import Lab, obey
+from replay.simulated_lab.steps import Step
 
 SYSTEM = "a.example.com"
 FAULTS = ("stall", "fail", "break", "vanish", "repeat", "reorder")

@@ -8,9 +8,9 @@ from typing import Any
 
 from domain.errors import Refused
 from domain.recipe.lifecycle import FINISHED, RECIPE, TASK
-from replay.delivery import heard, next_delivery
-from replay.simulated_lab import Lab
-from replay.steps import Step
+from replay.simulated_lab.delivery import heard, next_delivery
+from replay.simulated_lab.simulated_lab import Lab
+from replay.simulated_lab.steps import Step
 
 
 @dataclass

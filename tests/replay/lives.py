@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from domain.recipe.lifecycle import RECIPE, TASK
-from replay.steps import Step
+from replay.simulated_lab.steps import Step
 
 
 def life_of(progress: list[Any]) -> str:

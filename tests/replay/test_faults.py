@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from replay.behaviour import Behaviour
-from replay.delivery import next_delivery
-from replay.simulated_lab import Lab, obey
-from replay.steps import Step
+from replay.simulated_lab.behaviour import Behaviour
+from replay.simulated_lab.delivery import next_delivery
+from replay.simulated_lab.simulated_lab import Lab, obey
+from replay.simulated_lab.steps import Step
 from tests.replay.commands import (
     SYSTEM,
     agenda,

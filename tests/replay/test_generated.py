@@ -17,9 +17,9 @@ from domain.requirements.distro import DISTRO, NewestFirst
 from domain.requirements.evaluate import matching
 from domain.requirements.host import HOST
 from domain.requirements.vocabulary import DISK, SYSTEM
-from replay.generated_jobs import KINDS, MOST_IN_A_SET, PRIORITIES, generate_jobs
-from replay.generated_lab import generate_lab
-from replay.generated_requirements import host_requires
+from replay.workload.generated_jobs import KINDS, MOST_IN_A_SET, PRIORITIES, generate_jobs
+from replay.workload.generated_lab import generate_lab
+from replay.workload.generated_requirements import host_requires
 from tests.domain.requirements.reference import judge
 from tests.intake.jobs import SAMPLES
 from tests.replay.commands import seeds

@@ -10,8 +10,8 @@ import pytest
 from domain.access.policy import Policy, policy_of
 from domain.access.submitting import Who, submitting
 from domain.priority import Priority
-from replay.generated_access import with_access, without_policies
-from replay.generated_lab import generate_lab
+from replay.workload.generated_access import with_access, without_policies
+from replay.workload.generated_lab import generate_lab
 
 LAB = generate_lab(7, 3, 400)
 RULED = with_access(LAB, 7, 50, 20, 0.5)

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from replay.behaviour import Behaviour
-from replay.simulated_lab import Lab, obey
+from replay.simulated_lab.behaviour import Behaviour
+from replay.simulated_lab.simulated_lab import Lab, obey
 from tests.replay.commands import agenda, behaviours, of_kind, provision, provisions, seeds
 from tests.replay.lives import life_of, said
 

@@ -12,7 +12,7 @@ from unittest.mock import patch
 from cli import main
 from cli.lab import agent
 from cli.lab.link import LabLink
-from replay.steps import Step
+from replay.simulated_lab.steps import Step
 
 
 class NotingLink(LabLink):

@@ -15,8 +15,8 @@ from random import Random
 from statistics import median
 from typing import Any
 
-from replay.generated_jobs import generate_jobs
-from replay.generated_lab import generate_lab
+from replay.workload.generated_jobs import generate_jobs
+from replay.workload.generated_lab import generate_lab
 from store.event_log import EventLog
 from tests.harness.waiting import until
 from tests.line.metrics import never_happened

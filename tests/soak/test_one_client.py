@@ -24,7 +24,7 @@ import pytest
 
 from api.intake.limits import BODY_LIMIT_BYTES
 from api.use_cases.choose_trees import MAX_COMPARISONS
-from replay.generated_lab import generate_lab
+from replay.workload.generated_lab import generate_lab
 from tests.harness.asking import PLAIN
 from tests.harness.pool import ServerPool
 from tests.harness.running import Running, running

@@ -5,7 +5,7 @@ from __future__ import annotations
 from threading import Lock
 from typing import Any
 
-from replay.steps import Step
+from replay.simulated_lab.steps import Step
 from tests.cli.loopback import Answer, Asked, Server
 from tests.replay.listening import Listener
 

@@ -11,7 +11,7 @@ from hypothesis import given
 from domain.requirements import Columns, evaluate, matching, parse, properties
 from domain.requirements import columns as columns_module
 from domain.requirements.vocabulary import SYSTEM
-from replay.generated_lab import generate_lab
+from replay.workload.generated_lab import generate_lab
 from tests.domain.requirements.asking import asked, lab, read, refuse
 from tests.domain.requirements.whole_language import FORMS, LABS, SYSTEMS
 

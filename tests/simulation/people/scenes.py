@@ -9,8 +9,8 @@ from domain.directory.changes import put
 from domain.directory.events import PoolAccessPolicyChanged
 from domain.events import Change, Decided, Stamp
 from domain.upkeep.registration import register
-from replay.behaviour import Behaviour
-from replay.generated_lab import generate_lab
+from replay.simulated_lab.behaviour import Behaviour
+from replay.workload.generated_lab import generate_lab
 from store.event_log import EventLog
 from store.requests import Append, committed
 from tests.simulation.machine.chance import Chance

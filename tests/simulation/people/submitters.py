@@ -18,7 +18,7 @@ from api.use_cases.end_recipe import return_recipe
 from api.use_cases.keyed import written_once
 from api.use_cases.submit_job import submit_job
 from domain.priority import Priority
-from replay.generated_jobs import generate_jobs
+from replay.workload.generated_jobs import generate_jobs
 from tests.simulation.judged.ledger import Ledger
 from tests.simulation.machine.strands import current
 from tests.simulation.service.network import Asker

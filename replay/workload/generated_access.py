@@ -7,7 +7,7 @@ from itertools import combinations, cycle
 from random import Random
 from typing import Any
 
-from replay.generated_lab import PEOPLE, SEEDS
+from replay.workload.generated_lab import PEOPLE, SEEDS
 
 Document = dict[str, Any]
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from replay.behaviour import Behaviour
-from replay.steps import Command, Progress, Step, is_open, numbered
-from replay.timeline import FAULTS, GUEST_FAULTS, Life, Timed, strike, timeline
+from replay.simulated_lab.behaviour import Behaviour
+from replay.simulated_lab.steps import Command, Progress, Step, is_open, numbered
+from replay.simulated_lab.timeline import FAULTS, GUEST_FAULTS, Life, Timed, strike, timeline
 
 FAILED = "the simulated machine failed"
 BROKEN = "the simulated machine broke"

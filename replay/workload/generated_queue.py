@@ -8,8 +8,8 @@ from functools import cached_property
 from random import Random
 from typing import Any
 
-from replay.generated_jobs import PRIORITIES, PRIORITY_SHARES, Fitting
-from replay.generated_requirements import distro_requires, host_requires
+from replay.workload.generated_jobs import PRIORITIES, PRIORITY_SHARES, Fitting
+from replay.workload.generated_requirements import distro_requires, host_requires
 
 Document = dict[str, Any]
 

@@ -6,7 +6,7 @@ from itertools import combinations
 from random import Random
 from typing import Any
 
-from replay.generated_machines import machine
+from replay.workload.generated_machines import machine
 
 Document = dict[str, Any]
 

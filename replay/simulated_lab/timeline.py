@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from random import Random
 
-from replay.behaviour import Behaviour
-from replay.steps import Command, Progress
+from replay.simulated_lab.behaviour import Behaviour
+from replay.simulated_lab.steps import Command, Progress
 
 Timed = tuple[float, Progress]
 

@@ -11,10 +11,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from replay.behaviour import Behaviour
-from replay.disorder import disordered
-from replay.simulated_machine import life
-from replay.steps import Command, Step, in_order, is_open
+from replay.simulated_lab.behaviour import Behaviour
+from replay.simulated_lab.disorder import disordered
+from replay.simulated_lab.simulated_machine import life
+from replay.simulated_lab.steps import Command, Step, in_order, is_open
 
 # States of a recipe in which its lab has something to say about it.
 UNDER_WAY = frozenset({"waiting", "installing", "running"})

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from random import Random
 from typing import Any
 
-from replay.generated_requirements import distro_requires, host_requires
+from replay.workload.generated_requirements import distro_requires, host_requires
 
 Document = dict[str, Any]
 

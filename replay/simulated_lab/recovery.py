@@ -9,10 +9,10 @@ from dataclasses import replace
 from typing import Any
 
 from domain.recipe.lifecycle import OPEN_TASK
-from replay.behaviour import Behaviour
-from replay.simulated_lab import UNDER_WAY, Lab, obey
-from replay.simulated_machine import life
-from replay.steps import Command, Step, in_order, is_open
+from replay.simulated_lab.behaviour import Behaviour
+from replay.simulated_lab.simulated_lab import UNDER_WAY, Lab, obey
+from replay.simulated_lab.simulated_machine import life
+from replay.simulated_lab.steps import Command, Step, in_order, is_open
 
 # Endings of whatever a system was provisioned for.
 ENDINGS = frozenset({"stop", "release"})

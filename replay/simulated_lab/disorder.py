@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
-from replay.behaviour import Behaviour
-from replay.steps import Progress, Step
+from replay.simulated_lab.behaviour import Behaviour
+from replay.simulated_lab.steps import Progress, Step
 
 
 def disordered(steps: Sequence[Step], behaviour: Behaviour, *about: object) -> Iterator[Step]:

@@ -1,0 +1,1 @@
+"""A simulated lab controller with its machines, driven by a seed."""

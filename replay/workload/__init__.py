@@ -1,0 +1,1 @@
+"""Labs, jobs and queues of any size, generated from a seed."""
