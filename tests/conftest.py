@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from tests.harness.databases import TestDatabase
     from tests.harness.pool import ServerPool
     from tests.harness.sessions import Owner
-    from tests.inside.bench import Bench
+    from tests.in_process.bench import Bench
     from tests.simulation.ground import SimulatedDatabase
 
 
@@ -101,7 +101,7 @@ def owner(database: TestDatabase) -> Iterator[Owner]:
 @pytest.fixture(scope="session")
 def bench(servers: ServerPool) -> Iterator[Bench]:
     """One database for all, emptied for each scene; two doors, as two processes of the API have them."""
-    from tests.inside.bench import Bench
+    from tests.in_process.bench import Bench
 
     with servers.databases("embedded").fresh() as database, closing(Bench(database, doors=2)) as bench:
         yield bench

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.inside.bench import Bench, Scene
+from tests.in_process.bench import Bench, Scene
 from tests.races.stage import furnish
 
 

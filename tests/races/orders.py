@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier
 
 from replay.audit.tables import FREE
-from tests.inside.bench import Scene
+from tests.in_process.bench import Scene
 from tests.races.judging import Outcome
 from tests.races.stage import Stage
 from tests.races.table import Race

@@ -23,11 +23,11 @@ from domain.recipe_set.messages import Report
 from domain.system.state import System
 from domain.upkeep.registration import register
 from replay.audit.world import World
-from tests.histories.jobs import job, named, recipe
-from tests.histories.labs import POOLS, SOUGHT_AFTER, USERS, tree
-from tests.histories.reporting import to_the_end as to_the_end_of
-from tests.inside.bench import Scene
-from tests.inside.door import Door
+from tests.in_process.bench import Scene
+from tests.in_process.door import Door
+from tests.random_histories.jobs import job, named, recipe
+from tests.random_histories.labs import POOLS, SOUGHT_AFTER, USERS, tree
+from tests.random_histories.reporting import to_the_end as to_the_end_of
 
 LABS = ("lab-1", "lab-2")
 

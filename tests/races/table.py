@@ -18,11 +18,11 @@ from domain.errors import Refused
 from domain.priority import Priority
 from domain.recipe_set.messages import ReportCompleted, ReportInstalling
 from tests.domain.scheduling import policies
-from tests.histories.jobs import named
-from tests.inside.door import Door
+from tests.in_process.door import Door
 from tests.races import judging
 from tests.races.judging import Outcome
 from tests.races.stage import Stage
+from tests.random_histories.jobs import named
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from domain.scheduling.supply.availability import Availability
 from projections.folding import fold
 from projections.projector import CHANNEL, Projector
 from projections.sql import SQL
-from tests.histories.faults import everything_is_safe, nobody_wakes_up
+from tests.random_histories.faults import everything_is_safe, nobody_wakes_up
 from tests.simulation.database.log_tables import LogTables
 
 Plant = Callable[[pytest.MonkeyPatch], None]

@@ -11,9 +11,9 @@ from typing import Any
 import httpx
 
 from runtime.embedded.cluster import Cluster
+from tests.acceptance.up import Up
 from tests.harness.asking import PLAIN
 from tests.harness.processes import lives
-from tests.line.up import Up
 
 SERVICES = ("serve", "scheduler", "projector")
 

@@ -15,7 +15,7 @@ from typing import Any
 import httpx
 
 from api.headers import ACTS_AS
-from tests.line.chores import Chores
+from tests.acceptance.chores import Chores
 from tests.soak.book import Acknowledged, Book, of_a_change
 from tests.soak.enduring import ANSWER_SECONDS, Enduring, Stopped
 

@@ -21,11 +21,11 @@ from urllib.parse import urlsplit
 
 from runtime.embedded.cluster import Cluster
 from runtime.embedded.service_login import service_url
+from tests.acceptance.faults import FAULTS
+from tests.acceptance.up import Up, up
 from tests.harness.disk import SmallDisk, small_disk
 from tests.harness.relay import Relay
 from tests.harness.server_socket import server_socket
-from tests.line.faults import FAULTS
-from tests.line.up import Up, up
 from tests.soak.book import Book
 from tests.soak.machine import DatabaseMachine, Machine
 from tests.store.faults.stores import through

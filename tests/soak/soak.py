@@ -18,8 +18,8 @@ from typing import Any
 from replay.workload.generated_jobs import generate_jobs
 from replay.workload.generated_lab import generate_lab
 from store.event_log import EventLog
+from tests.acceptance.metrics import never_happened
 from tests.harness.waiting import until
-from tests.line.metrics import never_happened
 from tests.soak.book import LabJournal
 from tests.soak.faults import FAULTS, Fault, Struck, fill_disk
 from tests.soak.history import History

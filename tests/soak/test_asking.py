@@ -9,9 +9,9 @@ from typing import cast
 import httpx
 import pytest
 
+from tests.acceptance.up import Up
 from tests.cli.loopback import HANG_UP, Answer, Server, serving
 from tests.harness.running import free_port
-from tests.line.up import Up
 from tests.soak.enduring import Enduring, Stopped
 from tests.soak.machine import Machine
 

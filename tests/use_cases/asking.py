@@ -10,8 +10,8 @@ from domain.directory import events as directory
 from domain.events import Change, Event, Stamp
 from domain.system.events import SystemRegistered
 from store.requests import Append, committed
-from tests.histories.labs import tree
-from tests.inside.bench import BEGINNING, Scene
+from tests.in_process.bench import BEGINNING, Scene
+from tests.random_histories.labs import tree
 
 Answer = TypeVar("Answer")
 

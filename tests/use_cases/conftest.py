@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.inside.bench import Bench
+from tests.in_process.bench import Bench
 from tests.use_cases.asking import Town, furnish
 
 

@@ -25,10 +25,10 @@ from domain.recipe.events import RecipeNew
 from domain.system.events import SystemAccessPolicyChanged
 from domain.upkeep.registration import register
 from store.requests import Append
-from tests.histories.jobs import job, recipe
-from tests.histories.labs import tree
-from tests.inside.bench import BEGINNING, Bench
+from tests.in_process.bench import BEGINNING, Bench
 from tests.intake.jobs import KNOWN, SAMPLES, sample
+from tests.random_histories.jobs import job, recipe
+from tests.random_histories.labs import tree
 from tests.use_cases.asking import LAB, OTHER_LAB, Town, by
 
 SOUTH = "lab.south.example.com"

@@ -13,7 +13,7 @@ from api.use_cases.tokens import create_token, digest_of
 from domain.directory.events import TokenRevoked, UserRegistered, UserRemoved
 from domain.directory.state import Directory
 from store.event_log import EventLog
-from tests.inside.bench import BEGINNING, Bench, Scene
+from tests.in_process.bench import BEGINNING, Bench, Scene
 from tests.use_cases.asking import Town, as_admin
 
 

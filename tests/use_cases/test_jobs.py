@@ -14,7 +14,7 @@ from domain.errors import FaultyInput, NotPermitted, Stale, Unknown
 from domain.job.spec import RecipeSetSpec
 from domain.priority import Priority
 from store.requests import Committed
-from tests.histories.jobs import job, named, recipe
+from tests.random_histories.jobs import job, named, recipe
 from tests.use_cases.asking import Town, as_admin, by
 
 FIRE = {"whiteboard": "fire"}

@@ -15,7 +15,7 @@ from api.use_cases.put_document import put_document
 from api.use_cases.remove_document import remove_document
 from api.use_cases.reserve_system import Wanted, reserve_system, return_system
 from domain.errors import FaultyInput, LabledgerError, NotPermitted, Refused, Unknown
-from tests.inside.bench import BEGINNING
+from tests.in_process.bench import BEGINNING
 from tests.use_cases.asking import Town, as_admin, by
 
 BOBS = Wanted("bob", None, None)

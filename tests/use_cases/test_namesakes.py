@@ -23,7 +23,7 @@ from domain.directory import events as directory
 from domain.errors import FaultyInput, NotPermitted
 from domain.job.spec import RecipeSetSpec
 from domain.priority import Priority
-from tests.histories.jobs import job, named, recipe
+from tests.random_histories.jobs import job, named, recipe
 from tests.use_cases.asking import Town, as_admin, by
 
 FIRE = {"whiteboard": "fire"}

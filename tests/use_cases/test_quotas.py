@@ -21,7 +21,7 @@ from domain.priority import Priority
 from store.requests import Committed
 from store.written import unfinished_count, written
 from tests.harness.making import append_to
-from tests.histories.jobs import job, named, recipe
+from tests.random_histories.jobs import job, named, recipe
 from tests.use_cases.asking import LAB, Town, as_admin, by
 
 EVE = by("eve", has_quota=True)

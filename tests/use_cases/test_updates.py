@@ -17,7 +17,7 @@ from api.use_cases.report_progress import Answer
 from domain.errors import FaultyInput, Refused, Unknown
 from domain.recipe_set.messages import ReportAborted, ReportCompleted, ReportInstalling, ReportWatchdog
 from store.requests import Committed
-from tests.inside.bench import Bench
+from tests.in_process.bench import Bench
 from tests.races.stage import Stage, furnish
 
 LAB = "lab-1"

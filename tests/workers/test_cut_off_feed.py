@@ -19,8 +19,8 @@ from store.event_log import EventLog
 from tests.harness.databases import TestDatabase
 from tests.harness.sessions import Owner
 from tests.harness.waiting import until
-from tests.inside.door import Door
-from tests.inside.interposed import InterposedLog
+from tests.in_process.door import Door
+from tests.in_process.interposed import InterposedLog
 from tests.workers.logins import cut_off, let_in, other_login
 
 

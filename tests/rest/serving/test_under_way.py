@@ -22,7 +22,7 @@ from api.use_cases.tokens import digest_of
 from domain.directory import events as directory
 from domain.errors import TooOften
 from domain.events import Event
-from tests.inside.bench import Bench
+from tests.in_process.bench import Bench
 
 T = TypeVar("T")
 # More recipes than are chosen for in the event loop.

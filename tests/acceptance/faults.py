@@ -1,0 +1,139 @@
+"""A lab in which everything goes wrong while it has jobs, and processes that are killed over it."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import time
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from replay.audit.tables import FINISHED, RECIPE_MOVES
+from tests.acceptance.chores import Chores
+from tests.acceptance.metrics import never_happened, scraped
+from tests.harness.running import Running
+
+# A recipe that nothing happens to is done in some 3 s.
+SPEED = "600"
+# Longer than a sound machine ever keeps still.
+WATCHDOG_SECONDS = "5"
+# Of each hundred.
+FAULTS = {"stall": 4, "fail": 6, "break": 5, "vanish": 4, "repeat": 15, "reorder": 15, "trouble": 20}
+ENDED = tuple(f"recipe.{state}" for state in FINISHED)
+STATES = tuple(f"recipe.{state}" for state in RECIPE_MOVES)
+LOOK_SECONDS = 0.25
+
+
+@dataclass(frozen=True)
+class Plan:
+    """`killed` in turn, one every so many seconds; never more than `queue` recipes on their way at a time."""
+
+    seed: int
+    seconds: float
+    longest_seconds: float
+    queue: int
+    killed: tuple[str, ...]
+    kill_every_seconds: float
+
+
+class FaultyLab:
+    """One run, under one plan."""
+
+    def __init__(self, line: Running, plan: Plan, folder: Path, chores: Chores) -> None:
+        self.line = line
+        self._plan = plan
+        self._folder = folder
+        self._chores = chores
+        self.submitted = self.kills = 0
+
+    def load(self, lab: dict[str, Any]) -> None:
+        file = self._folder / "lab.json"
+        file.write_text(json.dumps(lab))
+        self.line.do("lab", "load", str(file))
+
+    def run(self, jobs: Iterator[dict[str, Any]]) -> None:
+        """Jobs for as long as the plan says, then until the last one is finished."""
+        self._simulate()
+        began = time.monotonic()
+        kill = _every(self._plan.kill_every_seconds, itertools.cycle(map(self._kill, self._plan.killed)))
+        while (left := self._unfinished()) or self._goes_on(began):
+            assert self._elapsed(began) < self._plan.longest_seconds, self._who_is_left()
+            if self._goes_on(began):
+                self._submit(itertools.islice(jobs, max(0, self._plan.queue - int(left))))
+                kill()
+            self._chores.do()
+            self.nothing_that_never_happens()
+            time.sleep(LOOK_SECONDS)
+        self._chores.end()
+        self.line.processes["lab"].terminate()
+        self.line.processes["lab"].wait(30)
+
+    def _who_is_left(self) -> str:
+        """For whoever has to find out why: the last state of each, and the whole log in a file."""
+        log, file = self.line.events(), self._folder / "events.json"
+        file.write_text(json.dumps(log))
+        last = {event["subject"]: event for event in log if event["topic"] in STATES}
+        left = [f"{name}: {event}" for name, event in last.items() if event["topic"] not in ENDED]
+        return "\n".join([f"these do not finish ({file}):", *left])
+
+    def _goes_on(self, began: float) -> bool:
+        """On a machine with much else to do it takes longer until each was killed once, and until one of the
+        faults has ended a recipe."""
+        is_killed = self.kills >= len(self._plan.killed)
+        return self._elapsed(began) < self._plan.seconds or not is_killed or not self._has_given_one_up()
+
+    def _has_given_one_up(self) -> bool:
+        with self.line.client() as client:
+            found = client.get("/events", params={"types": "recipe.aborted", "limit": 1})
+        return bool(found.json()["events"])
+
+    def _elapsed(self, began: float) -> float:
+        return time.monotonic() - began
+
+    def _submit(self, jobs: Iterable[dict[str, Any]]) -> None:
+        with self.line.client() as client:
+            for job in jobs:
+                answer = client.post("/jobs", json=job)
+                assert answer.status_code == 201, answer.text
+                self.submitted += 1
+
+    def _simulate(self) -> None:
+        percentages = (word for name, percent in FAULTS.items() for word in (f"--{name}", str(percent)))
+        how = ("--seed", str(self._plan.seed), "--speed", SPEED, "--watchdog", WATCHDOG_SECONDS)
+        self.line.start("lab", "simulate", "--all", *how, *percentages, name="lab")
+
+    def _kill(self, name: str) -> Callable[[], None]:
+        def kill() -> None:
+            self.line.kill(name)
+            self._simulate() if name == "lab" else self.line.start(name)
+            self.line.wait_ready()
+            self.kills += 1
+
+        return kill
+
+    def _unfinished(self) -> float:
+        """How many recipes; an event that the read models do not show yet may be of one more."""
+        seen = scraped(self.line)
+        recipes = sum(value for (name, _), value in seen.items() if name == "labledger_recipes")
+        lag = seen["labledger_projector_lag_events", frozenset({("projector", "all")})]
+        return recipes + lag
+
+    def nothing_that_never_happens(self) -> None:
+        """Asked again and again, to be told at once."""
+        found = never_happened(self.line)
+        assert not found, found
+
+
+def _every(seconds: float, acts: Iterator[Callable[[], None]]) -> Callable[[], None]:
+    """Calls the next one when it is time."""
+    due = time.monotonic() + seconds
+
+    def call() -> None:
+        nonlocal due
+        if time.monotonic() >= due:
+            next(acts)()
+            due = time.monotonic() + seconds
+
+    return call

@@ -1,0 +1,60 @@
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+
+import httpx
+import pytest
+
+from replay.audit import from_json
+from tests.acceptance.agreeing import assert_shown_as_logged
+from tests.acceptance.people import people_of
+from tests.acceptance.stage import Stage
+from tests.acceptance.watcher import LABS
+from tests.harness.pool import ServerPool
+from tests.harness.running import Running, running
+from tests.replay.audit.sound import assert_at_rest, assert_sound
+
+NUMBERS = itertools.count(1)
+TREE = {"name": "Linux", "family": "Linux1", "version": "0", "arch": "x86_64"}
+# What runs out is found at once.
+LOOP_SECONDS = "0.2"
+
+
+@pytest.fixture(scope="package")
+def line(servers: ServerPool) -> Iterator[Running]:
+    """One running Labledger for all tests here; two empty labs, and one distro tree in both."""
+    with (
+        servers.databases("embedded").fresh() as database,
+        running(database, LABLEDGER_CONSISTENCY_SECONDS=LOOP_SECONDS) as started,
+        started.client() as admin,
+    ):
+        for user in ("alice", "lab-ops"):
+            admin.put(f"/users/{user}", json={})
+        for fqdn in LABS.values():
+            admin.put(f"/lab-controllers/{fqdn}", json={})
+        urls = {fqdn: [f"http://{fqdn}/linux/"] for fqdn in LABS.values()}
+        assert admin.put("/distro-trees/1", json={**TREE, "urls": urls}).is_success
+        started.make_contact()
+        yield started
+        started.labledger("replay", "verify")
+
+
+@pytest.fixture(scope="package")
+def people(line: Running) -> Iterator[dict[str, httpx.Client]]:
+    with people_of(line) as clients:
+        yield clients
+
+
+@pytest.fixture
+def stage(line: Running, people: dict[str, httpx.Client]) -> Iterator[Stage]:
+    """The whole log goes through the audit behind every test, and the read models beside it."""
+    stage = Stage(line, people, f".t{next(NUMBERS)}.example.com")
+    yield stage
+    untold = stage.untold()
+    stage.leave()
+    log = list(from_json(line.events()))
+    assert_sound(log)
+    assert_at_rest(log)
+    assert_shown_as_logged(line, log)
+    assert untold == []

@@ -1,0 +1,139 @@
+"""A set that holds other systems loses one: it stays in its lab, or lets go if it can have no other there."""
+
+from __future__ import annotations
+
+from tests.acceptance.stage import Stage
+
+
+def test_withdrawn__set_holds_another__assigned_and_before_who_is_more_urgent(stage: Stage) -> None:
+    for name in ("a1", "a2", "b1", "c1"):
+        stage.machine(name)
+    (on_a2,) = stage.submit(stage.recipe("a2"))
+    (on_c1,) = stage.submit(stage.recipe("c1"))
+    stage.starts(on_a2, on_c1)
+    stage.begin()
+    one, *_ = stage.submit(stage.recipe("a%"), stage.recipe("b%"), stage.recipe("c%"))
+    stage.tells("""
+        admin submits job/1: recipe-set/1 of recipe/1, recipe/2, recipe/3
+        scheduler, on recipe-set.submitted recipe-set/1:
+            recipe.scheduled        recipe/2        system=b1 lab_controller=lab.east
+            system.scheduled        system/b1       recipe_id=2
+            recipe.assigned         recipe/1        lab_controller=lab.east
+            recipe.assigned         recipe/3        lab_controller=lab.east
+            recipe.scheduled        recipe/1        system=a1 lab_controller=lab.east
+            system.scheduled        system/a1       recipe_id=1
+    """)
+    (urgent,) = stage.submit(stage.recipe("a%"), priority="Urgent")
+    stage.tells("""
+        admin submits job/2: Urgent recipe-set/2 of recipe/4
+        scheduler, on recipe-set.submitted recipe-set/2:
+            recipe.queued           recipe/4        reason='no idle system is viable'
+    """)
+    stage.change("a1", condition="Broken", reason="fan")
+    stage.tells("""
+        admin:
+            system.condition-changed system/a1       condition=Broken reason=fan
+            recipe.assigned         recipe/1        lab_controller=lab.east reason='a1 is Broken: fan'
+            system.idle             system/a1
+    """)
+    stage.finish(on_a2)
+    stage.tells("""
+        lab-ops completes recipe/5 on a2
+        scheduler, on system.pending system/a2:
+            recipe.scheduled        recipe/1        system=a2 lab_controller=lab.east
+            system.scheduled        system/a2       recipe_id=1
+    """)
+    stage.cancel(one)
+    stage.tells("""
+        admin:
+            recipe.cancelled        recipe/1        reason='not needed'
+            recipe.cancelled        recipe/2        reason='not needed'
+            recipe.cancelled        recipe/3        reason='not needed'
+            system.pending          system/a2
+            system.pending          system/b1
+        scheduler, on system.pending system/a2:
+            recipe.scheduled        recipe/4        system=a2 lab_controller=lab.east
+            system.scheduled        system/a2       recipe_id=4
+            recipe.waiting          recipe/4        system=a2
+            system.waiting          system/a2       recipe_id=4
+        and on system.pending system/b1:
+            system.idle             system/b1
+    """)
+    stage.end_started(urgent)
+    stage.tells("""
+        lab-ops gives up recipe/4 on a2
+        scheduler, on system.pending system/a2:
+            system.idle             system/a2
+    """)
+    stage.end_started(on_c1)
+    stage.tells("""
+        lab-ops gives up recipe/6 on c1
+        scheduler, on system.pending system/c1:
+            system.idle             system/c1
+    """)
+
+
+def test_withdrawn__set_cannot_be_completed__lets_go_and_has_it_again_when_repaired(stage: Stage) -> None:
+    for name in ("a1", "b1", "c1"):
+        stage.machine(name)
+    (busy,) = stage.submit(stage.recipe("c1"))
+    stage.starts(busy)
+    stage.begin()
+    one, *_ = stage.submit(stage.recipe("a%"), stage.recipe("b%"), stage.recipe("c%"))
+    stage.tells("""
+        admin submits job/1: recipe-set/1 of recipe/1, recipe/2, recipe/3
+        scheduler, on recipe-set.submitted recipe-set/1:
+            recipe.scheduled        recipe/1        system=a1 lab_controller=lab.east
+            system.scheduled        system/a1       recipe_id=1
+            recipe.assigned         recipe/2        lab_controller=lab.east
+            recipe.assigned         recipe/3        lab_controller=lab.east
+            recipe.scheduled        recipe/2        system=b1 lab_controller=lab.east
+            system.scheduled        system/b1       recipe_id=2
+    """)
+    stage.change("a1", condition="Broken", reason="fan")
+    stage.tells("""
+        admin:
+            system.condition-changed system/a1       condition=Broken reason=fan
+            recipe.assigned         recipe/1        lab_controller=lab.east reason='a1 is Broken: fan'
+            system.idle             system/a1
+        scheduler, on system.condition-changed system/a1:
+            recipe.queued           recipe/1        reason='its set let go: it could not be completed, or…'
+            recipe.queued           recipe/2        reason='its set let go: it could not be completed, or…'
+            recipe.queued           recipe/3        reason='its set let go: it could not be completed, or…'
+            system.pending          system/b1
+        scheduler, on system.pending system/b1:
+            system.idle             system/b1
+    """)
+    stage.change("a1", condition="Automated", reason="new fan")
+    stage.tells("""
+        admin:
+            system.condition-changed system/a1       condition=Automated reason='new fan'
+            system.pending          system/a1
+        scheduler, on system.pending system/a1:
+            recipe.scheduled        recipe/1        system=a1 lab_controller=lab.east
+            system.scheduled        system/a1       recipe_id=1
+            recipe.assigned         recipe/2        lab_controller=lab.east
+            recipe.assigned         recipe/3        lab_controller=lab.east
+        and on system.condition-changed system/a1:
+            recipe.scheduled        recipe/2        system=b1 lab_controller=lab.east
+            system.scheduled        system/b1       recipe_id=2
+    """)
+    stage.cancel(one)
+    stage.tells("""
+        admin:
+            recipe.cancelled        recipe/1        reason='not needed'
+            recipe.cancelled        recipe/2        reason='not needed'
+            recipe.cancelled        recipe/3        reason='not needed'
+            system.pending          system/a1
+            system.pending          system/b1
+        scheduler, on system.pending system/a1:
+            system.idle             system/a1
+        and on system.pending system/b1:
+            system.idle             system/b1
+    """)
+    stage.end_started(busy)
+    stage.tells("""
+        lab-ops gives up recipe/4 on c1
+        scheduler, on system.pending system/c1:
+            system.idle             system/c1
+    """)

@@ -1,0 +1,135 @@
+"""The order of decisions: pending systems, wake-ups, new sets, each by rank (design 4.2)."""
+
+from __future__ import annotations
+
+from tests.acceptance.stage import Stage
+from tests.acceptance.watcher import LABS
+
+
+def test_repaired__set_that_wants_another_idle_system_too__does_not_jump_the_queue(stage: Stage) -> None:
+    stage.machine("a")
+    stage.machine("d")
+    stage.change("d", condition="Broken", reason="fan")
+    stage.begin()
+    low = stage.submit(stage.recipe("a"), stage.recipe("d"), priority="Low")
+    stage.tells("""
+        admin submits job/1: Low recipe-set/1 of recipe/1, recipe/2
+        scheduler, on recipe-set.submitted recipe-set/1:
+            recipe.queued   recipe/1    reason='no lab has usable systems for its whole set n…'
+            recipe.queued   recipe/2    reason='every viable system is broken'
+    """)
+    (urgent,) = stage.submit(stage.recipe("d"), priority="Urgent")
+    stage.tells("""
+        admin submits job/2: Urgent recipe-set/2 of recipe/3
+        scheduler, on recipe-set.submitted recipe-set/2:
+            recipe.queued   recipe/3    reason='every viable system is broken'
+    """)
+    stage.change("d", condition="Automated", reason="repaired")
+    stage.tells("""
+        admin:
+            system.condition-changed    system/d    condition=Automated reason=repaired
+            system.pending              system/d
+        scheduler, on system.pending system/d:
+            recipe.scheduled    recipe/3    system=d lab_controller=lab.east
+            system.scheduled    system/d    recipe_id=3
+            recipe.waiting      recipe/3    system=d
+            system.waiting      system/d    recipe_id=3
+        and on system.condition-changed system/d:
+            recipe.scheduled    recipe/1    system=a lab_controller=lab.east
+            system.scheduled    system/a    recipe_id=1
+            recipe.assigned     recipe/2    lab_controller=lab.east
+    """)
+    _complete(stage, low, urgent)
+
+
+def test_lab_enabled__several_idle_systems__highest_rank_over_all_of_them_is_first(stage: Stage) -> None:
+    stage.machine("a")
+    stage.machine("d")
+    stage.write("PATCH", f"/lab-controllers/{LABS['east']}", {"enabled": False})
+    stage.begin()
+    low = stage.submit(stage.recipe("a"), stage.recipe("d"), priority="Low")
+    stage.tells("""
+        admin submits job/1: Low recipe-set/1 of recipe/1, recipe/2
+        scheduler, on recipe-set.submitted recipe-set/1:
+            recipe.queued   recipe/1    reason='no viable system is usable now, busy ones inc…'
+            recipe.queued   recipe/2    reason='no viable system is usable now, busy ones inc…'
+    """)
+    (urgent,) = stage.submit(stage.recipe("d"), priority="Urgent")
+    stage.tells("""
+        admin submits job/2: Urgent recipe-set/2 of recipe/3
+        scheduler, on recipe-set.submitted recipe-set/2:
+            recipe.queued   recipe/3    reason='no viable system is usable now, busy ones inc…'
+    """)
+    stage.write("PATCH", f"/lab-controllers/{LABS['east']}", {"enabled": True})
+    stage.tells("""
+        admin:
+            lab-controller.enabled  lab-controller/lab.east
+        scheduler, on lab-controller.enabled lab-controller/lab.east:
+            recipe.scheduled    recipe/3    system=d lab_controller=lab.east
+            system.scheduled    system/d    recipe_id=3
+            recipe.waiting      recipe/3    system=d
+            system.waiting      system/d    recipe_id=3
+        and on lab-controller.enabled lab-controller/lab.east:
+            recipe.scheduled    recipe/1    system=a lab_controller=lab.east
+            system.scheduled    system/a    recipe_id=1
+            recipe.assigned     recipe/2    lab_controller=lab.east
+    """)
+    _complete(stage, low, urgent)
+
+
+def test_new_sets__of_one_job__are_served_in_rank_order(stage: Stage) -> None:
+    stage.machine("a")
+    stage.begin()
+    low, urgent = stage.submit_ranked(("Low", stage.recipe("a")), ("Urgent", stage.recipe("a")))
+    stage.tells("""
+        admin:
+            job.submitted           job/1           owner=admin
+            recipe-set.submitted    recipe-set/1    job_id=1 priority=Low recipe_ids=1
+            recipe.new              recipe/1        recipe_set_id=1 distro_tree_id=1
+            recipe-set.submitted    recipe-set/2    job_id=1 priority=Urgent recipe_ids=2
+            recipe.new              recipe/2        recipe_set_id=2 distro_tree_id=1
+        scheduler, on recipe-set.submitted recipe-set/2:
+            recipe.scheduled        recipe/2        system=a lab_controller=lab.east
+            system.scheduled        system/a        recipe_id=2
+            recipe.waiting          recipe/2        system=a
+            system.waiting          system/a        recipe_id=2
+        and on recipe-set.submitted recipe-set/1:
+            recipe.queued           recipe/1        reason='no idle system is viable'
+    """)
+    stage.end_started(urgent)
+    stage.tells("""
+        lab-ops gives up recipe/2 on a
+        scheduler, on system.pending system/a:
+            recipe.scheduled        recipe/1        system=a lab_controller=lab.east
+            system.scheduled        system/a        recipe_id=1
+            recipe.waiting          recipe/1        system=a
+            system.waiting          system/a        recipe_id=1
+    """)
+    _end(stage, [low], "a")
+
+
+def _complete(stage: Stage, low: list[int], urgent: int) -> None:
+    """End the urgent recipe on d. The low set, which holds a, gets d and ends."""
+    stage.end_started(urgent)
+    stage.tells("""
+        lab-ops gives up recipe/3 on d
+        scheduler, on system.pending system/d:
+            recipe.scheduled    recipe/2    system=d lab_controller=lab.east
+            system.scheduled    system/d    recipe_id=2
+            recipe.waiting      recipe/1    system=a
+            system.waiting      system/a    recipe_id=1
+            recipe.waiting      recipe/2    system=d
+            system.waiting      system/d    recipe_id=2
+    """)
+    _end(stage, low, "ad")
+
+
+def _end(stage: Stage, recipe_ids: list[int], names: str) -> None:
+    """End the recipes one after the other; nobody takes their systems."""
+    for number, (recipe_id, name) in enumerate(zip(recipe_ids, names, strict=True), 1):
+        stage.end_started(recipe_id)
+        stage.tells(f"""
+            lab-ops gives up recipe/{number} on {name}
+            scheduler, on system.pending system/{name}:
+                system.idle     system/{name}
+        """)

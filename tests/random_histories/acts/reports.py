@@ -1,0 +1,69 @@
+"""Lab controllers report on recipes: as they should, late, twice, or out of turn."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from hypothesis import strategies as st
+
+from api.use_cases.drafts import Item
+from api.use_cases.end_recipe import release_recipe, return_recipe
+from api.use_cases.report_progress import report_progress
+from domain.errors import Refused
+from domain.recipe.state import Recipe
+from domain.recipe_set.messages import Report, ReportAborted
+from tests.in_process.bench import Scene
+from tests.random_histories import reporting
+from tests.random_histories.acts.choosing import (
+    Draw,
+    ask,
+    one,
+    recipes,
+)
+
+
+def report_next(scene: Scene, draw: Draw) -> None:
+    recipe = one(draw, [each for each in recipes(scene) if reporting.expected(each)])
+    if recipe is not None:
+        _tell(scene, recipe, [draw(st.sampled_from(reporting.expected(recipe)))])
+
+
+def run_to_the_end(scene: Scene, draw: Draw) -> None:
+    """In one message; guests are told of by the way, or not at all."""
+    recipe = one(draw, [each for each in recipes(scene) if reporting.to_the_end(each)])
+    if recipe is not None:
+        _tell(scene, recipe, reporting.to_the_end(recipe))
+
+
+def report_abort(scene: Scene, draw: Draw) -> None:
+    recipe = one(draw, [each for each in recipes(scene) if each.system])
+    if recipe is not None:
+        _tell(scene, recipe, [ReportAborted("no power")])
+
+
+def report_out_of_turn(scene: Scene, draw: Draw) -> None:
+    """Refused or known already, or else what was to be said anyway."""
+    recipe = one(draw, [*recipes(scene, finished=True)])
+    if recipe is not None:
+        _tell(scene, recipe, [draw(st.sampled_from(reporting.whatever(recipe)))])
+
+
+def _tell(scene: Scene, recipe: Recipe, reports: Sequence[Report]) -> None:
+    items = [Item(recipe.recipe_id, report) for report in reports]
+    answers = scene.door.ask(lambda services, request: report_progress(services, request, None, items))
+    errors = [answer for answer in answers if isinstance(answer, Exception)]
+    assert all(isinstance(error, Refused) for error in errors), errors
+
+
+def release(scene: Scene, draw: Draw) -> None:
+    recipe = one(draw, [each for each in recipes(scene) if each.system])
+    if recipe is not None:
+        number = recipe.recipe_id
+        ask(scene, lambda services, request: release_recipe(services, request, None, number, "gone"))
+
+
+def give_back(scene: Scene, draw: Draw) -> None:
+    recipe = one(draw, [each for each in recipes(scene) if each.state == "reserved"])
+    if recipe is not None:
+        number = recipe.recipe_id
+        ask(scene, lambda services, request: return_recipe(services, request, number))

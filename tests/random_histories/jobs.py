@@ -1,0 +1,127 @@
+"""Random jobs: sets of one to four recipes with guests, that ask for anything, or for very little."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from hypothesis import strategies as st
+
+from domain.job.spec import JobSpec, RecipeSetSpec, RecipeSpec, TaskSpec
+from domain.priority import Priority
+from domain.requirements.distro import DISTRO
+from domain.requirements.host import HOST
+from tests.random_histories.labs import POOLS
+
+_NET = {"element": "pool", "op": "==", "value": "net"}
+_BIG = {"element": "memory", "op": ">=", "value": 8192}
+
+
+def named(*fqdns: str) -> dict[str, Any]:
+    """Any of these systems."""
+    return {"or": [{"element": "hostname", "op": "==", "value": fqdn} for fqdn in fqdns]}
+
+
+def host_requires(form: Any) -> str:
+    reading = HOST.examine(form)
+    assert not reading.findings, reading.findings
+    return reading.text
+
+
+def distro_requires(tree: str) -> str:
+    return DISTRO.examine({"element": "name", "op": "==", "value": tree}).text
+
+
+# Most can be placed: the others are given up at once, and nothing more happens to them.
+TREES = ("tree-1",) * 36 + ("tree-2", "tree-2", "tree-3", "tree-9")
+KEPT = (None,) * 6 + (
+    {"when": "always", "duration_seconds": 600},
+    {"when": "onfail", "duration_seconds": 60},
+)
+# Perhaps of another lab, and then not to be had together with the others.
+ELSEWHERE = (_BIG, _NET, {"or": [_BIG, _NET]}, {"not": [_NET]})
+
+
+def recipe(want: Any, tree: str = "tree-1", **more: Any) -> RecipeSpec:
+    plain: dict[str, Any] = {
+        "whiteboard": "",
+        "role": None,
+        "kernel_options": "",
+        "kernel_options_post": "",
+        "ks_meta": "",
+        "autopick_random": False,
+        "autopick_pools": (),
+        "tasks": (TaskSpec("/one", None, ()), TaskSpec("/two", None, ())),
+    }
+    asked = {"host_requires": host_requires(want), "distro_requires": distro_requires(tree)}
+    return RecipeSpec(**{**plain, **asked, **more})
+
+
+def job(recipe_sets: Sequence[RecipeSetSpec]) -> JobSpec:
+    return JobSpec(
+        whiteboard="",
+        owner=None,
+        group=None,
+        retention_tag="scratch",
+        product=None,
+        recipe_sets=tuple(recipe_sets),
+        document={},
+    )
+
+
+def _tasks(number: int) -> tuple[TaskSpec, ...]:
+    return tuple(TaskSpec(f"/task-{place}", None, ()) for place in range(number))
+
+
+def _guests(*trees: str) -> tuple[RecipeSpec, ...]:
+    return tuple(recipe({"and": []}, tree, guestname="guest", guestargs="--ram=1") for tree in trees)
+
+
+trees = st.sampled_from(TREES)
+kept = st.sampled_from(KEPT)
+guests = st.sampled_from(
+    (_guests(),) * 8
+    + (
+        _guests("tree-1"),
+        _guests("tree-1"),
+        _guests("tree-1", "tree-1"),
+        _guests("tree-1", "tree-2"),
+        _guests("tree-3"),
+    )
+)
+tasks = st.sampled_from((_tasks(1), _tasks(1), _tasks(2)))
+autopick_pools = st.sampled_from(((), (), *((pool,) for pool in POOLS)))
+priorities = st.sampled_from(list(Priority))
+sizes = st.sampled_from((1, 1, 2, 2, 2, 3, 3, 4))
+
+
+def _wants(own: str, others: Sequence[str]) -> list[Any]:
+    """Mostly a few systems, by name: who wants the same ones is in the way of others."""
+    narrow = [named(own), *(named(own, other) for other in others)]
+    return [*narrow * 4, {"force": own}, {"force": own}, {"and": []}, *ELSEWHERE]
+
+
+@st.composite
+def jobs(draw: Any, labs: Sequence[Sequence[str]]) -> JobSpec:
+    """Of one or two sets, each for the systems of one of the labs."""
+    return job(
+        [_recipe_set(draw, draw(st.sampled_from(labs))) for _ in range(draw(st.sampled_from((1, 1, 2))))]
+    )
+
+
+def _recipe_set(draw: Any, names: Sequence[str]) -> RecipeSetSpec:
+    """Each recipe wants a system of its own, and may take another."""
+    owns = draw(st.permutations(names))[: draw(sizes)]
+    return RecipeSetSpec(draw(priorities), tuple(_recipe(draw, own, names) for own in owns))
+
+
+def _recipe(draw: Any, own: str, names: Sequence[str]) -> RecipeSpec:
+    return recipe(
+        draw(st.sampled_from(_wants(own, names))),
+        draw(trees),
+        guests=draw(guests),
+        reservesys=draw(kept),
+        tasks=draw(tasks),
+        autopick_random=draw(st.booleans()),
+        autopick_pools=draw(autopick_pools),
+    )

@@ -1,0 +1,132 @@
+"""A history as a state machine: people and labs act, the scheduler works, and each may come in between."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from contextlib import ExitStack
+from typing import Any
+
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
+
+from domain.events import Decided
+from domain.scheduling.decisions.decide import decide
+from tests.domain.scheduling.contents import all_known
+from tests.in_process.bench import Bench
+from tests.random_histories import acts
+from tests.random_histories.labs import beginnings
+from tests.replay.audit.sound import assert_at_rest, assert_sound
+from workers import scheduler
+
+several = st.data()
+
+
+class Histories(RuleBasedStateMachine):
+    """One history. `bench` is emptied for it."""
+
+    def __init__(self, bench: Bench) -> None:
+        super().__init__()
+        self._stack = ExitStack()
+        self.scene = self._stack.enter_context(bench.scene())
+        self.desk = self.scene.desk
+        self._usual = scheduler.DECISIONS_PER_COMMIT
+
+    @initialize(beginning=beginnings, decisions_per_commit=st.sampled_from((1, 2, 500)))
+    def begin(self, beginning: Decided, decisions_per_commit: int) -> None:
+        scheduler.DECISIONS_PER_COMMIT = decisions_per_commit
+        self.scene.put(beginning)
+        self.desk.begin()
+
+    # People and labs
+
+    @rule(data=several)
+    def job_is_submitted(self, data: Any) -> None:
+        acts.submit(self.scene, data.draw)
+
+    @rule(which=st.lists(st.sampled_from(acts.REPORTS), min_size=1, max_size=3), data=several)
+    def lab_reports(self, which: list[acts.Act], data: Any) -> None:
+        self.scheduler_settles()
+        for act in which:
+            act(self.scene, data.draw)
+
+    @rule(which=st.lists(st.sampled_from(acts.EVERYBODY), min_size=1, max_size=4), data=several)
+    def people_act(self, which: list[acts.Act], data: Any) -> None:
+        for act in which:
+            act(self.scene, data.draw)
+
+    @rule(data=several)
+    def holder_cannot_go_on(self, data: Any) -> None:
+        self.desk.settle()
+        acts.hit_a_holder(self.scene, data.draw)
+
+    # The scheduler
+
+    @rule(
+        act=st.sampled_from(("decide once", "decide once", "settle", "settle", "die", "be replaced")),
+    )
+    def scheduler_works(self, act: str) -> None:
+        SCHEDULER[act](self)
+
+    def scheduler_settles(self) -> None:
+        self.desk.settle()
+        self.scene.watched.at_rest()
+        self._another_would_know_the_same()
+
+    def scheduler_dies(self) -> None:
+        """The next one reads the whole log, and knows what to do as the one before would have."""
+        self.desk.die()
+        self.desk.begin()
+
+    def scheduler_is_replaced(self) -> None:
+        """The next one begins with what it left."""
+        self.desk.leave()
+        self.desk.begin(self.desk.snapshots.load())
+
+    # Both at once
+
+    @rule(stir=st.sampled_from(acts.STIRRING), act=st.sampled_from(acts.RACING), data=several)
+    def somebody_is_first(self, stir: acts.Act, act: acts.Act, data: Any) -> None:
+        """Between what the scheduler decided on and its append."""
+        stir(self.scene, data.draw)
+        with self.desk.log.preceded(lambda: act(self.scene, data.draw)):
+            self.desk.step()
+
+    @rule(stir=st.sampled_from(acts.STIRRING), act=st.sampled_from(acts.RACING), data=several)
+    def scheduler_is_first(self, stir: acts.Act, act: acts.Act, data: Any) -> None:
+        """Between what somebody decided on and their append."""
+        stir(self.scene, data.draw)
+        with self.scene.door.appended.preceded(self.desk.step):
+            act(self.scene, data.draw)
+
+    # What holds
+
+    def _another_would_know_the_same(self) -> None:
+        another = self.scene.watched.folded()
+        assert not decide(another, limit=1), "who reads the log anew finds something to decide"
+        assert all_known(another) == all_known(self.desk.partition)
+
+    # The end
+
+    def teardown(self) -> None:
+        try:
+            if sys.exc_info()[0] is None:
+                self._end()
+        finally:
+            scheduler.DECISIONS_PER_COMMIT = self._usual
+            self.desk.die()
+            self._stack.close()
+
+    def _end(self) -> None:
+        self.scheduler_settles()
+        records = self.scene.watched.records
+        assert_sound(records)
+        assert_at_rest(records)
+
+
+SCHEDULER: dict[str, Callable[[Histories], None]] = {
+    "decide once": lambda history: history.desk.step(),
+    "settle": Histories.scheduler_settles,
+    "die": Histories.scheduler_dies,
+    "be replaced": Histories.scheduler_is_replaced,
+}

@@ -1,0 +1,34 @@
+"""The histories can fail: a planted fault is found by them, within bounds, and by the right invariant."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import Phase, seed
+from hypothesis.stateful import run_state_machine_as_test
+
+from tests.in_process.bench import Bench
+from tests.random_histories.bounds import bounds
+from tests.random_histories.faults import FAULTS, Fault
+from tests.random_histories.machine import Histories
+
+EXAMPLES = 200
+
+
+# Found after many histories only.
+SLOW = ("wake-ups",)
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [
+        pytest.param(fault, id=name, marks=[pytest.mark.soak] if name in SLOW else [])
+        for name, fault in FAULTS.items()
+    ],
+)
+def test_histories__fault_planted__found(bench: Bench, monkeypatch: pytest.MonkeyPatch, fault: Fault) -> None:
+    fault.plant(monkeypatch)
+    histories = seed(fault.seed)(lambda: Histories(bench))
+    # Found is enough: nobody reads the smallest example.
+    found_at_once = bounds(EXAMPLES, phases=(Phase.generate,), report_multiple_bugs=False)
+    with pytest.raises(AssertionError, match=fault.found):
+        run_state_machine_as_test(histories, settings=found_at_once)

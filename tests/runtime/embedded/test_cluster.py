@@ -1,0 +1,159 @@
+"""The life of an embedded cluster, on real servers."""
+
+from __future__ import annotations
+
+import os
+import signal
+import stat
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from runtime.embedded import account
+from runtime.embedded.cluster import Cluster, sync_method
+from runtime.embedded.errors import EmbeddedPostgresError
+from tests.runtime.embedded.asking import ask
+from tests.runtime.embedded.conftest import MakeCluster
+
+
+@pytest.fixture
+def cluster(make_cluster: MakeCluster, open_folder: Path) -> Cluster:
+    return make_cluster(open_folder / "postgresql")
+
+
+def test_start__new_folder__is_as_labledger_needs_it(cluster: Cluster) -> None:
+    url = cluster.start().owner_url
+    assert str(ask(url, "SHOW server_version")).startswith("18.")
+    settings = ("server_encoding", "data_checksums", "jit", "listen_addresses", "unix_socket_directories")
+    own = f'"{cluster.folder / "cluster"}"'
+    assert [ask(url, f"SHOW {name}") for name in settings] == ["UTF8", "on", "off", "", own]
+    assert ask(url, "SELECT datlocale FROM pg_database WHERE datname = current_database()") == "C.UTF-8"
+    assert ask(url, "SELECT current_database() || ' ' || current_user") == "labledger labledger_owner"
+
+
+def test_start__no_settings_given__is_durable(open_folder: Path) -> None:
+    cluster = Cluster(open_folder / "postgresql")
+    try:
+        url = cluster.start().owner_url
+        assert [ask(url, f"SHOW {name}") for name in ("fsync", "synchronous_commit")] == ["on", "on"]
+    finally:
+        cluster.remove()
+
+
+def test_start__wrong_password__is_refused(cluster: Cluster) -> None:
+    server = cluster.start()
+    with pytest.raises(psycopg.OperationalError, match="authentication failed"):
+        ask(server.url("labledger_owner", "guessed"), "SELECT 1")
+
+
+def test_start__stopped_before__keeps_data_and_place(cluster: Cluster) -> None:
+    server = cluster.start()
+    with psycopg.connect(server.owner_url) as connection:
+        connection.execute("CREATE TABLE kept AS SELECT 42 AS answer")
+    cluster.stop()
+    assert not cluster.is_running()
+    assert cluster.start() == server
+    assert ask(server.owner_url, "SELECT answer FROM kept") == 42
+
+
+def test_start__already_running__adopts_the_server(cluster: Cluster) -> None:
+    server = cluster.start()
+    pid = cluster.pid
+    again = Cluster(cluster.folder)
+    assert again.start() == server
+    assert again.pid == pid
+
+
+def test_start__postmaster_killed__recovers_what_was_committed(cluster: Cluster) -> None:
+    server = cluster.start()
+    with psycopg.connect(server.owner_url) as connection:
+        connection.execute("CREATE TABLE kept AS SELECT 42 AS answer")
+    assert cluster.pid is not None
+    os.kill(cluster.pid, signal.SIGKILL)
+    assert cluster.start() == server
+    assert ask(server.owner_url, "SELECT answer FROM kept") == 42
+
+
+def test_start__pid_file_names_another_process__is_not_fooled(cluster: Cluster) -> None:
+    """After a container restarts, the number in the pid file is soon somebody else's: here, our own."""
+    cluster.start()
+    pid_file = next(cluster.folder.rglob("postmaster.pid"), None)
+    assert pid_file is not None
+    lines = pid_file.read_text().splitlines()
+    cluster.stop()
+    pid_file.write_text("\n".join([str(os.getpid()), *lines[1:]]))
+    assert not cluster.is_running()
+    cluster.start()
+    assert cluster.pid != os.getpid()
+
+
+def test_start__setting_that_is_wrong__says_what_postgresql_said(open_folder: Path) -> None:
+    cluster = Cluster(open_folder / "postgresql", settings={"fsync": "off", "shared_buffers": "nonsense"})
+    try:
+        with pytest.raises(EmbeddedPostgresError, match="shared_buffers"):
+            cluster.start()
+    finally:
+        cluster.remove()
+
+
+def test_start__initdb_interrupted_before__begins_anew(cluster: Cluster) -> None:
+    cluster.start()
+    cluster.remove()
+    unfinished = cluster.folder / "cluster" / "data.unfinished"
+    unfinished.mkdir(parents=True)
+    (unfinished / "PG_VERSION").write_text("18\n")
+    owner = account.postgres_account()
+    os.chown(unfinished.parent, owner.uid, owner.gid)
+    assert ask(cluster.start().owner_url, "SELECT 1") == 1
+    assert not unfinished.exists()
+
+
+def test_start__callers_libpq_variables__do_not_reach_the_server(
+    cluster: Cluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in {"PGDATA": "/nowhere", "PGPORT": "1", "PGOPTIONS": "-c jit=on"}.items():
+        monkeypatch.setenv(name, value)
+    server = cluster.start()
+    monkeypatch.undo()
+    assert ask(server.owner_url, "SHOW jit") == "off"
+
+
+def test_folder__after_start__keeps_secrets_from_others(cluster: Cluster) -> None:
+    cluster.start()
+    modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in cluster.folder.iterdir()}
+    assert modes["owner.password"] == 0o600
+    assert modes["cluster"] == 0o700
+
+
+def test_stop__sessions_open__ends_them(cluster: Cluster) -> None:
+    server = cluster.start()
+    with psycopg.connect(server.owner_url) as connection:
+        cluster.stop()
+        with pytest.raises(psycopg.OperationalError):
+            connection.execute("SELECT 1")
+    assert not list(server.sockets.glob(".s.PGSQL.*"))
+
+
+def test_stop__not_started__does_nothing(cluster: Cluster) -> None:
+    cluster.stop()
+    assert not cluster.is_running()
+    assert not cluster.folder.exists()
+
+
+@pytest.mark.parametrize(
+    ("platform", "kernel", "expected"),
+    [
+        ("linux", "6.1.0-18-amd64", "syncfs"),
+        ("linux", "5.8", "syncfs"),
+        # It keeps write errors to itself.
+        ("linux", "5.4.0", "fsync"),
+        ("linux", "unknown", "fsync"),
+        # Has no such call.
+        ("darwin", "23.1.0", "fsync"),
+    ],
+)
+def test_sync_method__of_a_kernel__only_what_tells_of_errors(
+    platform: str, kernel: str, expected: str
+) -> None:
+    assert sync_method(platform, kernel) == expected

@@ -1,0 +1,194 @@
+"""Each fault that can show in a log is found by `labledger replay verify`; without it the log is sound."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+
+from domain.events import Basis, Recorded, Stamp
+from domain.job.events import JobChanged
+from domain.recipe import events as recipe
+from domain.scheduling.decisions.decide import POLICY_VERSION
+from domain.system import events as system
+from tests.domain.scheduling.policies import everybody, group
+from tests.domain.scheduling.wants import named
+from tests.domain.scheduling.world import World
+from tests.harness.databases import TestDatabase
+from tests.replay.audit.entitled import into_pool, lent, own_policy, pool_policy
+from tests.replay.audit.moves import Pair, assigned, grant, place, start
+from tests.replay.verify.queue_of_three import busy, with_queue_jump
+from tests.workers.verification.command import different, found
+from tests.workers.verification.labs import lab
+from tests.workers.verification.stored import store
+
+Plant = Callable[[World], None]
+
+# The first policy that asks who may submit.
+BY_ACCESS = 4
+
+
+def happen(world: World, pairs: Sequence[Pair], stamp: Stamp) -> None:
+    """It is in the log, and nobody was asked whether it may be."""
+    first = world.position + 1
+    for offset, (subject, event) in enumerate(pairs):
+        version = 1 + sum(row.subject == subject for row in world.log)
+        last = first + len(pairs) - 1
+        world.log.append(Recorded(first + offset, last, world.now, subject, version, event, stamp))
+
+
+def reported(world: World, *pairs: Pair) -> None:
+    happen(world, pairs, Stamp(world.now, "lab", "request/1"))
+
+
+def decided(world: World, *pairs: Pair, epoch: int = 1, policy: int = POLICY_VERSION) -> None:
+    basis = Basis(world.position, world.now, epoch, policy)
+    happen(world, pairs, Stamp(world.now, "scheduler", f"event/{world.position}", basis, 0))
+
+
+# What the scheduler may have done wrong
+
+
+def grants_twice(world: World) -> None:
+    decided(world, *place(2, "a"))
+
+
+def grants_in_two_labs(world: World) -> None:
+    first, second = world.submit_set([named("b"), named("c")])
+    decided(world, *grant(first, "b"), *grant(second, "c", "lab-2"), *start(first, "b"), *start(second, "c"))
+
+
+def grants_unsafely(world: World) -> None:
+    """Nobody will ever be able to have the second system: it is broken."""
+    world.add_system("e", condition="Broken")
+    first, second = world.submit_set([named("b"), named("e")])
+    decided(world, *grant(first, "b"), assigned(second))
+
+
+def grants_without_access(world: World) -> None:
+    """b is for a group, and the recipe of nobody who is in it."""
+    reported(world, own_policy("b", group("qe")))
+    recipe_id = world.submit(named("b"), owner="bob")
+    decided(world, *place(recipe_id, "b"), policy=BY_ACCESS)
+
+
+def grants_what_is_lent(world: World) -> None:
+    reported(world, lent("b", "eve"))
+    recipe_id = world.submit(named("b"), owner="bob")
+    decided(world, *place(recipe_id, "b"), policy=BY_ACCESS)
+
+
+def grants_by_nominal_priority(world: World) -> None:
+    """Of two who wait for a, the one is High there and the other Urgent, but Medium there."""
+    reported(world, into_pool("big", "a"))
+    reported(world, pool_policy("big", group("qe"), everybody("Medium")))
+    for priority, whose in (("High", "qe"), ("Urgent", None)):
+        (waiting,) = world.submit_set([named("a")], priority=priority, owner="bob", group=whose)
+        world.settle()
+    world.complete(1)
+    decided(world, *place(waiting, "a"), policy=BY_ACCESS)
+
+
+# What nobody decided
+
+
+def leaves_the_system_behind(world: World) -> None:
+    reported(world, ("recipe/1", recipe.RecipeInstalling(system="a")))
+
+
+def frees_the_system_alone(world: World) -> None:
+    reported(world, ("system/a", system.SystemIdle()))
+
+
+def skips_a_state(world: World) -> None:
+    running = recipe.RecipeRunning(system="a"), system.SystemRunning(recipe_id=1)
+    reported(world, ("recipe/1", running[0]), ("system/a", running[1]))
+
+
+def says_another_time(world: World) -> None:
+    """It is decided on one clock, and happens by another."""
+    basis = Basis(world.position, world.now, 1, POLICY_VERSION)
+    later = world.now + timedelta(seconds=1)
+    happen(world, place(2, "a"), Stamp(later, "scheduler", f"event/{world.position}", basis, 0))
+
+
+DECIDED = {
+    grants_twice: "one_recipe_per_system",
+    grants_in_two_labs: "one_lab_per_set",
+    grants_unsafely: "no_unsafe_grant",
+    says_another_time: "decisions",
+    grants_without_access: "allowed_grant",
+    grants_what_is_lent: "lent_system",
+    grants_by_nominal_priority: "nobody_jumped",
+}
+REPORTED = {
+    leaves_the_system_behind: "in_step",
+    frees_the_system_alone: "in_step",
+    skips_a_state: "legal_transitions",
+}
+
+
+def test_verify__lab_without_a_fault__finds_none(database: TestDatabase) -> None:
+    store(database, lab().log)
+    answer = found(database, status=0)
+    assert different(answer) == [0, 0]
+    assert answer["audit"]["broken"] == 0
+
+
+# Each asks a process of its own: the two gravest here, all of them in a soak.
+GRAVEST = (grants_unsafely, grants_without_access)
+
+
+@pytest.mark.parametrize(
+    "plant", [plant if plant in GRAVEST else pytest.param(plant, marks=pytest.mark.soak) for plant in DECIDED]
+)
+def test_verify__wrong_decision__audit_names_what_it_breaks(database: TestDatabase, plant: Plant) -> None:
+    world = lab()
+    plant(world)
+    store(database, world.log)
+    audit = found(database, status=1)["audit"]
+    assert DECIDED[plant] in audit["by_invariant"]
+    assert all(violation["positions"] for violation in audit["violations"])
+
+
+@pytest.mark.parametrize("plant", REPORTED)
+def test_verify__wrong_report__audit_finds_what_no_decision_shows(
+    database: TestDatabase, plant: Plant
+) -> None:
+    world = lab()
+    plant(world)
+    store(database, world.log)
+    answer = found(database, status=1)
+    assert different(answer) == [0, 0]
+    assert REPORTED[plant] in answer["audit"]["by_invariant"]
+
+
+def test_verify__queue_jump__both_find_it(database: TestDatabase) -> None:
+    store(database, with_queue_jump(busy().log))
+    answer = found(database, status=1)
+    assert different(answer) == [1, 1]
+    assert answer["audit"]["by_invariant"] == {"nobody_jumped": 1}
+
+
+def test_verify__decides_what_no_scheduler_folds__made_again_it_is_not(database: TestDatabase) -> None:
+    world = lab()
+    decided(world, ("job/1", JobChanged(whiteboard="", retention_tag="scratch", product=None)))
+    store(database, world.log)
+    assert different(found(database, status=1)) == [1, 1]
+
+
+def test_verify__fenced_holder_writes__audit_finds_what_no_decision_shows(database: TestDatabase) -> None:
+    """The right decision, by one whose lease somebody else had already used."""
+    log = busy().log
+    (used, *_) = (row.commit_end for row in log if row.stamp.basis)
+
+    def by_another(row: Recorded) -> Recorded:
+        assert row.stamp.basis is not None
+        return row._replace(stamp=replace(row.stamp, basis=replace(row.stamp.basis, epoch=2)))
+
+    store(database, [by_another(row) if row.commit_end == used else row for row in log])
+    answer = found(database, status=1)
+    assert different(answer) == [0, 0]
+    assert set(answer["audit"]["by_invariant"]) == {"nobody_fenced_writes"}
