@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from domain.scheduling.bitsets.bitmaps import numbers_in
-from domain.scheduling.safety.completion import matching
+from domain.scheduling.safety import matching
 from domain.scheduling.safety.matching import Matching, match
 
 SYSTEMS = 5

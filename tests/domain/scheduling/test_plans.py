@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from domain.scheduling.bitsets.bitmaps import numbers_in
+from domain.scheduling.safety import plans as module
 from domain.scheduling.safety.completion import Holder, stuck
-from domain.scheduling.safety.completion import plans as module
 from domain.scheduling.safety.plans import Plans
 from tests.domain.scheduling.contents import check_plans
 
