@@ -19,7 +19,7 @@ import orjson
 
 from bench.wire import Wire, request
 from replay.simulated_lab.behaviour import Behaviour
-from replay.simulated_lab.simulated_machine import life
+from replay.simulated_lab.machine import life
 from replay.simulated_lab.steps import Step
 from runtime.settings import Settings
 

@@ -17,8 +17,8 @@ from cli.lab.link import LabLink
 from cli.lab.teller import Teller
 from replay.simulated_lab.behaviour import Behaviour
 from replay.simulated_lab.delivery import Delivery, next_delivery
+from replay.simulated_lab.lab import Lab, obey
 from replay.simulated_lab.recovery import recall, under_way
-from replay.simulated_lab.simulated_lab import Lab, obey
 
 POLL_SECONDS = 30
 PAUSE_SECONDS = 1.0

@@ -8,8 +8,8 @@ from typing import Any
 
 from cli.lab.link import LabLink
 from replay.simulated_lab.delivery import CONFLICT, Delivery, heard
+from replay.simulated_lab.lab import Lab
 from replay.simulated_lab.recovery import resume
-from replay.simulated_lab.simulated_lab import Lab
 from replay.simulated_lab.steps import Step
 
 # A system changes to the one of these only from the other; what a person has made of it meanwhile stays.

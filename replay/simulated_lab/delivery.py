@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from replay.simulated_lab.simulated_lab import Lab
+from replay.simulated_lab.lab import Lab
 from replay.simulated_lab.steps import Step, in_order
 
 NOT_FOUND, CONFLICT, NOT_UNDERSTOOD = 404, 409, 422

@@ -10,8 +10,8 @@ from typing import Any
 
 from domain.recipe.lifecycle import OPEN_TASK
 from replay.simulated_lab.behaviour import Behaviour
-from replay.simulated_lab.simulated_lab import UNDER_WAY, Lab, obey
-from replay.simulated_lab.simulated_machine import life
+from replay.simulated_lab.lab import UNDER_WAY, Lab, obey
+from replay.simulated_lab.machine import life
 from replay.simulated_lab.steps import Command, Step, in_order, is_open
 
 # Endings of whatever a system was provisioned for.

@@ -7,7 +7,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from replay.simulated_lab.behaviour import Behaviour
-from replay.simulated_lab.simulated_lab import Lab, obey
+from replay.simulated_lab.lab import Lab, obey
 from replay.simulated_lab.steps import Step
 
 SYSTEM = "a.example.com"

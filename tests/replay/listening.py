@@ -9,7 +9,7 @@ from typing import Any
 from domain.errors import Refused
 from domain.recipe.lifecycle import FINISHED, RECIPE, TASK
 from replay.simulated_lab.delivery import heard, next_delivery
-from replay.simulated_lab.simulated_lab import Lab
+from replay.simulated_lab.lab import Lab
 from replay.simulated_lab.steps import Step
 
 

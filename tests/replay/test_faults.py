@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from replay.simulated_lab.behaviour import Behaviour
 from replay.simulated_lab.delivery import next_delivery
-from replay.simulated_lab.simulated_lab import Lab, obey
+from replay.simulated_lab.lab import Lab, obey
 from replay.simulated_lab.steps import Step
 from tests.replay.commands import (
     SYSTEM,

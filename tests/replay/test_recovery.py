@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from replay.simulated_lab.behaviour import Behaviour
+from replay.simulated_lab.lab import Lab, obey
 from replay.simulated_lab.recovery import recall, resume, under_way
-from replay.simulated_lab.simulated_lab import Lab, obey
 from replay.simulated_lab.steps import Step
 from tests.replay.commands import agenda, of_kind, provision, provisions, seeds
 from tests.replay.lives import life_of, said

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from replay.simulated_lab.behaviour import Behaviour
-from replay.simulated_lab.simulated_lab import Lab, obey
+from replay.simulated_lab.lab import Lab, obey
 from tests.replay.commands import agenda, behaviours, of_kind, provision, provisions, seeds
 from tests.replay.lives import life_of, said
 

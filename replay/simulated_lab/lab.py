@@ -13,7 +13,7 @@ from typing import Any
 
 from replay.simulated_lab.behaviour import Behaviour
 from replay.simulated_lab.disorder import disordered
-from replay.simulated_lab.simulated_machine import life
+from replay.simulated_lab.machine import life
 from replay.simulated_lab.steps import Command, Step, in_order, is_open
 
 # States of a recipe in which its lab has something to say about it.
