@@ -197,18 +197,18 @@ class Scheduler:
         try:
             (outcome,) = self._log.append([append_of(decisions, basis, self._fence)])
         except DatabaseAway:
-            self.partition.refused()
+            self.partition.rollback()
             raise
         if isinstance(outcome, Committed):
             self._refused = max(0, self._refused - 1)
-            self.partition.committed(outcome.first_position, outcome.position, outcome.recorded_at)
+            self.partition.confirm(outcome.first_position, outcome.position, outcome.recorded_at)
             self._tailer.skip_to(self.partition.position)
             self.counters.commits += 1
             self.counters.events += sum(len(decision.events) for decision in decisions)
             self.counters.decisions.update(decision.trigger.kind for decision in decisions)
             self._read_through(outcome.position)
             return
-        self.partition.refused()
+        self.partition.rollback()
         if isinstance(outcome, Fenced):
             logger.warning("%s", outcome)
             self._fence = None

@@ -13,7 +13,7 @@ from typing import NamedTuple, TypeAlias
 
 from domain.access.submitting import Who
 from domain.directory.state import Directory
-from domain.distro_choice.installable import MOST_KEPT, Installable, Tree, Want
+from domain.distro_choice.installable import MAX_CACHED, Installable, Tree, Want
 from domain.distro_choice.one_lab import in_one_lab
 from domain.events import Recorded
 from domain.job.spec import RecipeSetSpec, RecipeSpec
@@ -39,7 +39,7 @@ class Chosen(NamedTuple):
     hopeless: bool = False
 
 
-class Asker(NamedTuple):
+class JobAccess(NamedTuple):
     """For whom trees are chosen: where they may submit, and the systems that they may not know of."""
 
     who: Who
@@ -51,7 +51,7 @@ class DistroTrees:
 
     def __init__(self, directory: Directory) -> None:
         self._installable = Installable(directory)
-        self._kept: dict[tuple[Asker, tuple[Want, ...]], Chosen] = {}
+        self._kept: dict[tuple[JobAccess, tuple[Want, ...]], Chosen] = {}
         # The present systems with the trees that left lately, by the ids of these.
         self._before: dict[tuple[int, ...], Installable] = {}
 
@@ -92,14 +92,14 @@ class DistroTrees:
         waits for them if that is not long ago. It stays hopeless, because the log may tell more.
         """
         self.catch_up()
-        asker = Asker(self._installable.who(owner, group), self._installable.hidden_from(owner))
+        access = JobAccess(self._installable.who(owner, group), self._installable.hidden_from(owner))
         wants = tuple(_want(recipe) for recipe in recipe_set.recipes)
-        chosen = self._kept.get((asker, wants))
+        chosen = self._kept.get((access, wants))
         if chosen is None:
-            chosen = _choose(self._installable, wants, asker)
-            self._keep(asker, wants, chosen)
+            chosen = _choose(self._installable, wants, access)
+            self._keep(access, wants, chosen)
         before = self._with_trees_away(now) if chosen.hopeless and now else None
-        return chosen if before is None else _choose(before, wants, asker)._replace(hopeless=True)
+        return chosen if before is None else _choose(before, wants, access)._replace(hopeless=True)
 
     def _with_trees_away(self, now: datetime) -> Installable | None:
         """Return what could be installed with the trees that left lately; None if none did."""
@@ -108,12 +108,12 @@ class DistroTrees:
             self._before = {tuple(trees): self._installable.having(trees)}
         return self._before.get(tuple(trees))
 
-    def _keep(self, asker: Asker, wants: tuple[Want, ...], chosen: Chosen) -> None:
+    def _keep(self, access: JobAccess, wants: tuple[Want, ...], chosen: Chosen) -> None:
         if sum(map(_length, wants)) > KEPT_TEXT_LENGTH:
             return
-        if len(self._kept) >= MOST_KEPT:
+        if len(self._kept) >= MAX_CACHED:
             self._kept.clear()
-        self._kept[asker, wants] = chosen
+        self._kept[access, wants] = chosen
 
 
 def _length(want: Want) -> int:
@@ -125,17 +125,17 @@ def _want(recipe: RecipeSpec) -> Want:
     return Want(recipe.host_requires, recipe.distro_requires, own_distro(recipe.distro), guests)
 
 
-def _choose(installable: Installable, wants: Sequence[Want], asker: Asker) -> Chosen:
+def _choose(installable: Installable, wants: Sequence[Want], access: JobAccess) -> Chosen:
     only = [installable.trees_of(member) for want in wants for member in (want, *want.guests)]
     if all(len(trees) == 1 for trees in only):
         # Nothing to choose: nobody has to be looked at.
         return Chosen(tuple(tree for trees in only for tree in trees))
-    for systems_for in _levels(installable, asker.who):
+    for systems_for in _levels(installable, access.who):
         systems = [systems_for(want.host_requires) for want in wants]
         tree_ids = in_one_lab(installable, wants, systems) if all(systems) else None
         if tree_ids is not None:
             return Chosen(tree_ids)
-    alone = (_by_itself(installable, want, asker) for want in wants)
+    alone = (_by_itself(installable, want, access) for want in wants)
     return Chosen(tuple(tree for trees in alone for tree in trees), hopeless=True)
 
 
@@ -144,15 +144,15 @@ def _levels(installable: Installable, who: Who) -> tuple[SystemsFor, ...]:
     return partial(installable.usable, who=who), partial(installable.entitled, who=who)
 
 
-def _by_itself(installable: Installable, want: Want, asker: Asker) -> Iterator[Tree]:
+def _by_itself(installable: Installable, want: Want, access: JobAccess) -> Iterator[Tree]:
     """The trees that would come first if it were not for the others: with them the set is given up.
 
     Where no system that would do is open to its owner, the systems count for whose policy it is given up. A
     hidden system does not: the reason would tell that it is there (docs/decisions/0020).
     """
     alone = [want._replace(guests=())]
-    fitting: SystemsFor = partial(installable.fitting, hidden=asker.hidden)
-    levels = (*_levels(installable, asker.who), fitting)
+    fitting: SystemsFor = partial(installable.fitting, hidden=access.hidden)
+    levels = (*_levels(installable, access.who), fitting)
     found = (in_one_lab(installable, alone, [of(want.host_requires)]) for of in levels)
     yield next((tree_ids[0] for tree_ids in found if tree_ids), _newest(installable, want))
     for guest in want.guests:

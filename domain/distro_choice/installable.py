@@ -20,7 +20,7 @@ from domain.requirements import Forced, from_text, matching
 from domain.requirements.comparisons import comparisons, comparisons_uncached
 from domain.requirements.distro import NewestFirst
 from domain.requirements.distro import from_text as distro_from_text
-from domain.scheduling.supply.admitting import Admitting
+from domain.scheduling.supply.access_updates import AccessUpdates
 from domain.scheduling.supply.availability import Availability
 from domain.scheduling.supply.filter_key import FilterKey
 from domain.scheduling.supply.labs import Distro, Labs
@@ -47,7 +47,7 @@ FOLLOWED: tuple[type[Event], ...] = (
 """What happens to a system and says who may have it, or what requirements may ask."""
 
 # Of what was asked while nothing changed.
-MOST_KEPT = 4_096
+MAX_CACHED = 4_096
 
 Tree: TypeAlias = int | None
 """The id of a distro tree; None stands for a distro of one's own, and for none at all."""
@@ -70,7 +70,7 @@ class Offered(NamedTuple):
     systems: int
 
 
-class Asked(NamedTuple):
+class HostMatch(NamedTuple):
     """The systems that satisfy a host requirement, and whether it forces one."""
 
     systems: int
@@ -85,7 +85,7 @@ class Installable:
         self._labs = Labs()
         self._available = Availability(self._labs)
         self._visible = Visible(directory, self._labs)
-        self._admitting = Admitting(directory, self._labs, self._visible)
+        self._access_updates = AccessUpdates(directory, self._labs, self._visible)
         self._trees_away = TreesAway()
         self._systems: dict[str, System] = {}
         # Systems of which something is new, and whether that is more than who may submit there.
@@ -96,7 +96,7 @@ class Installable:
         self._could: dict[Distro | Tree, int] = {}
         self._having: dict[int, int] = {}
         self._offered: dict[tuple[str | Distro, int], tuple[Offered, ...]] = {}
-        self._asked: dict[str, Asked] = {}
+        self._host_matches: dict[str, HostMatch] = {}
 
     def apply(self, recorded: Recorded) -> bool:
         """Take in one event; whether it may change an answer."""
@@ -107,30 +107,30 @@ class Installable:
         if isinstance(event, FOLLOWED):
             self._systems[name] = evolve(self._systems.get(name), name, event, Moment.of(recorded))
         if isinstance(event, system.SystemAccessPolicyChanged):
-            self._admit_again((name,))
+            self._mark_access_stale((name,))
         elif isinstance(event, FOLLOWED):
-            self._describe_again(name)
+            self._mark_stale(name)
         elif isinstance(event, PoolSystemAdded | PoolSystemRemoved):
-            self._describe_again(event.system)
+            self._mark_stale(event.system)
         elif kind == "pool":
-            self._admit_again(self._admitting.pool_changed(name))
+            self._mark_access_stale(self._access_updates.pool_changed(name))
         elif kind == "distro-tree":
             self._describe_tree(name, recorded.recorded_at)
         elif kind == "lab-controller":
             self._available.serve(name, self._directory.is_serving(name))
-            self._forget()
+            self._invalidate()
         else:
             return False
         return True
 
-    def _admit_again(self, fqdns: Iterable[str]) -> None:
+    def _mark_access_stale(self, fqdns: Iterable[str]) -> None:
         """What systems could install is as it was."""
         for fqdn in fqdns:
             self._stale.setdefault(fqdn, False)
 
-    def _describe_again(self, fqdn: str) -> None:
+    def _mark_stale(self, fqdn: str) -> None:
         self._stale[fqdn] = True
-        self._forget()
+        self._invalidate()
 
     def _describe_tree(self, name: str, at: datetime) -> None:
         self._trees.clear()
@@ -142,11 +142,11 @@ class Installable:
         else:
             self._labs.put_tree(tree_id, entry.document)
         self._trees_away.changed(tree_id, before, self._labs.tree(tree_id), at)
-        self._forget()
+        self._invalidate()
 
-    def _forget(self) -> None:
+    def _invalidate(self) -> None:
         """What was answered."""
-        for kept in (self._could, self._having, self._offered, self._asked, self._costs):
+        for kept in (self._could, self._having, self._offered, self._host_matches, self._costs):
             kept.clear()
 
     def catch_up(self, most: int | None = None) -> bool:
@@ -160,7 +160,7 @@ class Installable:
             if self._stale.pop(fqdn):
                 self._labs.put(known, self._directory.pools_of(fqdn))
                 self._available.put(known)
-            self._admitting.admit(known)
+            self._access_updates.update_system(known)
         return not self._stale
 
     def trees_away(self, now: datetime) -> dict[int, Mapping[str, Any]]:
@@ -252,7 +252,7 @@ class Installable:
 
     def who(self, owner: str, group: str | None) -> Who:
         """For whom a recipe of such a job would run, as far as that makes a difference."""
-        return self._admitting.who(owner, group)
+        return self._access_updates.who(owner, group)
 
     def hidden_from(self, owner: str) -> int:
         """Return the systems that the owner of a job may not know of."""
@@ -260,24 +260,24 @@ class Installable:
 
     def fitting(self, host_requires: str, hidden: int) -> int:
         """Return the systems that satisfy a host requirement in any condition, but for hidden ones."""
-        return self._ask(host_requires).systems & ~hidden
+        return self._host_match(host_requires).systems & ~hidden
 
     def entitled(self, host_requires: str, who: Who) -> int:
         """Those of them to which they may submit, on loan or not."""
-        return self._ask(host_requires).systems & self._labs.access.entitled(who)
+        return self._host_match(host_requires).systems & self._labs.access.entitled(who)
 
     def usable(self, host_requires: str, who: Who) -> int:
         """Those of them that their recipes may have, now or when they come free."""
-        asked = self._ask(host_requires)
+        asked = self._host_match(host_requires)
         return asked.systems & self._available.usable(forced=asked.forced) & self._labs.access.may(who)
 
-    def _ask(self, host_requires: str) -> Asked:
-        kept = self._asked.get(host_requires)
+    def _host_match(self, host_requires: str) -> HostMatch:
+        kept = self._host_matches.get(host_requires)
         if kept is None:
-            _make_room(self._asked)
+            _make_room(self._host_matches)
             node = from_text(host_requires)
             systems = matching(node, self._labs.columns) & self._labs.registered
-            kept = self._asked[host_requires] = Asked(systems, isinstance(node, Forced))
+            kept = self._host_matches[host_requires] = HostMatch(systems, isinstance(node, Forced))
         return kept
 
     def labs(self) -> Iterator[int]:
@@ -291,5 +291,5 @@ class Installable:
 
 
 def _make_room(kept: dict[Any, Any]) -> None:
-    if len(kept) >= MOST_KEPT:
+    if len(kept) >= MAX_CACHED:
         kept.clear()

@@ -98,9 +98,9 @@ class Recomputation:
         self.counts.differences += len(found)
         yield from found
         if found or not made.in_time:
-            self._partition.refused()
+            self._partition.rollback()
             return False
-        return self._partition.committed(made.first_position, made.last_position, made.recorded_at)
+        return self._partition.confirm(made.first_position, made.last_position, made.recorded_at)
 
     def _overlooked(self, made: DecidedCommit) -> Iterator[Difference]:
         """Yield what is demanded by triggers that a commit records as answered before its batch.
@@ -117,7 +117,7 @@ class Recomputation:
         self._fold_upto(min(batch.after, basis.position))
         demanded = decide(self._partition, 1)
         if demanded:
-            self._partition.refused()
+            self._partition.rollback()
             yield Difference(made, 0, None, _plain(demanded[0]))
 
     def _is_folded_early(self, made: DecidedCommit) -> bool:

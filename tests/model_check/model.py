@@ -9,7 +9,7 @@ from domain.access.policy import Form
 from domain.events import Recorded
 from domain.recipe.lifecycle import FINISHED
 from domain.recipe.state import Recipe
-from domain.scheduling.world.wake_ups import WAKE_UPS, Row
+from domain.scheduling.world.wake_ups import WAKE_UPS, TriggerRule
 from tests.domain.scheduling.policies import everybody, group
 from tests.domain.scheduling.world import World
 from tests.model_check.case import GROUP, SUBMITTER, Case, Want
@@ -18,7 +18,7 @@ from tests.model_check.case import GROUP, SUBMITTER, Case, Want
 class Model(World):
     """Mutable; `Copier` copies it. `sets_of` is the recipe set that each job was last submitted as."""
 
-    def __init__(self, case: Case, wake_ups: Iterable[Row] = WAKE_UPS) -> None:
+    def __init__(self, case: Case, wake_ups: Iterable[TriggerRule] = WAKE_UPS) -> None:
         super().__init__(wake_ups)
         self.case = case
         self.wants: dict[int, Want] = {}

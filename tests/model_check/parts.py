@@ -10,10 +10,10 @@ from unittest.mock import patch
 from domain.access.submitting import Submitting
 from domain.priority import Priority
 from domain.scheduling.bitsets.bitmaps import numbers_in, union
-from domain.scheduling.decisions import decide, granting, new_job, question, waking
-from domain.scheduling.decisions.question import tiers_of
+from domain.scheduling.decisions import decide, granting, new_job, pending_system, waking
+from domain.scheduling.decisions.pending_system import tiers_of
 from domain.scheduling.demand import recipe_sets
-from domain.scheduling.world import raising, triggers
+from domain.scheduling.world import trigger_rules, triggers
 from domain.scheduling.world.partition import Partition
 from domain.scheduling.world.triggers import LET_GO, NEW_JOB, PENDING_SYSTEM, WAKE_UP, Triggers
 from domain.scheduling.world.wake_ups import LET_GOES
@@ -23,7 +23,7 @@ from domain.scheduling.world.wake_ups import LET_GOES
 def without_safety() -> Iterator[None]:
     """Every grant is thought safe."""
     with ExitStack() as stack:
-        for module in (granting, new_job, question, waking):
+        for module in (granting, new_job, pending_system, waking):
             stack.enter_context(patch.object(module, "is_safe", lambda *_: True))
         yield
 
@@ -34,7 +34,7 @@ def without_let_go() -> AbstractContextManager[object]:
 
 
 def without_let_go_of_silent_labs() -> AbstractContextManager[object]:
-    return patch.object(raising, "LET_GOES", tuple(row for row in LET_GOES if row.name != "lab silent"))
+    return patch.object(trigger_rules, "LET_GOES", tuple(row for row in LET_GOES if row.name != "lab silent"))
 
 
 def _queued_first(lab_controller: str) -> tuple[tuple[str, ...], ...]:
@@ -43,7 +43,10 @@ def _queued_first(lab_controller: str) -> tuple[tuple[str, ...], ...]:
 
 @contextmanager
 def without_assigned_first() -> Iterator[None]:
-    with patch.object(question, "tiers_of", _queued_first), patch.object(waking, "tiers_of", _queued_first):
+    with (
+        patch.object(pending_system, "tiers_of", _queued_first),
+        patch.object(waking, "tiers_of", _queued_first),
+    ):
         yield
 
 
@@ -60,26 +63,26 @@ def without_basis() -> AbstractContextManager[object]:
 @contextmanager
 def without_ranks_over_all() -> Iterator[None]:
     """A wake-up asks one system after another, by name."""
-    with without_basis(), patch.object(waking, "_heads", _of_the_first_by_name):
+    with without_basis(), patch.object(waking, "_best_recipes", _of_the_first_by_name):
         yield
 
 
-def _of_the_first_by_name(partition: Partition, groups: list[waking.Group]) -> list[waking.Head]:
+def _of_the_first_by_name(partition: Partition, groups: list[waking.Group]) -> list[waking.BestRecipe]:
     for number in sorted(
         numbers_in(union(group.systems for group in groups)), key=partition.labs.names.__getitem__
     ):
         alone = [_of_one(group, number) for group in groups if group.systems >> number & 1]
-        if heads := _heads(partition, alone):
-            return heads
+        if best := _best_recipes(partition, alone):
+            return best
     return []
 
 
 def _of_one(group: waking.Group, number: int) -> waking.Group:
-    tiers = [[replace(asking) for asking in tier] for tier in group.tiers]
-    return replace(group, systems=1 << number, tiers=tiers, has_head=False)
+    tiers = [[replace(search) for search in tier] for tier in group.tiers]
+    return replace(group, systems=1 << number, tiers=tiers, has_best=False)
 
 
-_heads = waking._heads
+_best_recipes = waking._best_recipes
 
 
 def without_rank_of_new_sets() -> AbstractContextManager[object]:

@@ -7,7 +7,7 @@ from concurrent.futures import ProcessPoolExecutor
 from contextlib import ExitStack
 from multiprocessing import get_context
 
-from domain.scheduling.world.wake_ups import WAKE_UPS, Row
+from domain.scheduling.world.wake_ups import WAKE_UPS, TriggerRule
 from tests.model_check.explore import Found, explore, story
 from tests.model_check.families import Task
 from tests.model_check.taken_out import ALL_PARTS
@@ -43,7 +43,7 @@ def _taking(without: str | None) -> ExitStack:
     return stack
 
 
-def _wake_ups(without: str | None) -> tuple[Row, ...]:
+def _wake_ups(without: str | None) -> tuple[TriggerRule, ...]:
     return WAKE_UPS if without is None else ALL_PARTS[without].wake_ups
 
 

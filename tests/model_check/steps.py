@@ -136,9 +136,9 @@ def _raced(world: Model, decided: Sequence[Decision], meanwhile: Action) -> bool
     accepted = _stands(world, decided)
     if accepted:
         # Not right behind what it knows: it reads it.
-        unread.partition.committed(0, 0, world.now)
+        unread.partition.confirm(0, 0, world.now)
     else:
-        unread.partition.refused()
+        unread.partition.rollback()
     world.read(unread)
     return accepted
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass
 
-from domain.scheduling.world.wake_ups import WAKE_UPS, Row
+from domain.scheduling.world.wake_ups import WAKE_UPS, TriggerRule
 from tests.model_check import parts
 from tests.model_check.actions import Action
 from tests.model_check.case import Case, case
@@ -35,7 +35,7 @@ class TakenOut:
     moves: tuple[Move, ...] = ()
 
     @property
-    def wake_ups(self) -> tuple[Row, ...]:
+    def wake_ups(self) -> tuple[TriggerRule, ...]:
         return tuple(row for row in WAKE_UPS if row.name != self.row)
 
     def without(self) -> Found:
@@ -47,7 +47,7 @@ class TakenOut:
         """What is found in the same place when all is there."""
         return self._look(WAKE_UPS)
 
-    def _look(self, wake_ups: tuple[Row, ...]) -> Found:
+    def _look(self, wake_ups: tuple[TriggerRule, ...]) -> Found:
         if self.moves:
             return retrace(self.missed_in, self.moves, wake_ups)
         return explore(self.missed_in, self.manner, wake_ups=wake_ups)

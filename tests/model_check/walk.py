@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from random import Random
 
-from domain.scheduling.world.wake_ups import WAKE_UPS, Row
+from domain.scheduling.world.wake_ups import WAKE_UPS, TriggerRule
 from tests.model_check import rest
 from tests.model_check.actions import VERBS, Action, act, actions
 from tests.model_check.case import Case, Job, Want
@@ -72,7 +72,7 @@ def _want(chance: Random, names: str) -> Want:
     return Want(tuple(sorted(chosen)), needs=chance.choice(("",) * 6 + ("big", "pool")))
 
 
-def walk(seed: int, wake_ups: Sequence[Row] = WAKE_UPS) -> Found:
+def walk(seed: int, wake_ups: Sequence[TriggerRule] = WAKE_UPS) -> Found:
     """One history; a violation comes with the shortest one that was found to lead to it."""
     chance = Random(seed)
     case, found = random_case(chance), Found(labs=1)
@@ -127,7 +127,7 @@ def wind_up(world: Model) -> None:
         settle(world, 1)
 
 
-def shortest(case: Case, moves: Sequence[Move], wake_ups: Sequence[Row]) -> Violation | None:
+def shortest(case: Case, moves: Sequence[Move], wake_ups: Sequence[TriggerRule]) -> Violation | None:
     """The violation of a history from which no more can be left out."""
     best, size = _violation(case, moves, wake_ups), max(1, len(moves) // 2)
     while best is not None and size:
@@ -140,12 +140,12 @@ def shortest(case: Case, moves: Sequence[Move], wake_ups: Sequence[Row]) -> Viol
     return best
 
 
-def retrace(case: Case, moves: Sequence[Move], wake_ups: Sequence[Row]) -> Found:
+def retrace(case: Case, moves: Sequence[Move], wake_ups: Sequence[TriggerRule]) -> Found:
     """One given history."""
     return Found(1, len(moves), len(moves), _violation(case, moves, wake_ups))
 
 
-def _violation(case: Case, moves: Sequence[Move], wake_ups: Sequence[Row]) -> Violation | None:
+def _violation(case: Case, moves: Sequence[Move], wake_ups: Sequence[TriggerRule]) -> Violation | None:
     world = Model(case, wake_ups)
     try:
         for move in moves:

@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 import pytest
 
 from domain.priority import Priority
-from domain.scheduling.decisions import new_job, question, waking
+from domain.scheduling.decisions import new_job, pending_system, waking
 from domain.scheduling.demand.recipe_sets import RecipeSets
-from domain.scheduling.world import partition, raising
+from domain.scheduling.world import partition, trigger_rules
 from store.event_log import EventLog
 from store.requests import Append, Outcome
 
@@ -22,7 +22,7 @@ LONG = 1 << 20
 
 
 def everything_is_safe(patch: pytest.MonkeyPatch) -> None:
-    for module in (new_job, question, waking):
+    for module in (new_job, pending_system, waking):
         patch.setattr(module, "is_safe", lambda *_: True)
 
 
@@ -41,7 +41,7 @@ def nobody_wakes_up(patch: pytest.MonkeyPatch) -> None:
 
 
 def nobody_lets_go(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(raising, "LET_GOES", ())
+    patch.setattr(trigger_rules, "LET_GOES", ())
 
 
 def not_expected(kind: str) -> Plant:

@@ -17,8 +17,8 @@ from domain.scheduling.decisions.decide import POLICY_VERSION
 from domain.scheduling.explaining.granted import why_granted
 from domain.scheduling.explaining.places import places_on
 from domain.scheduling.explaining.refusals import Refusal, of_system, refusals, refused_by_filter
-from domain.scheduling.explaining.waiting import Asked, why_it_waits
-from domain.scheduling.supply.filter_key import Asks, FilterKey, own_distro
+from domain.scheduling.explaining.waiting import WaitingOptions, why_it_waits
+from domain.scheduling.supply.filter_key import Demand, FilterKey, own_distro
 from domain.scheduling.supply.labs import Labs
 from domain.scheduling.world.partition import Partition
 from workers.explaining.follower import Follower
@@ -50,7 +50,7 @@ def recipe(
     if told.host_recipe_id is not None:
         host = recipe(follower, told.host_recipe_id, at, most, system, hidden, unknown)
         return {**host, "recipe_id": recipe_id, "host_recipe_id": told.host_recipe_id}
-    asked = Asked(most, system, frozenset(hidden), frozenset(unknown))
+    asked = WaitingOptions(most, system, frozenset(hidden), frozenset(unknown))
     if told.state in UNPLACED:
         known = follower.at(position, is_end=at is None)
         return {**_of(told, position), **_waiting(follower, known, recipe_id, asked)}
@@ -79,7 +79,9 @@ def _of(told: Recipe, position: int) -> dict[str, Any]:
     }
 
 
-def _waiting(follower: Follower, partition: Partition, recipe_id: int, asked: Asked) -> dict[str, Any]:
+def _waiting(
+    follower: Follower, partition: Partition, recipe_id: int, asked: WaitingOptions
+) -> dict[str, Any]:
     host = partition.sets.recipes[recipe_id]
     if asked.only is not None and asked.only not in partition.systems:
         raise Unknown(called("system", asked.only))
@@ -95,7 +97,7 @@ def _waiting(follower: Follower, partition: Partition, recipe_id: int, asked: As
     return {**own, "summary": told.pop("summary"), "waiting": told}
 
 
-def _ended(follower: Follower, told: Recipe, last: Recorded, asked: Asked) -> dict[str, Any]:
+def _ended(follower: Follower, told: Recipe, last: Recorded, asked: WaitingOptions) -> dict[str, Any]:
     """Without ever having had a system: where the scheduler gave it up, how it stood then."""
     summary = getattr(last.event, "reason", None) or NEVER_PLACED
     if last.stamp.basis is None:
@@ -157,7 +159,7 @@ def _refused(partition: Partition, recipe: Mapping[str, Any]) -> tuple[Refusal, 
         return refused_by_filter(partition.labs, recipe["host_requires"])
     trees = recipe["distro_tree_id"], own_distro(recipe["distro"]), tuple(recipe["guest_tree_ids"])
     who = partition.who(recipe["owner"], recipe["group"])
-    return refusals(partition.labs, Asks(FilterKey(recipe["host_requires"], *trees), who))
+    return refusals(partition.labs, Demand(FilterKey(recipe["host_requires"], *trees), who))
 
 
 def _systems(labs: Labs, seen: Iterable[str], refused: tuple[Refusal, ...]) -> list[dict[str, Any]]:

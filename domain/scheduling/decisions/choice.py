@@ -36,7 +36,7 @@ def _by_preference(partition: Partition, host: Recipe) -> Callable[[int], int]:
     own = partition.labs.owner[host.owner]
 
     def pick(left: int) -> int:
-        fewest = partition.filters.fewest_takers(left & own or left)
+        fewest = partition.filters.least_demanded(left & own or left)
         return partition.labs.first_by_name(fewest)
 
     return pick

@@ -13,7 +13,7 @@ from domain.scheduling.decisions.draft import Decision, recorded
 from domain.scheduling.decisions.let_go import let_go, stuck_lab
 from domain.scheduling.decisions.new_job import new_job
 from domain.scheduling.decisions.new_sets import next_new_set
-from domain.scheduling.decisions.question import pending_system
+from domain.scheduling.decisions.pending_system import pending_system
 from domain.scheduling.decisions.waking import Waking, wakes_of
 from domain.scheduling.world.partition import Partition
 from domain.scheduling.world.triggers import LET_GO, NEW_JOB, PENDING_SYSTEM, WAKE_UP
@@ -35,7 +35,7 @@ def decide(
     commit, and what was asked is answered. They happen `now`; without that, nobody means to commit them.
     Who makes them again knows the position they are `behind` (`Partition.suppose_at`).
     """
-    partition.suppose_at(now, behind)
+    partition.begin_tentative(now, behind)
     answering = _Answering(partition)
     decisions: list[Decision] = []
     while (answer := answering.next()) is not None and len(decisions) < limit:
@@ -45,7 +45,7 @@ def decide(
     return recorded(partition, decisions)
 
 
-def answers(partition: Partition) -> Iterator[Decision]:
+def iter_decisions(partition: Partition) -> Iterator[Decision]:
     """Yield the same decisions one by one, for a look at the state between two of them."""
     answering = _Answering(partition)
     while (answer := answering.next()) is not None:

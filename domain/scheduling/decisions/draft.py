@@ -35,7 +35,7 @@ class Draft:
     def happen(self, events: Iterable[tuple[str, Event]]) -> None:
         """Events of recipes and systems, in log order."""
         for subject, event in events:
-            before = self.partition.suppose(subject, event)
+            before = self.partition.apply_tentatively(subject, event)
             self._expected.setdefault(subject, before.version)
             self._events.append((subject, event))
 

@@ -107,7 +107,7 @@ def grant(draft: Draft, host: Recipe, system: System, instead: Iterable[int] = (
 def _named_by_access(partition: Partition, host: Recipe, system: System) -> Iterator[str]:
     """What says who may submit there, beside the system itself: of two changes at once one comes first."""
     yield from (f"pool/{name}" for name in partition.directory.pools_of(system.fqdn))
-    group = partition.sets.asks(host).who.group
+    group = partition.sets.demand(host).who.group
     if group is not None:
         yield f"group/{group}"
 

@@ -87,11 +87,11 @@ def _labs_with_trees_away(partition: Partition, recipe_set_id: int) -> Labs:
 
 def _fitting(partition: Partition, labs: Labs, host: Recipe) -> int:
     key = partition.sets.key(host)
-    return partition.filters.viable(key) if labs is partition.labs else fitting(labs, key)
+    return partition.filters.fitting(key) if labs is partition.labs else fitting(labs, key)
 
 
 def _entitled(partition: Partition, labs: Labs, host: Recipe) -> int:
-    return _fitting(partition, labs, host) & labs.access.entitled(partition.sets.asks(host).who)
+    return _fitting(partition, labs, host) & labs.access.entitled(partition.sets.demand(host).who)
 
 
 def _some_lab_serves(labs: Labs, entitled: list[int]) -> bool:

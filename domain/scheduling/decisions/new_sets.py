@@ -56,7 +56,7 @@ def free_systems(partition: Partition) -> int:
 def highest(partition: Partition, host: Recipe, systems: int) -> Highest:
     """Return where a recipe has its highest effective priority among systems; 0 and none without any."""
     found: dict[int, int] = {}
-    nominal, who = partition.sets.sets[host.recipe_set_id].priority, partition.sets.asks(host).who
+    nominal, who = partition.sets.sets[host.recipe_set_id].priority, partition.sets.demand(host).who
     access = partition.labs.access
     for decides, of_class in access.each():
         if here := systems & of_class:
@@ -67,5 +67,5 @@ def highest(partition: Partition, host: Recipe, systems: int) -> Highest:
 
 def _is_capped(partition: Partition, host: Recipe) -> bool:
     """Return whether the effective priority of a recipe is lower than its nominal one on any system."""
-    nominal, who = partition.sets.sets[host.recipe_set_id].priority, partition.sets.asks(host).who
+    nominal, who = partition.sets.sets[host.recipe_set_id].priority, partition.sets.demand(host).who
     return any(0 < cap < nominal for cap in partition.labs.access.caps(who))

@@ -77,14 +77,14 @@ def correct(partition: Partition, clock: Clock, findings: Findings) -> list[Deci
 
     Triggers may wait for their answer meanwhile, and go on waiting: what runs out does so under any load.
     """
-    partition.suppose_at(clock.now)
+    partition.begin_tentative(clock.now)
     checks = (check for check in CHECKS if clock.may_end or check not in ENDING)
     return recorded(partition, [each for check in checks for each in check(partition, clock, findings)])
 
 
 def hear(partition: Partition, clock: Clock, findings: Findings) -> list[Decision]:
     """Return the decisions of a turn that looks at contacts only, for one commit."""
-    partition.suppose_at(clock.now)
+    partition.begin_tentative(clock.now)
     return recorded(partition, list(_lab_controllers(partition, clock, findings)))
 
 
@@ -175,7 +175,7 @@ def _without_tree(partition: Partition, now: datetime) -> list[int]:
     found: dict[int, None] = {}
     for entry in partition.filters.in_use():
         if any(_is_gone(partition, tree_id, now) for tree_id in entry.key.tree_ids):
-            ranks = partition.filters.standing(entry)
+            ranks = partition.filters.ranks_of(entry)
             found.update((partition.sets.recipes[rank[-1]].recipe_set_id, None) for rank in ranks)
     return sorted(found)
 

@@ -19,9 +19,9 @@ from domain.scheduling.bitsets.bitmaps import numbers_in, union
 from domain.scheduling.decisions.choice import choices
 from domain.scheduling.decisions.draft import Decision, Draft
 from domain.scheduling.decisions.granting import grant, is_safe
-from domain.scheduling.decisions.question import tiers_of
+from domain.scheduling.decisions.pending_system import tiers_of
 from domain.scheduling.decisions.wanted import of_sufficient_labs
-from domain.scheduling.demand.asking import Place
+from domain.scheduling.demand.order import Place
 from domain.scheduling.world.partition import Partition
 from domain.scheduling.world.triggers import Trigger
 
@@ -35,7 +35,7 @@ class Wake(NamedTuple):
     systems: int
 
 
-class Head(NamedTuple):
+class BestRecipe(NamedTuple):
     """The best recipe that may have a system of a group, by tier and place, and the systems it could use."""
 
     tier: int
@@ -43,7 +43,7 @@ class Head(NamedTuple):
     systems: int
 
 
-class Taken(NamedTuple):
+class NextGrant(NamedTuple):
     """A recipe, and the number of the system that it takes."""
 
     trigger: Trigger
@@ -52,7 +52,7 @@ class Taken(NamedTuple):
 
 
 @dataclass
-class Asking:
+class LineSearch:
     """A line that systems of these labs ask, and the filters of recipes that might fit one of them."""
 
     line: str
@@ -69,9 +69,9 @@ class Group:
 
     decides: Submitting
     systems: int
-    tiers: Sequence[Sequence[Asking]]
-    head: Head | None = None
-    has_head: bool = False
+    tiers: Sequence[Sequence[LineSearch]]
+    best: BestRecipe | None = None
+    has_best: bool = False
 
 
 class Waking:
@@ -81,45 +81,45 @@ class Waking:
         self._partition = partition
         self._wakes = wakes
         self._groups = list(_groups(partition, union(wake.systems for wake in wakes)))
-        self._next: Taken | None = None
+        self._next: NextGrant | None = None
 
-    def next(self) -> Taken | None:
+    def next(self) -> NextGrant | None:
         """Return the next grant, which has not happened yet; None when nobody takes anything."""
         if self._next is None:
-            heads = _heads(self._partition, self._groups)
-            if heads:
-                _, place, _ = first = min(heads)
-                alike = (head.systems for head in heads if head[:2] == first[:2])
+            found = _best_recipes(self._partition, self._groups)
+            if found:
+                _, place, _ = first = min(found)
+                alike = (best.systems for best in found if best[:2] == first[:2])
                 self._next = self._choose(self._partition.sets.recipes[place[-1]], union(alike))
         return self._next
 
-    def _choose(self, host: Recipe, candidates: int) -> Taken:
+    def _choose(self, host: Recipe, candidates: int) -> NextGrant:
         """Return the grant for the first event that asks a system which the recipe may have."""
         for trigger, asked in self._wakes:
             for number in _preferred(self._partition, host, candidates & asked, trigger):
                 if is_safe(self._partition, host, number):
-                    return Taken(trigger, host, number)
+                    return NextGrant(trigger, host, number)
         raise AssertionError(f"{host.subject} may have one of them")
 
     def grant_next(self) -> Decision:
-        taken, self._next = self.next(), None
-        assert taken is not None, "there is somebody"
-        draft = Draft(self._partition, taken.trigger)
-        grant(draft, taken.host, self._partition.system(taken.number))
-        self._note(taken)
+        granted, self._next = self.next(), None
+        assert granted is not None, "there is somebody"
+        draft = Draft(self._partition, granted.trigger)
+        grant(draft, granted.host, self._partition.system(granted.number))
+        self._note(granted)
         return draft.decision()
 
-    def _note(self, taken: Taken) -> None:
+    def _note(self, granted: NextGrant) -> None:
         """Take the system out of its group, and invalidate the heads that the grant may have changed.
 
         A recipe that is alone in its set starts at once, and never holds a system that others wait for. So it
         only makes way at the heads of the groups. The grant of a larger set may change which others are safe.
         """
-        is_alone = self._partition.sets.is_alone(taken.host)
+        is_alone = self._partition.sets.is_alone(granted.host)
         for group in self._groups:
-            group.systems &= ~(1 << taken.number)
-            stays = group.head is None or group.head.place[-1] != taken.host.recipe_id
-            group.has_head = group.has_head and is_alone and stays
+            group.systems &= ~(1 << granted.number)
+            stays = group.best is None or group.best.place[-1] != granted.host.recipe_id
+            group.has_best = group.has_best and is_alone and stays
         self._groups = [group for group in self._groups if group.systems]
 
 
@@ -147,7 +147,7 @@ def _groups(partition: Partition, asked: int) -> Iterator[Group]:
     by_force = partition.available.idle(forced=True) & asked
     if not by_force:
         return
-    fits = partition.filters.fitting(partition.available.idle(forced=False) & asked, by_force)
+    fits = partition.filters.filters_fitting(partition.available.idle(forced=False) & asked, by_force)
     for decides, of_class in partition.labs.access.each() if fits else ():
         if systems := by_force & of_class:
             filters = union(number for number, fitting in fits if fitting & systems)
@@ -155,49 +155,49 @@ def _groups(partition: Partition, asked: int) -> Iterator[Group]:
                 yield Group(decides, systems, _tiers(partition, systems, filters))
 
 
-def _tiers(partition: Partition, systems: int, filters: int) -> list[list[Asking]]:
+def _tiers(partition: Partition, systems: int, filters: int) -> list[list[LineSearch]]:
     """Return the lines that these systems ask: that of the queued recipes once for all labs."""
-    tiers: tuple[dict[str, Asking], ...] = ({}, {})
+    tiers: tuple[dict[str, LineSearch], ...] = ({}, {})
     for lab_controller, of_lab in partition.labs.each():
         if systems & of_lab:
             for tier, lines in zip(tiers, tiers_of(lab_controller), strict=True):
                 for line in lines:
-                    tier.setdefault(line, Asking(line, 0, filters)).of_labs |= of_lab
+                    tier.setdefault(line, LineSearch(line, 0, filters)).of_labs |= of_lab
     return [list(tier.values()) for tier in tiers]
 
 
-def _heads(partition: Partition, groups: Sequence[Group]) -> list[Head]:
+def _best_recipes(partition: Partition, groups: Sequence[Group]) -> list[BestRecipe]:
     for group in groups:
-        if not group.has_head:
-            group.head, group.has_head = _head(partition, group), True
-    return [group.head for group in groups if group.head is not None]
+        if not group.has_best:
+            group.best, group.has_best = _best_recipe(partition, group), True
+    return [group.best for group in groups if group.best is not None]
 
 
-def _head(partition: Partition, group: Group) -> Head | None:
+def _best_recipe(partition: Partition, group: Group) -> BestRecipe | None:
     for number, tier in enumerate(group.tiers):
         found = _first_in(partition, group, tier)
-        while isinstance(found, Asking):
+        while isinstance(found, LineSearch):
             found = _first_in(partition, group, tier)
         if found is not None:
-            return Head(number, *found)
+            return BestRecipe(number, *found)
     return None
 
 
 def _first_in(
-    partition: Partition, group: Group, tier: Sequence[Asking]
-) -> tuple[Place, int] | Asking | None:
+    partition: Partition, group: Group, tier: Sequence[LineSearch]
+) -> tuple[Place, int] | LineSearch | None:
     """Return the first recipe of a tier that may have a system of the group, and all that it could use.
 
     None: no recipe may have one. An `Asking` that is returned has lost a filter that fits no system any more:
     its recipes need not be looked at one by one, so the caller searches again.
     """
-    asked = [asking for asking in tier if partition.filters.any_in(asking.line, asking.filters)]
-    for place, asking in heapq.merge(*(_in_order(partition, group, asking) for asking in asked)):
+    asked = [search for search in tier if partition.filters.any_in(search.line, search.filters)]
+    for place, search in heapq.merge(*(_places(partition, group, search) for search in asked)):
         host = partition.sets.recipes[place[-1]]
-        systems = partition.idle(host) & group.systems & asking.of_labs
+        systems = partition.idle(host) & group.systems & search.of_labs
         if not systems:
-            asking.filters &= ~(1 << partition.filters.number(partition.sets.key(host)))
-            return asking
+            search.filters &= ~(1 << partition.filters.number(partition.sets.key(host)))
+            return search
         if systems := _where_safe(partition, host, systems):
             return place, systems
     return None
@@ -216,7 +216,7 @@ def _is_any_safe(partition: Partition, host: Recipe, systems: int) -> bool:
     return any(is_safe(partition, host, number) for number in numbers_in(systems))
 
 
-def _in_order(partition: Partition, group: Group, asking: Asking) -> Iterator[tuple[Place, Asking]]:
+def _places(partition: Partition, group: Group, search: LineSearch) -> Iterator[tuple[Place, LineSearch]]:
     # No two recipes have one place: what stands behind it is never compared.
-    places = partition.filters.in_order(asking.line, asking.filters, group.decides)
-    return ((place, asking) for place in places)
+    places = partition.filters.ranked_recipes_of_class(search.line, search.filters, group.decides)
+    return ((place, search) for place in places)

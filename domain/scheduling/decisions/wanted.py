@@ -23,11 +23,11 @@ def _wanted_in(partition: Partition, lab_controller: str, asked: int) -> int:
     found = 0
     idle = {forced: partition.available.idle(forced=forced) & asked for forced in (False, True)}
     for line in (lab_controller, QUEUED, newly_of(lab_controller)):
-        for entry, by_who in partition.filters.wanting(line):
-            fitting = (entry.viable or 0) & idle[entry.key.forced is not None]
+        for entry, by_submitter in partition.filters.filters_in(line):
+            fitting = (entry.fitting or 0) & idle[entry.key.forced is not None]
             # Mostly others want them as well: then nobody need be looked at.
-            for who, recipes in by_who.items() if fitting & ~found else ():
-                systems = fitting & partition.labs.access.may(partition.filters.who(who))
+            for submitter, recipes in by_submitter.items() if fitting & ~found else ():
+                systems = fitting & partition.labs.access.may(partition.filters.submitter(submitter))
                 sets = (partition.sets.recipes[rank[-1]].recipe_set_id for rank in recipes)
                 if systems & ~found and not all(hopeless(partition, each, lab_controller) for each in sets):
                     found |= systems

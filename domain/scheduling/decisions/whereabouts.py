@@ -10,7 +10,7 @@ from domain.scheduling.supply.labs import Labs
 from domain.scheduling.world.partition import Partition
 
 # A reason is read in a table: of many labs, recipes or trees the first say enough.
-MOST_NAMED: Final = 4
+MAX_NAMED: Final = 4
 
 
 def called(partition: Partition, tree_id: int | None) -> str:
@@ -50,5 +50,5 @@ def _where(partition: Partition, labs: Labs, tree_id: int | None) -> str:
 
 
 def _listed(words: Sequence[str], between: str = ", ") -> str:
-    more = len(words) - MOST_NAMED
-    return between.join(words[:MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
+    more = len(words) - MAX_NAMED
+    return between.join(words[:MAX_NAMED]) + (f" and {more} more" if more > 0 else "")

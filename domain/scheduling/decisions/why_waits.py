@@ -23,7 +23,7 @@ def why_waits(partition: Partition, host: Recipe, free: int) -> str:
         return _why_none_usable(partition, viable)
     key = partition.sets.key(host)
     idle = partition.available.idle(forced=key.forced is not None)
-    closed = partition.filters.viable(key) & ~partition.entitled(host)
+    closed = partition.filters.fitting(key) & ~partition.entitled(host)
     closed_now = closed & idle & free
     is_known = bool(closed_now and closed_now & ~partition.visible.hidden_from(host.owner))
     return NO_IDLE_ACCESS if is_known else NO_IDLE_SYSTEM

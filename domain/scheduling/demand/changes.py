@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from domain.requirements import from_text, properties
 from domain.scheduling.bitsets.bitmaps import numbers_in, union
-from domain.scheduling.demand.entry import Entry
+from domain.scheduling.demand.demand_counts import Entry
 
 
 class Changes:

@@ -13,20 +13,17 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from domain.access.submitting import Submitting, Who
+from domain.scheduling.bitsets.bit_sliced import BitSlicedNumbers
 from domain.scheduling.bitsets.bitmaps import numbers_in, union
-from domain.scheduling.bitsets.effort import Effort
-from domain.scheduling.bitsets.planes import Planes
-from domain.scheduling.demand.asking import Place, in_order
 from domain.scheduling.demand.changes import Changes
-from domain.scheduling.demand.entry import Entry
-from domain.scheduling.demand.heads import Rank
+from domain.scheduling.demand.demand_counts import DemandCounts, Entry
 from domain.scheduling.demand.lines import Line
-from domain.scheduling.demand.ranked import Ranked
+from domain.scheduling.demand.order import Effort, Place, ordered_places
+from domain.scheduling.demand.ranked import Rank, Ranked
 from domain.scheduling.demand.signatures import Signatures
-from domain.scheduling.demand.takers import Takers
+from domain.scheduling.demand.submitters import Submitters
 from domain.scheduling.demand.tally import Tally
-from domain.scheduling.demand.whos import Whos
-from domain.scheduling.supply.filter_key import Asks, FilterKey
+from domain.scheduling.supply.filter_key import Demand, FilterKey
 from domain.scheduling.supply.labs import Labs
 from domain.scheduling.supply.rules import fitting
 
@@ -40,10 +37,10 @@ class Evaluated(NamedTuple):
 
     key: FilterKey
     number: int
-    viable: int
+    fitting: int
 
 
-class Standing(NamedTuple):
+class FilterInLine(NamedTuple):
     """The recipes of one filter in a line, by who."""
 
     entry: Entry
@@ -67,41 +64,41 @@ class Filters:
         self._known = 0
         self._populated = 0
         self._forcing = 0
-        self._whos = Whos(labs.access)
+        self._submitters = Submitters(labs.access)
         self._lines: dict[str, Line] = {}
         self._signatures = Signatures()
         self._changes = Changes()
-        self._takers = Takers(labs.access, self._whos, self._by_number)
+        self._demand_counts = DemandCounts(labs.access, self._submitters, self._by_number)
 
     # Recipes in and out
 
-    def add(self, asks: Asks, count: int = 1) -> None:
+    def add(self, demand: Demand, count: int = 1) -> None:
         """So many more unplaced recipes, which stand in no line yet."""
-        entry, who = self._entry(asks.key), self._whos.number(asks.who)
-        entry.unplaced[who] = entry.unplaced.get(who, 0) + count
-        self._whos.count(who, count)
+        entry, submitter = self._entry(demand.key), self._submitters.number(demand.who)
+        entry.unplaced[submitter] = entry.unplaced.get(submitter, 0) + count
+        self._submitters.count(submitter, count)
         self._populated |= 1 << entry.number
-        self._takers.changed(entry, who)
+        self._demand_counts.changed(entry, submitter)
 
-    def remove(self, asks: Asks) -> None:
-        entry, who = self._entry(asks.key), self._whos.number(asks.who)
-        entry.unplaced[who] -= 1
-        self._whos.count(who, -1)
-        if not entry.unplaced[who]:
-            del entry.unplaced[who]
+    def remove(self, demand: Demand) -> None:
+        entry, submitter = self._entry(demand.key), self._submitters.number(demand.who)
+        entry.unplaced[submitter] -= 1
+        self._submitters.count(submitter, -1)
+        if not entry.unplaced[submitter]:
+            del entry.unplaced[submitter]
             if not entry.unplaced:
                 self._populated &= ~(1 << entry.number)
-        self._takers.changed(entry, who)
+        self._demand_counts.changed(entry, submitter)
 
-    def enqueue(self, asks: Asks, line: str, *ranks: Rank) -> None:
+    def enqueue(self, demand: Demand, line: str, *ranks: Rank) -> None:
         """Of recipes that were added."""
         if line not in self._lines:
             self._lines[line] = Line()
-        self._lines[line].add(self._entry(asks.key).number, self._whos.number(asks.who), *ranks)
+        self._lines[line].add(self._entry(demand.key).number, self._submitters.number(demand.who), *ranks)
 
-    def dequeue(self, asks: Asks, line: str, rank: Rank) -> None:
+    def dequeue(self, demand: Demand, line: str, rank: Rank) -> None:
         """Of a recipe that will be removed."""
-        self._lines[line].discard(self._entry(asks.key).number, self._whos.number(asks.who), rank)
+        self._lines[line].discard(self._entry(demand.key).number, self._submitters.number(demand.who), rank)
 
     def _entry(self, key: FilterKey) -> Entry:
         entry = self._entries.get(key)
@@ -122,7 +119,7 @@ class Filters:
             return
         spare = [entry for entry in self._entries.values() if not entry.unplaced]
         for entry in spare:
-            self._forget(entry)
+            self._invalidate(entry)
             del self._entries[entry.key], self._by_number[entry.number]
             self._free_numbers.append(entry.number)
         gone = union(1 << entry.number for entry in spare)
@@ -135,9 +132,9 @@ class Filters:
     def evaluated(self) -> list[Evaluated]:
         self._catch_up()
         return [
-            Evaluated(entry.key, entry.number, entry.viable)
+            Evaluated(entry.key, entry.number, entry.fitting)
             for entry in map(self._by_number.__getitem__, numbers_in(self._known))
-            if entry.viable is not None
+            if entry.fitting is not None
         ]
 
     def signatures(self) -> list[int]:
@@ -148,7 +145,7 @@ class Filters:
     def restore(self, evaluated: Iterable[Evaluated], signatures: Iterable[int]) -> None:
         """Begin with what others have found; there are no recipes yet."""
         for found in evaluated:
-            self._begin(found.key, found.number).viable = found.viable
+            self._begin(found.key, found.number).fitting = found.fitting
             self._known |= 1 << found.number
         self._signatures.restore(signatures)
         self._free_numbers = [each for each in range(self._known.bit_length()) if each not in self._by_number]
@@ -166,34 +163,34 @@ class Filters:
         """Entries that name the tree are evaluated anew when they are next asked for."""
         for number in numbers_in(self._known):
             if tree_id in self._by_number[number].key.tree_ids:
-                self._forget(self._by_number[number])
+                self._invalidate(self._by_number[number])
 
     # Questions
 
-    def viable(self, key: FilterKey) -> int:
+    def fitting(self, key: FilterKey) -> int:
         """Bitmap of the systems that could run recipes with this filter, busy or not, whoever asks."""
         self._catch_up()
         entry = self._entry(key)
-        if entry.viable is None:
-            self._look(entry)
-        assert entry.viable is not None, "it has been evaluated"
-        return entry.viable
+        if entry.fitting is None:
+            self._evaluate(entry)
+        assert entry.fitting is not None, "it has been evaluated"
+        return entry.fitting
 
-    def fewest_takers(self, among: int) -> int:
+    def least_demanded(self, among: int) -> int:
         """Those systems that the fewest unplaced recipes could use."""
         self._evaluate_all(self._populated)
-        return self.takers_counted().least(among)
+        return self.demand_counts().least(among)
 
-    def takers_counted(self) -> Planes:
+    def demand_counts(self) -> BitSlicedNumbers:
         """By system, how many unplaced recipes of evaluated filters could use it."""
         self._catch_up()
-        return self._takers.counted()
+        return self._demand_counts.counted()
 
     def in_use(self) -> Iterator[Entry]:
         """The filters of unplaced recipes, whether evaluated or not."""
         return (self._by_number[number] for number in numbers_in(self._populated))
 
-    def standing(self, entry: Entry) -> Iterator[Rank]:
+    def ranks_of(self, entry: Entry) -> Iterator[Rank]:
         """The recipes of a filter that stand in any line."""
         lines = (line.recipes.get(entry.number, ()) for line in self._lines.values())
         return (rank for ranked in lines for rank in ranked)
@@ -205,7 +202,7 @@ class Filters:
         for number in numbers_in(systems):
             yield number, self._signatures.of(number) & asked
 
-    def fitting(self, systems: int, by_force: int) -> list[tuple[int, int]]:
+    def filters_fitting(self, systems: int, by_force: int) -> list[tuple[int, int]]:
         """Return the filters of unplaced recipes, as bitmaps of one, with those of the systems that they fit.
 
         Filters that name a system by force are held against the systems `by_force` instead.
@@ -214,7 +211,7 @@ class Filters:
         found = []
         for entry in self.in_use():
             self._effort.rows += 1
-            fitting = (entry.viable or 0) & (systems if entry.key.forced is None else by_force)
+            fitting = (entry.fitting or 0) & (systems if entry.key.forced is None else by_force)
             if fitting:
                 found.append((1 << entry.number, fitting))
         return found
@@ -226,9 +223,9 @@ class Filters:
 
     def maxima(self, decides: Submitting) -> tuple[int, ...]:
         """The maximum effective priorities on systems of a class, by the numbers of the whos."""
-        return self._whos.order(decides).maxima
+        return self._submitters.order(decides).maxima
 
-    def wanting(self, line: str) -> Iterator[Standing]:
+    def filters_in(self, line: str) -> Iterator[FilterInLine]:
         """The filters of a line, evaluated."""
         there = self._lines.get(line)
         if there is None:
@@ -236,13 +233,13 @@ class Filters:
         self._evaluate_all(there.filters)
         for number in there.recipes:
             self._effort.rows += 1
-            yield Standing(self._by_number[number], there.by_who(number))
+            yield FilterInLine(self._by_number[number], there.by_submitter(number))
 
-    def who(self, number: int) -> Who:
+    def submitter(self, number: int) -> Who:
         """Whose recipes `wanting` tells by this number."""
-        return self._whos[number]
+        return self._submitters[number]
 
-    def takers(self, fqdn: str, line: str, *, forced_only: bool) -> Iterator[Place]:
+    def ranked_recipes(self, fqdn: str, line: str, *, forced_only: bool) -> Iterator[Place]:
         """Yield the recipes of a line that may have the system, as it ranks them, while nothing changes.
 
         With `forced_only`, those that name the system by force.
@@ -253,20 +250,20 @@ class Filters:
         self._evaluate_all(there.filters)
         number = self._labs.number(fqdn)
         among = self._signatures.of(number) & (self._forcing if forced_only else EVERY)
-        return self.in_order(line, among, self._labs.access.of(number))
+        return self.ranked_recipes_of_class(line, among, self._labs.access.of(number))
 
     def any_in(self, line: str, filters: int) -> bool:
         """Return whether a recipe of a line has one of these filters."""
         there = self._lines.get(line)
         return there is not None and filters & there.filters != 0
 
-    def in_order(self, line: str, filters: int, decides: Submitting) -> Iterator[Place]:
+    def ranked_recipes_of_class(self, line: str, filters: int, decides: Submitting) -> Iterator[Place]:
         """Yield the recipes of a line with these filters, as systems of a class rank them."""
         there = self._lines.get(line)
         among = 0 if there is None else filters & there.filters
         if there is None or not among:
             return iter(())
-        return in_order(there, among, self._whos.order(decides), self._effort)
+        return ordered_places(there, among, self._submitters.order(decides), self._effort)
 
     def number(self, key: FilterKey) -> int:
         """Return the number of the filter."""
@@ -279,23 +276,23 @@ class Filters:
         fresh = numbers & ~self._known
         if fresh:
             for number in numbers_in(fresh):
-                self._look(self._by_number[number])
+                self._evaluate(self._by_number[number])
 
-    def _look(self, entry: Entry) -> None:
+    def _evaluate(self, entry: Entry) -> None:
         self._effort.evaluations += 1
-        entry.viable = fitting(self._labs, entry.key)
+        entry.fitting = fitting(self._labs, entry.key)
         self._known |= 1 << entry.number
-        self._signatures.add(entry.number, entry.viable)
-        self._takers.evaluated(entry)
+        self._signatures.add(entry.number, entry.fitting)
+        self._demand_counts.evaluated(entry)
 
-    def _forget(self, entry: Entry) -> None:
+    def _invalidate(self, entry: Entry) -> None:
         """What was found of it is not so any more."""
-        if entry.viable is None:
+        if entry.fitting is None:
             return
-        self._takers.forget(entry)
+        self._demand_counts.invalidate(entry)
         self._known &= ~(1 << entry.number)
         self._signatures.remove(entry.number)
-        entry.viable = None
+        entry.fitting = None
 
     def _catch_up(self) -> None:
         """Hold the systems that have changed against the entries that this concerns, all of them at once."""
@@ -309,9 +306,9 @@ class Filters:
             self._effort.evaluations += 1
             entry = self._by_number[number]
             found[number] = fitting(part.labs, entry.key)
-            assert entry.viable is not None, "an evaluated entry knows its systems"
-            viable = entry.viable & ~systems | found[number] << part.before
-            if viable != entry.viable:
-                self._takers.forget(entry)
-                entry.viable = viable
+            assert entry.fitting is not None, "an evaluated entry knows its systems"
+            viable = entry.fitting & ~systems | found[number] << part.before
+            if viable != entry.fitting:
+                self._demand_counts.invalidate(entry)
+                entry.fitting = viable
         self._signatures.replace(systems, concerned, found, part.before)

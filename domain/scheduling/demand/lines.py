@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from domain.scheduling.demand.heads import Heads, Rank
-from domain.scheduling.demand.ranked import Ranked
+from domain.scheduling.demand.first_recipes import FirstRecipes
+from domain.scheduling.demand.ranked import Rank, Ranked
 from domain.scheduling.demand.tally import Tally
 
 NOBODY: Mapping[int, Ranked[Rank]] = {}
@@ -26,66 +26,66 @@ class Line:
     def __init__(self) -> None:
         self.filters = 0
         self.recipes: dict[int, Ranked[Rank]] = {}
-        self.heads = Heads()
+        self.first_recipes = FirstRecipes()
         self.only: int | None = None
-        self.of_who: dict[int, Heads] = {}
-        self._by_who: dict[int, dict[int, Ranked[Rank]]] = {}
+        self.first_by_submitter: dict[int, FirstRecipes] = {}
+        self._by_submitter: dict[int, dict[int, Ranked[Rank]]] = {}
         self._tally: Tally | None = None
 
-    def add(self, number: int, who: int, *ranks: Rank) -> None:
+    def add(self, number: int, submitter: int, *ranks: Rank) -> None:
         if not self.filters:
-            self.only = who
-        elif self.only is not None and self.only != who:
+            self.only = submitter
+        elif self.only is not None and self.only != submitter:
             self._tell_apart(self.only)
         self.filters |= 1 << number
-        self.heads.put(number, _added(self.recipes, number, ranks))
+        self.first_recipes.put(number, _added(self.recipes, number, ranks))
         if self.only is None:
-            self._add(number, who, ranks)
+            self._add(number, submitter, ranks)
         if self._tally is not None:
-            self._tally.add(number, who, ranks)
+            self._tally.add(number, submitter, ranks)
 
-    def _add(self, number: int, who: int, ranks: Iterable[Rank]) -> None:
-        first = _added(self._by_who.setdefault(number, {}), who, ranks)
-        if who not in self.of_who:
-            self.of_who[who] = Heads()
-        self.of_who[who].put(number, first)
+    def _add(self, number: int, submitter: int, ranks: Iterable[Rank]) -> None:
+        first = _added(self._by_submitter.setdefault(number, {}), submitter, ranks)
+        if submitter not in self.first_by_submitter:
+            self.first_by_submitter[submitter] = FirstRecipes()
+        self.first_by_submitter[submitter].put(number, first)
 
     def _tell_apart(self, only: int) -> None:
         self.only = None
         for number, ranked in self.recipes.items():
             self._add(number, only, ranked)
 
-    def discard(self, number: int, who: int, rank: Rank) -> None:
+    def discard(self, number: int, submitter: int, rank: Rank) -> None:
         ranked = self.recipes[number]
         ranked.discard(rank)
-        if self.heads.first(number) == rank:
-            self.heads.put(number, ranked.first())
+        if self.first_recipes.first(number) == rank:
+            self.first_recipes.put(number, ranked.first())
         if self.only is None:
-            self._discard(number, who, rank)
+            self._discard(number, submitter, rank)
         if self._tally is not None:
-            self._tally.discard(number, who, rank)
+            self._tally.discard(number, submitter, rank)
         if not len(ranked):
             del self.recipes[number]
             self.filters &= ~(1 << number)
 
-    def _discard(self, number: int, who: int, rank: Rank) -> None:
-        of_filter, heads = self._by_who[number], self.of_who[who]
-        ranked = of_filter[who]
+    def _discard(self, number: int, submitter: int, rank: Rank) -> None:
+        of_filter, firsts = self._by_submitter[number], self.first_by_submitter[submitter]
+        ranked = of_filter[submitter]
         ranked.discard(rank)
-        if heads.first(number) == rank:
-            heads.put(number, ranked.first())
+        if firsts.first(number) == rank:
+            firsts.put(number, ranked.first())
         if len(ranked):
             return
-        del of_filter[who]
+        del of_filter[submitter]
         if not of_filter:
-            del self._by_who[number]
-        if not heads:
-            del self.of_who[who]
+            del self._by_submitter[number]
+        if not firsts:
+            del self.first_by_submitter[submitter]
 
-    def by_who(self, number: int) -> Mapping[int, Ranked[Rank]]:
+    def by_submitter(self, number: int) -> Mapping[int, Ranked[Rank]]:
         """The recipes with a filter."""
         if self.only is None:
-            return self._by_who.get(number, NOBODY)
+            return self._by_submitter.get(number, NOBODY)
         return {self.only: self.recipes[number]} if number in self.recipes else NOBODY
 
     def tally(self) -> Tally:
@@ -93,8 +93,8 @@ class Line:
         if self._tally is None:
             self._tally = Tally()
             for number in self.recipes:
-                for who, ranked in self.by_who(number).items():
-                    self._tally.add(number, who, ranked.unordered())
+                for submitter, ranked in self.by_submitter(number).items():
+                    self._tally.add(number, submitter, ranked.unordered())
         return self._tally
 
 

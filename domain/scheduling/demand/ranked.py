@@ -6,6 +6,9 @@ import heapq
 from collections.abc import Iterable, Iterator
 from typing import Generic, TypeVar
 
+Rank = tuple[int, ...]
+"""The sort key of a waiting recipe: negative priority, submission, and the recipe id (`RecipeSets.rank`)."""
+
 K = TypeVar("K", bound=tuple[int, ...])
 
 

@@ -12,20 +12,20 @@ from domain.recipe.lifecycle import PLACED, UNPLACED
 from domain.recipe.state import Recipe
 from domain.recipe_set.state import RecipeSet
 from domain.scheduling.demand.filters import QUEUED, Filters
-from domain.scheduling.demand.heads import Rank
 from domain.scheduling.demand.lines import newly_of
+from domain.scheduling.demand.ranked import Rank
 from domain.scheduling.safety.holders import Holders
-from domain.scheduling.supply.filter_key import Asks, FilterKey, filter_key
+from domain.scheduling.supply.filter_key import Demand, FilterKey, filter_key
 
 # States in which a recipe keeps its set in a lab that it has not started in.
 BOUND = ("assigned", "scheduled")
 
 
 @dataclass(slots=True)
-class Wanting:
+class SharedDemand:
     """What hosts that stand together come to: how many have no system, and who stands in which line."""
 
-    asks: Asks
+    demand: Demand
     unplaced: int = 0
     lines: dict[str, list[Rank]] = field(default_factory=dict)
 
@@ -50,7 +50,7 @@ class RecipeSets:
         self._filters = filters
         self._holders = holders
         self._who_of = who_of
-        self._asks: dict[int, Asks] = {}
+        self._demands: dict[int, Demand] = {}
         # The hosts among them by owner and group.
         self._people: dict[tuple[str, str | None], dict[int, None]] = {}
 
@@ -65,30 +65,30 @@ class RecipeSets:
         for host in hosts:
             self._index(host)
 
-    def put(self, recipe: Recipe, *, forget: bool = True, newly_assigned: bool = False) -> None:
-        """`forget` is False for what is only supposed: a finished recipe may come back then."""
+    def put(self, recipe: Recipe, *, drop_finished: bool = True, newly_assigned: bool = False) -> None:
+        """`drop_finished` is False for what is only supposed: a finished recipe may come back then."""
         before = self.recipes.get(recipe.recipe_id)
         stood = None if before is None else self.line_of(before)
         _keep(self.newly_assigned, recipe, newly_assigned)
         self.recipes[recipe.recipe_id] = recipe
         self._holders.hopeless.pop(recipe.recipe_set_id, None)
         self._note(recipe)
-        if before is not None and recipe.recipe_id in self._asks:
+        if before is not None and recipe.recipe_id in self._demands:
             self._move(before, stood, recipe)
         elif before is None and recipe.recipe_id == self.sets[recipe.recipe_set_id].recipe_ids[-1]:
             self._complete(recipe.recipe_set_id)
-        if recipe.finished and forget:
-            self.forget(recipe)
+        if recipe.finished and drop_finished:
+            self.drop(recipe)
 
     def end_batch(self) -> None:
         """Make all newly assigned recipes rank with the assigned ones."""
         newly, self.newly_assigned = self.newly_assigned, {}
         for recipe_id in newly:
             host = self.recipes[recipe_id]
-            if recipe_id in self._asks and host.state == "assigned":
-                asks, rank = self._asks[recipe_id], self.rank(host)
-                self._filters.dequeue(asks, newly_of(lab_of(host)), rank)
-                self._filters.enqueue(asks, lab_of(host), rank)
+            if recipe_id in self._demands and host.state == "assigned":
+                demand, rank = self._demands[recipe_id], self.rank(host)
+                self._filters.dequeue(demand, newly_of(lab_of(host)), rank)
+                self._filters.enqueue(demand, lab_of(host), rank)
 
     def refresh(self, recipe: Recipe) -> None:
         """Replace a recipe by one that differs in times only."""
@@ -112,32 +112,34 @@ class RecipeSets:
         for recipe in self.recipes.values():
             if recipe.host_recipe_id is not None:
                 guests.setdefault(recipe.host_recipe_id, []).append(recipe)
-        alike: dict[tuple[str, int | None, str, str | None], Wanting] = {}
-        apart: list[Wanting] = []
+        alike: dict[tuple[str, int | None, str, str | None], SharedDemand] = {}
+        apart: list[SharedDemand] = []
         for recipe in self.recipes.values():
             if recipe.host_recipe_id is not None:
                 continue
             if recipe.distro is not None or recipe.recipe_id in guests:
-                wanting = Wanting(self._asks_of(recipe, guests.get(recipe.recipe_id, ())))
-                apart.append(wanting)
+                shared = SharedDemand(self._demand_of(recipe, guests.get(recipe.recipe_id, ())))
+                apart.append(shared)
             else:
                 asked = recipe.host_requires, recipe.distro_tree_id, recipe.owner, recipe.group
-                wanting = alike.get(asked) or alike.setdefault(asked, Wanting(self._asks_of(recipe, ())))
-            self._begin(recipe, wanting.asks)
-            self._want(wanting, recipe)
-        for wanting in chain(alike.values(), apart):
-            if wanting.unplaced:
-                self._filters.add(wanting.asks, wanting.unplaced)
-            for line, ranks in wanting.lines.items():
-                self._filters.enqueue(wanting.asks, line, *ranks)
+                shared = alike.get(asked) or alike.setdefault(
+                    asked, SharedDemand(self._demand_of(recipe, ()))
+                )
+            self._begin(recipe, shared.demand)
+            self._want(shared, recipe)
+        for shared in chain(alike.values(), apart):
+            if shared.unplaced:
+                self._filters.add(shared.demand, shared.unplaced)
+            for line, ranks in shared.lines.items():
+                self._filters.enqueue(shared.demand, line, *ranks)
 
-    def _want(self, wanting: Wanting, host: Recipe) -> None:
+    def _want(self, shared: SharedDemand, host: Recipe) -> None:
         """`_index` one, but for the filters."""
         if host.state in UNPLACED:
-            wanting.unplaced += 1
+            shared.unplaced += 1
             line = self.line_of(host)
             if line is not None:
-                wanting.lines.setdefault(line, []).append(self.rank(host))
+                shared.lines.setdefault(line, []).append(self.rank(host))
         if host.state in BOUND:
             self._holders.bind(lab_of(host), host.recipe_set_id)
 
@@ -150,20 +152,20 @@ class RecipeSets:
         members = self.members(recipe_set_id)
         for host in self.hosts(recipe_set_id):
             guests = [recipe for recipe in members if recipe.host_recipe_id == host.recipe_id]
-            self._begin(host, self._asks_of(host, guests))
+            self._begin(host, self._demand_of(host, guests))
             self._index(host)
 
-    def _asks_of(self, host: Recipe, guests: Iterable[Recipe]) -> Asks:
-        return Asks(filter_key(host, guests), self._who_of(host))
+    def _demand_of(self, host: Recipe, guests: Iterable[Recipe]) -> Demand:
+        return Demand(filter_key(host, guests), self._who_of(host))
 
-    def _begin(self, host: Recipe, asks: Asks) -> None:
-        self._asks[host.recipe_id] = asks
+    def _begin(self, host: Recipe, demand: Demand) -> None:
+        self._demands[host.recipe_id] = demand
         self._people.setdefault((host.owner, host.group), {})[host.recipe_id] = None
 
-    def forget(self, recipe: Recipe) -> None:
+    def drop(self, recipe: Recipe) -> None:
         """It has finished, and the log says so."""
         del self.recipes[recipe.recipe_id]
-        if self._asks.pop(recipe.recipe_id, None) is not None:
+        if self._demands.pop(recipe.recipe_id, None) is not None:
             theirs = self._people[recipe.owner, recipe.group]
             del theirs[recipe.recipe_id]
             if not theirs:
@@ -178,53 +180,53 @@ class RecipeSets:
             return (user, group) in self._people
         return any(group == other for _, other in self._people)
 
-    def look_again(self, users: Collection[str], groups: Collection[str | None]) -> None:
+    def reindex(self, users: Collection[str], groups: Collection[str | None]) -> None:
         """At whose the recipes of these users are, and those for these groups: that may be otherwise now."""
         for (owner, group), theirs in self._people.items():
             if owner in users or group in groups:
                 for host in map(self.recipes.__getitem__, theirs):
-                    self._look_again(host)
+                    self._reindex(host)
 
-    def _look_again(self, host: Recipe) -> None:
-        before, who = self._asks[host.recipe_id], self._who_of(host)
+    def _reindex(self, host: Recipe) -> None:
+        before, who = self._demands[host.recipe_id], self._who_of(host)
         if who != before.who:
             self._unindex(host)
-            self._asks[host.recipe_id] = before._replace(who=who)
+            self._demands[host.recipe_id] = before._replace(who=who)
             self._index(host)
 
     def _index(self, host: Recipe) -> None:
-        asks = self._asks[host.recipe_id]
+        demand = self._demands[host.recipe_id]
         if host.state in UNPLACED:
-            self._filters.add(asks)
+            self._filters.add(demand)
         line = self.line_of(host)
         if line is not None:
-            self._filters.enqueue(asks, line, self.rank(host))
+            self._filters.enqueue(demand, line, self.rank(host))
         if host.state in BOUND:
             self._holders.bind(lab_of(host), host.recipe_set_id)
 
     def _unindex(self, host: Recipe) -> None:
-        asks = self._asks[host.recipe_id]
+        demand = self._demands[host.recipe_id]
         line = self.line_of(host)
         if line is not None:
-            self._filters.dequeue(asks, line, self.rank(host))
+            self._filters.dequeue(demand, line, self.rank(host))
         if host.state in UNPLACED:
-            self._filters.remove(asks)
+            self._filters.remove(demand)
         if host.state in BOUND:
             self._holders.unbind(lab_of(host), host.recipe_set_id)
 
     def _move(self, before: Recipe, stood: str | None, host: Recipe) -> None:
         """Move a recipe from its previous line to its present one; an unchanged place is not touched."""
-        asks, rank = self._asks[host.recipe_id], self.rank(host)
+        demand, rank = self._demands[host.recipe_id], self.rank(host)
         stands = self.line_of(host)
         wanted, wants = before.state in UNPLACED, host.state in UNPLACED
         if stood is not None and stood != stands:
-            self._filters.dequeue(asks, stood, rank)
+            self._filters.dequeue(demand, stood, rank)
         if wanted and not wants:
-            self._filters.remove(asks)
+            self._filters.remove(demand)
         elif wants and not wanted:
-            self._filters.add(asks)
+            self._filters.add(demand)
         if stands is not None and stands != stood:
-            self._filters.enqueue(asks, stands, rank)
+            self._filters.enqueue(demand, stands, rank)
         if before.state in BOUND:
             self._holders.unbind(lab_of(before), before.recipe_set_id)
         if host.state in BOUND:
@@ -258,11 +260,11 @@ class RecipeSets:
         recipe_set = self.sets[host.recipe_set_id]
         return -recipe_set.priority, recipe_set.submission, host.recipe_id
 
-    def asks(self, host: Recipe) -> Asks:
-        return self._asks[host.recipe_id]
+    def demand(self, host: Recipe) -> Demand:
+        return self._demands[host.recipe_id]
 
     def key(self, host: Recipe) -> FilterKey:
-        return self._asks[host.recipe_id].key
+        return self._demands[host.recipe_id].key
 
     def is_alone(self, recipe: Recipe) -> bool:
         """Return whether its set has no other recipe."""

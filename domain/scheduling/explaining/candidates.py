@@ -12,7 +12,7 @@ from typing import Final
 from domain.recipe.state import Recipe
 from domain.scheduling.bitsets.bitmaps import numbers_in
 from domain.scheduling.decisions.granting import is_safe
-from domain.scheduling.decisions.question import in_order
+from domain.scheduling.decisions.pending_system import ranks_for_system
 from domain.scheduling.decisions.wanted import hopeless
 from domain.scheduling.explaining.places import Places, effective_priority, why_before
 from domain.scheduling.explaining.refusals import Refusal, of_system
@@ -32,11 +32,11 @@ WATCHDOG: Final = "watchdog"
 RESERVATION: Final = "reservation"
 KEPT: Final = "reservesys"
 
-MOST_AHEAD: Final = 3
+MAX_AHEAD: Final = 3
 
 
 @dataclass(frozen=True)
-class Holder:
+class Occupant:
     """The recipe or person that has a system, since a log position.
 
     `until` is the time at which the service takes the system back unless something moves it: the end of a
@@ -74,7 +74,7 @@ class Candidate:
     lab_controller: str
     verdict: str
     reasons: tuple[str, ...]
-    holder: Holder | None = None
+    holder: Occupant | None = None
     effective_priority: str | None = None
     before: int | None = None
     ahead: tuple[Ahead, ...] = ()
@@ -90,7 +90,7 @@ class Candidates:
         self._usable = partition.usable(host)
         self._before = Places(partition, host).before(self._usable)
 
-    def in_order(self, numbers: int, most: int) -> Iterator[int]:
+    def ordered(self, numbers: int, most: int) -> Iterator[int]:
         """Of viable systems: first those that stand idle, then where the fewest come before it, by name; of
         each kind `most` at most.
         """
@@ -126,23 +126,23 @@ class Candidates:
             self._candidate(system, *self._why_not_now(system, number)),
             effective_priority=effective_priority(self._partition, self._host, system).name,
             before=self.before(number),
-            ahead=tuple(islice(self._ahead(system), MOST_AHEAD)),
+            ahead=tuple(islice(self._ahead(system), MAX_AHEAD)),
         )
 
     def _candidate(self, system: System, verdict: str, reasons: Iterable[str]) -> Candidate:
-        return Candidate(system.fqdn, system.lab_controller, verdict, tuple(reasons), self._holder(system))
+        return Candidate(system.fqdn, system.lab_controller, verdict, tuple(reasons), self._occupant(system))
 
-    def _holder(self, system: System) -> Holder | None:
+    def _occupant(self, system: System) -> Occupant | None:
         if system.recipe_id is not None:
             recipe = self._partition.sets.recipes[system.recipe_id]
             ends_by = KEPT if recipe.state == "reserved" else WATCHDOG
             until = _until(recipe.recorded_deadline, ends_by)
-            return Holder(system.usage, system.since, system.recipe_id, None, *until)
+            return Occupant(system.usage, system.since, system.recipe_id, None, *until)
         reservation = system.reservation
         if reservation is None:
             return None
         until = _until(reservation.until, RESERVATION)
-        return Holder(system.usage, reservation.since, None, reservation.user, *until)
+        return Occupant(system.usage, reservation.since, None, reservation.user, *until)
 
     def _why_not_usable(self, system: System) -> Iterator[str]:
         enabled = self._partition.directory.is_enabled(system.lab_controller)
@@ -167,7 +167,7 @@ class Candidates:
     def _ahead(self, system: System) -> Iterator[Ahead]:
         sets = self._partition.sets
         rank = sets.rank(self._host)
-        for other in takewhile(lambda each: each != rank, in_order(self._partition, system)):
+        for other in takewhile(lambda each: each != rank, ranks_for_system(self._partition, system)):
             recipe = sets.recipes[other[-1]]
             yield Ahead(
                 recipe.recipe_id,

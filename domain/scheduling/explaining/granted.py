@@ -9,8 +9,8 @@ from itertools import islice, takewhile
 from typing import Final
 
 from domain.recipe.state import Recipe
-from domain.scheduling.decisions.decide import answers
-from domain.scheduling.decisions.question import in_order
+from domain.scheduling.decisions.decide import iter_decisions
+from domain.scheduling.decisions.pending_system import ranks_for_system
 from domain.scheduling.decisions.wanted import hopeless
 from domain.scheduling.explaining.places import effective_priority, why_before
 from domain.scheduling.supply.reasons import SET_INCOMPLETE, UNSAFE
@@ -18,7 +18,7 @@ from domain.scheduling.world.partition import Partition
 from domain.scheduling.world.triggers import NEW_JOB, PENDING_SYSTEM, Trigger
 from domain.system.state import System
 
-MOST_TOLD: Final = 5
+MAX_SHOWN: Final = 5
 
 
 @dataclass(frozen=True)
@@ -76,21 +76,21 @@ def why_granted(
 
     def observe(trigger: Trigger, host: Recipe, system: System, instead: Iterable[int]) -> None:
         if host.recipe_id == recipe_id and not found:
-            found.append(_told(partition, trigger, host, system, instead, unseen))
+            found.append(_explain_grant(partition, trigger, host, system, instead, unseen))
 
     partition.on_grant = observe
-    partition.suppose_at(now)
+    partition.begin_tentative(now)
     try:
-        for _ in islice(answers(partition), most):
+        for _ in islice(iter_decisions(partition), most):
             if found:
                 break
     finally:
         partition.on_grant = None
-        partition.refused()
+        partition.rollback()
     return found[0] if found else None
 
 
-def _told(
+def _explain_grant(
     partition: Partition,
     trigger: Trigger,
     host: Recipe,
@@ -111,10 +111,10 @@ def _told(
         before,
         tuple(
             _rival(partition, system, other, why_before(partition, other, host, system))
-            for other in behind[:MOST_TOLD]
+            for other in behind[:MAX_SHOWN]
         ),
         len(behind),
-        tuple(_choice(partition, host, number) for number in choices[:MOST_TOLD]),
+        tuple(_choice(partition, host, number) for number in choices[:MAX_SHOWN]),
         len(choices),
     )
 
@@ -130,7 +130,7 @@ _SUMMARIES: Final = {
 def _rivals(partition: Partition, host: Recipe, system: System) -> tuple[tuple[Rival, ...], list[Recipe]]:
     """Return the recipes that stood before it, with the reason, and all recipes behind it."""
     sets, rank = partition.sets, partition.sets.rank(host)
-    order = in_order(partition, system)
+    order = ranks_for_system(partition, system)
     before = [sets.recipes[other[-1]] for other in takewhile(lambda other: other != rank, order)]
     behind = [sets.recipes[other[-1]] for other in order]
     return (
@@ -154,5 +154,5 @@ def _rival(partition: Partition, system: System, recipe: Recipe, why: str) -> Ri
 def _choice(partition: Partition, host: Recipe, number: int) -> Choice:
     pools = (name for name in host.autopick_pools if partition.labs.pool[name] >> number & 1)
     own = partition.labs.owner[host.owner] >> number & 1
-    takers = partition.filters.takers_counted().value(number)
+    takers = partition.filters.demand_counts().value(number)
     return Choice(partition.labs.names[number], next(pools, None), bool(own), takers)

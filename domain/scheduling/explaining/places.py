@@ -15,12 +15,12 @@ from typing import NamedTuple
 from domain.access.submitting import Submitting
 from domain.priority import Priority
 from domain.recipe.state import Recipe
+from domain.scheduling.bitsets.bit_sliced import BitSlicedNumbers
 from domain.scheduling.bitsets.bitmaps import lowest
-from domain.scheduling.bitsets.planes import Planes
-from domain.scheduling.decisions.question import in_order, tiers_of
+from domain.scheduling.decisions.pending_system import ranks_for_system, tiers_of
 from domain.scheduling.demand.filters import QUEUED
-from domain.scheduling.demand.heads import Rank
-from domain.scheduling.explaining.before import Before
+from domain.scheduling.demand.ranked import Rank
+from domain.scheduling.explaining.ahead_counts import AheadCounts
 from domain.scheduling.supply.reasons import ITS_SET_IS_IN_LAB, SUBMITTED_BEFORE
 from domain.scheduling.world.partition import Partition
 from domain.system.state import System
@@ -33,8 +33,8 @@ class Places:
         self._partition = partition
         self._line = partition.sets.line_of(host) or QUEUED
         self._rank = partition.sets.rank(host)
-        self._who = partition.sets.asks(host).who
-        self._lines: dict[str, Before | None] = {}
+        self._who = partition.sets.demand(host).who
+        self._lines: dict[str, AheadCounts | None] = {}
 
     def before(self, systems: int) -> dict[int, int]:
         """By system of a bitmap, how many recipes that it is viable for it asks before this one."""
@@ -47,7 +47,7 @@ class Places:
                     found[number] = sum([counted.total(signature) for counted in standing])
         return found
 
-    def _kinds(self, systems: int) -> Iterator[tuple[int, list[Planes]]]:
+    def _kinds(self, systems: int) -> Iterator[tuple[int, list[BitSlicedNumbers]]]:
         """Those that agree about who stands before it: how many of each filter do, by line."""
         labs = [of_lab for _, of_lab in self._partition.labs.each() if of_lab & systems]
         for decides, of_kind in self._partition.labs.access.each():
@@ -56,7 +56,7 @@ class Places:
                 if some := alike & of_lab:
                     yield some, self._standing(self._partition.system(lowest(some)), decides)
 
-    def _standing(self, system: System, decides: Submitting) -> list[Planes]:
+    def _standing(self, system: System, decides: Submitting) -> list[BitSlicedNumbers]:
         maxima = self._partition.filters.maxima(decides)
         effective = min(-self._rank[0], self._partition.labs.access.cap(decides, self._who))
         lines = (self._before(*asked) for asked in self._asked(system))
@@ -72,15 +72,15 @@ class Places:
             if is_own:
                 return
 
-    def _before(self, line: str, rank: Rank | None) -> Before | None:
+    def _before(self, line: str, rank: Rank | None) -> AheadCounts | None:
         """None where nobody stands in the line."""
         if line not in self._lines:
             tally = self._partition.filters.tally(line)
-            self._lines[line] = None if tally is None else Before(tally, rank)
+            self._lines[line] = None if tally is None else AheadCounts(tally, rank)
         return self._lines[line]
 
 
-class Place(NamedTuple):
+class RankedRecipe(NamedTuple):
     """Where a recipe stands on a system: `key` is what puts it there."""
 
     recipe_id: int
@@ -89,21 +89,21 @@ class Place(NamedTuple):
     key: tuple[int, ...]
 
 
-def places_on(partition: Partition, system: System) -> Iterator[Place]:
+def places_on(partition: Partition, system: System) -> Iterator[RankedRecipe]:
     """The recipes that might have a system, in the order in which it asks them."""
-    for rank in in_order(partition, system):
+    for rank in ranks_for_system(partition, system):
         recipe = partition.sets.recipes[rank[-1]]
         effective = int(effective_priority(partition, recipe, system))
         is_first = partition.sets.line_of(recipe) == system.lab_controller
         key = not is_first, -effective, *rank
-        yield Place(recipe.recipe_id, -rank[0], effective, key)
+        yield RankedRecipe(recipe.recipe_id, -rank[0], effective, key)
 
 
 def effective_priority(partition: Partition, recipe: Recipe, system: System) -> Priority:
     """Of a recipe that may be submitted to the system (seed 004)."""
     decides = partition.labs.access.of(partition.labs.number(system.fqdn))
     nominal = partition.sets.sets[recipe.recipe_set_id].priority
-    return Priority(min(nominal, partition.labs.access.cap(decides, partition.sets.asks(recipe).who)))
+    return Priority(min(nominal, partition.labs.access.cap(decides, partition.sets.demand(recipe).who)))
 
 
 def why_before(partition: Partition, recipe: Recipe, other: Recipe, system: System) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from domain.scheduling.bitsets.bitmaps import union
-from domain.scheduling.supply.filter_key import Asks, FilterKey
+from domain.scheduling.supply.filter_key import Demand, FilterKey
 from domain.scheduling.supply.labs import Labs
 from domain.scheduling.supply.rules import FITTING, passing
 
@@ -21,9 +21,9 @@ class Refusal(NamedTuple):
     systems: int
 
 
-def refusals(labs: Labs, asks: Asks) -> tuple[Refusal, ...]:
+def refusals(labs: Labs, demand: Demand) -> tuple[Refusal, ...]:
     """Of every rule, in their order; a system that none refuses is viable."""
-    return tuple(Refusal(name, says, _kept_out(labs, passed)) for name, says, passed in passing(labs, asks))
+    return tuple(Refusal(name, says, _kept_out(labs, passed)) for name, says, passed in passing(labs, demand))
 
 
 def refused_by_filter(labs: Labs, host_requires: str) -> tuple[Refusal, ...]:

@@ -18,7 +18,7 @@ from domain.scheduling.world.partition import Partition
 
 
 @dataclass(frozen=True)
-class RuleTold:
+class RuleCount:
     """How many systems a rule lets through by itself, and how many are left after it and all before it."""
 
     name: str
@@ -48,14 +48,14 @@ class Waiting:
     """
 
     summary: str
-    rules: tuple[RuleTold, ...]
+    rules: tuple[RuleCount, ...]
     counted: Counted
     systems: tuple[Candidate, ...]
     systems_count: int
 
 
 @dataclass(frozen=True)
-class Asked:
+class WaitingOptions:
     """The options of an explanation: at `most` this many systems, without `unseen` ones, or `only` one
     system.
 
@@ -68,15 +68,15 @@ class Asked:
     unknown: frozenset[str] = frozenset()
 
 
-def why_it_waits(partition: Partition, host: Recipe, asked: Asked) -> Waiting:
+def why_it_waits(partition: Partition, host: Recipe, asked: WaitingOptions) -> Waiting:
     """Of a recipe that has no system, and needs one of its own."""
     seen, unknown = ~_bitmap(partition, asked.unseen), _bitmap(partition, asked.unknown)
-    refused = _without(unknown, refusals(partition.labs, partition.sets.asks(host)))
+    refused = _without(unknown, refusals(partition.labs, partition.sets.demand(host)))
     candidates = Candidates(partition, host, refused)
     could = viable(partition.labs, refused) & ~unknown
     lent = refused_only_by(refused, LOAN.name)
     not_allowed = refused_only_by(refused, ACCESS.name, LOAN.name) & ~lent
-    ordered = candidates.in_order(could & seen, asked.most)
+    ordered = candidates.ordered(could & seen, asked.most)
     usable = partition.usable(host) & ~unknown
     everyone = partition.labs.columns.everyone & ~unknown
     counted = Counted(
@@ -126,12 +126,12 @@ def _one(
     return candidates.refused(number, NOT_ALLOWED if closed >> number & 1 else NEVER)
 
 
-def _rules(everyone: int, refused: Iterable[Refusal]) -> tuple[RuleTold, ...]:
+def _rules(everyone: int, refused: Iterable[Refusal]) -> tuple[RuleCount, ...]:
     left = everyone
     told = []
     for rule, says, systems in refused:
         left &= ~systems
-        told.append(RuleTold(rule, says, (everyone & ~systems).bit_count(), left.bit_count()))
+        told.append(RuleCount(rule, says, (everyone & ~systems).bit_count(), left.bit_count()))
     return tuple(told)
 
 
@@ -141,7 +141,7 @@ def _is_set_incomplete(partition: Partition, host: Recipe, usable: int) -> bool:
     return bool(labs) and all(hopeless(partition, host.recipe_set_id, name) for name in labs)
 
 
-def _summary(counted: Counted, rules: Iterable[RuleTold], *, set_waits: bool) -> str:
+def _summary(counted: Counted, rules: Iterable[RuleCount], *, set_waits: bool) -> str:
     """Of the systems that come nearest: usable, else viable, else lent, else closed ones."""
     viable, lent, closed = counted.viable, counted.lent, counted.not_allowed
     if set_waits:

@@ -12,7 +12,7 @@ from domain.scheduling.safety.plans import Plans
 
 
 @dataclass
-class Bound:
+class LabHolders:
     """The sets of one lab: how many of its hosts keep each there, who is not in the plans yet.
 
     `stuck`: it was tried, and not all of them can be completed.
@@ -33,7 +33,7 @@ class Holders:
 
     def __init__(self) -> None:
         self.hopeless: dict[int, dict[str, bool]] = {}
-        self._labs = defaultdict[str, Bound](Bound)
+        self._labs = defaultdict[str, LabHolders](LabHolders)
 
     def bind(self, lab_controller: str, recipe_set_id: int) -> None:
         """One more of its hosts keeps a set in a lab."""
@@ -48,7 +48,7 @@ class Holders:
             del bound.hosts[recipe_set_id]
         self._changed(bound, recipe_set_id)
 
-    def _changed(self, bound: Bound, recipe_set_id: int) -> None:
+    def _changed(self, bound: LabHolders, recipe_set_id: int) -> None:
         bound.plans.remove(recipe_set_id)
         bound.stuck = False
         if recipe_set_id in bound.hosts:

@@ -27,7 +27,7 @@ class Access:
         self._maxima: dict[Submitting, dict[Who, int]] = {}
         # In how many classes a user or group is named, and which of them have come or gone.
         self._named: Counter[tuple[str, str]] = Counter()
-        self._news: dict[tuple[str, str], None] = {}
+        self._name_changes: dict[tuple[str, str], None] = {}
         self._entitled: dict[Who, int] = {}
         self._not_lent: dict[Who, int] = {}
         self._may: dict[Who, int] = {}
@@ -58,7 +58,7 @@ class Access:
         for name in _names(decides):
             self._named[name] += 1
             if self._named[name] == 1:
-                self._news[name] = None
+                self._name_changes[name] = None
 
     def _end(self, decides: Submitting) -> None:
         del self._systems[decides], self._maxima[decides]
@@ -66,10 +66,10 @@ class Access:
             self._named[name] -= 1
             if not self._named[name]:
                 del self._named[name]
-                self._news[name] = None
-                self._forget(name)
+                self._name_changes[name] = None
+                self._invalidate_maxima(name)
 
-    def _forget(self, name: tuple[str, str]) -> None:
+    def _invalidate_maxima(self, name: tuple[str, str]) -> None:
         """Drop the maxima of users whose names no access class has any more."""
         kind, value = name
         for known in self._maxima.values():
@@ -86,10 +86,10 @@ class Access:
     def names_group(self, group: str) -> bool:
         return ("group", group) in self._named
 
-    def news(self) -> dict[tuple[str, str], None]:
+    def name_changes(self) -> dict[tuple[str, str], None]:
         """The users and groups that are named now, or are named no more, since this was asked last."""
-        news, self._news = self._news, {}
-        return news
+        changes, self._name_changes = self._name_changes, {}
+        return changes
 
     # Questions
 

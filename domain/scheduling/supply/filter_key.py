@@ -36,7 +36,7 @@ class FilterKey(NamedTuple):
         return self.guest_tree_ids if self.own else (self.distro_tree_id, *self.guest_tree_ids)
 
 
-class Asks(NamedTuple):
+class Demand(NamedTuple):
     """What recipes that stand together have in common: which systems are viable, and their order on each."""
 
     key: FilterKey

@@ -10,8 +10,8 @@ from copy import copy
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from domain.requirements import Columns
+from domain.scheduling.bitsets.bit_sliced import BitSlicedNumbers
 from domain.scheduling.bitsets.bitmaps import lowest, numbers_in, union
-from domain.scheduling.bitsets.planes import Planes
 from domain.scheduling.supply.access import Access
 from domain.system.state import System
 
@@ -80,7 +80,7 @@ class Labs:
         self._described: dict[int, tuple[System, tuple[str, ...]]] = {}
         self._numbers: dict[str, int] = {}
         self._trees: dict[int, Mapping[str, Any]] = {}
-        self._places: Planes | None = None
+        self._places: BitSlicedNumbers | None = None
 
     def number(self, fqdn: str) -> int:
         return self._numbers[fqdn]
@@ -128,7 +128,7 @@ class Labs:
     def first_by_name(self, among: int) -> int:
         """The number of the system that comes first by name; `among` is not empty."""
         if self._places is None:
-            self._places = Planes()
+            self._places = BitSlicedNumbers()
             for place, number in enumerate(sorted(range(len(self.names)), key=self.names.__getitem__)):
                 self._places.add(1 << number, place)
         return self._places.least(among).bit_length() - 1

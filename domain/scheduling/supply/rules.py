@@ -17,7 +17,7 @@ from domain.requirements import from_text, matching
 from domain.scheduling.supply import reasons
 
 if TYPE_CHECKING:
-    from domain.scheduling.supply.filter_key import Asks, FilterKey
+    from domain.scheduling.supply.filter_key import Demand, FilterKey
     from domain.scheduling.supply.labs import Labs
 
 About = TypeVar("About")
@@ -112,7 +112,7 @@ ACCESS: Rule[Who] = Rule("access", _access, reasons.NO_ACCESS)
 # Its borrower has a system alone. It comes back some day: nobody is given up for that.
 LOAN: Rule[Who] = Rule("loan", _loan, reasons.ALL_LENT)
 
-ADMITTING: tuple[Rule[Who], ...] = (ACCESS, LOAN)
+ACCESS_RULES: tuple[Rule[Who], ...] = (ACCESS, LOAN)
 
 
 def fitting(labs: Labs, key: FilterKey) -> int:
@@ -120,15 +120,15 @@ def fitting(labs: Labs, key: FilterKey) -> int:
     return reduce(lambda passed, rule: passed & rule.passes(labs, key), FITTING, labs.registered)
 
 
-def passing(labs: Labs, asks: Asks) -> Iterator[tuple[str, str, int]]:
+def passing(labs: Labs, demand: Demand) -> Iterator[tuple[str, str, int]]:
     """Each rule in order: its name, what is said of a system that it keeps out, and whom it lets through.
 
     For who explains; what all let through is what `fitting` and `Access.may` let through together.
     """
     for rule in FITTING:
-        yield rule.name, rule.of_system, rule.passes(labs, asks.key)
-    for admits in ADMITTING:
-        yield admits.name, admits.of_system, admits.passes(labs, asks.who)
+        yield rule.name, rule.of_system, rule.passes(labs, demand.key)
+    for admits in ACCESS_RULES:
+        yield admits.name, admits.of_system, admits.passes(labs, demand.who)
 
 
 def could_install(labs: Labs, key: FilterKey) -> int:

@@ -15,24 +15,24 @@ from domain.directory.state import Directory
 from domain.events import Event, Moment, Recorded, split_subject
 from domain.recipe.state import Recipe
 from domain.recipe_set.state import RecipeSet
-from domain.scheduling.bitsets.effort import Effort
 from domain.scheduling.demand.filters import Filters
-from domain.scheduling.demand.heads import Rank
+from domain.scheduling.demand.order import Effort
+from domain.scheduling.demand.ranked import Rank
 from domain.scheduling.demand.recipe_sets import RecipeSets
 from domain.scheduling.safety.holders import Holders
-from domain.scheduling.supply.admitting import Admitting
+from domain.scheduling.supply.access_updates import AccessUpdates
 from domain.scheduling.supply.availability import Availability
 from domain.scheduling.supply.labs import Labs
 from domain.scheduling.supply.visible import Visible
 from domain.scheduling.world.batches import end_batch_unless, newly_assigned, resume
 from domain.scheduling.world.departed import Departed, Name
-from domain.scheduling.world.describing import Describing, looks_alike
-from domain.scheduling.world.partition_questions import PartitionQuestions
-from domain.scheduling.world.raising import Question, Raising
-from domain.scheduling.world.supposed import Supposed
+from domain.scheduling.world.index_updates import IndexUpdates, looks_alike
+from domain.scheduling.world.partition_queries import PartitionQueries
+from domain.scheduling.world.tentative import Tentative
 from domain.scheduling.world.trees_away import TreesAway
+from domain.scheduling.world.trigger_rules import TriggerKey, TriggerRules
 from domain.scheduling.world.triggers import PENDING_SYSTEM, WAKE_UP, Trigger, Triggers
-from domain.scheduling.world.wake_ups import WAKE_UPS, Happened, Row
+from domain.scheduling.world.wake_ups import WAKE_UPS, Happened, TriggerRule
 from domain.subjects import State, evolve, evolve_known
 from domain.system.state import System
 
@@ -40,13 +40,13 @@ from domain.system.state import System
 HELD = ("recipe", "recipe-set", "system")
 
 
-class Partition(PartitionQuestions):
+class Partition(PartitionQueries):
     """Mutable; of its own decisions it only ever holds suppositions.
 
     `position` is the last one of the log that it knows. `wake_ups` are the rows of the table of that name.
     """
 
-    def __init__(self, wake_ups: Iterable[Row] = WAKE_UPS) -> None:
+    def __init__(self, wake_ups: Iterable[TriggerRule] = WAKE_UPS) -> None:
         self.position = 0
         self.effort = Effort()
         self.directory = Directory()
@@ -54,10 +54,10 @@ class Partition(PartitionQuestions):
         self.available = Availability(self.labs)
         self.filters = Filters(self.labs, self.effort)
         self.visible = Visible(self.directory, self.labs)
-        self._admitting = Admitting(self.directory, self.labs, self.visible)
-        self._describing = Describing(self.directory, self.labs, self.filters, self._admitting)
+        self._access_updates = AccessUpdates(self.directory, self.labs, self.visible)
+        self._index_updates = IndexUpdates(self.directory, self.labs, self.filters, self._access_updates)
         self.holders = Holders()
-        self.sets = RecipeSets(self.filters, self.holders, self._admitting.who_of)
+        self.sets = RecipeSets(self.filters, self.holders, self._access_updates.who_of)
         self.triggers = Triggers(self._log_wants, self._rank_of_new)
         self.trees_away = TreesAway()
         self.departed = Departed()
@@ -65,28 +65,28 @@ class Partition(PartitionQuestions):
         self.reserved: dict[str, None] = {}
         # Called before each grant; for explanations, which look at the state of that moment.
         self.on_grant: Callable[..., None] | None = None
-        self._supposed = Supposed(0, None)
-        self._raising = Raising(wake_ups)
+        self._tentative = Tentative(0, None)
+        self._trigger_rules = TriggerRules(wake_ups)
 
     # The log
 
     def apply(self, recorded: Recorded) -> None:
         self.pass_over(recorded.position)
         resume(self.triggers, self.sets, recorded.stamp)
-        happened = self._take_in(recorded)
-        for question in self._raising.questions(happened, self):
+        happened = self._fold(recorded)
+        for question in self._trigger_rules.triggers_of(happened, self):
             self._raise(recorded.position, recorded.commit_end, question)
 
     def pass_over(self, position: int) -> None:
         """What is in the log up to there, and was not applied, is `not_folded`."""
-        assert not self._supposed, "the log is read only when nothing is supposed"
+        assert not self._tentative, "the log is read only when nothing is supposed"
         self.position = max(self.position, position)
 
-    def _raise(self, position: int, commit_end: int, question: Question) -> None:
-        if self._raising.is_new(commit_end, question):
+    def _raise(self, position: int, commit_end: int, question: TriggerKey) -> None:
+        if self._trigger_rules.is_new(commit_end, question):
             self.triggers.push(Trigger(position, *question))
 
-    def _take_in(self, recorded: Recorded) -> Happened:
+    def _fold(self, recorded: Recorded) -> Happened:
         subject, event = recorded.subject, recorded.event
         kind, name = split_subject(subject)
         if kind in HELD:
@@ -101,10 +101,10 @@ class Partition(PartitionQuestions):
             self._note_departed(recorded, people)
         return Happened(subject, event)
 
-    def _put(self, state: State, *, forget: bool = True, newly_assigned: bool = False) -> None:
+    def _put(self, state: State, *, drop_finished: bool = True, newly_assigned: bool = False) -> None:
         if isinstance(state, Recipe):
             newly = newly_assigned and state.state == "assigned"
-            self.sets.put(state, forget=forget, newly_assigned=newly)
+            self.sets.put(state, drop_finished=drop_finished, newly_assigned=newly)
         elif isinstance(state, RecipeSet):
             # A set that is only now submitted is in no batch yet: for it no backlog is ranked again.
             was_known = state.recipe_set_id in self.sets.sets
@@ -121,11 +121,11 @@ class Partition(PartitionQuestions):
         if isinstance(event, directory.PoolSystemAdded | directory.PoolSystemRemoved):
             self._describe(self.systems[event.system])
         elif kind == "pool":
-            for fqdn in self._admitting.pool_changed(name):
-                self._admitting.admit(self.systems[fqdn])
-            self._look_again()
+            for fqdn in self._access_updates.pool_changed(name):
+                self._access_updates.update_system(self.systems[fqdn])
+            self._reindex_recipes()
         elif kind == "group":
-            self.sets.look_again((), (name,))
+            self.sets.reindex((), (name,))
             self.holders.clear()
         elif kind == "distro-tree":
             self._tree_changed(name, recorded.recorded_at)
@@ -154,7 +154,7 @@ class Partition(PartitionQuestions):
     def _tree_changed(self, name: str, at: datetime) -> None:
         tree_id = int(name)
         before = self.labs.tree(tree_id)
-        self._describing.tree_changed(name)
+        self._index_updates.update_tree(name)
         self.trees_away.changed(tree_id, before, self.labs.tree(tree_id), at)
         self.holders.clear()
 
@@ -173,15 +173,15 @@ class Partition(PartitionQuestions):
             self.reserved[system.fqdn] = None
 
     def _describe(self, system: System) -> None:
-        self._describing.describe(system)
-        self._look_again()
+        self._index_updates.update_system(system)
+        self._reindex_recipes()
 
-    def _look_again(self) -> None:
+    def _reindex_recipes(self) -> None:
         """Other systems may be viable than before, and policies may name others."""
-        news = self.labs.access.news()
-        if news:
-            users = {name for kind, name in news if kind == "user"}
-            self.sets.look_again(users, {name for kind, name in news if kind == "group"})
+        changes = self.labs.access.name_changes()
+        if changes:
+            users = {name for kind, name in changes if kind == "user"}
+            self.sets.reindex(users, {name for kind, name in changes if kind == "group"})
         self.holders.clear()
 
     def restore(self, position: int, systems: Iterable[System]) -> None:
@@ -198,76 +198,76 @@ class Partition(PartitionQuestions):
 
     # Supposing
 
-    def suppose_at(self, now: datetime | None, behind: int | None = None) -> None:
+    def begin_tentative(self, now: datetime | None, behind: int | None = None) -> None:
         """What is supposed from here on happens at this time, behind all that is known.
 
         Without a time it cannot be `committed`, but only `refused`, or read back from the log. Who reads it
         there may know that it stands `behind` another position: whatever else is before it is applied later.
         """
-        assert not self._supposed, "nothing is supposed yet"
+        assert not self._tentative, "nothing is supposed yet"
         newly = self.sets.newly_assigned
-        self._supposed = Supposed(self.position if behind is None else behind, now, newly)
+        self._tentative = Tentative(self.position if behind is None else behind, now, newly)
 
-    def suppose(self, subject: str, event: Event) -> State:
+    def apply_tentatively(self, subject: str, event: Event) -> State:
         """Let an event have happened, until all is `committed` or `refused`; what its subject was before."""
         before = self.state_of(subject)
-        moment = self._supposed.next_moment(subject, before)
+        moment = self._tentative.next_moment(subject, before)
         after = evolve_known(before, event, moment)
-        self._put(after, forget=False, newly_assigned=True)
-        if self._raising.may_ask(event):
-            for question in self._raising.questions(Happened(subject, event, before, after), self):
-                self._supposed.raised.append((moment.position, question))
+        self._put(after, drop_finished=False, newly_assigned=True)
+        if self._trigger_rules.may_raise(event):
+            for question in self._trigger_rules.triggers_of(Happened(subject, event, before, after), self):
+                self._tentative.raised.append((moment.position, question))
                 if question[0] == WAKE_UP:
-                    self.triggers.suppose_raised(question[1])
+                    self.triggers.raise_tentatively(question[1])
         return before
 
     def answered(self) -> None:
         """Record the answers of triggers that had no result: nothing is committed."""
-        self._end_supposing()
+        self._end_tentative()
         self._answered()
 
-    def committed(self, first_position: int, last_position: int, recorded_at: datetime) -> bool:
+    def confirm(self, first_position: int, last_position: int, recorded_at: datetime) -> bool:
         """Confirm the tentative decisions: they are in the log, at these positions and with this time.
 
         Return whether they need not be read. They are yet to be read if other events came in between, or if
         the commit has more than the tentative decisions.
         """
-        supposed = self._end_supposing()
+        tentative = self._end_tentative()
         self._answered()
-        if supposed.is_at(first_position, last_position):
-            self._know(supposed, recorded_at)
+        if tentative.is_at(first_position, last_position):
+            self._confirm_tentative(tentative, recorded_at)
             return True
-        self._take_back(supposed)
+        self._roll_back(tentative)
         return False
 
     def _answered(self) -> None:
-        self.triggers.committed()
+        self.triggers.confirm()
         end_batch_unless(self.sets, self.triggers.batch.left)
 
-    def refused(self) -> None:
+    def rollback(self) -> None:
         """What was decided is not in the log, and what was asked is to be asked again."""
-        self._take_back(self._end_supposing())
-        self.triggers.refused()
+        self._roll_back(self._end_tentative())
+        self.triggers.rollback()
 
-    def _end_supposing(self) -> Supposed:
-        supposed, self._supposed = self._supposed, Supposed(0, None)
-        return supposed
+    def _end_tentative(self) -> Tentative:
+        tentative, self._tentative = self._tentative, Tentative(0, None)
+        return tentative
 
-    def _know(self, supposed: Supposed, recorded_at: datetime) -> None:
+    def _confirm_tentative(self, tentative: Tentative, recorded_at: datetime) -> None:
         """What is left to do is what `apply` does beside taking in."""
-        self.position = supposed.last_position
-        for subject in supposed.before:
+        self.position = tentative.last_position
+        for subject in tentative.before:
             state = self._known(subject)
             if isinstance(state, Recipe) and state.finished:
-                self.sets.forget(state)
+                self.sets.drop(state)
             elif isinstance(state, Recipe):
-                self.sets.refresh(supposed.as_recorded(state, recorded_at))
-        for position, question in supposed.raised:
-            self._raise(position, supposed.last_position, question)
+                self.sets.refresh(tentative.as_recorded(state, recorded_at))
+        for position, question in tentative.raised:
+            self._raise(position, tentative.last_position, question)
 
-    def _take_back(self, supposed: Supposed) -> None:
-        for before in supposed.before.values():
-            newly = isinstance(before, Recipe) and before.recipe_id in supposed.newly_assigned
+    def _roll_back(self, tentative: Tentative) -> None:
+        for before in tentative.before.values():
+            newly = isinstance(before, Recipe) and before.recipe_id in tentative.newly_assigned
             self._put(before, newly_assigned=newly)
 
     # Triggers

@@ -19,7 +19,7 @@ from domain.scheduling.demand.filters import Evaluated
 from domain.scheduling.supply.filter_key import FilterKey
 from domain.scheduling.supply.labs import Distro
 from domain.scheduling.world.partition import Partition
-from domain.scheduling.world.told_states import (
+from domain.scheduling.world.snapshot_columns import (
     Texts,
     Told,
     recipe_sets,
@@ -85,7 +85,7 @@ def _told_filters(found: Sequence[Evaluated], texts: Texts) -> Piece:
         "own": [key.own and list(key.own) for key in keys],
         "guest_tree_ids": [key.guest_tree_ids for key in keys],
         "number": [each.number for each in found],
-        "viable": [_digits(each.viable) for each in found],
+        "viable": [_digits(each.fitting) for each in found],
     }
     texts.replace(columns, FILTER_TEXTS)
     return {"filters": columns}

@@ -79,7 +79,7 @@ class Triggers:
         self._is_ranked_down = False
         # How often each quiet question waits; the subjects of wake-ups that supposed events will raise.
         self._waiting: Counter[tuple[str, str]] = Counter()
-        self._supposed: dict[str, None] = {}
+        self._tentative: dict[str, None] = {}
 
     def push(self, trigger: Trigger) -> None:
         if trigger.quiet:
@@ -141,14 +141,14 @@ class Triggers:
         """Whether a quiet question is still to be answered."""
         return (kind, name) in self._waiting
 
-    def suppose_raised(self, name: str) -> None:
+    def raise_tentatively(self, name: str) -> None:
         """A wake-up that will be raised when a supposed event is in the log."""
-        self._supposed[name] = None
+        self._tentative[name] = None
 
     def to_be_asked(self) -> Iterator[str]:
         """The subjects of the wake-ups that wait: the queue is asked about their idle systems first."""
         yield from (name for kind, name in self._waiting if kind == WAKE_UP)
-        yield from self._supposed
+        yield from self._tentative
 
     # The batch
 
@@ -209,18 +209,18 @@ class Triggers:
 
     # What becomes of decisions
 
-    def committed(self) -> None:
+    def confirm(self) -> None:
         """Record how far the batch is answered: the decisions are in the log, or there were none."""
         self._set_bounds(self._after if self.left() else self._upto, self._upto)
 
-    def refused(self) -> None:
+    def rollback(self) -> None:
         """Queue the triggers again: the decisions are not in the log."""
         again = self._all() + self._aside
         self._after, self._upto = self._in_log
         self._aside, self._later = [], []
         self._batch = {kind: [] for kind in ORDER}
         self._waiting.clear()
-        self._supposed.clear()
+        self._tentative.clear()
         for trigger in again:
             self.push(trigger)
 
@@ -246,7 +246,7 @@ class Triggers:
     def _set_bounds(self, after: int, upto: int) -> None:
         self._after, self._upto = self._in_log = (after, upto)
         self._aside.clear()
-        self._supposed.clear()
+        self._tentative.clear()
 
     def answered_before(self, position: int) -> None:
         """Advance behind a decision of a policy before version 5, which answers the trigger at `position` and

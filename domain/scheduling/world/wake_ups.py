@@ -37,12 +37,12 @@ class Happened(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Row:
+class TriggerRule:
     """One cause: the events that may be it, and what it asks (subjects, or lab controllers)."""
 
     name: str
     events: tuple[type[Event], ...]
-    asks: Callable[[Happened, Partition], Iterable[str]]
+    targets: Callable[[Happened, Partition], Iterable[str]]
 
 
 def _lab_of(happened: Happened, _: Partition) -> Iterator[str]:
@@ -139,38 +139,42 @@ def _of_set(happened: Happened, _: Partition) -> Iterator[str]:
 
 GROUP = (directory.GroupRegistered, directory.GroupChanged, directory.GroupRemoved)
 
-WAKE_UPS: tuple[Row, ...] = (
+WAKE_UPS: tuple[TriggerRule, ...] = (
     # A system became usable. Itself is pending then; with it more can be completed.
-    Row("system added", (system.SystemRegistered,), _usable_again),
-    Row("system repaired", (system.SystemConditionChanged,), _usable_again),
-    Row("system undrained", (system.SystemUndrained,), _usable_again),
-    Row("system returned by a person", (system.SystemReservationEnded,), _lab_of),
+    TriggerRule("system added", (system.SystemRegistered,), _usable_again),
+    TriggerRule("system repaired", (system.SystemConditionChanged,), _usable_again),
+    TriggerRule("system undrained", (system.SystemUndrained,), _usable_again),
+    TriggerRule("system returned by a person", (system.SystemReservationEnded,), _lab_of),
     # A system that only forced recipes may have came free, or is there again.
-    Row("system free for who forces it", (system.SystemIdle,), _free_for_forced),
-    Row("removed system is back, for who forces it", (system.SystemConditionChanged,), _back_for_forced),
-    Row("undrained, for who forces it", (system.SystemUndrained,), _usable_for_forced),
+    TriggerRule("system free for who forces it", (system.SystemIdle,), _free_for_forced),
+    TriggerRule(
+        "removed system is back, for who forces it", (system.SystemConditionChanged,), _back_for_forced
+    ),
+    TriggerRule("undrained, for who forces it", (system.SystemUndrained,), _usable_for_forced),
     # A recipe lost its system, or its set let go: it may have another, and others what it held.
-    Row("recipe lost its system", (recipe.RecipeAssigned, recipe.RecipeQueued), _lost),
-    Row("set let go", (recipe.RecipeQueued,), _gave_back),
-    Row("holder ended", (recipe.RecipeCancelled, recipe.RecipeAborted), _gave_back),
+    TriggerRule("recipe lost its system", (recipe.RecipeAssigned, recipe.RecipeQueued), _lost),
+    TriggerRule("set let go", (recipe.RecipeQueued,), _gave_back),
+    TriggerRule("holder ended", (recipe.RecipeCancelled, recipe.RecipeAborted), _gave_back),
     # What is known of a system changed, and with it who is viable.
-    Row("inventory changed", (system.SystemInventoryChanged,), _lab_of),
-    Row("pools changed", (directory.PoolSystemAdded, directory.PoolSystemRemoved), _pool_of_system),
-    Row("lab of a system changed", (system.SystemLabControllerChanged,), _lab_of),
-    Row("distro tree arrived", (directory.DistroTreeRegistered, directory.DistroTreeChanged), _labs_of_tree),
-    Row("lab enabled", (directory.LabControllerEnabled,), _lab),
-    Row("lab heard", (directory.LabControllerHeard,), _lab),
+    TriggerRule("inventory changed", (system.SystemInventoryChanged,), _lab_of),
+    TriggerRule("pools changed", (directory.PoolSystemAdded, directory.PoolSystemRemoved), _pool_of_system),
+    TriggerRule("lab of a system changed", (system.SystemLabControllerChanged,), _lab_of),
+    TriggerRule(
+        "distro tree arrived", (directory.DistroTreeRegistered, directory.DistroTreeChanged), _labs_of_tree
+    ),
+    TriggerRule("lab enabled", (directory.LabControllerEnabled,), _lab),
+    TriggerRule("lab heard", (directory.LabControllerHeard,), _lab),
     # Not in the seed: a grant can make safe what was not.
-    Row("set got a system", (recipe.RecipeScheduled,), _granted),
+    TriggerRule("set got a system", (recipe.RecipeScheduled,), _granted),
     # Who may submit there, and whose it is for a while.
-    Row("access policy of a pool changed", (directory.PoolAccessPolicyChanged,), _labs_of_pool),
-    Row("access policy of a system changed", (system.SystemAccessPolicyChanged,), _lab_of),
-    Row("owner of a system changed", (system.SystemOwnerChanged,), _lab_of),
-    Row("lent", (system.SystemLoaned,), _lab_of),
-    Row("loan ended", (system.SystemLoanEnded,), _lab_of),
-    Row("group changed", GROUP, _all_labs),
+    TriggerRule("access policy of a pool changed", (directory.PoolAccessPolicyChanged,), _labs_of_pool),
+    TriggerRule("access policy of a system changed", (system.SystemAccessPolicyChanged,), _lab_of),
+    TriggerRule("owner of a system changed", (system.SystemOwnerChanged,), _lab_of),
+    TriggerRule("lent", (system.SystemLoaned,), _lab_of),
+    TriggerRule("loan ended", (system.SystemLoanEnded,), _lab_of),
+    TriggerRule("group changed", GROUP, _all_labs),
     # Eases nothing: a priority says who comes first, and at an idle system that is nobody. Design 2 lists it.
-    Row("priority changed", (recipe_set.RecipeSetPriorityChanged,), _of_set),
+    TriggerRule("priority changed", (recipe_set.RecipeSetPriorityChanged,), _of_set),
 )
 
 
@@ -198,21 +202,27 @@ def _still_holding(happened: Happened, _: Partition) -> Iterator[str]:
         yield happened.after.lab_controller
 
 
-LET_GOES: tuple[Row, ...] = (
-    Row("condition changed", (system.SystemConditionChanged,), _lab_of_system),
-    Row("drained", (system.SystemDrained,), _lab_of_system),
-    Row("reserved by a person", (system.SystemReservationBegun,), _lab_of_system),
-    Row("inventory changed", (system.SystemInventoryChanged,), _lab_of_system),
-    Row("lab of a system changed", (system.SystemLabControllerChanged,), _lab_of_system),
-    Row("pools changed", (directory.PoolSystemAdded, directory.PoolSystemRemoved), _lab_of_pool_system),
-    Row("distro tree changed", (directory.DistroTreeChanged, directory.DistroTreeRemoved), _every_lab),
-    Row("lab disabled", (directory.LabControllerDisabled,), _lab_itself),
-    Row("lab silent", (directory.LabControllerSilent,), _lab_itself),
-    Row("system withdrawn", (recipe.RecipeAssigned,), _still_holding),
-    Row("access policy of a pool changed", (directory.PoolAccessPolicyChanged,), _labs_with_systems_of_pool),
-    Row("access policy of a system changed", (system.SystemAccessPolicyChanged,), _lab_of_system),
-    Row("owner of a system changed", (system.SystemOwnerChanged,), _lab_of_system),
-    Row("lent", (system.SystemLoaned,), _lab_of_system),
-    Row("loan ended", (system.SystemLoanEnded,), _lab_of_system),
-    Row("group changed", GROUP, _labs_for_group),
+LET_GOES: tuple[TriggerRule, ...] = (
+    TriggerRule("condition changed", (system.SystemConditionChanged,), _lab_of_system),
+    TriggerRule("drained", (system.SystemDrained,), _lab_of_system),
+    TriggerRule("reserved by a person", (system.SystemReservationBegun,), _lab_of_system),
+    TriggerRule("inventory changed", (system.SystemInventoryChanged,), _lab_of_system),
+    TriggerRule("lab of a system changed", (system.SystemLabControllerChanged,), _lab_of_system),
+    TriggerRule(
+        "pools changed", (directory.PoolSystemAdded, directory.PoolSystemRemoved), _lab_of_pool_system
+    ),
+    TriggerRule(
+        "distro tree changed", (directory.DistroTreeChanged, directory.DistroTreeRemoved), _every_lab
+    ),
+    TriggerRule("lab disabled", (directory.LabControllerDisabled,), _lab_itself),
+    TriggerRule("lab silent", (directory.LabControllerSilent,), _lab_itself),
+    TriggerRule("system withdrawn", (recipe.RecipeAssigned,), _still_holding),
+    TriggerRule(
+        "access policy of a pool changed", (directory.PoolAccessPolicyChanged,), _labs_with_systems_of_pool
+    ),
+    TriggerRule("access policy of a system changed", (system.SystemAccessPolicyChanged,), _lab_of_system),
+    TriggerRule("owner of a system changed", (system.SystemOwnerChanged,), _lab_of_system),
+    TriggerRule("lent", (system.SystemLoaned,), _lab_of_system),
+    TriggerRule("loan ended", (system.SystemLoanEnded,), _lab_of_system),
+    TriggerRule("group changed", GROUP, _labs_for_group),
 )

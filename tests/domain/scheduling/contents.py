@@ -18,12 +18,12 @@ from domain.access.submitting import Who
 from domain.recipe.lifecycle import UNPLACED
 from domain.scheduling.bitsets.bitmaps import union
 from domain.scheduling.decisions.granting import holders
-from domain.scheduling.demand.entry import Entry
+from domain.scheduling.demand.demand_counts import Entry
 from domain.scheduling.demand.filters import QUEUED, Filters
-from domain.scheduling.demand.heads import Rank
 from domain.scheduling.demand.lines import newly_of
+from domain.scheduling.demand.ranked import Rank
 from domain.scheduling.safety.completion import stuck
-from domain.scheduling.safety.holders import Bound
+from domain.scheduling.safety.holders import LabHolders
 from domain.scheduling.safety.matching import match
 from domain.scheduling.safety.plans import Plans
 from domain.scheduling.world.partition import Partition
@@ -41,15 +41,15 @@ def contents(partition: Partition) -> dict[str, Any]:
         "triggers",
         "available",
         "holders",
-        "_describing",
-        "_admitting",
+        "_index_updates",
+        "_access_updates",
         "visible",
         "trees_away",
         "departed",
     ):
         del held[part]
-    raising = vars(held.pop("_raising"))
-    assert not held.pop("_supposed"), "what is supposed is no content"
+    raising = vars(held.pop("_trigger_rules"))
+    assert not held.pop("_tentative"), "tentative events are no content"
     return {
         **{name: _plain(value) for name, value in {**held, **raising}.items()},
         "triggers": (partition.triggers.waiting(), sorted(partition.triggers.to_be_asked())),
@@ -76,7 +76,7 @@ def all_known(partition: Partition) -> bytes:
         # Where nothing is left to answer, the bounds say only when somebody last looked.
         del states[0]["batch"]
     found = [
-        (repr(entry.key), hex(partition.filters.viable(entry.key))) for entry in partition.filters.in_use()
+        (repr(entry.key), hex(partition.filters.fitting(entry.key))) for entry in partition.filters.in_use()
     ]
     return orjson.dumps([states, sorted(found)])
 
@@ -84,7 +84,7 @@ def all_known(partition: Partition) -> bytes:
 def answers(partition: Partition) -> dict[str, Any]:
     """Who could have what, and whom each system would ask, in which order."""
     takers = {
-        (fqdn, line): list(partition.filters.takers(fqdn, line, forced_only=False))
+        (fqdn, line): list(partition.filters.ranked_recipes(fqdn, line, forced_only=False))
         for fqdn, system in partition.systems.items()
         for line in (QUEUED, system.lab_controller)
     }
@@ -93,8 +93,8 @@ def answers(partition: Partition) -> dict[str, Any]:
         "takers": takers,
         "entitled": {host.recipe_id: partition.entitled(host) for host in hosts},
         "idle": {host.recipe_id: partition.idle(host) for host in hosts},
-        "who": {host.recipe_id: partition.sets.asks(host).who for host in hosts},
-        "counted": [partition.filters.takers_counted().value(each) for each in range(len(takers) // 2)],
+        "who": {host.recipe_id: partition.sets.demand(host).who for host in hosts},
+        "counted": [partition.filters.demand_counts().value(each) for each in range(len(takers) // 2)],
     }
 
 
@@ -123,14 +123,17 @@ def _filters(filters: Filters) -> dict[str, Any]:
     return {
         "unplaced": {entry.key: sum(entry.unplaced.values()) for entry in used},
         "lines": {entry.key: _lines_of(filters, entry) for entry in used},
-        "viable": {entry.key: filters.viable(entry.key) for entry in used},
+        "viable": {entry.key: filters.fitting(entry.key) for entry in used},
     }
 
 
 def _lines_of(filters: Filters, entry: Entry) -> dict[str, dict[Who, list[Rank]]]:
     """Who has a recipe with a filter in which line."""
     return {
-        name: {filters.who(who): list(ranked) for who, ranked in sorted(line.by_who(entry.number).items())}
+        name: {
+            filters.submitter(who): list(ranked)
+            for who, ranked in sorted(line.by_submitter(entry.number).items())
+        }
         for name, line in filters._lines.items()
         if entry.number in line.recipes
     }
@@ -167,7 +170,7 @@ def _check_hopeless(partition: Partition) -> None:
 def _check_holders(partition: Partition, lab: str) -> None:
     """Those that are known are as they would be read now, and all the others will be read."""
     now = {holder.recipe_set_id: holder for holder in holders(partition, lab)}
-    bound = partition.holders._labs.get(lab, Bound())
+    bound = partition.holders._labs.get(lab, LabHolders())
     known = bound.plans._holders
     assert known == {number: holder for number, holder in now.items() if number in known}
     assert sorted([*known, *bound.unread]) == sorted(now)
@@ -213,30 +216,33 @@ def _check_filters(partition: Partition) -> None:
                 line = host.lab_controller if host.state == "assigned" else QUEUED
                 if host.recipe_id in sets.newly_assigned:
                     line = newly_of(host.lab_controller)
-                lines.setdefault(line, {}).setdefault(sets.asks(host).who, []).append(sets.rank(host))
+                lines.setdefault(line, {}).setdefault(sets.demand(host).who, []).append(sets.rank(host))
         assert _lines_of(filters, entry) == {
-            line: {who: sorted(ranks) for who, ranks in by_who.items()} for line, by_who in lines.items()
+            line: {who: sorted(ranks) for who, ranks in by_submitter.items()}
+            for line, by_submitter in lines.items()
         }
-        by_who = Counter(sets.asks(host).who for host in mine)
-        counted = {filters.who(who): count for who, count in entry.unplaced.items()}
-        assert (entry.number, counted) == (number, dict(by_who))
-        assert bool(filters._known >> number & 1) == (entry.viable is not None)
+        by_submitter = Counter(sets.demand(host).who for host in mine)
+        counted = {filters.submitter(who): count for who, count in entry.unplaced.items()}
+        assert (entry.number, counted) == (number, dict(by_submitter))
+        assert bool(filters._known >> number & 1) == (entry.fitting is not None)
         for name, there in filters._lines.items():
             assert bool(there.filters >> number & 1) == (name in lines)
-            of_filter = there.by_who(number)
+            of_filter = there.by_submitter(number)
             firsts = [next(iter(each)) for each in of_filter.values()]
-            assert there.heads.first(number) == min(firsts, default=None)
+            assert there.first_recipes.first(number) == min(firsts, default=None)
             assert sorted(there.recipes.get(number, ())) == sorted(chain.from_iterable(of_filter.values()))
-            for who, heads in there.of_who.items():
-                assert heads.first(number) == (next(iter(of_filter[who])) if who in of_filter else None)
+            for who, first_recipes in there.first_by_submitter.items():
+                assert first_recipes.first(number) == (
+                    next(iter(of_filter[who])) if who in of_filter else None
+                )
     signatures = filters.signatures()
     for number in range(len(partition.labs.names)):
-        evaluated = [entry for entry in filters._by_number.values() if entry.viable is not None]
+        evaluated = [entry for entry in filters._by_number.values() if entry.fitting is not None]
         takers = sum(
             partition.viable(host) >> number & 1
             for host in unplaced
-            if filters._entries[sets.key(host)].viable is not None
+            if filters._entries[sets.key(host)].fitting is not None
         )
-        assert filters.takers_counted().value(number) == takers, f"takers of {partition.labs.names[number]}"
-        signature = sum(1 << entry.number for entry in evaluated if (entry.viable or 0) >> number & 1)
+        assert filters.demand_counts().value(number) == takers, f"takers of {partition.labs.names[number]}"
+        signature = sum(1 << entry.number for entry in evaluated if (entry.fitting or 0) >> number & 1)
         assert signatures[number] == signature, f"filters of {partition.labs.names[number]}"

@@ -17,7 +17,7 @@ from domain.recipe_set.state import RecipeSet
 from domain.scheduling.decisions.decide import POLICY_VERSION
 from domain.scheduling.decisions.draft import Decision
 from domain.scheduling.world.partition import Partition
-from domain.scheduling.world.wake_ups import WAKE_UPS, Row
+from domain.scheduling.world.wake_ups import WAKE_UPS, TriggerRule
 from domain.subjects import evolve
 from domain.system.state import System
 
@@ -27,7 +27,7 @@ BEGINNING = datetime(2024, 1, 1, tzinfo=UTC)
 class FoldedLog:
     """Mutable: `commit` what happens, and it is in the log, in the partition and in the dictionaries."""
 
-    def __init__(self, wake_ups: Iterable[Row] = WAKE_UPS) -> None:
+    def __init__(self, wake_ups: Iterable[TriggerRule] = WAKE_UPS) -> None:
         self.log: list[Recorded] = []
         self.wake_ups = tuple(wake_ups)
         self.partition = Partition(self.wake_ups)
@@ -70,7 +70,7 @@ class FoldedLog:
         recorded_at = max(self._recorded_at, self.now + self.database_ahead)
         self._recorded_at = recorded_at
         if are_decisions:
-            self.partition.committed(first, first + len(rows) - 1, recorded_at)
+            self.partition.confirm(first, first + len(rows) - 1, recorded_at)
         for offset, (subject, event, stamp) in enumerate(rows):
             version = self._versions[subject] = self._versions.get(subject, 0) + 1
             recorded = Recorded(

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from domain.scheduling.world.wake_ups import WAKE_UPS, Row
+from domain.scheduling.world.wake_ups import WAKE_UPS, TriggerRule
 from tests.domain.scheduling.wants import named
 from tests.domain.scheduling.world import World
 
 
-def one_lab(wake_ups: Sequence[Row] = WAKE_UPS) -> World:
+def one_lab(wake_ups: Sequence[TriggerRule] = WAKE_UPS) -> World:
     """One lab with one tree, and no system yet."""
     world = World(wake_ups=wake_ups)
     world.add_lab("lab-1")

@@ -249,7 +249,7 @@ def test_rules__told_one_by_one__together_let_through_who_is_viable(world: World
     world.lend("c", "bob")
     world.settle()
     host = world.partition.sets.recipes[world.submit(BIG.text, owner="eve")]
-    told = list(passing(world.partition.labs, world.partition.sets.asks(host)))
+    told = list(passing(world.partition.labs, world.partition.sets.demand(host)))
     kept_out = {
         name: [fqdn for fqdn in "abcd" if not passed >> world.partition.labs.number(fqdn) & 1]
         for name, _, passed in told
@@ -272,14 +272,14 @@ def test_recipes__of_people_that_no_policy_names__stand_together(world: World) -
         for behalf in ("qe", None)
     ]
 
-    def whos() -> int:
+    def submitters() -> int:
         sets = world.partition.sets
-        return len({sets.asks(sets.recipes[recipe_id]).who for recipe_id in ids})
+        return len({sets.demand(sets.recipes[recipe_id]).who for recipe_id in ids})
 
-    assert whos() == 1
+    assert submitters() == 1
     world.open_system("a", QE)
-    assert whos() == 2
+    assert submitters() == 2
     world.open_system("a", QE, user("eve"))
-    assert whos() == 4
+    assert submitters() == 4
     world.open_system("a", everybody())
-    assert whos() == 1
+    assert submitters() == 1

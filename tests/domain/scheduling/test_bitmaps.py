@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
+from domain.scheduling.bitsets.bit_sliced import BitSlicedNumbers
 from domain.scheduling.bitsets.bitmaps import lowest, nth, numbers_in, transposed, union
-from domain.scheduling.bitsets.planes import Planes
 
 members = st.sets(st.integers(0, 300))
 some = st.sets(st.integers(0, 300), min_size=1)
@@ -51,7 +51,7 @@ steps = st.lists(st.tuples(changes, small, st.integers(0, 1_000)))
 def test_planes__any_changes__have_the_numbers_of_a_dictionary(
     made: list[tuple[str, set[int], int]], among: set[int]
 ) -> None:
-    planes, values = Planes(), dict.fromkeys(range(10), 0)
+    planes, values = BitSlicedNumbers(), dict.fromkeys(range(10), 0)
     for change, numbers, amount in made:
         if change in ("put", "change"):
             for number in numbers:
@@ -76,8 +76,8 @@ amounts = st.dictionaries(st.integers(0, 9), st.integers(0, 1_000))
 def test_planes__all_of_others_added_and_taken__have_the_sums(
     values: dict[int, int], more: dict[int, int], among: set[int]
 ) -> None:
-    planes = Planes(values)
-    planes.add_each(Planes(more))
+    planes = BitSlicedNumbers(values)
+    planes.add_each(BitSlicedNumbers(more))
     assert planes.total(bitmap(among)) == sum(values.get(n, 0) + more.get(n, 0) for n in among)
-    planes.subtract_each(Planes(more))
+    planes.subtract_each(BitSlicedNumbers(more))
     assert {number: planes.value(number) for number in range(10)} == {n: values.get(n, 0) for n in range(10)}

@@ -64,7 +64,7 @@ def test_history__restarted_at_any_commit__decides_what_the_long_lived_one_decid
         while decisions := world.decide(limit=3):
             restarted = world.refolded()
             assert decide(restarted, 3) == decisions
-            restarted.refused()
+            restarted.rollback()
             assert contents(restarted)["sets"] == contents(world.partition)["sets"]
             world.commit_decisions(decisions, world.position)
         world.settle()

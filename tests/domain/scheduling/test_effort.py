@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 from domain.recipe.state import Recipe
+from domain.scheduling.bitsets.bit_sliced import BitSlicedNumbers
 from domain.scheduling.bitsets.bitmaps import numbers_in, union
-from domain.scheduling.bitsets.planes import Planes
 from domain.scheduling.decisions import granting, let_go, timers, waking, wanted
-from domain.scheduling.demand.asking import Place
 from domain.scheduling.demand.filters import Filters
+from domain.scheduling.demand.order import Place
 from domain.scheduling.safety.plans import Plans
 from domain.scheduling.supply.labs import Labs
 from domain.scheduling.world.partition import Partition
@@ -125,22 +125,22 @@ def _first_by_scan(self: Labs, among: int) -> int:
     return min(numbers_in(among), key=lambda number: self.names[number])
 
 
-def _least_by_scan(self: Planes, among: int) -> int:
+def _least_by_scan(self: BitSlicedNumbers, among: int) -> int:
     least = min(self.value(number) for number in numbers_in(among))
     return union(1 << number for number in numbers_in(among) if self.value(number) == least)
 
 
 def _fewest_by_scan(self: Filters, among: int) -> int:
-    return _least_by_scan(self.takers_counted(), among)
+    return _least_by_scan(self.demand_counts(), among)
 
 
-def _takers_by_scan(self: Filters, fqdn: str, line: str, *, forced_only: bool) -> Iterator[Place]:
+def _ranked_by_scan(self: Filters, fqdn: str, line: str, *, forced_only: bool) -> Iterator[Place]:
     number = self._labs.number(fqdn)
     found = []
     for entry in self._entries.values():
         for rank in self._lines[line].recipes.get(entry.number, ()) if line in self._lines else ():
             self._effort.rows += 1
-            if self.viable(entry.key) >> number & 1 and (entry.key.forced or not forced_only):
+            if self.fitting(entry.key) >> number & 1 and (entry.key.forced or not forced_only):
                 found.append((rank[0], *rank))
     return iter(sorted(found))
 
@@ -188,10 +188,10 @@ def _out_of_step_by_scan(partition: Partition) -> int:
 SCANNING: list[Any] = [
     # Every idle system is looked at.
     (Labs, "first_by_name", _first_by_scan, "new-job-idle-lab"),
-    (Filters, "fewest_takers", _fewest_by_scan, "new-job-idle-lab"),
-    pytest.param(Planes, "least", _least_by_scan, "new-set-idle-lab", marks=pytest.mark.soak),
+    (Filters, "least_demanded", _fewest_by_scan, "new-job-idle-lab"),
+    pytest.param(BitSlicedNumbers, "least", _least_by_scan, "new-set-idle-lab", marks=pytest.mark.soak),
     # Every queued recipe is.
-    (Filters, "takers", _takers_by_scan, "pending-system-deep-queue"),
+    (Filters, "ranked_recipes", _ranked_by_scan, "pending-system-deep-queue"),
     (waking, "_groups", _groups_by_scan, "wake-up-of-lab-for-nobody"),
     pytest.param(waking, "_groups", _groups_by_scan, "wake-up-of-set-busy-lab", marks=pytest.mark.soak),
     # Every idle system is asked about sets that could do nothing with it.

@@ -8,9 +8,9 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 
 from domain.access.submitting import Who, submitting
 from domain.scheduling.bitsets.bitmaps import numbers_in
-from domain.scheduling.bitsets.effort import Effort
 from domain.scheduling.demand.filters import QUEUED, Filters
-from domain.scheduling.supply.filter_key import Asks, FilterKey
+from domain.scheduling.demand.order import Effort
+from domain.scheduling.supply.filter_key import Demand, FilterKey
 from domain.scheduling.supply.labs import Labs
 from domain.system.state import System
 from tests.domain.scheduling.wants import ANYTHING, IN_POOL, NOT_IN_POOL, forces
@@ -43,17 +43,17 @@ class Fixture:
         self.filters.tree_changed(tree_id)
 
     def viable(self, key: FilterKey) -> set[str]:
-        return self.names(self.filters.viable(key))
+        return self.names(self.filters.fitting(key))
 
     def names(self, systems: int) -> set[str]:
         return {self.labs.names[number] for number in numbers_in(systems)}
 
     def stand(self, key: FilterKey, rank: tuple[int, ...], line: str = QUEUED) -> None:
-        self.filters.add(Asks(key, ANYBODY))
-        self.filters.enqueue(Asks(key, ANYBODY), line, rank)
+        self.filters.add(Demand(key, ANYBODY))
+        self.filters.enqueue(Demand(key, ANYBODY), line, rank)
 
-    def takers(self, fqdn: str, line: str = QUEUED, forced_only: bool = False) -> list[tuple[int, ...]]:
-        return [place[1:] for place in self.filters.takers(fqdn, line, forced_only=forced_only)]
+    def ranked(self, fqdn: str, line: str = QUEUED, forced_only: bool = False) -> list[tuple[int, ...]]:
+        return [place[1:] for place in self.filters.ranked_recipes(fqdn, line, forced_only=forced_only)]
 
 
 def test_viable__system_joins_and_leaves_pool_after_filter_was_asked__follows() -> None:
@@ -77,37 +77,37 @@ def test_viable__tree_leaves_the_lab_and_comes_back__follows() -> None:
     assert lab.viable(ANYONE) == {"a"}
 
 
-def test_takers__system_leaves_the_pool_that_a_queued_recipe_wants__are_none() -> None:
+def test_ranked_recipes__system_leaves_the_pool_that_a_queued_recipe_wants__are_none() -> None:
     lab = Fixture()
     lab.put("a", "net")
     lab.stand(NET, (-3, 1, 1))
-    assert lab.takers("a") == [(-3, 1, 1)]
+    assert lab.ranked("a") == [(-3, 1, 1)]
     lab.put("a")
-    assert lab.takers("a") == []
+    assert lab.ranked("a") == []
 
 
-def test_takers__several_filters__come_in_one_order() -> None:
+def test_ranked_recipes__several_filters__come_in_one_order() -> None:
     lab = Fixture()
     lab.put("a", "net")
     for key, rank in ((NET, (-3, 5, 1)), (ANYONE, (-3, 4, 2)), (NET, (-3, 3, 3)), (ANYONE, (-4, 9, 4))):
         lab.stand(key, rank)
-    assert lab.takers("a") == [(-4, 9, 4), (-3, 3, 3), (-3, 4, 2), (-3, 5, 1)]
+    assert lab.ranked("a") == [(-4, 9, 4), (-3, 3, 3), (-3, 4, 2), (-3, 5, 1)]
 
 
-def test_takers__of_a_system_that_only_forced_recipes_may_have__are_those_that_name_it() -> None:
+def test_ranked_recipes__of_a_system_that_only_forced_recipes_may_have__are_those_that_name_it() -> None:
     lab = Fixture()
     lab.put("a")
     lab.stand(ANYONE, (-3, 1, 1))
     lab.stand(FORCING, (-3, 2, 2))
-    assert lab.takers("a") == [(-3, 1, 1), (-3, 2, 2)]
-    assert lab.takers("a", forced_only=True) == [(-3, 2, 2)]
+    assert lab.ranked("a") == [(-3, 1, 1), (-3, 2, 2)]
+    assert lab.ranked("a", forced_only=True) == [(-3, 2, 2)]
 
 
-def test_takers__of_one_line__are_not_those_of_another() -> None:
+def test_ranked_recipes__of_one_line__are_not_those_of_another() -> None:
     lab = Fixture()
     lab.put("a")
     lab.stand(ANYONE, (-3, 1, 1), "lab-1")
-    assert (lab.takers("a"), lab.takers("a", "lab-1")) == ([], [(-3, 1, 1)])
+    assert (lab.ranked("a"), lab.ranked("a", "lab-1")) == ([], [(-3, 1, 1)])
 
 
 def test_spare_filters__more_than_are_kept__those_of_recipes_survive(monkeypatch) -> None:  # type: ignore[no-untyped-def]
@@ -118,7 +118,7 @@ def test_spare_filters__more_than_are_kept__those_of_recipes_survive(monkeypatch
     for tree_id in range(100, 200):
         assert lab.viable(FilterKey(ANYTHING.text, tree_id)) == set()
     assert len(lab.filters._entries) <= 8
-    assert lab.takers("a") == [(-3, 1, 1)]
+    assert lab.ranked("a") == [(-3, 1, 1)]
     assert lab.viable(ANYONE) == {"a"}
 
 
@@ -163,8 +163,8 @@ class Indexes(RuleBasedStateMachine):
     @rule(key=st.sampled_from(KEYS), line=st.sampled_from(LINES), which=st.integers(0, 9))
     def dequeue(self, key: FilterKey, line: str, which: int) -> None:
         if ranks := self.stands[key, line]:
-            self.fixture.filters.dequeue(Asks(key, ANYBODY), line, ranks.pop(which % len(ranks)))
-            self.fixture.filters.remove(Asks(key, ANYBODY))
+            self.fixture.filters.dequeue(Demand(key, ANYBODY), line, ranks.pop(which % len(ranks)))
+            self.fixture.filters.remove(Demand(key, ANYBODY))
 
     @rule(key=st.sampled_from(KEYS))
     def ask_for_systems(self, key: FilterKey) -> None:
@@ -175,19 +175,19 @@ class Indexes(RuleBasedStateMachine):
     def ask_for_the_fewest(self) -> None:
         counts = {fqdn: sum(len(self.standing(fqdn, line)) for line in LINES) for fqdn in self.pools}
         every = sum(1 << self.fixture.labs.number(fqdn) for fqdn in self.pools)
-        fewest = self.fixture.names(self.fixture.filters.fewest_takers(every))
+        fewest = self.fixture.names(self.fixture.filters.least_demanded(every))
         assert fewest == {fqdn for fqdn in self.pools if counts[fqdn] == min(counts.values())}
 
     @invariant()
     def ask_for_recipes(self) -> None:
         for fqdn in self.pools if self.tickets % 2 else ():
             for line in LINES:
-                assert self.fixture.takers(fqdn, line) == self.standing(fqdn, line)
+                assert self.fixture.ranked(fqdn, line) == self.standing(fqdn, line)
 
     @rule(line=st.sampled_from(LINES))
     def ask_for_filters(self, line: str) -> None:
-        found = self.fixture.filters.wanting(line)
-        wanting = {each.entry.key: self.fixture.names(each.entry.viable or 0) for each in found}
+        found = self.fixture.filters.filters_in(line)
+        wanting = {each.entry.key: self.fixture.names(each.entry.fitting or 0) for each in found}
         assert wanting == {
             key: {fqdn for fqdn in self.pools if self.fits(fqdn, key)}
             for key in KEYS

@@ -9,14 +9,13 @@ import pytest
 from domain.access.policy import Entry
 from domain.access.submitting import Submitting, Who
 from domain.priority import Priority
-from domain.scheduling.bitsets.effort import Effort
-from domain.scheduling.demand.asking import in_order
-from domain.scheduling.demand.heads import Rank
 from domain.scheduling.demand.lines import Line
-from domain.scheduling.demand.whos import Order, Whos
+from domain.scheduling.demand.order import Effort, ordered_places
+from domain.scheduling.demand.ranked import Rank
+from domain.scheduling.demand.submitters import Order, Submitters
 from domain.scheduling.supply.access import Access
 
-FILTERS, WHOS = 12, 6
+FILTERS, SUBMITTERS = 12, 6
 OPEN = Submitting((Entry("submit", maximum=Priority.Urgent),), None)
 
 
@@ -27,9 +26,9 @@ class Standing:
         self.line = Line()
         self.plain: set[tuple[int, int, Rank]] = set()
         self.access = Access()
-        self.whos = Whos(self.access)
-        for number in range(WHOS):
-            self.whos.count(self.whos.number(Who(None, f"g{number}")), 1)
+        self.submitters = Submitters(self.access)
+        for number in range(SUBMITTERS):
+            self.submitters.count(self.submitters.number(Who(None, f"g{number}")), 1)
 
     def turn(self, number: int, who: int, rank: Rank) -> None:
         """Who stands there goes, else comes."""
@@ -39,15 +38,15 @@ class Standing:
 
     def order(self, decides: Submitting) -> Order:
         self.access.put(0, decides)
-        return self.whos.order(decides)
+        return self.submitters.order(decides)
 
     def asked(self, among: int, decides: Submitting) -> list[Rank]:
-        return [place[1:] for place in in_order(self.line, among, self.order(decides), Effort())]
+        return [place[1:] for place in ordered_places(self.line, among, self.order(decides), Effort())]
 
     def expected(self, among: int, decides: Submitting) -> list[Rank]:
         found = []
         for number, who, rank in self.plain:
-            maximum = decides.maximum(self.whos[who])
+            maximum = decides.maximum(self.submitters[who])
             if among >> number & 1 and maximum is not None:
                 found.append((-min(-rank[0], maximum), rank))
         return [rank for _, rank in sorted(found)]
@@ -55,7 +54,7 @@ class Standing:
 
 def some_system(chance: Random) -> Submitting:
     """To some groups it is open to some priority; mostly to the others, too."""
-    groups = chance.sample(range(WHOS), chance.randrange(WHOS))
+    groups = chance.sample(range(SUBMITTERS), chance.randrange(SUBMITTERS))
     entries = [Entry("submit", group=f"g{n}", maximum=chance.choice(list(Priority))) for n in groups]
     if chance.random() < 0.7:
         entries.append(Entry("submit", maximum=chance.choice(list(Priority))))
@@ -70,7 +69,7 @@ def test_in_order__recipes_come_and_go__is_one_sorted_list_on_every_system(seed:
         again = chance.choice(sorted(standing.plain)) if standing.plain and chance.random() < 0.45 else None
         # Now and then two recipes are of one set.
         rank = (-chance.choice(list(Priority)), ticket // 3, ticket)
-        standing.turn(*(again or (chance.randrange(FILTERS), chance.randrange(WHOS), rank)))
+        standing.turn(*(again or (chance.randrange(FILTERS), chance.randrange(SUBMITTERS), rank)))
         among = chance.getrandbits(FILTERS)
         for decides in systems:
             assert standing.asked(among, decides) == standing.expected(among, decides)
@@ -79,8 +78,8 @@ def test_in_order__recipes_come_and_go__is_one_sorted_list_on_every_system(seed:
 def test_in_order__first_alone__looks_at_no_other_filter() -> None:
     standing, effort = Standing(), Effort()
     for number in range(FILTERS):
-        standing.turn(number, number % WHOS, (-1, number, number))
-    assert next(in_order(standing.line, 2**FILTERS - 1, standing.order(OPEN), effort)) == (-1, -1, 0, 0)
+        standing.turn(number, number % SUBMITTERS, (-1, number, number))
+    assert next(ordered_places(standing.line, 2**FILTERS - 1, standing.order(OPEN), effort)) == (-1, -1, 0, 0)
     assert effort.rows == 1
 
 
@@ -88,11 +87,11 @@ def test_in_order__first_alone__looks_at_no_other_filter() -> None:
 def test_in_order__others_who_may_not_stand_before__first_is_found_behind_them(hidden: int) -> None:
     standing = Standing()
     closed = Submitting(
-        tuple(Entry("submit", group=f"g{n}", maximum=Priority.Low) for n in range(1, WHOS)), None
+        tuple(Entry("submit", group=f"g{n}", maximum=Priority.Low) for n in range(1, SUBMITTERS)), None
     )
     for number in range(hidden):
         standing.turn(number, 0, (-5, number, number))
-    for who in range(1, WHOS):
+    for who in range(1, SUBMITTERS):
         for number in range(hidden):
             standing.turn(number, who, (-3, 100 - who, 1_000 * who + number))
     assert standing.asked(2**hidden - 1, closed) == standing.expected(2**hidden - 1, closed)

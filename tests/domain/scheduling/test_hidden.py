@@ -8,7 +8,7 @@ import pytest
 
 from domain.access.policy import Form
 from domain.requirements.host import HOST
-from domain.scheduling.explaining.waiting import Asked, Waiting, why_it_waits
+from domain.scheduling.explaining.waiting import Waiting, WaitingOptions, why_it_waits
 from domain.scheduling.supply.reasons import NO_ACCESS, NO_IDLE_SYSTEM, NO_SYSTEM_MATCHES
 from tests.domain.scheduling.labs import occupy, one_lab
 from tests.domain.scheduling.policies import group, user
@@ -92,7 +92,7 @@ def test_reason__hidden_meanwhile_or_no_more__follows(world: World) -> None:
 def explained(world: World, recipe_id: int, *unknown: str) -> Waiting:
     hidden = frozenset(unknown)
     return why_it_waits(
-        world.partition, world.partition.sets.recipes[recipe_id], Asked(100, None, hidden, hidden)
+        world.partition, world.partition.sets.recipes[recipe_id], WaitingOptions(100, None, hidden, hidden)
     )
 
 

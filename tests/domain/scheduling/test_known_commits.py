@@ -9,7 +9,7 @@ import pytest
 
 from domain.scheduling.decisions.decide import decide
 from domain.scheduling.world.partition import Partition
-from domain.scheduling.world.supposed import Supposed
+from domain.scheduling.world.tentative import Tentative
 from tests.domain.scheduling import folded_log
 from tests.domain.scheduling.contents import check_indexes, contents
 from tests.domain.scheduling.history import begin, burst
@@ -21,8 +21,8 @@ from tests.domain.scheduling.world import World
 class Reader(Partition):
     """Reads its own commits."""
 
-    def committed(self, first_position: int, last_position: int, recorded_at: datetime) -> None:
-        super().committed(0, 0, recorded_at)
+    def confirm(self, first_position: int, last_position: int, recorded_at: datetime) -> None:
+        super().confirm(0, 0, recorded_at)
 
 
 class Knower(Partition):
@@ -30,9 +30,9 @@ class Knower(Partition):
 
     known = 0
 
-    def _know(self, supposed: Supposed, recorded_at: datetime) -> None:
+    def _confirm_tentative(self, tentative: Tentative, recorded_at: datetime) -> None:
         Knower.known += 1
-        super()._know(supposed, recorded_at)
+        super()._confirm_tentative(tentative, recorded_at)
 
 
 def two_worlds(seed: int, monkeypatch: pytest.MonkeyPatch) -> tuple[World, World]:
@@ -76,7 +76,7 @@ def test_commit__not_right_behind_what_is_known__is_read(world: World) -> None:
     recipe_id = world.submit(ANYTHING.text)
     before = contents(world.partition)
     assert decide(world.partition, 1, world.now)
-    world.partition.committed(world.position + 2, world.position + 5, world.now)
+    world.partition.confirm(world.position + 2, world.position + 5, world.now)
     assert contents(world.partition)["sets"] == before["sets"]
     assert world.partition.position == world.position
     assert world.partition.sets.recipes[recipe_id].state == "new"
@@ -86,7 +86,7 @@ def test_commit__of_more_than_was_supposed__is_read(world: World) -> None:
     world.add_idle("a")
     world.submit(ANYTHING.text)
     assert decide(world.partition, 1, world.now)
-    world.partition.committed(world.position + 1, world.position + 5, world.now)
+    world.partition.confirm(world.position + 1, world.position + 5, world.now)
     assert world.partition.position == world.position
 
 
@@ -94,5 +94,5 @@ def test_commit__decided_without_a_time__is_read(world: World) -> None:
     world.add_idle("a")
     recipe_id = world.submit(ANYTHING.text)
     (decision,) = decide(world.partition, 1)
-    world.partition.committed(world.position + 1, world.position + len(decision.events), world.now)
+    world.partition.confirm(world.position + 1, world.position + len(decision.events), world.now)
     assert world.partition.sets.recipes[recipe_id].state == "new", "a watchdog must run from some time on"

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from domain.scheduling.world import raising
+from domain.scheduling.world import trigger_rules
 from domain.scheduling.world.wake_ups import LET_GOES
 from tests.domain.scheduling.labs import occupy, one_lab
 from tests.domain.scheduling.policies import group
@@ -212,11 +212,11 @@ def after(case: Callable[[World], int]) -> tuple[World, int]:
 def test_let_go__any_row_alone__makes_a_holder_that_cannot_be_completed_let_go(
     monkeypatch: pytest.MonkeyPatch, name: str, case: Callable[[World], int]
 ) -> None:
-    monkeypatch.setattr(raising, "LET_GOES", [row for row in LET_GOES if row.name == name])
+    monkeypatch.setattr(trigger_rules, "LET_GOES", [row for row in LET_GOES if row.name == name])
     world, first = after(case)
     assert world.states(first) == ["queued"]
     assert world.systems["a"].usage == "idle"
-    monkeypatch.setattr(raising, "LET_GOES", [])
+    monkeypatch.setattr(trigger_rules, "LET_GOES", [])
     without, first = after(case)
     assert without.states(first) == ["scheduled"]
 

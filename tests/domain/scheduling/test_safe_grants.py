@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from domain.scheduling.decisions import question
+from domain.scheduling.decisions import pending_system
 from domain.scheduling.supply.reasons import ALL_BROKEN, SET_INCOMPLETE
 from replay.audit import at_rest, from_recorded
 from tests.domain.scheduling.given_reasons import reasons
@@ -41,7 +41,7 @@ def test_grant__without_the_safety_rule__the_smallest_case_waits_for_ever(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # Shows that the case above is one.
-    monkeypatch.setattr(question, "is_safe", lambda *_: True)
+    monkeypatch.setattr(pending_system, "is_safe", lambda *_: True)
     _, r2, runs = the_smallest_case(world)
     finish(world, runs["a"])
     assert world.system_of(r2[1]) == "a"

@@ -6,7 +6,7 @@ import pytest
 
 from domain.directory.events import LabControllerHeard, LabControllerRegistered
 from domain.events import from_data
-from domain.scheduling.explaining.waiting import Asked, why_it_waits
+from domain.scheduling.explaining.waiting import WaitingOptions, why_it_waits
 from domain.scheduling.supply.reasons import ALL_BROKEN, ALL_SILENT, LAB_SILENT, NONE_USABLE
 from domain.scheduling.world.wake_ups import WAKE_UPS
 from tests.domain.scheduling.labs import one_lab, wanting
@@ -154,5 +154,5 @@ def test_explain__system_of_a_silent_lab__says_so(world: World) -> None:
     world.fall_silent("lab-1")
     waiting = submitted(world, ANY)
     host = world.partition.sets.recipes[waiting]
-    (candidate,) = why_it_waits(world.partition, host, Asked(most=1)).systems
+    (candidate,) = why_it_waits(world.partition, host, WaitingOptions(most=1)).systems
     assert (candidate.verdict, candidate.reasons) == ("not now", (f"{LAB_SILENT}: lab-1",))

@@ -61,7 +61,7 @@ def test_restored__filters_were_evaluated__are_not_evaluated_again() -> None:
     for recipe in world.in_state("queued"):
         host = other.sets.recipes[recipe.recipe_id]
         assert other.viable(host) == world.partition.viable(recipe) != 0
-    assert other.filters.takers_counted().value(3) == world.partition.filters.takers_counted().value(3) > 0
+    assert other.filters.demand_counts().value(3) == world.partition.filters.demand_counts().value(3) > 0
     assert other.effort.evaluations == 0
     check_indexes(other)
 

@@ -7,10 +7,10 @@ from random import Random
 import pytest
 
 from domain.priority import Priority
-from domain.scheduling.demand.heads import Rank
 from domain.scheduling.demand.lines import Line
+from domain.scheduling.demand.ranked import Rank
 
-FILTERS, WHOS = 6, 3
+FILTERS, SUBMITTERS = 6, 3
 
 
 def counted(plain: set[tuple[int, int, Rank]], who: int, nominal: int, number: int, rank: Rank) -> int:
@@ -29,7 +29,7 @@ def test_tally__recipes_come_and_go__counts_those_that_stand_there(seed: int) ->
             line.discard(*gone)
         else:
             # At first all may be of one who.
-            who = chance.randrange(WHOS) if ticket > 20 else 1
+            who = chance.randrange(SUBMITTERS) if ticket > 20 else 1
             come = chance.randrange(FILTERS), who, (-chance.choice(list(Priority)), ticket, ticket)
             plain.add(come)
             line.add(*come)
@@ -38,7 +38,7 @@ def test_tally__recipes_come_and_go__counts_those_that_stand_there(seed: int) ->
         tally = line.tally()
         rank = (-chance.choice(list(Priority)), chance.randrange(ticket + 1), 0)
         before = tally.before(rank)
-        for who in range(WHOS):
+        for who in range(SUBMITTERS):
             for number in range(FILTERS):
                 for nominal, planes in tally.of(who).items():
                     end = (-nominal, ticket + 1, 0)

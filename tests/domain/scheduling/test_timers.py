@@ -185,5 +185,5 @@ def test_loop__commit_refused__finds_the_same_again(world: World, running: int) 
     world.now += timedelta(seconds=20_000)
     clock = Clock(world.now, {})
     first = correct(world.partition, clock, Findings())
-    world.partition.refused()
+    world.partition.rollback()
     assert correct(world.partition, clock, Findings()) == first != []

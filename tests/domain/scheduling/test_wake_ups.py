@@ -105,9 +105,9 @@ def test_wake_up__random_choice_beside_a_lab_in_which_nothing_is_safe__is_among_
 
 def granted(partition: Partition, recipe_id: int, trigger: Trigger) -> str:
     """Return the system that a recipe would get if all idle systems were asked."""
-    partition.suppose_at(None)
+    partition.begin_tentative(None)
     events = [event for decision in ask_all(partition, trigger) for event in decision.events]
-    partition.refused()
+    partition.rollback()
     scheduled = {subject: event for subject, event in events if isinstance(event, RecipeScheduled)}
     return scheduled[f"recipe/{recipe_id}"].system
 

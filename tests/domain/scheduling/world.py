@@ -230,7 +230,7 @@ class World(FoldedLog):
     def decide(self, limit: int = 1) -> list[Decision]:
         """Up to `limit` decisions (or one trigger's), which are not in the log yet and will not be."""
         decisions = decide(self.partition, limit)
-        self.partition.refused()
+        self.partition.rollback()
         return decisions
 
     def settle(self, limit: int = 500) -> list[Decision]:

@@ -17,7 +17,7 @@ from domain.scheduling.decisions import choice
 from domain.scheduling.decisions.draft import Decision
 from domain.scheduling.supply.labs import Labs
 from domain.scheduling.world.partition import Partition
-from domain.scheduling.world.wake_ups import WAKE_UPS, Row
+from domain.scheduling.world.wake_ups import WAKE_UPS, TriggerRule
 from domain.system.events import SystemIdle
 from replay.verify import recomputation
 from replay.verify.decided import commits
@@ -81,8 +81,8 @@ def _is_overtaken(world: World, decisions: Sequence[Decision]) -> bool:
 class Folding(Partition):
     """Knows nothing but what it has read."""
 
-    def committed(self, first_position: int, last_position: int, recorded_at: datetime) -> bool:
-        return super().committed(0, 0, recorded_at)
+    def confirm(self, first_position: int, last_position: int, recorded_at: datetime) -> bool:
+        return super().confirm(0, 0, recorded_at)
 
 
 @pytest.mark.parametrize("limit", [1, 3, 500])
@@ -250,7 +250,7 @@ def test_what_came_between__basis_and_commit__was_not_known() -> None:
     assert again.counts.unchecked == 0
 
 
-def _eased_before_a_job(wake_ups: tuple[Row, ...]) -> World:
+def _eased_before_a_job(wake_ups: tuple[TriggerRule, ...]) -> World:
     """Enable the lab of a waiting recipe's system; then a job is submitted that wants another system."""
     world = World(wake_ups)
     world.add_lab("lab-1", enabled=False)

@@ -11,11 +11,11 @@ from domain.access.policy import Form
 from domain.recipe.events import RecipeScheduled
 from domain.recipe.state import Recipe
 from domain.scheduling.bitsets.bitmaps import numbers_in
-from domain.scheduling.decisions.question import in_order
+from domain.scheduling.decisions.pending_system import ranks_for_system
 from domain.scheduling.explaining.candidates import NOT_NOW, Candidates
 from domain.scheduling.explaining.granted import why_granted
 from domain.scheduling.explaining.refusals import refusals, viable
-from domain.scheduling.explaining.waiting import Asked, why_it_waits
+from domain.scheduling.explaining.waiting import WaitingOptions, why_it_waits
 from domain.scheduling.supply.reasons import TO_BE_ASKED
 from domain.scheduling.world.triggers import NEW_JOB
 from domain.system.usage import is_open, is_usable, why_not_usable
@@ -41,7 +41,7 @@ def with_policies(seed: int) -> World:
         world.settle()
         for host in waiting(world)[:1]:
             # What was counted for one question is kept in step for the next.
-            why_it_waits(world.partition, host, Asked(1))
+            why_it_waits(world.partition, host, WaitingOptions(1))
     return world
 
 
@@ -59,9 +59,9 @@ def test_viable__by_all_rules_told_system_by_system__is_what_the_scheduler_takes
     world = with_policies(seed)
     partition = world.partition
     for host in waiting(world):
-        told = refusals(partition.labs, partition.sets.asks(host))
+        told = refusals(partition.labs, partition.sets.demand(host))
         assert viable(partition.labs, told) == partition.viable(host)
-        everything = why_it_waits(partition, host, Asked(1_000))
+        everything = why_it_waits(partition, host, WaitingOptions(1_000))
         named = {one.fqdn for one in everything.systems if one.verdict == NOT_NOW or one.before is not None}
         assert named >= {partition.labs.names[number] for number in numbers_in(partition.viable(host))}
         assert everything.rules[-1].left == everything.counted.viable
@@ -72,13 +72,13 @@ def test_before__counted_by_kinds_of_systems__is_who_the_system_asks_first(seed:
     world = with_policies(seed)
     partition = world.partition
     for host in waiting(world):
-        told = refusals(partition.labs, partition.sets.asks(host))
+        told = refusals(partition.labs, partition.sets.demand(host))
         candidates, rank = Candidates(partition, host, told), partition.sets.rank(host)
         for number in numbers_in(partition.usable(host)):
             system = partition.system(number)
             if host.lab_controller not in (None, system.lab_controller):
                 continue
-            order = list(in_order(partition, system))
+            order = list(ranks_for_system(partition, system))
             assert candidates.before(number) == order.index(rank)
             ahead = [one.recipe_id for one in candidates.viable(number).ahead]
             assert ahead == [other[-1] for other in order[: order.index(rank)]][:3]
@@ -89,7 +89,7 @@ def test_waiting__at_rest__nobody_is_told_that_a_system_is_about_to_be_asked(see
     """That it is passed over, and why, is all that can keep a recipe from it."""
     world = with_policies(seed)
     for host in waiting(world):
-        told = why_it_waits(world.partition, host, Asked(1_000)).systems
+        told = why_it_waits(world.partition, host, WaitingOptions(1_000)).systems
         assert not [one for one in told if TO_BE_ASKED in one.reasons]
 
 
@@ -100,7 +100,7 @@ def test_histories__as_they_are_made__have_recipes_that_wait_and_order_that_poli
         one
         for world in worlds
         for host in waiting(world)
-        for one in why_it_waits(world.partition, host, Asked(1_000)).systems
+        for one in why_it_waits(world.partition, host, WaitingOptions(1_000)).systems
     ]
     assert {one.verdict for one in told} >= {"not allowed", "not now"}
     assert any(ahead.by.startswith("effective priority") for one in told for ahead in one.ahead)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from domain.scheduling.explaining.granted import MOST_TOLD, Granted, why_granted
+from domain.scheduling.explaining.granted import MAX_SHOWN, Granted, why_granted
 from domain.scheduling.supply.reasons import SUBMITTED_BEFORE, UNSAFE
 from tests.domain.scheduling.labs import finish, occupy, wanting
 from tests.domain.scheduling.policies import everybody, group
@@ -92,14 +92,14 @@ def test_granted__recipes_of_one_set__each_knows_what_those_before_it_took(world
 def test_granted__lists_are_cut__says_of_how_many(world: World) -> None:
     world.add_idle(*"abcdefgh")
     told = granted(world, world.submit(ANYTHING.text))
-    assert (len(told.choices), told.choices_count) == (MOST_TOLD, 8)
+    assert (len(told.choices), told.choices_count) == (MAX_SHOWN, 8)
     world.settle()
     runs = occupy(world, *"bcdefgh")["b"]
     first, *_ = [world.submit(ANYTHING.text) for _ in range(8)]
     world.settle()
     world.complete(runs)
     told = granted(world, first)
-    assert (len(told.behind), told.behind_count) == (MOST_TOLD, 7)
+    assert (len(told.behind), told.behind_count) == (MAX_SHOWN, 7)
 
 
 def test_granted__systems_that_may_not_be_seen__are_neither_listed_nor_counted(world: World) -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from domain.recipe_set.messages import ReportAborted, ReportInstalling
 from domain.scheduling.explaining.candidates import Candidate
-from domain.scheduling.explaining.waiting import Asked, Waiting, why_it_waits
+from domain.scheduling.explaining.waiting import Waiting, WaitingOptions, why_it_waits
 from domain.scheduling.supply.reasons import OF_SYSTEM, SET_INCOMPLETE, SUBMITTED_BEFORE, UNSAFE
 from tests.domain.scheduling.labs import finish, occupy, wanting
 from tests.domain.scheduling.policies import group
@@ -15,7 +15,7 @@ from tests.domain.scheduling.world import World
 
 
 def explained(world: World, recipe_id: int, only: str | None = None, most: int = 100) -> Waiting:
-    return why_it_waits(world.partition, world.partition.sets.recipes[recipe_id], Asked(most, only))
+    return why_it_waits(world.partition, world.partition.sets.recipes[recipe_id], WaitingOptions(most, only))
 
 
 def on(told: Waiting, fqdn: str) -> Candidate:

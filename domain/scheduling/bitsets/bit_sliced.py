@@ -9,7 +9,7 @@ from types import MappingProxyType
 from domain.scheduling.bitsets.bitmaps import numbers_in, union
 
 
-class Planes:
+class BitSlicedNumbers:
     """Natural numbers by system number; all are 0 at first. Plane k is the bitmap of those with digit k
     set."""
 
@@ -61,7 +61,7 @@ class Planes:
             differs >>= 1
             digit += 1
 
-    def add_each(self, other: Planes) -> None:
+    def add_each(self, other: BitSlicedNumbers) -> None:
         """Add to each number the one that `other` has for the same."""
         self._planes += [0] * (len(other._planes) - len(self._planes))
         carry = 0
@@ -72,7 +72,7 @@ class Planes:
         if carry:
             self._planes.append(carry)
 
-    def subtract_each(self, other: Planes) -> None:
+    def subtract_each(self, other: BitSlicedNumbers) -> None:
         """Take from each number the one that `other` has for the same; none of them may be smaller."""
         borrow = 0
         for digit, plane in enumerate(self._planes):

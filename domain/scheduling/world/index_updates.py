@@ -4,27 +4,29 @@ from __future__ import annotations
 
 from domain.directory.state import Directory
 from domain.scheduling.demand.filters import Filters
-from domain.scheduling.supply.admitting import Admitting
+from domain.scheduling.supply.access_updates import AccessUpdates
 from domain.scheduling.supply.labs import Labs
 from domain.system.state import System
 
 
-class Describing:
+class IndexUpdates:
     """For a partition: it keeps nothing itself."""
 
-    def __init__(self, directory: Directory, labs: Labs, filters: Filters, admitting: Admitting) -> None:
+    def __init__(
+        self, directory: Directory, labs: Labs, filters: Filters, access_updates: AccessUpdates
+    ) -> None:
         self._directory = directory
         self._labs = labs
         self._filters = filters
-        self._admitting = admitting
+        self._access_updates = access_updates
 
-    def describe(self, system: System) -> None:
+    def update_system(self, system: System) -> None:
         """What is known of a system is new: filters are held against it, and who may submit there."""
         changed = self._labs.put(system, self._directory.pools_of(system.fqdn))
         self._filters.system_changed(self._labs.number(system.fqdn), changed)
-        self._admitting.admit(system)
+        self._access_updates.update_system(system)
 
-    def tree_changed(self, name: str) -> None:
+    def update_tree(self, name: str) -> None:
         entry = self._directory.get("distro-tree", name)
         if entry is None:
             self._labs.remove_tree(int(name))

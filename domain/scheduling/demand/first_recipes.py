@@ -6,20 +6,18 @@ from collections.abc import Iterator
 from typing import Final
 
 from domain.priority import Priority
+from domain.scheduling.bitsets.bit_sliced import BitSlicedNumbers
 from domain.scheduling.bitsets.bitmaps import numbers_in
-from domain.scheduling.bitsets.planes import Planes
-
-Rank = tuple[int, ...]
-"""Negative priority, submission, and what decides between recipes of one set."""
+from domain.scheduling.demand.ranked import Rank
 
 HIGHEST: Final = int(max(Priority))
 EVERY_NOMINAL: Final = tuple(map(int, reversed(Priority)))
 
-Head = tuple[Rank, int]
+FirstOfFilter = tuple[Rank, int]
 """The first recipe of a filter, and the number of the filter."""
 
 
-class Heads:
+class FirstRecipes:
     """Mutable; filters go by the numbers of their entries.
 
     Whoever asks has some of them in mind, of which mostly the first will do: it is found by the digits of all
@@ -30,7 +28,7 @@ class Heads:
         # Bitmaps of filters by the nominal priority of their first recipes.
         self.nominal = [0] * (HIGHEST + 1)
         self._first: dict[int, Rank] = {}
-        self._submission = Planes()
+        self._submission = BitSlicedNumbers()
         # What stands there of filters that have no recipe any more.
         self._left: dict[int, int] = {}
 
@@ -57,14 +55,14 @@ class Heads:
     def first(self, number: int) -> Rank | None:
         return self._first.get(number)
 
-    def in_order(self, among: int) -> Iterator[Head]:
+    def ordered(self, among: int) -> Iterator[FirstOfFilter]:
         """The heads of those filters that are in a bitmap."""
         for nominal in EVERY_NOMINAL:
             left = among & self.nominal[nominal]
             if left:
                 yield from self.of_one_priority(left)
 
-    def of_one_priority(self, left: int) -> Iterator[Head]:
+    def of_one_priority(self, left: int) -> Iterator[FirstOfFilter]:
         """The same of filters whose first recipes are of one nominal priority."""
         while left:
             together = self._submission.least(left)

@@ -10,14 +10,14 @@ from domain.priority import Priority
 from domain.scheduling.supply.access import Access
 
 # Of classes of systems; those that are gone are forgotten some day.
-MOST_KEPT: Final = 1_024
+MAX_CACHED: Final = 1_024
 
 
 class Step(NamedTuple):
     """A row of the seed's table: recipes of this nominal priority, whose effective one is equal, too."""
 
     nominal: int
-    whos: tuple[int, ...]
+    submitters: tuple[int, ...]
 
 
 class Order(NamedTuple):
@@ -31,13 +31,13 @@ class Order(NamedTuple):
     same_for_all: bool
 
 
-class Whos:
+class Submitters:
     """Mutable. `version` grows when a number is given to somebody else than before."""
 
     def __init__(self, access: Access) -> None:
         self.version = 0
         self._access = access
-        self._whos: list[Who] = []
+        self._submitters: list[Who] = []
         self._numbers: dict[Who, int] = {}
         # How many recipes each has.
         self._recipes: list[int] = []
@@ -52,12 +52,12 @@ class Whos:
         self._orders.clear()
         if 0 in self._recipes:
             number = self._recipes.index(0)
-            del self._numbers[self._whos[number]]
-            self._whos[number] = who
+            del self._numbers[self._submitters[number]]
+            self._submitters[number] = who
             self.version += 1
         else:
-            number = len(self._whos)
-            self._whos.append(who)
+            number = len(self._submitters)
+            self._submitters.append(who)
             self._recipes.append(0)
         self._numbers[who] = number
         return number
@@ -67,15 +67,15 @@ class Whos:
         self._recipes[number] += more
 
     def __getitem__(self, number: int) -> Who:
-        return self._whos[number]
+        return self._submitters[number]
 
     def order(self, decides: Submitting) -> Order:
         """On systems of a class."""
         known = self._orders.get(decides)
         if known is None:
-            if len(self._orders) >= MOST_KEPT:
+            if len(self._orders) >= MAX_CACHED:
                 self._orders.clear()
-            maxima = tuple(self._access.cap(decides, who) for who in self._whos)
+            maxima = tuple(self._access.cap(decides, who) for who in self._submitters)
             known = self._orders[decides] = Order(tuple(_steps(maxima)), maxima, len({*maxima}) == 1)
         return known
 

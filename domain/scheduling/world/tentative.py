@@ -8,11 +8,11 @@ from datetime import datetime
 from domain.events import Moment
 from domain.recipe import watchdog
 from domain.recipe.state import Recipe
-from domain.scheduling.world.raising import Question
+from domain.scheduling.world.trigger_rules import TriggerKey
 from domain.subjects import State
 
 
-class Supposed:
+class Tentative:
     """Tentative decisions. Mutable.
 
     `after` is the last position that was read, `at` the time of the decisions. `before` are the states as the
@@ -23,7 +23,7 @@ class Supposed:
     def __init__(self, after: int, at: datetime | None, newly_assigned: Iterable[int] = ()) -> None:
         self.newly_assigned = frozenset(newly_assigned)
         self.before: dict[str, State] = {}
-        self.raised: list[tuple[int, Question]] = []
+        self.raised: list[tuple[int, TriggerKey]] = []
         self.last_position = after
         self._after = after
         self._at = at

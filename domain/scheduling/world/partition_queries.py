@@ -10,13 +10,13 @@ from domain.recipe_set.members import Members
 from domain.scheduling.bitsets.bitmaps import union
 from domain.scheduling.demand.filters import Filters
 from domain.scheduling.demand.recipe_sets import RecipeSets
-from domain.scheduling.supply.admitting import Admitting
+from domain.scheduling.supply.access_updates import AccessUpdates
 from domain.scheduling.supply.availability import Availability
 from domain.scheduling.supply.labs import Labs
 from domain.system.state import System
 
 
-class PartitionQuestions:
+class PartitionQueries:
     """The base of a partition, which changes nothing."""
 
     directory: Directory
@@ -25,7 +25,7 @@ class PartitionQuestions:
     filters: Filters
     sets: RecipeSets
     systems: dict[str, System]
-    _admitting: Admitting
+    _access_updates: AccessUpdates
 
     def asked_by(self, subject: str) -> int:
         """Return the systems that a wake-up of this subject asks, if they are idle."""
@@ -46,17 +46,17 @@ class PartitionQuestions:
 
     def entitled(self, host: Recipe) -> int:
         """Return the systems that fit a recipe and that its owner may submit to, on loan or not."""
-        key, who = self.sets.asks(host)
-        return self.filters.viable(key) & self.labs.access.entitled(who)
+        key, who = self.sets.demand(host)
+        return self.filters.fitting(key) & self.labs.access.entitled(who)
 
     def who(self, owner: str, group: str | None) -> Who:
         """Return for whom a recipe of such a job runs, as far as access policies distinguish."""
-        return self._admitting.who(owner, group)
+        return self._access_updates.who(owner, group)
 
     def viable(self, host: Recipe) -> int:
         """Return the systems that fit a recipe and that it may have, busy or not."""
-        key, who = self.sets.asks(host)
-        return self.filters.viable(key) & self.labs.access.may(who)
+        key, who = self.sets.demand(host)
+        return self.filters.fitting(key) & self.labs.access.may(who)
 
     def in_silent_labs(self) -> int:
         """Return the bitmap of the systems whose lab controller is silent."""

@@ -8,25 +8,37 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from domain.scheduling.bitsets.bitmaps import union
-from domain.scheduling.bitsets.effort import Effort
-from domain.scheduling.demand.heads import Rank
 from domain.scheduling.demand.lines import Line
-from domain.scheduling.demand.whos import Order
+from domain.scheduling.demand.ranked import Rank
+from domain.scheduling.demand.submitters import Order
 
-WHOEVER: Final = -1
+ANY_SUBMITTER: Final = -1
 """In the place of the number of a who."""
 
 # So few are asked one by one for their first recipe; of more, the first recipes of all say who is asked.
 FEW: Final = 3
 # Where as many filters have recipes of others before, each who is asked all the same.
-MOST_TRIES: Final = 4
+MAX_TRIES: Final = 4
 
 
 Place = tuple[int, ...]
 """The place of a recipe on a system: negative effective priority, then its rank. Lines compare by it."""
+
+
+@dataclass
+class Effort:
+    """Counts of the work done for triggers, which tests compare with the size of the lab.
+
+    `evaluations` are filters evaluated for the systems of a lab or some of them; `rows` are entries and
+    recipes visited.
+    """
+
+    evaluations: int = 0
+    rows: int = 0
 
 
 class First(NamedTuple):
@@ -34,10 +46,10 @@ class First(NamedTuple):
 
     rank: Rank
     number: int
-    who: int
+    submitter: int
 
 
-class Begun(NamedTuple):
+class Run(NamedTuple):
     """The next recipe of those of which the first was taken: its place on this system, and those behind."""
 
     place: Place
@@ -45,43 +57,46 @@ class Begun(NamedTuple):
     behind: Iterator[Rank]
 
 
-class Left(NamedTuple):
+class SubmitterFilters(NamedTuple):
     """Of a who, the filters that are still to be asked for."""
 
-    who: int
+    submitter: int
     filters: int
 
 
-def in_order(line: Line, filters: int, order: Order, effort: Effort) -> Iterator[Place]:
+def ordered_places(line: Line, filters: int, order: Order, effort: Effort) -> Iterator[Place]:
     """Those with these filters, while nothing changes."""
-    begun: list[Begun] = []
+    runs: list[Run] = []
     for first in _firsts(line, filters, order):
         effort.rows += 1
-        maximum = order.maxima[(line.only or 0) if first.who == WHOEVER else first.who]
+        maximum = order.maxima[(line.only or 0) if first.submitter == ANY_SUBMITTER else first.submitter]
         place = _place(first.rank, maximum)
-        while begun and begun[0].place < place:
-            yield _next(begun)
+        while runs and runs[0].place < place:
+            yield _next(runs)
         # Mostly that is enough: who asks no further has looked at one alone.
         yield place
-        _begin(begun, maximum, _behind(line, first))
-    while begun:
-        yield _next(begun)
+        _push_run(runs, maximum, _behind(line, first))
+    while runs:
+        yield _next(runs)
 
 
 def _firsts(line: Line, filters: int, order: Order) -> Iterator[First]:
     if not order.same_for_all and line.only is None:
         for step in order.steps:
-            yield from _of_step(line, filters, step.nominal, step.whos)
+            yield from _of_step(line, filters, step.nominal, step.submitters)
     elif order.maxima[line.only or 0]:
-        yield from (First(rank, number, WHOEVER) for rank, number in line.heads.in_order(filters))
+        yield from (
+            First(rank, number, ANY_SUBMITTER) for rank, number in line.first_recipes.ordered(filters)
+        )
 
 
-def _of_step(line: Line, filters: int, nominal: int, whos: Sequence[int]) -> Iterator[First]:
+def _of_step(line: Line, filters: int, nominal: int, submitters: Sequence[int]) -> Iterator[First]:
     """First recipes of one nominal priority, by submission."""
     there = [
-        Left(who, left)
-        for who in whos
-        if who in line.of_who and (left := filters & line.of_who[who].nominal[nominal])
+        SubmitterFilters(submitter, left)
+        for submitter in submitters
+        if submitter in line.first_by_submitter
+        and (left := filters & line.first_by_submitter[submitter].nominal[nominal])
     ]
     if not there:
         return
@@ -93,25 +108,28 @@ def _of_step(line: Line, filters: int, nominal: int, whos: Sequence[int]) -> Ite
             yield first
 
 
-def _of_one(line: Line, who: int, filters: int) -> Iterator[First]:
-    return (First(rank, number, who) for rank, number in line.of_who[who].of_one_priority(filters))
+def _of_one(line: Line, submitter: int, filters: int) -> Iterator[First]:
+    return (
+        First(rank, number, submitter)
+        for rank, number in line.first_by_submitter[submitter].of_one_priority(filters)
+    )
 
 
-def _soonest(line: Line, there: Sequence[Left]) -> First | None:
+def _soonest(line: Line, there: Sequence[SubmitterFilters]) -> First | None:
     """The first of them all, found by the first recipes of filters, whoever's: none of them is sooner.
 
     None where it would take longer than to ask each.
     """
     best: First | None = None
-    heads = line.heads.in_order(union(left.filters for left in there))
-    for _, (bound, number) in zip(range(MOST_TRIES), heads, strict=False):
+    firsts = line.first_recipes.ordered(union(left.filters for left in there))
+    for _, (bound, number) in zip(range(MAX_TRIES), firsts, strict=False):
         if best is not None and best.rank < bound:
             return best
-        of_filter = line.by_who(number)
+        of_filter = line.by_submitter(number)
         first = min(
-            First(rank, number, left.who)
+            First(rank, number, left.submitter)
             for left in there
-            if left.filters >> number & 1 and (rank := of_filter[left.who].first()) is not None
+            if left.filters >> number & 1 and (rank := of_filter[left.submitter].first()) is not None
         )
         best = first if best is None else min(best, first)
         if best.rank == bound:
@@ -121,9 +139,9 @@ def _soonest(line: Line, there: Sequence[Left]) -> First | None:
 
 def _behind(line: Line, first: First) -> Iterator[Rank]:
     """All that have the filter, from the first on."""
-    if first.who == WHOEVER:
+    if first.submitter == ANY_SUBMITTER:
         return iter(line.recipes[first.number])
-    return iter(line.by_who(first.number)[first.who])
+    return iter(line.by_submitter(first.number)[first.submitter])
 
 
 def _place(rank: Rank, maximum: int) -> Place:
@@ -131,19 +149,19 @@ def _place(rank: Rank, maximum: int) -> Place:
     return max(rank[0], -maximum), *rank
 
 
-def _begin(begun: list[Begun], maximum: int, ranks: Iterator[Rank]) -> None:
+def _push_run(runs: list[Run], maximum: int, ranks: Iterator[Rank]) -> None:
     """Behind the first, which was taken already."""
     next(ranks)
     following = next(ranks, None)
     if following is not None:
-        heapq.heappush(begun, Begun(_place(following, maximum), maximum, ranks))
+        heapq.heappush(runs, Run(_place(following, maximum), maximum, ranks))
 
 
-def _next(begun: list[Begun]) -> Place:
-    place, maximum, ranks = begun[0]
+def _next(runs: list[Run]) -> Place:
+    place, maximum, ranks = runs[0]
     following = next(ranks, None)
     if following is None:
-        heapq.heappop(begun)
+        heapq.heappop(runs)
     else:
-        heapq.heapreplace(begun, Begun(_place(following, maximum), maximum, ranks))
+        heapq.heapreplace(runs, Run(_place(following, maximum), maximum, ranks))
     return place

@@ -16,7 +16,7 @@ from domain.system.state import System
 _submitting = lru_cache(4096)(submitting)
 
 
-class Admitting:
+class AccessUpdates:
     """Mutable: it keeps the policies of pools as they were read last."""
 
     def __init__(self, directory: Directory, labs: Labs, visible: Visible) -> None:
@@ -25,7 +25,7 @@ class Admitting:
         self._labs = labs
         self._policies: dict[str, Policy] = {}
 
-    def admit(self, system: System) -> None:
+    def update_system(self, system: System) -> None:
         """Something that decides it may be new: its policy, its pools, its owner, who has borrowed it."""
         policies = tuple(map(self._policy_of, self._directory.pools_of(system.fqdn)))
         borrower = system.loan and system.loan.user

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from domain.scheduling.decisions.draft import Decision, Draft
 from domain.scheduling.decisions.granting import grant, is_safe
 from domain.scheduling.demand.filters import QUEUED
-from domain.scheduling.demand.heads import Rank
 from domain.scheduling.demand.lines import newly_of
+from domain.scheduling.demand.ranked import Rank
 from domain.scheduling.world.partition import Partition
 from domain.scheduling.world.triggers import Trigger
 from domain.system.events import SystemIdle
@@ -30,18 +30,20 @@ def _ask(draft: Draft, fqdn: str) -> None:
     system, number = partition.systems[fqdn], partition.labs.number(fqdn)
     if not partition.available.usable(forced=True) >> number & 1:
         return
-    for rank in in_order(partition, system):
+    for rank in ranks_for_system(partition, system):
         host = partition.sets.recipes[rank[-1]]
         if is_safe(partition, host, number):
             grant(draft, host, system)
             return
 
 
-def in_order(partition: Partition, system: System) -> Iterator[Rank]:
+def ranks_for_system(partition: Partition, system: System) -> Iterator[Rank]:
     """Yield the ranks of the recipes that might have a system, as it asks them, while nothing changes."""
     forced_only = is_for_forced_only(partition, system)
     for lines in tiers_of(system.lab_controller):
-        asked = [partition.filters.takers(system.fqdn, line, forced_only=forced_only) for line in lines]
+        asked = [
+            partition.filters.ranked_recipes(system.fqdn, line, forced_only=forced_only) for line in lines
+        ]
         yield from (place[1:] for place in heapq.merge(*asked))
 
 

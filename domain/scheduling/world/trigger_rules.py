@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 from domain.events import Event, split_subject
 from domain.recipe_set.events import RecipeSetSubmitted
 from domain.scheduling.world.triggers import LET_GO, NEW_JOB, PENDING_SYSTEM, QUIET, WAKE_UP
-from domain.scheduling.world.wake_ups import LET_GOES, Happened, Row
+from domain.scheduling.world.wake_ups import LET_GOES, Happened, TriggerRule
 from domain.system.events import SystemPending
 
 if TYPE_CHECKING:
     from domain.scheduling.world.partition import Partition
 
-Question = tuple[str, str]
+TriggerKey = tuple[str, str]
 """Kind and name of a trigger."""
 
 
@@ -22,35 +22,35 @@ def _its_name(happened: Happened, _: Partition) -> Iterator[str]:
     yield split_subject(happened.subject)[1]
 
 
-PENDING = (Row("system pending", (SystemPending,), _its_name),)
-SUBMITTED = (Row("set submitted", (RecipeSetSubmitted,), _its_name),)
+PENDING = (TriggerRule("system pending", (SystemPending,), _its_name),)
+SUBMITTED = (TriggerRule("set submitted", (RecipeSetSubmitted,), _its_name),)
 
 
-class Raising:
+class TriggerRules:
     """Mutable: it knows which commit is being read, and asks each quiet question once in it."""
 
-    def __init__(self, wake_ups: Iterable[Row]) -> None:
+    def __init__(self, wake_ups: Iterable[TriggerRule]) -> None:
         tables = ((PENDING_SYSTEM, PENDING), (NEW_JOB, SUBMITTED), (LET_GO, LET_GOES), (WAKE_UP, wake_ups))
-        self._rows: dict[type[Event], tuple[tuple[str, Row], ...]] = {}
+        self._rows: dict[type[Event], tuple[tuple[str, TriggerRule], ...]] = {}
         for kind, rows in tables:
             for row in rows:
                 for event in row.events:
                     self._rows[event] = (*self._rows.get(event, ()), (kind, row))
         self._commit_end = 0
-        self._asked: dict[Question, None] = {}
+        self._asked: dict[TriggerKey, None] = {}
 
-    def may_ask(self, event: Event) -> bool:
+    def may_raise(self, event: Event) -> bool:
         """Whether events of its kind have questions."""
         return type(event) in self._rows
 
-    def questions(self, happened: Happened, partition: Partition) -> Iterable[Question]:
+    def triggers_of(self, happened: Happened, partition: Partition) -> Iterable[TriggerKey]:
         """Of an event that the partition has taken in, or supposes."""
         rows = self._rows.get(type(happened.event))
         if rows is None:
             return ()
-        return ((kind, name) for kind, row in rows for name in row.asks(happened, partition))
+        return ((kind, name) for kind, row in rows for name in row.targets(happened, partition))
 
-    def is_new(self, commit_end: int, question: Question) -> bool:
+    def is_new(self, commit_end: int, question: TriggerKey) -> bool:
         """Whether an event of this commit is to raise it: a quiet question is asked once in each."""
         if commit_end != self._commit_end:
             self._commit_end = commit_end

@@ -1,0 +1,86 @@
+"""How many unplaced recipes could use each system: counted when somebody asks, for they come and go far more
+often."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from domain.scheduling.bitsets.bit_sliced import BitSlicedNumbers
+from domain.scheduling.demand.submitters import Submitters
+from domain.scheduling.supply.access import Access
+from domain.scheduling.supply.filter_key import FilterKey
+
+
+@dataclass
+class Entry:
+    """A filter and the number of its unplaced recipes, by submitter number.
+
+    `fitting` is the bitmap of the systems that fit the filter; None until it is evaluated.
+    """
+
+    key: FilterKey
+    number: int
+    fitting: int | None = None
+    unplaced: dict[int, int] = field(default_factory=dict)
+
+
+class DemandCounts:
+    """Mutable. Of filters that were evaluated, by their numbers; `entries` are all there are."""
+
+    def __init__(self, access: Access, submitters: Submitters, entries: Mapping[int, Entry]) -> None:
+        self._access = access
+        self._submitters = submitters
+        self._entries = entries
+        self._numbers = BitSlicedNumbers()
+        # By filter and who, how many recipes their systems count; and those of which not all are counted.
+        self._counted: dict[int, dict[int, int]] = {}
+        self._miscounted: dict[tuple[int, int], None] = {}
+        # Who could use what, and who is who, as it was counted.
+        self._as_of = (0, 0)
+
+    def changed(self, entry: Entry, submitter: int) -> None:
+        """Of some filter and who there are more, or less."""
+        self._miscounted[entry.number, submitter] = None
+
+    def evaluated(self, entry: Entry) -> None:
+        """It is known now which systems it is viable for; nothing of it is counted."""
+        self._miscounted.update(((entry.number, submitter), None) for submitter in entry.unplaced)
+
+    def invalidate(self, entry: Entry) -> None:
+        """It is not viable for the same systems any more."""
+        counted = self._counted.pop(entry.number, {})
+        if entry.fitting is not None and self._as_of == self._now():
+            for submitter, amount in counted.items():
+                self._numbers.subtract(entry.fitting & self._may(submitter), amount)
+        self.evaluated(entry)
+
+    def counted(self) -> BitSlicedNumbers:
+        """By system."""
+        if self._as_of != self._now():
+            self._numbers, self._as_of = BitSlicedNumbers(), self._now()
+            self._counted.clear()
+            for entry in self._entries.values():
+                self.evaluated(entry)
+        for number, submitter in self._miscounted:
+            self._count(number, submitter)
+        self._miscounted.clear()
+        return self._numbers
+
+    def _count(self, number: int, submitter: int) -> None:
+        entry = self._entries.get(number)
+        if entry is None or entry.fitting is None:
+            return
+        there, counted = entry.unplaced.get(submitter, 0), self._counted.setdefault(number, {})
+        more = there - counted.pop(submitter, 0)
+        if there:
+            counted[submitter] = there
+        if more:
+            change = self._numbers.add if more > 0 else self._numbers.subtract
+            change(entry.fitting & self._may(submitter), abs(more))
+
+    def _may(self, submitter: int) -> int:
+        return self._access.may(self._submitters[submitter])
+
+    def _now(self) -> tuple[int, int]:
+        return self._access.version, self._submitters.version
