@@ -91,7 +91,7 @@ def without_rank_of_new_sets() -> AbstractContextManager[object]:
 
 def without_looking_first() -> AbstractContextManager[object]:
     """A new job takes what a wake-up is about to ask the queue about."""
-    return patch.object(Triggers, "to_be_asked", lambda _: iter(()))
+    return patch.object(Triggers, "pending_wake_ups", lambda _: iter(()))
 
 
 def without_maxima() -> AbstractContextManager[object]:

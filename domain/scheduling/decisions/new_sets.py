@@ -49,7 +49,7 @@ def free_systems(partition: Partition) -> int:
 
     A wanted system that a wake-up is about to ask is as good as pending: the queue looks first.
     """
-    asked = union(partition.asked_by(subject) for subject in partition.triggers.to_be_asked())
+    asked = union(partition.systems_of_wake_up(subject) for subject in partition.triggers.pending_wake_ups())
     return ~wanted(partition, asked)
 
 

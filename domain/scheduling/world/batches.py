@@ -6,7 +6,7 @@ from domain.events import Stamp
 from domain.scheduling.demand.recipe_sets import RecipeSets
 from domain.scheduling.world.triggers import Triggers
 
-# Policy 1 answered no wake-ups: its decisions say nothing of those before them.
+# Policy 1 answered no wake-ups: its decisions do not show whether earlier ones were answered.
 FIRST_WITH_WAKE_UPS = 2
 
 
@@ -22,7 +22,7 @@ def resume(triggers: Triggers, sets: RecipeSets, stamp: Stamp) -> None:
 
 
 def catch_up(triggers: Triggers, sets: RecipeSets, stamp: Stamp) -> None:
-    """Advance to just before such a commit, to make its decisions again at their basis."""
+    """Advance to just before such a commit, so that its decisions can be recomputed at their basis."""
     assert stamp.basis is not None, "the scheduler decided it"
     if stamp.basis.batch is None:
         _as_before_batches(triggers, stamp.cause)
@@ -38,12 +38,12 @@ def _as_before_batches(triggers: Triggers, cause: str) -> None:
 
 
 def end_batch_unless(sets: RecipeSets, left: str | None) -> None:
-    """End the batch unless a kind is left: its newly assigned recipes rank with the assigned ones then."""
+    """End the batch unless a kind is left; then its newly assigned recipes rank with the assigned ones."""
     if left is None:
         sets.end_batch()
 
 
 def newly_assigned(stamp: Stamp) -> bool:
-    """Return whether a recipe that this event assigns ranks as queued, because its batch goes on."""
+    """Return whether a recipe assigned by this event ranks as queued, because its batch is unfinished."""
     batch = None if stamp.basis is None else stamp.basis.batch
     return batch is not None and batch.left is not None

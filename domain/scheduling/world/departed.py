@@ -1,8 +1,8 @@
 """Departed names: removed documents, and users who have left a group.
 
-A scheduler needs them while a recipe may rest on them: a group that was removed gives its recipes no access.
-A new job cannot use such a name, but a job may arrive late. So each name is kept for a day, and as long as an
-unfinished recipe is on behalf of it; then it is dropped.
+A scheduler needs a departed name while a recipe may depend on it: a group that was removed gives its recipes
+no access. A new job cannot use such a name, but a job may arrive late. Each name is therefore kept for a day,
+and as long as an unfinished recipe runs on behalf of it.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ KEPT: Final = timedelta(days=1)
 
 
 class Name(NamedTuple):
-    """A document that was removed, or the `user` who has left it."""
+    """The subject of a removed document, or a group and the `user` who has left it."""
 
     subject: str
     user: str | None = None
 
 
 class Departed:
-    """Mutable: names in the order of the times at which the database recorded their departure."""
+    """Names in the order of the times at which the database recorded their departure. Mutable."""
 
     def __init__(self) -> None:
         self._since: dict[Name, datetime] = {}

@@ -1,4 +1,4 @@
-"""What the directory and the systems say, told on to those who answer for all systems at once."""
+"""Propagation of system and directory changes to the indexes by column, filter and access class."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from domain.system.state import System
 
 
 class IndexUpdates:
-    """For a partition: it keeps nothing itself."""
+    """The indexes of a partition that depend on systems and distro trees. It holds no state of its own."""
 
     def __init__(
         self, directory: Directory, labs: Labs, filters: Filters, access_updates: AccessUpdates
@@ -21,12 +21,13 @@ class IndexUpdates:
         self._access_updates = access_updates
 
     def update_system(self, system: System) -> None:
-        """What is known of a system is new: filters are held against it, and who may submit there."""
+        """Update the columns of a system, mark filters for re-evaluation, and update its access class."""
         changed = self._labs.put(system, self._directory.pools_of(system.fqdn))
         self._filters.system_changed(self._labs.number(system.fqdn), changed)
         self._access_updates.update_system(system)
 
     def update_tree(self, name: str) -> None:
+        """Update or remove a distro tree, and invalidate the filters that name it."""
         entry = self._directory.get("distro-tree", name)
         if entry is None:
             self._labs.remove_tree(int(name))
@@ -36,7 +37,7 @@ class IndexUpdates:
 
 
 def looks_alike(before: System, after: System) -> bool:
-    """To filters, to preferences, and to who may submit there."""
+    """Return whether two states of a system are equal for filters, preferences and access."""
     return _looks(before) == _looks(after)
 
 

@@ -1,4 +1,4 @@
-"""What happens in the log and changes nothing for a scheduler: its readers need not take it apart."""
+"""Events that change nothing for a scheduler, so that readers of the log need not decode them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from domain.events import Event
 from domain.job import events as job
 
 _OF_OTHERS: Final[tuple[type[Event], ...]] = (
-    # Whole jobs; each recipe says its part of them again.
+    # The events of recipes and recipe sets repeat what the scheduler needs of a job.
     job.JobSubmitted,
     job.JobChanged,
     command.CommandRunning,
@@ -18,4 +18,4 @@ _OF_OTHERS: Final[tuple[type[Event], ...]] = (
 )
 
 NOT_FOLDED: Final = frozenset(each.TOPIC for each in _OF_OTHERS)
-"""By topic."""
+"""The topics of these events."""

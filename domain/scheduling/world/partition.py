@@ -1,8 +1,9 @@
-"""The world of one scheduler, folded from the log (design section 4).
+"""The state of one scheduler, folded from the log (design section 4).
 
-`apply` takes events in log order. `suppose` takes one that was decided and is not in the log yet, as if it
-stood right behind what is known, so that the next decision of the same commit sees it. If the log then has
-just that (`committed`), it is known already; otherwise all of it is undone: what stays is what the log says.
+`apply` folds events in log order. `apply_tentatively` applies a decided event that is not in the log yet, as
+if it came right after the last known position, so that the next decision of the same commit sees it.
+`confirm` keeps the tentative events if the log has exactly these; otherwise it rolls them back, and the log
+is read instead. `rollback` discards them.
 """
 
 from __future__ import annotations
@@ -36,14 +37,14 @@ from domain.scheduling.world.wake_ups import WAKE_UPS, Happened, TriggerRule
 from domain.subjects import State, evolve, evolve_known
 from domain.system.state import System
 
-# The subjects whose states it holds.
 HELD = ("recipe", "recipe-set", "system")
+"""Kinds of subjects whose states the partition holds."""
 
 
 class Partition(PartitionQueries):
-    """Mutable; of its own decisions it only ever holds suppositions.
+    """The state of a scheduler. Mutable; its own decisions are tentative until they are confirmed.
 
-    `position` is the last one of the log that it knows. `wake_ups` are the rows of the table of that name.
+    `position` is the last position of the log that is folded. `wake_ups` are the rules for wake-ups.
     """
 
     def __init__(self, wake_ups: Iterable[TriggerRule] = WAKE_UPS) -> None:
@@ -63,28 +64,29 @@ class Partition(PartitionQueries):
         self.departed = Departed()
         self.systems: dict[str, System] = {}
         self.reserved: dict[str, None] = {}
-        # Called before each grant; for explanations, which look at the state of that moment.
+        # Called before each grant, for explanations, which need the state of that moment.
         self.on_grant: Callable[..., None] | None = None
         self._tentative = Tentative(0, None)
         self._trigger_rules = TriggerRules(wake_ups)
 
-    # The log
+    # Events of the log
 
     def apply(self, recorded: Recorded) -> None:
+        """Fold an event from the log and push its triggers."""
         self.pass_over(recorded.position)
         resume(self.triggers, self.sets, recorded.stamp)
         happened = self._fold(recorded)
-        for question in self._trigger_rules.triggers_of(happened, self):
-            self._raise(recorded.position, recorded.commit_end, question)
+        for key in self._trigger_rules.triggers_of(happened, self):
+            self._raise(recorded.position, recorded.commit_end, key)
 
     def pass_over(self, position: int) -> None:
-        """What is in the log up to there, and was not applied, is `not_folded`."""
-        assert not self._tentative, "the log is read only when nothing is supposed"
+        """Advance to a position; events up to there that were not applied are `not_folded`."""
+        assert not self._tentative, "the log is read only while no decision is tentative"
         self.position = max(self.position, position)
 
-    def _raise(self, position: int, commit_end: int, question: TriggerKey) -> None:
-        if self._trigger_rules.is_new(commit_end, question):
-            self.triggers.push(Trigger(position, *question))
+    def _raise(self, position: int, commit_end: int, key: TriggerKey) -> None:
+        if self._trigger_rules.is_new(commit_end, key):
+            self.triggers.push(Trigger(position, *key))
 
     def _fold(self, recorded: Recorded) -> Happened:
         subject, event = recorded.subject, recorded.event
@@ -106,7 +108,7 @@ class Partition(PartitionQueries):
             newly = newly_assigned and state.state == "assigned"
             self.sets.put(state, drop_finished=drop_finished, newly_assigned=newly)
         elif isinstance(state, RecipeSet):
-            # A set that is only now submitted is in no batch yet: for it no backlog is ranked again.
+            # A set that was just submitted is in no batch yet, so the backlog need not be ranked again.
             was_known = state.recipe_set_id in self.sets.sets
             self.sets.put_set(state)
             if was_known:
@@ -119,7 +121,7 @@ class Partition(PartitionQueries):
         if kind in ("user", "group", "pool"):
             self.visible.invalidate()
         if isinstance(event, directory.PoolSystemAdded | directory.PoolSystemRemoved):
-            self._describe(self.systems[event.system])
+            self._update_system(self.systems[event.system])
         elif kind == "pool":
             for fqdn in self._access_updates.pool_changed(name):
                 self._access_updates.update_system(self.systems[fqdn])
@@ -162,7 +164,7 @@ class Partition(PartitionQueries):
         before = self.systems.get(system.fqdn)
         self.systems[system.fqdn] = system
         if before is None or not looks_alike(before, system):
-            self._describe(system)
+            self._update_system(system)
         elif before.active_pool != system.active_pool:
             self.visible.put(system)
         if self.available.put(system):
@@ -172,12 +174,12 @@ class Partition(PartitionQueries):
         else:
             self.reserved[system.fqdn] = None
 
-    def _describe(self, system: System) -> None:
+    def _update_system(self, system: System) -> None:
         self._index_updates.update_system(system)
         self._reindex_recipes()
 
     def _reindex_recipes(self) -> None:
-        """Other systems may be viable than before, and policies may name others."""
+        """Re-index recipes after changes of systems: viable systems, and users and groups named by policies."""
         changes = self.labs.access.name_changes()
         if changes:
             users = {name for kind, name in changes if kind == "user"}
@@ -185,8 +187,8 @@ class Partition(PartitionQueries):
         self.holders.clear()
 
     def restore(self, position: int, systems: Iterable[System]) -> None:
-        """Begin from what another partition knew at a position: the directory before this, then its filters,
-        then its sets.
+        """Restore systems and position from a snapshot. The caller restores the directory before, and the
+        filters and sets after this call.
         """
         self.position = position
         for tree_id, tree in self.directory.trees():
@@ -196,41 +198,42 @@ class Partition(PartitionQueries):
         for system in systems:
             self._put_system(system)
 
-    # Supposing
+    # Tentative decisions
 
     def begin_tentative(self, now: datetime | None, behind: int | None = None) -> None:
-        """What is supposed from here on happens at this time, behind all that is known.
+        """Begin tentative decisions, which happen at the time `now`, after the last known position.
 
-        Without a time it cannot be `committed`, but only `refused`, or read back from the log. Who reads it
-        there may know that it stands `behind` another position: whatever else is before it is applied later.
+        Without a time they cannot be confirmed; they can be rolled back, or read from the log. A caller that
+        recomputes decisions from the log may pass the position that they come after as `behind`: the events
+        up to there are then applied later.
         """
-        assert not self._tentative, "nothing is supposed yet"
+        assert not self._tentative, "no decision is tentative yet"
         newly = self.sets.newly_assigned
         self._tentative = Tentative(self.position if behind is None else behind, now, newly)
 
     def apply_tentatively(self, subject: str, event: Event) -> State:
-        """Let an event have happened, until all is `committed` or `refused`; what its subject was before."""
+        """Apply an event until `confirm` or `rollback`. Return the state of its subject before the event."""
         before = self.state_of(subject)
         moment = self._tentative.next_moment(subject, before)
         after = evolve_known(before, event, moment)
         self._put(after, drop_finished=False, newly_assigned=True)
         if self._trigger_rules.may_raise(event):
-            for question in self._trigger_rules.triggers_of(Happened(subject, event, before, after), self):
-                self._tentative.raised.append((moment.position, question))
-                if question[0] == WAKE_UP:
-                    self.triggers.raise_tentatively(question[1])
+            for key in self._trigger_rules.triggers_of(Happened(subject, event, before, after), self):
+                self._tentative.raised.append((moment.position, key))
+                if key[0] == WAKE_UP:
+                    self.triggers.raise_tentatively(key[1])
         return before
 
     def answered(self) -> None:
-        """Record the answers of triggers that had no result: nothing is committed."""
+        """Mark the triggers as answered that had no result; nothing is committed."""
         self._end_tentative()
         self._answered()
 
     def confirm(self, first_position: int, last_position: int, recorded_at: datetime) -> bool:
         """Confirm the tentative decisions: they are in the log, at these positions and with this time.
 
-        Return whether they need not be read. They are yet to be read if other events came in between, or if
-        the commit has more than the tentative decisions.
+        Return whether the commit need not be read from the log. If other events came in between, or if the
+        commit has more events than the tentative decisions, roll these back and return False.
         """
         tentative = self._end_tentative()
         self._answered()
@@ -245,7 +248,7 @@ class Partition(PartitionQueries):
         end_batch_unless(self.sets, self.triggers.batch.left)
 
     def rollback(self) -> None:
-        """What was decided is not in the log, and what was asked is to be asked again."""
+        """Discard the tentative decisions, which are not in the log, and queue their triggers again."""
         self._roll_back(self._end_tentative())
         self.triggers.rollback()
 
@@ -254,7 +257,7 @@ class Partition(PartitionQueries):
         return tentative
 
     def _confirm_tentative(self, tentative: Tentative, recorded_at: datetime) -> None:
-        """What is left to do is what `apply` does beside taking in."""
+        """Do what `apply` does after folding: advance the position, drop finished recipes, push triggers."""
         self.position = tentative.last_position
         for subject in tentative.before:
             state = self._known(subject)
@@ -262,8 +265,8 @@ class Partition(PartitionQueries):
                 self.sets.drop(state)
             elif isinstance(state, Recipe):
                 self.sets.refresh(tentative.as_recorded(state, recorded_at))
-        for position, question in tentative.raised:
-            self._raise(position, tentative.last_position, question)
+        for position, key in tentative.raised:
+            self._raise(position, tentative.last_position, key)
 
     def _roll_back(self, tentative: Tentative) -> None:
         for before in tentative.before.values():
@@ -284,7 +287,7 @@ class Partition(PartitionQueries):
     # States
 
     def state_of(self, subject: str) -> State:
-        """Of a system, or of a recipe or set that has not finished."""
+        """Return the state of a system, or of a recipe or set that has not finished."""
         state = self._known(subject)
         assert state is not None, f"{subject} is known"
         return state

@@ -1,4 +1,4 @@
-"""Questions about what a partition knows: members of a set, and bitmaps of systems for a recipe."""
+"""Queries of a partition: the members of a set, and bitmaps of systems for a recipe."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from domain.system.state import System
 
 
 class PartitionQueries:
-    """The base of a partition, which changes nothing."""
+    """The read-only base class of a partition."""
 
     directory: Directory
     labs: Labs
@@ -27,8 +27,8 @@ class PartitionQueries:
     systems: dict[str, System]
     _access_updates: AccessUpdates
 
-    def asked_by(self, subject: str) -> int:
-        """Return the systems that a wake-up of this subject asks, if they are idle."""
+    def systems_of_wake_up(self, subject: str) -> int:
+        """Return the systems that a wake-up of this subject asks, as far as they are idle."""
         kind, name = split_subject(subject)
         if kind == "system":
             return 1 << self.labs.number(name)
@@ -45,16 +45,18 @@ class PartitionQueries:
         return Members(recipes, systems)
 
     def entitled(self, host: Recipe) -> int:
-        """Return the systems that fit a recipe and that its owner may submit to, on loan or not."""
+        """Return the systems that fit a recipe and to which its owner may submit, on loan or not."""
         key, who = self.sets.demand(host)
         return self.filters.fitting(key) & self.labs.access.entitled(who)
 
     def who(self, owner: str, group: str | None) -> Who:
-        """Return for whom a recipe of such a job runs, as far as access policies distinguish."""
+        """Return the owner and group of a job as far as access policies distinguish them."""
         return self._access_updates.who(owner, group)
 
     def viable(self, host: Recipe) -> int:
-        """Return the systems that fit a recipe and that it may have, busy or not."""
+        """Return the systems that could run a recipe, busy or not: they fit it, and access and loans allow
+        it.
+        """
         key, who = self.sets.demand(host)
         return self.filters.fitting(key) & self.labs.access.may(who)
 

@@ -1,8 +1,8 @@
-"""What a partition knows, as plain values: put aside, and begun from instead of the whole log.
+"""Snapshots: the state of a partition as plain values, so that a scheduler need not fold the whole log.
 
-It is a convenience, never a truth: whoever does not trust it folds the log. Numbers of systems follow from
-the order in which they stand here, which is that of registration. With them stands what was found of filters:
-to find it anew takes longer than all the rest.
+A snapshot is a cache of the log, never the source of truth. The order of the systems in a snapshot is the
+order of registration, from which their numbers follow. A snapshot includes the systems that fit each filter,
+because evaluating the filters again takes longer than everything else.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ from domain.scheduling.supply.filter_key import FilterKey
 from domain.scheduling.supply.labs import Distro
 from domain.scheduling.world.partition import Partition
 from domain.scheduling.world.snapshot_columns import (
+    StateColumns,
     Texts,
-    Told,
-    recipe_sets,
-    recipes,
-    systems,
-    told,
-    told_recipes,
-    told_systems,
-    with_texts,
+    decode_recipe_sets,
+    decode_recipes,
+    decode_systems,
+    decode_texts,
+    encode,
+    encode_recipes,
+    encode_systems,
 )
 from domain.scheduling.world.triggers import Trigger
 from domain.system.state import System
@@ -37,7 +37,7 @@ Piece: TypeAlias = Mapping[str, Any]
 
 T = TypeVar("T")
 
-# So many states are milliseconds of work; bitmaps of a large lab are long.
+# 200 states take milliseconds of work. Bitmaps of a large lab are long.
 PIECE_SIZE: Final = 200
 BITMAPS_IN_A_PIECE: Final = 50
 
@@ -45,10 +45,10 @@ FILTER_TEXTS: Final = ("host_requires",)
 
 
 def pieces(partition: Partition) -> Iterator[Piece]:
-    """What the partition knows now, which is between commits, with nothing supposed.
+    """Yield the state of a partition between commits, without tentative decisions.
 
-    Values, lists and dataclasses of them, made piece by piece: states are never changed, only replaced, so
-    the partition may go on meanwhile.
+    Pieces consist of values, lists and dataclasses, and are made one by one. States are immutable, so the
+    partition may go on meanwhile.
     """
     head = {
         "position": partition.position,
@@ -62,41 +62,41 @@ def pieces(partition: Partition) -> Iterator[Piece]:
     texts = Texts()
     filters = partition.filters
     made: Iterable[Piece] = chain(
-        (told_systems(some, texts) for some in _some(partition.systems.values())),
-        ({"recipe_sets": told(RecipeSet, some)} for some in _some(partition.sets.sets.values())),
-        (told_recipes(some, texts) for some in _some(partition.sets.recipes.values())),
-        (_told_filters(some, texts) for some in _some(filters.evaluated(), BITMAPS_IN_A_PIECE)),
-        ({"signatures": list(map(_digits, some))} for some in _some(filters.signatures())),
+        (encode_systems(some, texts) for some in _in_pieces(partition.systems.values())),
+        ({"recipe_sets": encode(RecipeSet, some)} for some in _in_pieces(partition.sets.sets.values())),
+        (encode_recipes(some, texts) for some in _in_pieces(partition.sets.recipes.values())),
+        (_encode_filters(some, texts) for some in _in_pieces(filters.evaluated(), BITMAPS_IN_A_PIECE)),
+        ({"signatures": list(map(_to_hex, some))} for some in _in_pieces(filters.signatures())),
     )
-    return chain([head], ({**piece, "texts": texts.news()} for piece in made))
+    return chain([head], ({**piece, "texts": texts.new_texts()} for piece in made))
 
 
-def _some(states: Iterable[T], size: int | None = None) -> Iterator[Sequence[T]]:
-    """Those that there are now, in pieces."""
+def _in_pieces(states: Iterable[T], size: int | None = None) -> Iterator[Sequence[T]]:
+    """Return the present items in pieces."""
     held, step = list(states), size or PIECE_SIZE
     return (held[first : first + step] for first in range(0, len(held), step))
 
 
-def _told_filters(found: Sequence[Evaluated], texts: Texts) -> Piece:
+def _encode_filters(found: Sequence[Evaluated], texts: Texts) -> Piece:
     keys = [each.key for each in found]
-    columns: Told = {
+    columns: StateColumns = {
         "host_requires": [key.host_requires for key in keys],
         "distro_tree_id": [key.distro_tree_id for key in keys],
         "own": [key.own and list(key.own) for key in keys],
         "guest_tree_ids": [key.guest_tree_ids for key in keys],
         "number": [each.number for each in found],
-        "viable": [_digits(each.fitting) for each in found],
+        "viable": [_to_hex(each.fitting) for each in found],
     }
     texts.replace(columns, FILTER_TEXTS)
     return {"filters": columns}
 
 
 def restored(made: Iterable[Piece]) -> Partition:
-    """The partition that `pieces` were made of; dataclasses may have become mappings, and times texts."""
+    """Return the partition that `pieces` describe. Dataclasses may have become mappings, and times texts."""
     partition = Partition()
     rest = iter(made)
     head = next(rest, {})
-    found = _Found()
+    found = _Decoded()
     for piece in rest:
         found.take(piece)
     partition.directory.restore(head["directory"])
@@ -111,8 +111,8 @@ def restored(made: Iterable[Piece]) -> Partition:
     return partition
 
 
-class _Found:
-    """What the pieces have told so far."""
+class _Decoded:
+    """The values decoded from the pieces so far. Mutable."""
 
     def __init__(self) -> None:
         self.systems: list[System] = []
@@ -125,27 +125,27 @@ class _Found:
     def take(self, piece: Piece) -> None:
         self._texts += piece["texts"]
         if "systems" in piece:
-            self.systems += systems(piece["systems"], self._texts)
+            self.systems += decode_systems(piece["systems"], self._texts)
         elif "recipe_sets" in piece:
-            self.recipe_sets += recipe_sets(piece["recipe_sets"])
+            self.recipe_sets += decode_recipe_sets(piece["recipe_sets"])
         elif "recipes" in piece:
-            self.recipes += recipes(piece["recipes"], piece["tasks"], self._texts)
+            self.recipes += decode_recipes(piece["recipes"], piece["tasks"], self._texts)
         elif "filters" in piece:
-            self.evaluated += _evaluated(piece["filters"], self._texts)
+            self.evaluated += _decode_filters(piece["filters"], self._texts)
         else:
-            self.signatures += map(_bitmap, piece["signatures"])
+            self.signatures += map(_from_hex, piece["signatures"])
 
 
-def _evaluated(columns: Told, texts: Sequence[str]) -> Iterator[Evaluated]:
-    read = with_texts(columns, texts, FILTER_TEXTS)
+def _decode_filters(columns: StateColumns, texts: Sequence[str]) -> Iterator[Evaluated]:
+    read = decode_texts(columns, texts, FILTER_TEXTS)
     for text, tree, own, guests, number, viable in zip(*read.values(), strict=True):
         key = FilterKey(text, tree, own and Distro(*own), tuple(guests))
-        yield Evaluated(key, number, _bitmap(viable))
+        yield Evaluated(key, number, _from_hex(viable))
 
 
-def _digits(bitmap: int) -> str:
+def _to_hex(bitmap: int) -> str:
     return f"{bitmap:x}"
 
 
-def _bitmap(digits: str) -> int:
+def _from_hex(digits: str) -> int:
     return int(digits, 16)

@@ -1,7 +1,7 @@
-"""The states of a partition as columns of plain values, and back: a hundred thousand in part of a second.
+"""Encoding of the states of a partition as columns of plain values, and decoding.
 
-A column is the list of what one field is in each of them. Texts that come again and again stand in one list,
-and in columns by their places there.
+A column lists the values of one field over all states. A text that occurs many times is stored once in a list
+of texts; columns hold its index in that list. A hundred thousand states take a fraction of a second.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from operator import attrgetter
 from typing import Any, Final, TypeAlias
 
 from domain.access.policy import Form, Policy, policy_of
-from domain.access.policy import told as told_policy
+from domain.access.policy import told as policy_form
 from domain.priority import Priority
 from domain.recipe.results import NO_RESULTS, Results
 from domain.recipe.state import Recipe, Task
@@ -23,8 +23,8 @@ from domain.system.failures import NO_FAILURES, Failures
 from domain.system.state import Loan, Reservation, System
 from domain.values import maker
 
-Told: TypeAlias = dict[str, list[Any]]
-"""Columns by the names of fields."""
+StateColumns: TypeAlias = dict[str, list[Any]]
+"""Columns by field name."""
 
 RECIPE_TEXTS: Final = ("owner", "group", "host_requires", "state", "system", "lab_controller")
 TASK_TEXTS: Final = ("name", "state")
@@ -37,98 +37,100 @@ _PRIORITIES: Final = {int(priority): priority for priority in Priority}
 
 
 class Texts:
-    """Each text once, by its place; None is one, too."""
+    """The list of texts, each stored once; None is one of them. Mutable."""
 
     def __init__(self) -> None:
         self._places: dict[str | None, int] = {}
-        self._told = 0
+        self._returned = 0
 
-    def replace(self, told: Told, names: Iterable[str]) -> None:
-        """In these columns, by their places."""
+    def replace(self, columns: StateColumns, names: Iterable[str]) -> None:
+        """Replace the texts of these columns by their indexes."""
         places = self._places
         for name in names:
-            told[name] = [places.setdefault(text, len(places)) for text in told[name]]
+            columns[name] = [places.setdefault(text, len(places)) for text in columns[name]]
 
-    def news(self) -> list[str | None]:
-        """Those that have come since this was asked last."""
-        before, self._told = self._told, len(self._places)
+    def new_texts(self) -> list[str | None]:
+        """Return the texts added since the last call."""
+        before, self._returned = self._returned, len(self._places)
         return list(islice(self._places, before, None))
 
 
-# Into columns
+# Encoding
 
 
-def told(cls: type[Any], states: Sequence[Any]) -> Told:
+def encode(cls: type[Any], states: Sequence[Any]) -> StateColumns:
     return {name: list(map(attrgetter(name), states)) for name in _names(cls)}
 
 
-def told_recipes(recipes: Sequence[Recipe], texts: Texts) -> dict[str, Told]:
-    """Tasks stand by themselves, those of one recipe behind those of the one before."""
-    columns = told(Recipe, recipes)
-    tasks = told(Task, list(chain.from_iterable(columns["tasks"])))
+def encode_recipes(recipes: Sequence[Recipe], texts: Texts) -> dict[str, StateColumns]:
+    """Return the columns of recipes, and of their tasks in the order of the recipes."""
+    columns = encode(Recipe, recipes)
+    tasks = encode(Task, list(chain.from_iterable(columns["tasks"])))
     columns["tasks"] = list(map(len, columns["tasks"]))
-    columns["results"] = [_told_results(results) for results in columns["results"]]
+    columns["results"] = [_encode_results(results) for results in columns["results"]]
     texts.replace(columns, RECIPE_TEXTS)
     texts.replace(tasks, TASK_TEXTS)
     return {"recipes": columns, "tasks": tasks}
 
 
-def _told_results(results: Results) -> Sequence[Any] | None:
+def _encode_results(results: Results) -> Sequence[Any] | None:
     """Return columns of results, None for a recipe without any."""
     if not results.result_count:
         return None
     return results.result_count, results.log_count, results.kinds, list(map(sorted, results.digests))
 
 
-def told_systems(systems: Sequence[System], texts: Texts) -> dict[str, Told]:
-    columns = told(System, systems)
-    columns["access_policy"] = [each and told_policy(each) for each in columns["access_policy"]]
+def encode_systems(systems: Sequence[System], texts: Texts) -> dict[str, StateColumns]:
+    columns = encode(System, systems)
+    columns["access_policy"] = [each and policy_form(each) for each in columns["access_policy"]]
     texts.replace(columns, SYSTEM_TEXTS)
     return {"systems": columns}
 
 
-# And back
+# Decoding
 
 
-def with_texts(columns: Told, texts: Sequence[str], names: Iterable[str]) -> dict[str, Iterable[Any]]:
-    """The columns of these names by the texts whose places they are."""
+def decode_texts(
+    columns: StateColumns, texts: Sequence[str], names: Iterable[str]
+) -> dict[str, Iterable[Any]]:
+    """Return the columns with the indexes in the named ones replaced by texts."""
     return {**columns, **{name: map(texts.__getitem__, columns[name]) for name in names}}
 
 
-def recipes(columns: Told, tasks: Told, texts: Sequence[str]) -> Iterator[Recipe]:
-    read = with_texts(tasks, texts, TASK_TEXTS)
-    made = _made(Task, read)
-    read = with_texts(columns, texts, RECIPE_TEXTS)
-    # Most have one.
+def decode_recipes(columns: StateColumns, tasks: StateColumns, texts: Sequence[str]) -> Iterator[Recipe]:
+    read = decode_texts(tasks, texts, TASK_TEXTS)
+    decoded = _decode(Task, read)
+    read = decode_texts(columns, texts, RECIPE_TEXTS)
+    # Most recipes have one task.
     read["tasks"] = (
-        (next(made),) if count == 1 else tuple(islice(made, count)) for count in columns["tasks"]
+        (next(decoded),) if count == 1 else tuple(islice(decoded, count)) for count in columns["tasks"]
     )
     read["autopick_pools"] = map(tuple, columns["autopick_pools"])
     for name in ("deadline", "recorded_deadline"):
-        read[name] = map(_moment, columns[name])
-    read["results"] = map(_results, columns["results"])
-    return _made(Recipe, read)
+        read[name] = map(_decode_moment, columns[name])
+    read["results"] = map(_decode_results, columns["results"])
+    return _decode(Recipe, read)
 
 
-def recipe_sets(columns: Told) -> Iterator[RecipeSet]:
+def decode_recipe_sets(columns: StateColumns) -> Iterator[RecipeSet]:
     read: dict[str, Iterable[Any]] = dict(columns)
     read["priority"] = map(_PRIORITIES.__getitem__, columns["priority"])
     read["recipe_ids"] = map(tuple, columns["recipe_ids"])
-    read["submitted_at"] = map(_moment, columns["submitted_at"])
-    return _made(RecipeSet, read)
+    read["submitted_at"] = map(_decode_moment, columns["submitted_at"])
+    return _decode(RecipeSet, read)
 
 
-def systems(columns: Told, texts: Sequence[str]) -> Iterator[System]:
-    read = with_texts(columns, texts, SYSTEM_TEXTS)
-    read["reservation"] = map(_reservation, columns["reservation"])
-    read["loan"] = map(_loan, columns["loan"])
-    read["failures"] = map(_failures, columns["failures"])
-    read["access_policy"] = map(_policy, columns["access_policy"])
-    return _made(System, read)
+def decode_systems(columns: StateColumns, texts: Sequence[str]) -> Iterator[System]:
+    read = decode_texts(columns, texts, SYSTEM_TEXTS)
+    read["reservation"] = map(_decode_reservation, columns["reservation"])
+    read["loan"] = map(_decode_loan, columns["loan"])
+    read["failures"] = map(_decode_failures, columns["failures"])
+    read["access_policy"] = map(_decode_policy, columns["access_policy"])
+    return _decode(System, read)
 
 
-def _made(cls: type[Any], columns: Mapping[str, Iterable[Any]]) -> Iterator[Any]:
-    """Raises ValueError where the columns are not equally long."""
+def _decode(cls: type[Any], columns: Mapping[str, Iterable[Any]]) -> Iterator[Any]:
+    """Yield the states. Raise ValueError if the columns have different lengths."""
     return starmap(_MAKERS[cls], zip(*(columns[name] for name in _names(cls)), strict=True))
 
 
@@ -136,28 +138,28 @@ def _names(cls: type[Any]) -> Iterator[str]:
     return (field.name for field in fields(cls))
 
 
-def _results(columns: Sequence[Any] | None) -> Results:
+def _decode_results(columns: Sequence[Any] | None) -> Results:
     if columns is None:
         return NO_RESULTS
     result_count, log_count, kinds, digests = columns
     return Results(result_count, log_count, tuple(kinds), tuple(map(frozenset, digests)))
 
 
-def _reservation(held: Mapping[str, Any] | None) -> Reservation | None:
-    return None if held is None else Reservation(**{**held, "until": _moment(held["until"])})
+def _decode_reservation(held: Mapping[str, Any] | None) -> Reservation | None:
+    return None if held is None else Reservation(**{**held, "until": _decode_moment(held["until"])})
 
 
-def _loan(held: Mapping[str, Any] | None) -> Loan | None:
-    return None if held is None else Loan(**{**held, "until": _moment(held["until"])})
+def _decode_loan(held: Mapping[str, Any] | None) -> Loan | None:
+    return None if held is None else Loan(**{**held, "until": _decode_moment(held["until"])})
 
 
-def _failures(held: Mapping[str, Any]) -> Failures:
+def _decode_failures(held: Mapping[str, Any]) -> Failures:
     return Failures(tuple(held["jobs"]), tuple(held["distros"])) if held["jobs"] else NO_FAILURES
 
 
-def _policy(entries: Sequence[Form] | None) -> Policy | None:
+def _decode_policy(entries: Sequence[Form] | None) -> Policy | None:
     return None if entries is None else policy_of(entries)
 
 
-def _moment(text: str | None) -> datetime | None:
+def _decode_moment(text: str | None) -> datetime | None:
     return None if text is None else datetime.fromisoformat(text)

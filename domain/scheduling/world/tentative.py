@@ -1,4 +1,4 @@
-"""What was decided and is not in the log yet: as if it stood there right behind what is known."""
+"""Tentative decisions: events applied to the partition before they are in the log."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from domain.subjects import State
 class Tentative:
     """Tentative decisions. Mutable.
 
-    `after` is the last position that was read, `at` the time of the decisions. `before` are the states as the
-    log has them, by subject; `raised` are the triggers of the events, each with its position.
-    `newly_assigned` are the newly assigned recipes as the log has them.
+    `after` is the last position read from the log, `at` the time of the decisions. `before` maps subjects to
+    their states according to the log. `raised` lists the triggers of the events, each with its position.
+    `newly_assigned` are the newly assigned recipes according to the log.
     """
 
     def __init__(self, after: int, at: datetime | None, newly_assigned: Iterable[int] = ()) -> None:
@@ -32,7 +32,7 @@ class Tentative:
         return bool(self.before)
 
     def next_moment(self, subject: str, state: State) -> Moment:
-        """That of one event more, of a subject that is like this before it."""
+        """Return the moment of the next tentative event, for a subject with this state before the event."""
         self.before.setdefault(subject, state)
         self.last_position += 1
         return Moment(state.version + 1, self.last_position, self._at)
@@ -43,6 +43,6 @@ class Tentative:
         return watchdog.recorded(recipe, self._at, recorded_at)
 
     def is_at(self, first_position: int, last_position: int) -> bool:
-        """Whether a commit is just this, and nothing came in between."""
+        """Return whether a commit consists of exactly these events, with no other event in between."""
         place = (self._after + 1, self.last_position)
         return self._at is not None and place == (first_position, last_position)

@@ -1,7 +1,7 @@
-"""Distro trees that have left every lab, since when, and what they were (design section 4.5).
+"""Distro trees that have left every lab, with the time and the last document (design section 4.5).
 
-A tree that is deleted and put again by some script is away for seconds: sets wait for it a while. A set that
-is submitted meanwhile is judged as if the tree were still as it was, and in the same labs.
+A script that deletes and re-creates a tree removes it for seconds, so recipe sets wait for the tree for a
+while. A set that is submitted meanwhile is judged as if the tree were unchanged, in the same labs.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Which triggers an event raises: new jobs and pending systems, and by their tables wake-ups and let-go."""
+"""The rules by which an event raises triggers: new jobs, pending systems, wake-ups and let-go."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from domain.scheduling.world.partition import Partition
 
 TriggerKey = tuple[str, str]
-"""Kind and name of a trigger."""
+"""The kind and the name of a trigger."""
 
 
 def _its_name(happened: Happened, _: Partition) -> Iterator[str]:
@@ -27,7 +27,7 @@ SUBMITTED = (TriggerRule("set submitted", (RecipeSetSubmitted,), _its_name),)
 
 
 class TriggerRules:
-    """Mutable: it knows which commit is being read, and asks each quiet question once in it."""
+    """The rules by type of event. Mutable: each quiet trigger is raised only once per commit."""
 
     def __init__(self, wake_ups: Iterable[TriggerRule]) -> None:
         tables = ((PENDING_SYSTEM, PENDING), (NEW_JOB, SUBMITTED), (LET_GO, LET_GOES), (WAKE_UP, wake_ups))
@@ -40,22 +40,24 @@ class TriggerRules:
         self._asked: dict[TriggerKey, None] = {}
 
     def may_raise(self, event: Event) -> bool:
-        """Whether events of its kind have questions."""
+        """Return whether a rule lists the type of this event."""
         return type(event) in self._rows
 
     def triggers_of(self, happened: Happened, partition: Partition) -> Iterable[TriggerKey]:
-        """Of an event that the partition has taken in, or supposes."""
+        """Return the triggers of an event that the partition has applied, tentatively or from the log."""
         rows = self._rows.get(type(happened.event))
         if rows is None:
             return ()
         return ((kind, name) for kind, row in rows for name in row.targets(happened, partition))
 
-    def is_new(self, commit_end: int, question: TriggerKey) -> bool:
-        """Whether an event of this commit is to raise it: a quiet question is asked once in each."""
+    def is_new(self, commit_end: int, key: TriggerKey) -> bool:
+        """Return whether the trigger is to be raised: False for a quiet one that this commit has raised
+        already.
+        """
         if commit_end != self._commit_end:
             self._commit_end = commit_end
             self._asked.clear()
-        if question[0] in QUIET and question in self._asked:
+        if key[0] in QUIET and key in self._asked:
             return False
-        self._asked[question] = None
+        self._asked[key] = None
         return True

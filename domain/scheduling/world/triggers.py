@@ -37,8 +37,8 @@ ORDER: Final = (LET_GO, PENDING_SYSTEM, WAKE_UP, NEW_JOB)
 class Trigger(NamedTuple):
     """Something the scheduler must answer, at the log position that raised it.
 
-    `name`: of a new job the id of the recipe set, of a pending system its name, of let-go the lab controller,
-    of a wake-up the subject whose systems are asked, of a timer what has run out.
+    `name` depends on the kind. New job: the id of the recipe set. Pending system: the name of the system.
+    Let-go: the lab controller. Wake-up: the subject whose systems are asked. Timer: what has run out.
     """
 
     position: int
@@ -77,7 +77,8 @@ class Triggers:
         self._aside: list[Trigger] = []
         # Whether a new set has a lower rank than `rank_of` says.
         self._is_ranked_down = False
-        # How often each quiet question waits; the subjects of wake-ups that supposed events will raise.
+        # The number of waiting quiet triggers by key, and the subjects of wake-ups that tentative events will
+        # raise.
         self._waiting: Counter[tuple[str, str]] = Counter()
         self._tentative: dict[str, None] = {}
 
@@ -96,10 +97,10 @@ class Triggers:
     def _put_aside(self, trigger: Trigger) -> None:
         self._aside.append(trigger)
         if trigger.quiet:
-            question = (trigger.kind, trigger.name)
-            self._waiting[question] -= 1
-            if not self._waiting[question]:
-                del self._waiting[question]
+            key = (trigger.kind, trigger.name)
+            self._waiting[key] -= 1
+            if not self._waiting[key]:
+                del self._waiting[key]
 
     def _stands(self, trigger: Trigger) -> bool:
         return trigger.quiet or self._log_wants(trigger)
@@ -112,7 +113,7 @@ class Triggers:
         return before != rank
 
     def rank_again(self) -> None:
-        """Forget lower ranks, which hold only while nothing but new sets is answered."""
+        """Reset lowered ranks, which are valid only while nothing but new sets is answered."""
         if self._is_ranked_down:
             self.ranks_changed()
 
@@ -138,15 +139,15 @@ class Triggers:
         return [trigger for heap in self._batch.values() for _, trigger in heap] + self._later
 
     def waits(self, kind: str, name: str) -> bool:
-        """Whether a quiet question is still to be answered."""
+        """Return whether a quiet trigger is still unanswered."""
         return (kind, name) in self._waiting
 
     def raise_tentatively(self, name: str) -> None:
-        """A wake-up that will be raised when a supposed event is in the log."""
+        """Note a wake-up that will be raised once a tentative event is in the log."""
         self._tentative[name] = None
 
-    def to_be_asked(self) -> Iterator[str]:
-        """The subjects of the wake-ups that wait: the queue is asked about their idle systems first."""
+    def pending_wake_ups(self) -> Iterator[str]:
+        """Yield the subjects of unanswered wake-ups; the queue is asked about their idle systems first."""
         yield from (name for kind, name in self._waiting if kind == WAKE_UP)
         yield from self._tentative
 

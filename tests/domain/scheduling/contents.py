@@ -52,7 +52,7 @@ def contents(partition: Partition) -> dict[str, Any]:
     assert not held.pop("_tentative"), "tentative events are no content"
     return {
         **{name: _plain(value) for name, value in {**held, **raising}.items()},
-        "triggers": (partition.triggers.waiting(), sorted(partition.triggers.to_be_asked())),
+        "triggers": (partition.triggers.waiting(), sorted(partition.triggers.pending_wake_ups())),
         "batch": partition.triggers.batch,
         "available": [
             (partition.available.usable(forced=forced), partition.available.idle(forced=forced))

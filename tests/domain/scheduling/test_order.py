@@ -62,7 +62,7 @@ def some_system(chance: Random) -> Submitting:
 
 
 @pytest.mark.parametrize("seed", range(30))
-def test_in_order__recipes_come_and_go__is_one_sorted_list_on_every_system(seed: int) -> None:
+def test_ordered_places__recipes_come_and_go__is_one_sorted_list_on_every_system(seed: int) -> None:
     chance, standing = Random(seed), Standing()
     systems = [OPEN, *(some_system(chance) for _ in range(3))]
     for ticket in range(150):
@@ -75,7 +75,7 @@ def test_in_order__recipes_come_and_go__is_one_sorted_list_on_every_system(seed:
             assert standing.asked(among, decides) == standing.expected(among, decides)
 
 
-def test_in_order__first_alone__looks_at_no_other_filter() -> None:
+def test_ordered_places__first_alone__looks_at_no_other_filter() -> None:
     standing, effort = Standing(), Effort()
     for number in range(FILTERS):
         standing.turn(number, number % SUBMITTERS, (-1, number, number))
@@ -84,7 +84,7 @@ def test_in_order__first_alone__looks_at_no_other_filter() -> None:
 
 
 @pytest.mark.parametrize("hidden", [1, 40])
-def test_in_order__others_who_may_not_stand_before__first_is_found_behind_them(hidden: int) -> None:
+def test_ordered_places__others_who_may_not_stand_before__first_is_found_behind_them(hidden: int) -> None:
     standing = Standing()
     closed = Submitting(
         tuple(Entry("submit", group=f"g{n}", maximum=Priority.Low) for n in range(1, SUBMITTERS)), None
