@@ -1,1 +1,1 @@
-"""Sets of systems as integers, and numbers for each system as bit planes."""
+"""Sets of systems as integers, and bit-sliced numbers for each system."""

@@ -1,5 +1,4 @@
-"""A number for every system, kept as bitmaps of binary digits, so that many change or compare in few
-steps."""
+"""Bit-sliced numbers: a number for every system, so that many change or compare in a few steps."""
 
 from __future__ import annotations
 
@@ -10,8 +9,10 @@ from domain.scheduling.bitsets.bitmaps import numbers_in, union
 
 
 class BitSlicedNumbers:
-    """Natural numbers by system number; all are 0 at first. Plane k is the bitmap of those with digit k
-    set."""
+    """Natural numbers by system number, initially 0. Mutable.
+
+    They are stored as bit planes: plane k is the bitmap of the systems whose number has bit k set.
+    """
 
     def __init__(self, values: Mapping[int, int] = MappingProxyType({})) -> None:
         most = max(values.values(), default=0).bit_length()
@@ -32,18 +33,19 @@ class BitSlicedNumbers:
                 digit += 1  # noqa: PLW2901  (the carry moves up)
 
     def subtract(self, members: int, amount: int) -> None:
-        """Take `amount` from the number of every member; none of them may be smaller."""
+        """Subtract `amount` from the number of every member; no number may be smaller."""
         for digit in numbers_in(amount):
             borrow = members
             while borrow:
                 plane = self._planes[digit]
                 self._planes[digit] = plane = plane ^ borrow
-                # Those that had no such digit have it now. Without a complement: that of an integer is slow.
+                # Members without this bit have it now, and borrow. The complement of an integer would be
+                # slower.
                 borrow &= plane
                 digit += 1  # noqa: PLW2901  (the borrow moves up)
 
     def put(self, number: int, value: int) -> None:
-        """Give one system another number."""
+        """Set the number of one system."""
         bit = 1 << number
         keep = ~bit
         self._planes += [0] * (value.bit_length() - len(self._planes))
@@ -52,7 +54,7 @@ class BitSlicedNumbers:
         ]
 
     def change(self, number: int, before: int, after: int) -> None:
-        """Give one system another number than the one it has: only digits that differ are looked at."""
+        """Change the number of one system from `before` to `after`, at the cost of the bits that differ."""
         bit, digit, differs = 1 << number, 0, before ^ after
         self._planes += [0] * (after.bit_length() - len(self._planes))
         while differs:
@@ -62,7 +64,7 @@ class BitSlicedNumbers:
             digit += 1
 
     def add_each(self, other: BitSlicedNumbers) -> None:
-        """Add to each number the one that `other` has for the same."""
+        """Add the numbers of `other`, system by system."""
         self._planes += [0] * (len(other._planes) - len(self._planes))
         carry = 0
         for digit, plane in enumerate(self._planes):
@@ -73,7 +75,7 @@ class BitSlicedNumbers:
             self._planes.append(carry)
 
     def subtract_each(self, other: BitSlicedNumbers) -> None:
-        """Take from each number the one that `other` has for the same; none of them may be smaller."""
+        """Subtract the numbers of `other`, system by system; no number may be smaller."""
         borrow = 0
         for digit, plane in enumerate(self._planes):
             less = other._planes[digit] if digit < len(other._planes) else 0
@@ -81,9 +83,9 @@ class BitSlicedNumbers:
             borrow = ~plane & (less | borrow) | less & borrow
 
     def total(self, among: int) -> int:
-        """The sum of the numbers of those in a bitmap."""
+        """Return the sum of the numbers of the systems in a bitmap."""
         found, worth = 0, 1
-        # Asked for every system of a lab: a generator would take as long as the sum itself.
+        # Called for every system of a lab: a generator would take as long as the sum itself.
         for plane in self._planes:
             found += worth * (among & plane).bit_count()
             worth += worth
@@ -93,7 +95,7 @@ class BitSlicedNumbers:
         return sum((plane >> number & 1) << digit for digit, plane in enumerate(self._planes))
 
     def least(self, among: int) -> int:
-        """Those of `among` that have the smallest number."""
+        """Return the systems of `among` that have the smallest number."""
         for plane in reversed(self._planes):
             larger = among & plane
             if larger and larger != among:

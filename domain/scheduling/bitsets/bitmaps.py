@@ -1,4 +1,6 @@
-"""Sets of systems as integers: bit n stands for system number n. One step for any number of systems."""
+"""Sets of systems as integers: bit n stands for system number n. A set operation is one step for any number
+of systems.
+"""
 
 from __future__ import annotations
 
@@ -11,9 +13,9 @@ WORD: Final = 8 * BYTES
 
 
 def numbers_in(bitmap: int) -> Iterator[int]:
-    """Yield the numbers whose bits are set, ascending: one step for each.
+    """Yield the numbers whose bits are set, ascending, one step for each.
 
-    The second costs one step for the whole, because the rest is written out in digits.
+    The second number costs one step for the whole bitmap, because the rest is converted to binary digits.
     """
     if not bitmap:
         return
@@ -31,12 +33,12 @@ def numbers_in(bitmap: int) -> Iterator[int]:
 
 
 def lowest(bitmap: int) -> int:
-    """The smallest number of a bitmap that is not empty."""
+    """Return the smallest number of a bitmap that is not empty."""
     return (bitmap & -bitmap).bit_length() - 1
 
 
 def nth(bitmap: int, index: int) -> int:
-    """The number of the set bit with this index (from 0, ascending), by halving."""
+    """Return the number of the set bit with this index (from 0, ascending), by bisection."""
     low, width = 0, bitmap.bit_length()
     while width > 1:
         half = width // 2
@@ -57,7 +59,7 @@ def union(bitmaps: Iterable[int]) -> int:
 
 
 def transposed(rows: Mapping[int, int]) -> dict[int, int]:
-    """A bitmap for each number that is in any row: of the rows that it is in."""
+    """Return, for each number that occurs in any row, the bitmap of the rows in which it occurs."""
     found: dict[int, int] = {}
     for first in sorted({row - row % WORD for row in rows}):
         for number, word in _word(rows, first):
@@ -66,10 +68,10 @@ def transposed(rows: Mapping[int, int]) -> dict[int, int]:
 
 
 def _word(rows: Mapping[int, int], first: int) -> Iterator[tuple[int, int]]:
-    """The numbers of so many rows, each with those rows as one word, made without a step for each bit.
+    """Yield the numbers that occur in 64 rows, each with the bitmap of these rows as one word.
 
-    A row written out in digits has a byte for each number. Eight rows fit into these bytes, a digit of each;
-    eight such strings, byte by byte in turn, are the words.
+    There is no step per bit. A row written as binary digits has one byte per number. Eight rows share these
+    bytes, one bit each; eight such strings, interleaved byte by byte, are the words.
     """
     width = max(rows.get(row, 0).bit_length() for row in range(first, first + WORD))
     ones = int.from_bytes(b"\1" * width)

@@ -1,9 +1,10 @@
 """The safety rule: no holders that wait for each other for ever (design section 4.3).
 
-A holder is a set with some but not all of its systems. A state is safe when there is an order in which every
-holder can be completed: by a matching over usable systems, busy ones too, as they come free, except those
-held by holders that come later. Completing one only frees systems, so whoever can be completed may come next,
-and one order is as good as another. Labs share no systems: each is judged alone.
+A holder is a set with some but not all of its systems. A state is safe if there is an order in which every
+holder can be completed: by a matching over usable systems, including busy ones, which come free, but
+excluding systems of holders that come later. Completing a holder only frees systems, so any holder that can
+be completed may come next, and all such orders are equivalent. Labs share no systems, so each lab is checked
+separately.
 """
 
 from __future__ import annotations
@@ -17,7 +18,9 @@ from domain.scheduling.safety.matching import match
 
 @dataclass(frozen=True)
 class Holder:
-    """`held` are its systems; `wants` has, for each recipe without one, the usable systems of its lab."""
+    """The bitmap `held` of its systems, and in `wants`, for each recipe without one, the usable systems of
+    its lab.
+    """
 
     recipe_set_id: int
     held: int
@@ -25,7 +28,7 @@ class Holder:
 
 
 def stuck(holders: Sequence[Holder]) -> list[Holder]:
-    """Those left over when every holder that can be completed is; the state is safe when there is none."""
+    """Return the holders that cannot be completed after all others; the state is safe if there is none."""
     left = list(holders)
     while left:
         held = union(holder.held for holder in left)
@@ -42,10 +45,10 @@ def stuck(holders: Sequence[Holder]) -> list[Holder]:
 
 
 def completable(holder: Holder, held: int) -> bool:
-    """Whether each of its recipes can have a system that is not among the `held`."""
+    """Return whether each of its recipes can have a system that is not among the `held`."""
     return match([want & ~held for want in holder.wants]) is not None
 
 
 def impossible(holders: Sequence[Holder]) -> list[Holder]:
-    """Those that could not be completed even if all the others gave their systems back."""
+    """Return the holders that could not be completed even if all others gave their systems back."""
     return [holder for holder in holders if not completable(holder, holder.held)]

@@ -1,5 +1,4 @@
-"""Which sets are kept in which lab by systems they hold, and how they can be completed: read when somebody
-asks, and kept until it is not so any more."""
+"""Partially placed sets per lab, with a lazily computed and cached completion plan."""
 
 from __future__ import annotations
 
@@ -13,9 +12,10 @@ from domain.scheduling.safety.plans import Plans
 
 @dataclass
 class LabHolders:
-    """The sets of one lab: how many of its hosts keep each there, who is not in the plans yet.
+    """The sets of one lab: the number of hosts that bind each set to the lab, and the sets not in `plans`
+    yet.
 
-    `stuck`: it was tried, and not all of them can be completed.
+    `stuck` is True if the plans were computed and some set cannot be completed.
     """
 
     hosts: dict[int, int] = field(default_factory=dict)
@@ -25,10 +25,10 @@ class LabHolders:
 
 
 class Holders:
-    """Mutable: `bind` and `unbind` each host, `clear` when other systems are usable.
+    """Mutable: `bind` and `unbind` each host, `clear` when the usable systems have changed.
 
-    `hopeless` is what `wanted.hopeless` found of sets that wait, holders or not, by lab: to be taken out when
-    a recipe of the set has changed.
+    `hopeless` caches the results of `wanted.hopeless` by set and lab; the entry of a set is removed when one
+    of its recipes changes.
     """
 
     def __init__(self) -> None:
@@ -36,7 +36,7 @@ class Holders:
         self._labs = defaultdict[str, LabHolders](LabHolders)
 
     def bind(self, lab_controller: str, recipe_set_id: int) -> None:
-        """One more of its hosts keeps a set in a lab."""
+        """Count one more host that binds a set to a lab."""
         bound = self._labs[lab_controller]
         bound.hosts[recipe_set_id] = bound.hosts.get(recipe_set_id, 0) + 1
         self._changed(bound, recipe_set_id)
@@ -57,7 +57,7 @@ class Holders:
             bound.unread.pop(recipe_set_id, None)
 
     def clear(self) -> None:
-        """What is usable has changed."""
+        """Invalidate all plans because the usable systems have changed."""
         self.hopeless.clear()
         for bound in self._labs.values():
             bound.plans = Plans()
@@ -65,17 +65,20 @@ class Holders:
             bound.stuck = False
 
     def of(self, lab_controller: str) -> tuple[int, ...]:
-        """The sets that hold some but not all of their systems, which are of this lab."""
+        """Return the sets that hold some but not all of their systems in a lab."""
         bound = self._labs.get(lab_controller)
         return () if bound is None else tuple(sorted(bound.hosts))
 
     def plans(self, lab_controller: str, read: Callable[[int], Holder]) -> Plans | None:
-        """How all of them can be completed, None if they cannot; `read` those that are not known."""
+        """Return the plans to complete all holders of a lab, or None if that is impossible.
+
+        `read` returns a holder that the plans do not have yet.
+        """
         bound = self._labs[lab_controller]
         if bound.stuck:
             return None
         for recipe_set_id in list(bound.unread):
-            # Who cannot be completed beside some of the others cannot be beside all of them.
+            # A holder that cannot be completed beside some others cannot be completed beside all of them.
             if not bound.plans.put(read(recipe_set_id)):
                 bound.stuck = True
                 return None

@@ -1,4 +1,4 @@
-"""Whether each of several recipes can have a system of its own at the same time."""
+"""Matchings: a different system for each of several recipes."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from domain.scheduling.bitsets.bitmaps import lowest, numbers_in
 
 
 def match(wants: Sequence[int]) -> list[int] | None:
-    """Return a different system number for each bitmap of candidates, or None where there is no such choice.
+    """Return a different system number for each bitmap of candidates, or None if there is no such choice.
 
-    The recipes with the fewest candidates choose first; a recipe without a free candidate makes others move
+    The recipes with the fewest candidates choose first. A recipe without a free candidate makes others move
     along the shortest augmenting path.
     """
     matching = Matching(wants)
@@ -18,7 +18,7 @@ def match(wants: Sequence[int]) -> list[int] | None:
 
 
 class Matching:
-    """Systems of several recipes, a different one for each. Mutable.
+    """A matching of recipes and systems. Mutable.
 
     `numbers` are the systems by the index of their recipe.
     """
@@ -30,7 +30,7 @@ class Matching:
         self._taken = 0
 
     def complete(self) -> bool:
-        """Give each recipe a system; return False where that is impossible."""
+        """Give each recipe a system; return False if that is impossible."""
         if not all(self._wants):
             return False
         order = sorted(range(len(self._wants)), key=lambda index: self._wants[index].bit_count())
@@ -53,15 +53,15 @@ class Matching:
         return True
 
     def fix(self, index: int, number: int) -> None:
-        """Give a recipe the system that it can have, for good."""
+        """Give a recipe a system that it can have, for good."""
         is_possible = self.can_have(index, number)
         assert is_possible, "a recipe is given what it can have"
         self._wants[index] = 1 << number
 
     def _add(self, index: int, seen: int = 0) -> bool:
-        """Give the recipe a system that is not `seen`; False where that is impossible beside the others.
+        """Give the recipe a system that is not `seen`; return False if that is impossible beside the others.
 
-        The search is breadth first, so it looks at each recipe once: several recipes with the same candidates
+        The search is breadth first and visits each recipe once, so several recipes with the same candidates
         cost hardly more than one.
         """
         asked_by, queue = dict[int, int](), [index]

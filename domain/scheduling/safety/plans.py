@@ -1,12 +1,13 @@
-"""How all holders of a lab can be completed, kept while they come, grow and go (design section 4.3).
+"""Completion plans for all holders of a lab, updated as holders come, grow and go (design section 4.3).
 
-Each holder has a plan: for each of its recipes without a system one that it wants, none twice, none that it
-holds. It waits for those that hold systems of its plan. If nobody waits for itself that way, not through
-others either, there is an order in which all are completed; and if there is an order, there are such plans:
-those by which each is completed in its turn. So the state is safe exactly where there are such plans.
+The plan of a holder has one system for each of its recipes without a system: one that it wants, no system
+twice, none that it holds. A holder waits for the holders that hold systems of its plan. If no holder waits
+for itself, directly or through others, there is an order in which all are completed. Conversely, if there is
+such an order, the plans by which each holder is completed in its turn have this property. So a state is safe
+exactly if such plans exist.
 
-Who goes is waited for by nobody: the plans of the others stand. Who comes, or grows, needs one of its own,
-and only those that wait for it may need another.
+When a holder goes, the plans of the others remain valid, because no plan waits for it any more. A holder that
+comes or grows needs a new plan, and only holders that wait for it may need another one.
 """
 
 from __future__ import annotations
@@ -19,17 +20,17 @@ from domain.scheduling.safety.matching import match
 
 
 class Plans:
-    """Mutable; of holders that can all be completed. `held` are the systems of all of them."""
+    """Plans of holders that can all be completed. Mutable. `held` are the systems of all of them."""
 
     def __init__(self) -> None:
         self.held = 0
         self._holders: dict[int, Holder] = {}
         self._plans: dict[int, Iterable[int]] = {}
-        # System -> sets whose plans have it.
+        # System number -> sets whose plans include the system.
         self._planned: dict[int, dict[int, None]] = {}
 
     def put(self, holder: Holder) -> bool:
-        """Take in one that is not there; False, and it stays outside, if then some could not be completed."""
+        """Add a holder; return False, without adding it, if some holder could not be completed then."""
         plan = self.plan(holder)
         if plan is None:
             return False
@@ -45,17 +46,17 @@ class Plans:
             self._keep(recipe_set_id, ())
 
     def plan(self, holder: Holder) -> list[int] | None:
-        """One for this holder, in place of what it was if it is there; None if there is none with which all
-        can be completed.
+        """Return a plan for a holder, which replaces its present one, or None if no plan lets all be
+        completed.
         """
         first = _plan(holder, self.held)
         return _plan(holder, union(each.held for each in self._behind(holder))) if first is None else first
 
     def _behind(self, holder: Holder) -> list[Holder]:
-        """Those that cannot be completed as long as this one holds what it holds, by whatever plans.
+        """Return the holders that no plan completes while this holder keeps its systems.
 
-        Who could be otherwise than planned has that plan from now on. It is as good for as things are: it
-        leads around this holder and all who are behind it.
+        A waiting holder that has an alternative plan switches to it at once. The alternative is valid in the
+        present state, too: it avoids the systems of this holder and of the returned holders.
         """
         left = self._waiting_for(holder)
         while left:
@@ -74,7 +75,7 @@ class Plans:
         return left
 
     def _waiting_for(self, holder: Holder) -> list[Holder]:
-        """By their plans, for itself or for others that do."""
+        """Return the holders that wait for this one, directly or through others, by their present plans."""
         found: dict[int, Holder] = {holder.recipe_set_id: holder}
         look_at = [holder]
         while look_at:
@@ -99,6 +100,6 @@ class Plans:
 
 
 def _plan(holder: Holder, held: int) -> list[int] | None:
-    """Systems for its recipes that are not among the `held`, nor held by itself."""
+    """Return systems for the recipes of a holder that are neither `held` nor held by itself."""
     free = ~(held | holder.held)
     return match([want & free for want in holder.wants])

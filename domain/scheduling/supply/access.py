@@ -1,7 +1,7 @@
-"""Who may submit to which systems, and at which priority at most: of all systems at once (design 5.1, 5.2).
+"""Access and maximum priorities for all systems at once (design 5.1, 5.2).
 
-Systems with equal `Submitting` are one class; of those there are few. What is asked for one `Who` is kept
-until some system is of another class.
+Systems with equal `Submitting` form one access class; there are few classes. Results for a `Who` are cached
+until the class of any system changes.
 """
 
 from __future__ import annotations
@@ -14,18 +14,18 @@ from domain.access.submitting import Submitting, Who
 from domain.scheduling.bitsets.bitmaps import union
 
 NOT_ALLOWED: Final = 0
-"""In the place of a priority."""
+"""Stands for a priority where submission is not allowed."""
 
 
 class Access:
-    """Mutable: `put` what decides it on each system, then ask. `version` grows with every change."""
+    """Access classes and their systems. Mutable; `version` grows with every change."""
 
     def __init__(self) -> None:
         self.version = 0
         self._systems: dict[Submitting, int] = {}
         self._of: dict[int, Submitting] = {}
         self._maxima: dict[Submitting, dict[Who, int]] = {}
-        # In how many classes a user or group is named, and which of them have come or gone.
+        # The number of classes that name a user or group, and the names that have come or gone.
         self._named: Counter[tuple[str, str]] = Counter()
         self._name_changes: dict[tuple[str, str], None] = {}
         self._entitled: dict[Who, int] = {}
@@ -34,7 +34,7 @@ class Access:
         self._caps: dict[Who, frozenset[int]] = {}
 
     def put(self, number: int, decides: Submitting) -> bool:
-        """From now on this decides it on the system; whether that is new."""
+        """Set the access class of a system; return whether it changed."""
         before, bit = self._of.get(number), 1 << number
         if before == decides:
             return False
@@ -70,16 +70,16 @@ class Access:
                 self._invalidate_maxima(name)
 
     def _invalidate_maxima(self, name: tuple[str, str]) -> None:
-        """Drop the maxima of users whose names no access class has any more."""
+        """Drop the cached maxima of users whose name is in no access class any more."""
         kind, value = name
         for known in self._maxima.values():
             for who in [each for each in known if getattr(each, kind) == value]:
                 del known[who]
 
-    # Who is who
+    # Users and groups
 
     def who(self, user: str, group: str | None) -> Who:
-        """Of a user and a group what makes a difference somewhere."""
+        """Return the user and group as far as some access class distinguishes them."""
         is_named, has_name = ("user", user) in self._named, ("group", group) in self._named
         return Who(user if is_named else None, group if has_name else None)
 
@@ -87,29 +87,31 @@ class Access:
         return ("group", group) in self._named
 
     def name_changes(self) -> dict[tuple[str, str], None]:
-        """The users and groups that are named now, or are named no more, since this was asked last."""
+        """Return the users and groups that classes have begun or ceased to name since the last call."""
         changes, self._name_changes = self._name_changes, {}
         return changes
 
-    # Questions
+    # Queries
 
     def of(self, number: int) -> Submitting:
-        """What decides it on a system."""
+        """Return the access class of a system."""
         return self._of[number]
 
     def each(self) -> Iterable[tuple[Submitting, int]]:
-        """Every class of systems, with their bitmap."""
+        """Return every access class with the bitmap of its systems."""
         return self._systems.items()
 
     def maximum(self, decides: Submitting, who: Who) -> int:
-        """The maximum effective priority, as if nobody had borrowed the system; `NOT_ALLOWED`."""
+        """Return the maximum effective priority, loans ignored; `NOT_ALLOWED` without access."""
         known = self._maxima[decides]
         if who not in known:
             known[who] = decides.maximum(who) or NOT_ALLOWED
         return known[who]
 
     def cap(self, decides: Submitting, who: Who) -> int:
-        """The same as things are: nobody but its borrower may have a system that is on loan."""
+        """Return the maximum effective priority; `NOT_ALLOWED` also if the system is on loan to somebody
+        else.
+        """
         return NOT_ALLOWED if decides.is_lent_away(who) else self.maximum(decides, who)
 
     def caps(self, who: Who) -> frozenset[int]:
@@ -119,7 +121,7 @@ class Access:
         return self._caps[who]
 
     def entitled(self, who: Who) -> int:
-        """Bitmap of the systems to which they may submit, on loan or not."""
+        """Return the systems to which a user may submit, on loan or not."""
         if who not in self._entitled:
             classes = self._systems.items()
             found = (systems for decides, systems in classes if self.maximum(decides, who))
@@ -127,7 +129,7 @@ class Access:
         return self._entitled[who]
 
     def not_lent_away(self, who: Who) -> int:
-        """Bitmap of the systems that nobody else has borrowed."""
+        """Return the systems that are not on loan to somebody else."""
         if who not in self._not_lent:
             classes = self._systems.items()
             self._not_lent[who] = union(
@@ -136,7 +138,7 @@ class Access:
         return self._not_lent[who]
 
     def may(self, who: Who) -> int:
-        """Bitmap of the systems that recipes of theirs may have."""
+        """Return the systems that recipes of a user may have."""
         known = self._may.get(who)
         if known is None:
             known = self._may[who] = self.entitled(who) & self.not_lent_away(who)
@@ -144,7 +146,7 @@ class Access:
 
 
 def _names(decides: Submitting) -> Iterator[tuple[str, str]]:
-    """Whom it tells apart from others."""
+    """Yield the users and groups that an access class names."""
     users = {entry.user: None for entry in decides.entries}
     users |= {decides.owner: None, decides.borrower: None}
     yield from (("user", user) for user in users if user is not None)

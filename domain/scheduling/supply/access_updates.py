@@ -1,4 +1,4 @@
-"""Policies, owners and loans, told on to who answers for all systems at once: who may submit where."""
+"""Propagation of policies, owners and loans to the access classes and visibility of systems."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from domain.scheduling.supply.labs import Labs
 from domain.scheduling.supply.visible import Visible
 from domain.system.state import System
 
-# Systems are many, policies few.
+# There are many systems, but few policies.
 _submitting = lru_cache(4096)(submitting)
 
 
 class AccessUpdates:
-    """Mutable: it keeps the policies of pools as they were read last."""
+    """Updates of the access index. Mutable: it caches the policies of pools."""
 
     def __init__(self, directory: Directory, labs: Labs, visible: Visible) -> None:
         self._directory = directory
@@ -26,7 +26,7 @@ class AccessUpdates:
         self._policies: dict[str, Policy] = {}
 
     def update_system(self, system: System) -> None:
-        """Something that decides it may be new: its policy, its pools, its owner, who has borrowed it."""
+        """Update the access class and visibility of a system from its policy, pools, owner and loan."""
         policies = tuple(map(self._policy_of, self._directory.pools_of(system.fqdn)))
         borrower = system.loan and system.loan.user
         decides = _submitting(system.access_policy, policies, system.owner, borrower)
@@ -34,7 +34,7 @@ class AccessUpdates:
         self._visible.put(system)
 
     def pool_changed(self, pool: str) -> tuple[str, ...]:
-        """Its policy may be another one: the systems that are in it, which are to be admitted again."""
+        """Invalidate the policy of a pool, and return its systems, which the caller must update."""
         self._policies.pop(pool, None)
         return self._directory.systems_of(pool)
 
@@ -42,7 +42,9 @@ class AccessUpdates:
         return self.who(recipe.owner, recipe.group)
 
     def who(self, owner: str, group: str | None) -> Who:
-        """The owner of a job, and its group while the job still is for that: as far as policies name them."""
+        """Return the owner and group of a job as far as policies distinguish them; a group only while the job
+        runs for it.
+        """
         if group is not None and not self._directory.still_for(group, owner):
             group = None
         return self._labs.access.who(owner, group)

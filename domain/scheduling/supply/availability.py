@@ -1,4 +1,4 @@
-"""Which systems recipes may have now, as bitmaps: from condition, draining, reservations, usage and labs."""
+"""Bitmaps of the systems that recipes may get: by condition, draining, reservation, usage and lab."""
 
 from __future__ import annotations
 
@@ -16,16 +16,17 @@ class Availability:
         self._idle = 0
         self._open = 0
         self._automated = 0
-        # Systems that nobody may have, but for who forces them, until they are repaired.
+        # Broken systems, which only recipes that force them may have.
         self.broken = 0
         self._serving: dict[str, None] = {}
         self._known: dict[str, tuple[bool, bool, bool, str, bool]] = {}
         self._in_serving_labs: int | None = 0
 
     def put(self, system: System) -> bool:
-        """Take in a new state of a system; whether it changed who may have it, whenever it comes free."""
+        """Store a new state of a system; return whether it changes who may have the system once it is free.
+        """
         before = self._known.get(system.fqdn)
-        # Whether the lab serves is asked when it matters: it changes for all of them at once.
+        # The lab is considered in `usable`, because a lab changes for all its systems at once.
         is_open_now, automated = is_open(system, lab_enabled=True), is_automated(system.condition)
         place = system.lab_controller, system.condition == "Broken"
         known = (system.usage == "idle", is_open_now, automated, *place)
@@ -51,14 +52,14 @@ class Availability:
         self._in_serving_labs = None
 
     def usable(self, *, forced: bool) -> int:
-        """Systems that recipes may have, now or when they come free, if they are viable."""
+        """Return the systems that recipes may have, now or when they come free, if they are viable."""
         if self._in_serving_labs is None:
             self._in_serving_labs = union(self._labs.lab_controller[name] for name in self._serving)
         usable = self._open & self._in_serving_labs
         return usable if forced else usable & self._automated
 
     def idle(self, *, forced: bool) -> int:
-        """Those of them that nobody has."""
+        """Return the usable systems that are idle."""
         return self.usable(forced=forced) & self._idle
 
 

@@ -1,4 +1,6 @@
-"""What decides which systems are viable for a recipe; recipes with the same filter share one entry."""
+"""Filters: the requirements that decide which systems fit a recipe. Recipes with equal filters share one
+entry.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,7 @@ _forced = lru_cache(4096)(forced_system)
 class FilterKey(NamedTuple):
     """The canonical host requirement, the distro, and the distro trees of the guests.
 
-    `own` is a distro of one's own, in place of a tree. A tree that nothing was found for is None.
+    `own` is a distro that the job brings, in place of a tree. A tree that was not found is None.
     """
 
     host_requires: str
@@ -27,30 +29,30 @@ class FilterKey(NamedTuple):
 
     @property
     def forced(self) -> str | None:
-        """The one system it names, whatever its condition."""
+        """Return the system that the requirement forces, or None."""
         return _forced(self.host_requires)
 
     @property
     def tree_ids(self) -> tuple[int | None, ...]:
-        """The trees that must be in the lab."""
+        """Return the trees that must be in the lab."""
         return self.guest_tree_ids if self.own else (self.distro_tree_id, *self.guest_tree_ids)
 
 
 class Demand(NamedTuple):
-    """What recipes that stand together have in common: which systems are viable, and their order on each."""
+    """The filter and the submitter that recipes share: the systems that are viable, and the rank on each."""
 
     key: FilterKey
     who: Who
 
 
 def filter_key(host: Recipe, guests: Iterable[Recipe]) -> FilterKey:
-    """The key of a recipe that needs a system, with its guests."""
+    """Return the key of a recipe that needs a system, with its guests."""
     trees = {guest.distro_tree_id: None for guest in guests if guest.distro is None}
     return FilterKey(host.host_requires, host.distro_tree_id, own_distro(host.distro), tuple(trees))
 
 
 def own_distro(distro: Mapping[str, str] | None) -> Distro | None:
-    """A distro of one's own, as recipes have it."""
+    """Return the distro that the job of a recipe brings, or None."""
     if distro is None:
         return None
     return Distro(None, distro["arch"], distro["osmajor"], distro.get("osminor") or "0")

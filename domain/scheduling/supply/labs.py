@@ -1,6 +1,6 @@
-"""The systems of all labs as numbered columns, for questions about many systems at once.
+"""The systems of all labs as numbered columns, for queries about many systems at once.
 
-A system keeps its number for as long as the process lives: numbers ascend in the order of registration.
+A system keeps its number as long as the process lives. Numbers ascend in the order of registration.
 """
 
 from __future__ import annotations
@@ -19,8 +19,9 @@ K = TypeVar("K", bound=Hashable)
 
 
 class Distro(NamedTuple):
-    """What a system must be able to install. `tree_id` is None for a distro of one's own, had by every
-    lab."""
+    """A distro that a system must be able to install. `tree_id` is None for a distro that a job brings, which
+    counts as present in every lab.
+    """
 
     tree_id: int | None
     arch: str
@@ -29,14 +30,14 @@ class Distro(NamedTuple):
 
 
 class Index(Generic[K]):
-    """Bitmaps of systems by some property."""
+    """Bitmaps of systems by the values of some property."""
 
     def __init__(self) -> None:
         self._bitmaps: dict[K, int] = {}
         self._keys: dict[int, tuple[K, ...]] = {}
 
     def put(self, number: int, *keys: K) -> bool:
-        """From now on the system has these values of the property, and no others; whether that is new."""
+        """Set the values of the property of a system; return whether they changed."""
         before, bit = self._keys.get(number), 1 << number
         if before == keys:
             return False
@@ -55,9 +56,9 @@ class Index(Generic[K]):
 
 
 class Part(NamedTuple):
-    """Some of the systems as labs of their own, with the same distro trees: what holds there holds for them.
+    """Some of the systems as labs of their own, with the same distro trees; queries there hold for the whole.
 
-    Each has a number there that is smaller by `before`.
+    The number of each system is smaller by `before`.
     """
 
     labs: Labs
@@ -65,7 +66,7 @@ class Part(NamedTuple):
 
 
 class Labs:
-    """Mutable: put systems and distro trees as the log changes them, then ask for bitmaps."""
+    """Systems and distro trees. Mutable: put them as the log changes them, then query bitmaps."""
 
     def __init__(self) -> None:
         self.access = Access()
@@ -86,10 +87,10 @@ class Labs:
         return self._numbers[fqdn]
 
     def put(self, system: System, pools: tuple[str, ...]) -> frozenset[str] | None:
-        """Take in a system of which something is new that filters or preferences look at.
+        """Store a system whose properties may have changed.
 
-        Which properties are, that requirements may ask for; None where it matters whatever they ask for: it
-        is new, or its lab is, or what it can install.
+        Return the changed properties that requirements may name; None if every filter is concerned: the
+        system is new or removed, or its lab, its architectures or its excluded families have changed.
         """
         number = self._numbers.get(system.fqdn)
         if number is None:
@@ -118,7 +119,7 @@ class Labs:
         return self.registered != before
 
     def part(self, systems: int) -> Part:
-        """Of the systems of a bitmap, which is not empty."""
+        """Return the systems of a bitmap, which is not empty, as labs of their own."""
         labs, before = Labs(), lowest(systems)
         labs._trees = self._trees
         for number in numbers_in(systems):
@@ -126,7 +127,7 @@ class Labs:
         return Part(labs, before)
 
     def first_by_name(self, among: int) -> int:
-        """The number of the system that comes first by name; `among` is not empty."""
+        """Return the number of the system that comes first by name; `among` is not empty."""
         if self._places is None:
             self._places = BitSlicedNumbers()
             for place, number in enumerate(sorted(range(len(self.names)), key=self.names.__getitem__)):
@@ -134,7 +135,7 @@ class Labs:
         return self._places.least(among).bit_length() - 1
 
     def each(self) -> Iterator[tuple[str, int]]:
-        """Every lab controller that has systems, with their bitmap."""
+        """Yield every lab controller that has systems, with their bitmap."""
         yield from self.lab_controller.items()
 
     # Distro trees
@@ -154,13 +155,15 @@ class Labs:
         return self._trees.items()
 
     def having(self, trees: Mapping[int, Mapping[str, Any]]) -> Labs:
-        """Return these labs with more distro trees. Both share all else: the result is for questions only."""
+        """Return these labs with more distro trees. Both share all other data: the result is for queries
+        only.
+        """
         labs = copy(self)
         labs._trees = {**self._trees, **trees}
         return labs
 
     def distro(self, tree_id: int | None) -> Distro | None:
-        """A tree that is known."""
+        """Return the distro of a tree, or None for an unknown tree."""
         tree = None if tree_id is None else self._trees.get(tree_id)
         return None if tree is None else Distro(tree_id, tree["arch"], tree["family"], tree["version"])
 
@@ -169,14 +172,15 @@ class Labs:
         return () if tree is None else tuple(name for name, urls in tree["urls"].items() if urls)
 
     def with_tree(self, tree_id: int | None) -> int:
-        """Systems of the labs that have the tree."""
+        """Return the systems of the labs that have the tree."""
         return union(self.lab_controller[name] for name in self.labs_with(tree_id))
 
     def with_arch(self, distro: Distro | None) -> int:
         return 0 if distro is None else self._arch[distro.arch]
 
     def not_excluding(self, distro: Distro | None) -> int:
-        """All but the systems that exclude the distro's family, or this version of it, on its arch."""
+        """Return all systems but those that exclude the distro's family, or this version of it, on its arch.
+        """
         if distro is None:
             return 0
         whole = self._excluded[distro.arch, distro.family, None]
@@ -184,7 +188,9 @@ class Labs:
 
 
 def described(system: System, pools: tuple[str, ...]) -> dict[str, Any]:
-    """All that a requirement may ask of a system, by the names of `domain.requirements.inventory`."""
+    """Return all properties of a system that a requirement may name, by the names of
+    `domain.requirements.inventory`.
+    """
     return {
         **system.inventory,
         "fqdn": system.fqdn,
@@ -193,6 +199,7 @@ def described(system: System, pools: tuple[str, ...]) -> dict[str, Any]:
         "condition": system.condition,
         "lab_controller": system.lab_controller,
         "loaned_to": system.loan and system.loan.user,
-        # People who have reserved it: who runs what on it is no property of a system (docs/decisions/0019).
+        # Only people who have reserved the system: a recipe that runs on it is no property
+        # (docs/decisions/0019).
         "user": system.reservation and system.reservation.user,
     }

@@ -1,10 +1,10 @@
-"""Why a recipe does not get a system, or loses the one it has: one list, in words that people read."""
+"""The reasons why a recipe does not get a system, or loses the one it has: one list, in words for people."""
 
 from __future__ import annotations
 
 from typing import Final
 
-# Why it waits.
+# Why a recipe waits.
 NO_IDLE_SYSTEM: Final = "no idle system is viable"
 NO_IDLE_ACCESS: Final = "no idle system is viable: it may not be submitted to those that would do"
 ALL_BROKEN: Final = "every viable system is broken"
@@ -20,11 +20,11 @@ TREE_AWAY: Final = "its distro tree is away"
 SIBLING_TREE_AWAY: Final = "the distro tree of another recipe of its set is away"
 IN_ANOTHER_LAB: Final = "its set has a system in another lab"
 TO_BE_ASKED: Final = "it is about to be asked who takes it"
-# Why one comes before another.
+# Why one recipe comes before another.
 ITS_SET_IS_IN_LAB: Final = "its set has a system in this lab already"
 SUBMITTED_BEFORE: Final = "submitted before"
 
-# Why it is given up.
+# Why a recipe is given up.
 NO_DISTRO_TREE: Final = "no distro tree matches the distro requirements"
 DISTRO_LEFT: Final = "its distro tree has left every lab"
 NO_LAB_HAS_ALL_TREES: Final = "no lab has the distro trees of all recipes of the set"
@@ -36,10 +36,10 @@ WATCHDOG_EXPIRED: Final = "its watchdog expired"
 # Why a reservation ends.
 RESERVATION_OVER: Final = "its time is over"
 
-# Why a loan ends, and with it what nothing but the loan allowed.
+# Why a loan ends, and with it anything that only the loan allowed.
 LOAN_OVER: Final = "the time of the loan is over"
 
-# What a rule says of one system.
+# The reason of each rule that keeps a single system from a recipe.
 OF_SYSTEM: Final = {
     "registered": "it is Removed",
     "distro": "its lab does not have the distro tree",
@@ -51,7 +51,7 @@ OF_SYSTEM: Final = {
     "loan": "it is on loan to somebody else",
 }
 
-# Why nobody could ever run it, by the rule that leaves nobody.
+# Why no system could ever run a recipe, by the rule that leaves no system.
 NOT_REGISTERED: Final = "no system is registered"
 NO_LAB_HAS_THE_TREE: Final = "no lab with systems has the distro tree"
 NO_LAB_HAS_THE_GUESTS: Final = "no lab has the distro trees of its guests as well"
@@ -59,7 +59,7 @@ NO_SYSTEM_OF_THE_ARCH: Final = "no system has the architecture of the distro tre
 ALL_EXCLUDE_THE_FAMILY: Final = "every system excludes the distro family"
 NO_SYSTEM_MATCHES: Final = "no system matches the host requirements"
 NO_ACCESS: Final = "its owner and group may submit to none of the systems that could run it"
-# The same where some do match the host requirements: what each of them lacks beside.
+# The same if some systems match the host requirements: what each of these lacks besides.
 NO_MATCH_HAS_THE_TREE: Final = "no system that matches the host requirements is in a lab with the distro tree"
 NO_MATCH_HAS_THE_GUESTS: Final = (
     "no system that matches the host requirements is in a lab with the distro trees of its guests"
@@ -75,4 +75,4 @@ ABOUT_TREES: Final = (
     *(NO_MATCH_HAS_THE_TREE, NO_MATCH_HAS_THE_GUESTS, NO_MATCH_OF_THE_ARCH, ALL_MATCHES_EXCLUDE),
     *(NO_MATCH_FITS, DISTRO_LEFT, NO_LAB_HAS_ALL_TREES, NO_LAB_FOR_ALL),
 )
-"""These go on behind a colon: which trees, and which labs have them (`whereabouts`)."""
+"""Reasons that are followed by a colon, the trees concerned, and the labs that have them (`whereabouts`)."""

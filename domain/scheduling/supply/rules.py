@@ -1,8 +1,9 @@
-"""The rules that say which systems are viable for a recipe, in order, each with its reason (design 5.1).
+"""The rules that decide which systems are viable for a recipe, in order, each with its reason (design 5.1).
 
-A rule answers with a bitmap over all systems (bit n: system number n), so that it costs the same number of
-steps whatever the size of the lab. What every rule lets through is viable. The first rules ask what a recipe
-requires, and are asked once for all that require the same (`FilterKey`); the others ask whose it is (`Who`).
+A rule returns a bitmap over all systems (bit n: system number n), so its number of steps does not depend on
+the size of the lab. A system that passes every rule is viable. The rules of `FITTING` depend on what the
+recipe requires, and are evaluated once per `FilterKey`; those of `ACCESS_RULES` depend on the owner and group
+of the job (`Who`).
 """
 
 from __future__ import annotations
@@ -25,9 +26,9 @@ About = TypeVar("About")
 
 @dataclass(frozen=True)
 class Rule(Generic[About]):
-    """One row: a name for people, who passes, and what is said of a recipe whom it leaves nobody.
+    """A rule with a name for people, and the reason for a recipe if it leaves no system.
 
-    `of_matches` is said where it lets nobody through of those that match the host requirements.
+    `of_matches` is the reason if it leaves none of the systems that match the host requirements.
     """
 
     name: str
@@ -37,7 +38,7 @@ class Rule(Generic[About]):
 
     @property
     def of_system(self) -> str:
-        """What is said of one system that it keeps out."""
+        """Return the reason for a single system that the rule keeps out."""
         return reasons.OF_SYSTEM[self.name]
 
 
@@ -74,7 +75,7 @@ def _loan(labs: Labs, who: Who) -> int:
 
 
 FITTING: tuple[Rule[FilterKey], ...] = (
-    # A removed system serves nobody, whatever else holds.
+    # A removed system never runs a recipe, whatever else holds.
     Rule("registered", _registered, reasons.NOT_REGISTERED),
     # Seed 000: a distro tree must be in the lab that would install it.
     Rule(
@@ -96,34 +97,36 @@ FITTING: tuple[Rule[FilterKey], ...] = (
         reasons.NO_SYSTEM_OF_THE_ARCH,
         reasons.NO_MATCH_OF_THE_ARCH,
     ),
-    # Owners exclude distro families that are known not to run on their machine.
+    # Owners exclude distro families that do not run on their systems.
     Rule(
         "exclusion",
         _not_excluded,
         reasons.ALL_EXCLUDE_THE_FAMILY,
         reasons.ALL_MATCHES_EXCLUDE,
     ),
-    # Last, because it is the one the submitter wrote and can change. One that forces a system names just it.
+    # The last rule, because the submitter wrote the requirement and can change it. A requirement that forces
+    # a system matches only that system.
     Rule("requirement", _requirement, reasons.NO_SYSTEM_MATCHES),
 )
 
-# Owners say who may submit to their systems, and pools for all of theirs; force does not help.
+# Owners decide who may submit to their systems, and pools for all of theirs; force does not override that.
 ACCESS: Rule[Who] = Rule("access", _access, reasons.NO_ACCESS)
-# Its borrower has a system alone. It comes back some day: nobody is given up for that.
+# Only the borrower may use a system on loan. The loan ends some day, so no recipe is given up for it.
 LOAN: Rule[Who] = Rule("loan", _loan, reasons.ALL_LENT)
 
 ACCESS_RULES: tuple[Rule[Who], ...] = (ACCESS, LOAN)
 
 
 def fitting(labs: Labs, key: FilterKey) -> int:
-    """The systems that could run a recipe with this filter, busy or not, whoever asks."""
+    """Return the systems that could run a recipe with this filter, busy or not, access and loans ignored."""
     return reduce(lambda passed, rule: passed & rule.passes(labs, key), FITTING, labs.registered)
 
 
 def passing(labs: Labs, demand: Demand) -> Iterator[tuple[str, str, int]]:
-    """Each rule in order: its name, what is said of a system that it keeps out, and whom it lets through.
+    """Yield each rule in order: its name, the reason for a system that it keeps out, and the systems that
+    pass.
 
-    For who explains; what all let through is what `fitting` and `Access.may` let through together.
+    This is for explanations. Systems that pass every rule are those in both `fitting` and `Access.may`.
     """
     for rule in FITTING:
         yield rule.name, rule.of_system, rule.passes(labs, demand.key)
@@ -132,7 +135,7 @@ def passing(labs: Labs, demand: Demand) -> Iterator[tuple[str, str, int]]:
 
 
 def could_install(labs: Labs, key: FilterKey) -> int:
-    """The systems that could install what a filter names, whatever else it requires of them."""
+    """Return the systems that could install the distro of a filter, the host requirement ignored."""
     return reduce(lambda passed, rule: passed & rule.passes(labs, key), FITTING[:-1], labs.registered)
 
 

@@ -1,6 +1,6 @@
-"""The systems that the owner of a job may know of: those that they may view, or submit to.
+"""The systems that the owner of a job may know: those that they may view, or submit to.
 
-A reason counts and names no other system: it would reveal a system that is hidden from its reader
+A reason neither counts nor names any other system, because that would reveal a hidden system
 (docs/decisions/0020).
 """
 
@@ -20,7 +20,7 @@ from domain.scheduling.supply.labs import Labs
 from domain.system.state import System
 
 MAX_CACHED: Final = 1_000
-# The kinds of names that systems bring, with their properties.
+# The kinds of names that systems define, with the columns of these names.
 _COLUMNS: Final = {"systems": "fqdn", "arches": "arches", "power_types": "power_type"}
 
 
@@ -30,7 +30,7 @@ class Visible:
     def __init__(self, directory: Directory, labs: Labs) -> None:
         self._directory = directory
         self._labs = labs
-        # Each system that not everybody may view, with the policy that counts: mostly there are none.
+        # Systems that some users may not view, with the policy that counts; mostly there are none.
         self._restricted: dict[str, tuple[System, Policy]] = {}
         self._hidden: dict[str, int] = {}
 

@@ -65,7 +65,7 @@ def _lab_if_automated(happened: Happened, partition: Partition) -> Iterator[str]
 
 
 def _lab_if_not_automated(happened: Happened, partition: Partition) -> Iterator[str]:
-    """The system is not pending, and only recipes that force it may have it; but their siblings want others."""
+    """The system is not pending. Only recipes that force it may have it, but their siblings want others."""
     if not is_automated(happened.after.condition):
         yield from _lab_after(happened, partition)
 
