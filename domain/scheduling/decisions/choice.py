@@ -1,4 +1,4 @@
-"""Which of several idle systems a recipe takes (design section 5.5; seed 002)."""
+"""The choice between several idle systems for a recipe (design section 5.5; seed 002)."""
 
 from __future__ import annotations
 
@@ -11,10 +11,11 @@ from domain.scheduling.world.partition import Partition
 
 
 def choices(partition: Partition, host: Recipe, candidates: int, cause: str) -> Iterator[int]:
-    """The candidates (a bitmap) by number, the one it would rather have first.
+    """Yield the candidates (a bitmap) by number, the preferred one first.
 
-    The pools it names in order, then the rest. Within each: by chance if it says so, else the submitter's own
-    systems, then those that the fewest recipes could use, then by name.
+    The pools that the job names come first, in their order, then the rest. Within each: by chance if the job
+    says so, otherwise the submitter's own systems, then those that the fewest recipes could use, then by
+    name.
     """
     pick = _by_chance(host, cause) if host.autopick_random else _by_preference(partition, host)
     for group in (*(partition.labs.pool[name] for name in host.autopick_pools), candidates):
@@ -27,7 +28,7 @@ def choices(partition: Partition, host: Recipe, candidates: int, cause: str) -> 
 
 
 def _by_chance(host: Recipe, cause: str) -> Callable[[int], int]:
-    """The dice are thrown by what is in the log, so that a replay throws the same."""
+    """Return a random choice that depends only on the log, so that a replay chooses the same."""
     digest = int.from_bytes(sha256(f"{cause}/{host.recipe_id}".encode()).digest())
     return lambda left: nth(left, digest % left.bit_count())
 

@@ -1,6 +1,6 @@
-"""From triggers to decisions: a pure function of the partition, which is the log up to its basis.
+"""From triggers to decisions: a pure function of the partition, which is the log up to the basis.
 
-A decision is a value; the scheduler process commits it, and says afterwards whether it is in the log.
+A decision is a value. The scheduler process commits it, and afterwards confirms it or rolls it back.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from domain.scheduling.decisions.waking import Waking, wakes_of
 from domain.scheduling.world.partition import Partition
 from domain.scheduling.world.triggers import LET_GO, NEW_JOB, PENDING_SYSTEM, WAKE_UP
 
-# 4: access policies, loans, and effective priorities; a reason for who waits, and which labs a set fits in.
-# Decisions of 3 knew nothing of these: any system served everybody, by nominal priority.
-# 5: the changes that CHANGELOG.md lists under "Decisions (policy version 5)".
+# 4: access policies, loans, and effective priorities; a reason for recipes that wait, and the labs in which a
+# set fits. Decisions of 3 knew nothing of these: any system served everybody, by nominal priority. 5: the
+# changes that CHANGELOG.md lists under "Decisions (policy version 5)".
 POLICY_VERSION = 5
 
 Answer = Callable[[], Decision]
@@ -31,9 +31,10 @@ def decide(
 ) -> list[Decision]:
     """Answer triggers of one batch, each decision seeing those before it, until there are `limit`.
 
-    Tell the partition afterwards whether they were `committed` or `refused`. Without any there is nothing to
-    commit, and what was asked is answered. They happen `now`; without that, nobody means to commit them.
-    Who makes them again knows the position they are `behind` (`Partition.suppose_at`).
+    The caller then calls `confirm` or `rollback` of the partition. An empty result needs neither: the
+    triggers are answered. The decisions happen `now`; a caller that will not commit them passes no time. A
+    caller that recomputes decisions passes the position that they come after as `behind`
+    (`Partition.begin_tentative`).
     """
     partition.begin_tentative(now, behind)
     answering = _Answering(partition)
@@ -53,7 +54,7 @@ def iter_decisions(partition: Partition) -> Iterator[Decision]:
 
 
 class _Answering:
-    """Mutable: answers the batch that is under way, or all triggers known now."""
+    """The answers of the present batch, or of a new one with all known triggers. Mutable."""
 
     def __init__(self, partition: Partition) -> None:
         self._partition = partition
@@ -63,13 +64,14 @@ class _Answering:
     def next(self) -> Answer | None:
         """Return the function that makes the next decision; None when the batch is answered.
 
-        The caller gets it before the decision is made, so that a commit can say whether it leaves anything.
+        The decision is not made yet, so that the caller can record in a commit whether anything is left after
+        it.
         """
         if not self._has_begun:
             self._begin()
         found = self._found()
         if found is None and not self._has_begun:
-            # Nothing came of what was left of an earlier batch.
+            # The rest of an earlier batch had no result.
             self._waking = None
             self._begin()
             found = self._found()
@@ -77,7 +79,9 @@ class _Answering:
         return found
 
     def _begin(self) -> None:
-        """Fix a new batch unless one is under way. The recipes that the last one assigned rank as such."""
+        """Begin a new batch unless one is unfinished. Recipes that the last batch assigned rank as assigned
+        from now on.
+        """
         if self._partition.triggers.left() is None:
             self._partition.sets.end_batch()
         self._partition.triggers.begin(self._partition.position)

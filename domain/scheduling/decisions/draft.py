@@ -1,4 +1,4 @@
-"""A decision in the making: each of its events is supposed at once, so that the next step sees it."""
+"""Drafts: decisions in the making, whose events are applied tentatively at once for the next step."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from domain.scheduling.world.triggers import Trigger
 
 @dataclass(frozen=True)
 class Decision:
-    """The answer to one trigger, and the versions of the aggregates it rests on.
+    """The answer to one trigger, and the versions of the aggregates that it depends on.
 
-    `batch` says which triggers are answered after the commit that the decision is in.
+    `batch` records the triggers that are answered after the commit of the decision.
     """
 
     trigger: Trigger
@@ -24,7 +24,7 @@ class Decision:
 
 
 class Draft:
-    """Mutable; `decision` when it is done."""
+    """The events of a decision so far. Mutable; call `decision` at the end."""
 
     def __init__(self, partition: Partition, trigger: Trigger) -> None:
         self.partition = partition
@@ -33,14 +33,14 @@ class Draft:
         self._expected: dict[str, int] = {}
 
     def happen(self, events: Iterable[tuple[str, Event]]) -> None:
-        """Events of recipes and systems, in log order."""
+        """Add events of recipes and systems, in log order."""
         for subject, event in events:
             before = self.partition.apply_tentatively(subject, event)
             self._expected.setdefault(subject, before.version)
             self._events.append((subject, event))
 
     def rest_on(self, subjects: Iterable[str]) -> None:
-        """Things known by name that must be in the log as they are known, when the decision gets there."""
+        """Add directory entries to the optimistic version check of the commit."""
         for subject in subjects:
             self._expected.setdefault(subject, self.partition.directory.version(subject))
 
@@ -52,6 +52,6 @@ class Draft:
 
 
 def recorded(partition: Partition, decisions: list[Decision]) -> list[Decision]:
-    """Record in the decisions of one commit which triggers are answered after it."""
+    """Return the decisions of one commit with the triggers that are answered after it."""
     batch = partition.triggers.batch
     return [replace(decision, batch=batch) for decision in decisions]

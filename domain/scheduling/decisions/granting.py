@@ -1,4 +1,4 @@
-"""A recipe gets a system: whether it may (design section 4.3), and what happens then (4.4)."""
+"""Grants: whether a recipe may have a system (design section 4.3), and the events of a grant (4.4)."""
 
 from __future__ import annotations
 
@@ -19,8 +19,7 @@ from domain.system.state import System
 
 
 def is_safe(partition: Partition, host: Recipe, number: int) -> bool:
-    """Whether a recipe may have a system: it is the last of its set, or all holders can still be
-    completed."""
+    """Return whether a grant is safe: the system completes the set, or all holders can still be completed."""
     if partition.sets.is_alone(host):
         return True
     lab_controller = partition.system(number).lab_controller
@@ -39,7 +38,9 @@ def is_safe(partition: Partition, host: Recipe, number: int) -> bool:
 
 
 def _is_safe_beside_stuck(partition: Partition, holder: Holder, lab_controller: str) -> bool:
-    """Until somebody has let go, nobody may wait for others."""
+    """Return whether a grant is safe while holders are stuck. Until one has let go, no set may become a
+    holder that waits for others.
+    """
     others = [
         other for other in holders(partition, lab_controller) if other.recipe_set_id != holder.recipe_set_id
     ]
@@ -49,17 +50,18 @@ def _is_safe_beside_stuck(partition: Partition, holder: Holder, lab_controller: 
 
 
 def _comes_first(holder: Holder, others: Sequence[Holder]) -> bool:
-    """Whether it could be completed before all others: what was safe without it is safe with it, then."""
+    """Return whether a holder could be completed before all others, so that it does not affect their safety.
+    """
     return completable(holder, union(each.held for each in (holder, *others)))
 
 
 def plans_of(partition: Partition, lab_controller: str) -> Plans | None:
-    """How the holders of a lab can be completed, None if not all of them can."""
+    """Return plans to complete all holders of a lab, or None if that is impossible."""
     return partition.holders.plans(lab_controller, lambda number: _holder(partition, number, lab_controller))
 
 
 def holders(partition: Partition, lab_controller: str) -> list[Holder]:
-    """The sets that hold some but not all of their systems in a lab."""
+    """Return the sets that hold some but not all of their systems in a lab."""
     return [
         _holder(partition, recipe_set_id, lab_controller)
         for recipe_set_id in partition.holders.of(lab_controller)
@@ -105,7 +107,9 @@ def grant(draft: Draft, host: Recipe, system: System, instead: Iterable[int] = (
 
 
 def _named_by_access(partition: Partition, host: Recipe, system: System) -> Iterator[str]:
-    """What says who may submit there, beside the system itself: of two changes at once one comes first."""
+    """Yield the directory entries on which access to a system depends, so that one of two concurrent changes
+    fails.
+    """
     yield from (f"pool/{name}" for name in partition.directory.pools_of(system.fqdn))
     group = partition.sets.demand(host).who.group
     if group is not None:

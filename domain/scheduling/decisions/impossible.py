@@ -1,6 +1,6 @@
-"""Whether any lab could ever serve a set at once, and why not (design section 4.1).
+"""Sets that no lab could ever serve at once, with the reasons (design section 4.1).
 
-Every registered system counts, whatever its condition: what is broken may be repaired.
+Every registered system counts, whatever its condition, because a broken system may be repaired.
 """
 
 from __future__ import annotations
@@ -102,14 +102,14 @@ def _why_not_together(partition: Partition, labs: Labs, recipe_set_id: int) -> s
     """Return the reason for a set whose recipes could each run alone."""
     members = partition.sets.members(recipe_set_id)
     having = [set(labs.labs_with(each.distro_tree_id)) for each in members if each.distro is None]
-    told = where_of_each(partition, labs, members)
+    named = where_of_each(partition, labs, members)
     if having and not set.intersection(*having):
-        return f"{NO_LAB_HAS_ALL_TREES}: {told}"
+        return f"{NO_LAB_HAS_ALL_TREES}: {named}"
     hosts = partition.sets.hosts(recipe_set_id)
     fitting_labs = {host.recipe_id: _labs_of(partition, labs, host) for host in hosts}
     if not set.intersection(*map(set, fitting_labs.values())):
         return f"{FIT_IN_DIFFERENT_LABS}: {which_fits_where(fitting_labs)}"
-    return f"{NO_LAB_FOR_ALL}: {told}" if told else NO_LAB_FOR_ALL
+    return f"{NO_LAB_FOR_ALL}: {named}" if named else NO_LAB_FOR_ALL
 
 
 def _labs_of(partition: Partition, labs: Labs, host: Recipe) -> tuple[str, ...]:
@@ -135,12 +135,12 @@ def _unknown_of_trees(partition: Partition, host: Recipe) -> str:
     """Return the names unknown in the distro requirements of the recipe and of its guests."""
     members = partition.sets.members(host.recipe_set_id)
     own = [each for each in members if host.recipe_id in (each.recipe_id, each.host_recipe_id)]
-    told = (
+    named = (
         unknown_names(partition, DISTRO, each.distro_requires, host.owner)
         for each in own
         if each.distro_requires
     )
-    return "; ".join(dict.fromkeys(filter(None, told)))
+    return "; ".join(dict.fromkeys(filter(None, named)))
 
 
 def _with(reason: str, details: str) -> str:

@@ -1,4 +1,4 @@
-"""Holders give their systems back when they can no longer all be completed (design section 4.3)."""
+"""Let-go: holders that cannot all be completed give their systems back (design section 4.3)."""
 
 from __future__ import annotations
 
@@ -29,8 +29,9 @@ def let_go(partition: Partition, trigger: Trigger) -> Decision:
 
 
 def _who(partition: Partition, waiting: list[Holder]) -> Iterator[int]:
-    """Those that nothing could complete; then the least urgent, latest, of those that are in each other's
-    way."""
+    """Yield the sets that let go: those that nothing could complete; then, until the rest is safe, the least
+    urgent one, the latest first.
+    """
     left = stuck(waiting)
     hopeless = {holder.recipe_set_id: None for holder in impossible(left)}
     yield from hopeless

@@ -1,4 +1,4 @@
-"""A recipe set is new (design section 4.1): what it can have now, it gets; what nobody could, is given up."""
+"""The answer to a new recipe set (design section 4.1): grant idle systems, queue it, or give it up."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def new_job(partition: Partition, trigger: Trigger) -> Decision:
 
 
 def _place(draft: Draft, recipe_set_id: int) -> None:
-    """Recipes with the fewest viable systems first; if nobody gets one, all are queued."""
+    """Place the recipes with the fewest viable systems first; if none gets a system, queue all."""
     partition = draft.partition
     hosts = partition.sets.hosts(recipe_set_id)
     free = free_systems(partition)
@@ -54,7 +54,7 @@ def _queue(draft: Draft, recipe_set_id: int, reasons: Mapping[int, str]) -> None
 
 
 def _place_one(draft: Draft, recipe_id: int, free: int, together: Together) -> str | None:
-    """Return the reason for having none, or None where it got a system."""
+    """Place a recipe; return None, or the reason why it gets no system."""
     partition = draft.partition
     host = partition.sets.recipes[recipe_id]
     candidates = partition.idle(host) & free

@@ -45,9 +45,9 @@ def next_new_set(partition: Partition) -> Trigger:
 
 
 def free_systems(partition: Partition) -> int:
-    """Return the systems of which no waiting recipe is about to be asked whether it takes them.
+    """Return the systems that no waiting recipe is about to be asked to take.
 
-    A wanted system that a wake-up is about to ask is as good as pending: the queue looks first.
+    A wanted system that a wake-up is about to ask is as good as pending: the queue comes first.
     """
     asked = union(partition.systems_of_wake_up(subject) for subject in partition.triggers.pending_wake_ups())
     return ~wanted(partition, asked)

@@ -1,4 +1,4 @@
-"""Recipes and systems that disagree about who is on whom: that never happens, and so it is looked for."""
+"""A check for recipes and systems that disagree about their relation, which never happens without a fault."""
 
 from __future__ import annotations
 
@@ -9,14 +9,15 @@ from domain.system.state import System
 
 
 def out_of_step(partition: Partition) -> int:
-    """How many there are. Goes through all systems, and through the recipes that have one."""
+    """Return the number of such recipes and systems. The cost is one step per system and per placed recipe.
+    """
     placed = (partition.sets.recipes[recipe_id] for recipe_id in partition.sets.placed)
     systems = sum(not _system_in_step(partition, system) for system in partition.systems.values())
     return systems + sum(not _recipe_in_step(partition, recipe) for recipe in placed)
 
 
 def _system_in_step(partition: Partition, system: System) -> bool:
-    """Whether it does what its recipe, or the person who has reserved it, lets it do."""
+    """Return whether the usage of a system agrees with its recipe, or with its reservation by a person."""
     if system.recipe_id is None:
         return system.usage not in WITH_RECIPE or system.reservation is not None
     recipe = partition.sets.recipes.get(system.recipe_id)
@@ -26,7 +27,7 @@ def _system_in_step(partition: Partition, system: System) -> bool:
 
 
 def _recipe_in_step(partition: Partition, recipe: Recipe) -> bool:
-    """Whether its system is for it; that of a guest is its host's."""
+    """Return whether the system of a recipe names the recipe; a guest uses the system of its host."""
     if recipe.is_guest:
         return True
     return recipe.system is not None and partition.systems[recipe.system].recipe_id == recipe.recipe_id

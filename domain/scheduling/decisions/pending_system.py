@@ -17,7 +17,7 @@ from domain.system.state import System
 
 
 def pending_system(partition: Partition, trigger: Trigger) -> Decision:
-    """Give the system to the first recipe in order that may have it; without one it becomes idle."""
+    """Give the system to the first recipe in rank order that may have it; without one it becomes idle."""
     draft = Draft(partition, trigger)
     _ask(draft, trigger.name)
     if not draft:
@@ -38,7 +38,7 @@ def _ask(draft: Draft, fqdn: str) -> None:
 
 
 def ranks_for_system(partition: Partition, system: System) -> Iterator[Rank]:
-    """Yield the ranks of the recipes that might have a system, as it asks them, while nothing changes."""
+    """Yield the ranks of the recipes that might have a system, in its rank order, while nothing changes."""
     forced_only = is_for_forced_only(partition, system)
     for lines in tiers_of(system.lab_controller):
         asked = [
@@ -48,12 +48,13 @@ def ranks_for_system(partition: Partition, system: System) -> Iterator[Rank]:
 
 
 def is_for_forced_only(partition: Partition, system: System) -> bool:
-    """Whether only recipes that name it by force may have it."""
+    """Return whether only recipes that force the system may have it."""
     return not partition.available.usable(forced=False) >> partition.labs.number(system.fqdn) & 1
 
 
 def tiers_of(lab_controller: str) -> tuple[tuple[str, ...], ...]:
-    """Return the lines that a system of the lab asks: first the assigned recipes, then the queued ones.
+    """Return the lines that a system of the lab asks, by tier: first the assigned recipes, then the queued
+    ones.
 
     Recipes that became assigned in the present batch rank with the queued ones: the batch is answered in the
     order known at its basis, and its first grants give no claim to its other systems.

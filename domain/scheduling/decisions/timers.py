@@ -1,7 +1,7 @@
-"""The consistency loop (design section 4.5): what no event announces.
+"""The consistency loop (design section 4.5): decisions that no event triggers.
 
-Time and what is known of lab controllers come in as data. Each decision names what ran out as its cause. What
-should never happen is counted, and mended where it can be.
+The time and the last contacts of lab controllers are passed as data. The cause of a decision names the timer
+that ran out. States that should never occur are counted, and corrected if possible.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class Clock:
 
 @dataclass
 class Findings:
-    """What the loop has found so far. The last two never happen, unless there is a fault in Labledger."""
+    """Counts of what the loop has found so far. The last two stay 0, unless there is a fault in Labledger."""
 
     watchdogs_expired: int = 0
     reservations_ended: int = 0
@@ -73,9 +73,9 @@ class Findings:
 
 
 def correct(partition: Partition, clock: Clock, findings: Findings) -> list[Decision]:
-    """Decisions for one commit, after which the partition is told, as after `decide`.
+    """Return decisions for one commit; the caller confirms them or rolls them back, as after `decide`.
 
-    Triggers may wait for their answer meanwhile, and go on waiting: what runs out does so under any load.
+    Unanswered triggers may wait meanwhile: deadlines expire under any load.
     """
     partition.begin_tentative(clock.now)
     checks = (check for check in CHECKS if clock.may_end or check not in ENDING)
@@ -99,7 +99,7 @@ def is_waiting_for_a_lab(partition: Partition) -> bool:
 def _watchdogs(partition: Partition, clock: Clock, findings: Findings) -> Iterator[Decision]:
     for recipe_id in sorted(partition.sets.on_clock):
         recipe = partition.sets.recipes[recipe_id]
-        # A guest that has ended with its host, in a decision before, has no deadline any more.
+        # A guest that an earlier decision ended with its host has no deadline any more.
         deadline = recipe.recorded_deadline
         if deadline is None or deadline > clock.now or recipe.finished:
             continue
@@ -113,7 +113,7 @@ def _watchdogs(partition: Partition, clock: Clock, findings: Findings) -> Iterat
 def _after_watchdog(partition: Partition, members: Members, recipe: Recipe) -> Decided:
     """Return the events of a recipe whose deadline has expired.
 
-    Only an installing recipe counts as a failure of its system: before, the lab controller has not begun with
+    Only an installing recipe counts as a failure of its system: earlier the lab controller has not begun with
     it.
     """
     if recipe.state == "reserved":
@@ -136,7 +136,7 @@ def _reservations(partition: Partition, clock: Clock, findings: Findings) -> Ite
 
 
 def _loans(partition: Partition, clock: Clock, findings: Findings) -> Iterator[Decision]:
-    """What the borrower runs there goes on."""
+    """End the loans whose time is over. Recipes of the borrower go on."""
     for system in _lent(partition):
         assert system.loan is not None
         if system.loan.until is None or system.loan.until > clock.now:
@@ -153,7 +153,7 @@ def _lent(partition: Partition) -> list[System]:
 
 
 def _distro_trees(partition: Partition, clock: Clock, findings: Findings) -> Iterator[Decision]:
-    """Give up each set that waits for a tree which has been away from every lab for long."""
+    """Give up each set that waits for a tree which has been away from every lab for 600 s."""
     for recipe_set_id in _without_tree(partition, clock.now):
         members = partition.members(recipe_set_id)
         if any(recipe.state not in UNPLACED for recipe in members.recipes):
@@ -168,9 +168,9 @@ def _distro_trees(partition: Partition, clock: Clock, findings: Findings) -> Ite
 
 
 def _without_tree(partition: Partition, now: datetime) -> list[int]:
-    """The sets that stand in a line with a filter that names such a tree; mostly there is no such filter.
+    """Return the sets in a line whose filter names such a tree; mostly there is no such filter.
 
-    A new set stands in none: its own answer says why nobody can serve it.
+    A new set is in no line: its own answer says why no system can serve it.
     """
     found: dict[int, None] = {}
     for entry in partition.filters.in_use():
@@ -187,7 +187,7 @@ def _is_gone(partition: Partition, tree_id: int | None, now: datetime) -> bool:
 
 
 def _lab_controllers(partition: Partition, clock: Clock, findings: Findings) -> Iterator[Decision]:
-    """One that has stopped reporting is shown so, and when it is heard again."""
+    """Mark lab controllers as silent that have stopped reporting, and as heard once they report again."""
     limit = clock.now - timedelta(seconds=SILENT_AFTER_SECONDS)
     for name, entry in partition.directory.items("lab-controller"):
         heard = clock.last_heard.get(name)
@@ -202,13 +202,13 @@ def _lab_controllers(partition: Partition, clock: Clock, findings: Findings) -> 
 
 
 def _out_of_step(partition: Partition, _: Clock, findings: Findings) -> Iterator[Decision]:
-    """Counted only: whether recipe or system is right, a person has to say."""
+    """Count disagreements; a person has to decide whether the recipe or the system is right."""
     findings.out_of_step += out_of_step(partition)
     return iter(())
 
 
 def _idle_but_wanted(partition: Partition, _: Clock, findings: Findings) -> Iterator[Decision]:
-    """A trigger that waits may be the one that gives the system away: only without any it is a fault."""
+    """Grant idle systems that a recipe wants: a fault, unless a waiting trigger is about to do so."""
     if partition.triggers:
         return
     trigger = Trigger(partition.position, TIMER, "consistency")
@@ -220,11 +220,12 @@ def _idle_but_wanted(partition: Partition, _: Clock, findings: Findings) -> Iter
 Check = Callable[[Partition, Clock, Findings], Iterator[Decision]]
 
 CHECKS: tuple[Check, ...] = (
-    # First, while nothing is supposed: the others may ease something, which is asked when it is in the log.
+    # First, while no decision is tentative: the wake-ups of other corrections are answered once they are in
+    # the log.
     _idle_but_wanted,
     _watchdogs,
     _reservations,
-    # After them: one that a person has returned just now is not returned again.
+    # After the reservations, so that a system which a person has just returned is not returned twice.
     _loans,
     _distro_trees,
     _lab_controllers,

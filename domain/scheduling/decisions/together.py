@@ -10,10 +10,10 @@ from domain.scheduling.world.partition import Partition
 
 
 class Together:
-    """Mutable: `take` each granted system, which no later recipe can have.
+    """The labs in which all recipes of a new set can start. Mutable: `take` each granted system.
 
-    `systems` is the bitmap of the systems of these labs. Each lab keeps a matching of all recipes, so a
-    question about one system moves a few recipes instead of matching all of them again.
+    `systems` is the bitmap of the systems of these labs. Each lab keeps a matching of all recipes, so a query
+    about one system moves a few recipes instead of matching all of them again.
     """
 
     def __init__(self, partition: Partition, hosts: Sequence[Recipe], free: int) -> None:
@@ -42,7 +42,7 @@ class Together:
         return matching is not None and matching.can_have(self._index[host.recipe_id], number)
 
     def take(self, host: Recipe, number: int) -> None:
-        """Note that a recipe has got a system with which the set can start."""
+        """Fix the system of a recipe with which the set can start."""
         matching = self._matchings.get(self._partition.system(number).lab_controller)
         if matching is not None:
             matching.fix(self._index[host.recipe_id], number)

@@ -11,7 +11,7 @@ from domain.names import unknown_name
 from domain.requirements.language import Language
 from domain.scheduling.world.partition import Partition
 
-# A reason is read in a table.
+# Reasons are shown in table cells.
 MAX_NAMES: Final = 4
 
 

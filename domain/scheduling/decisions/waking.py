@@ -1,8 +1,8 @@
 """The grants of idle systems that the wake-ups of a batch ask (design section 4.2).
 
-The highest rank over all asked systems is served first; which of its systems the recipe takes, says design
-section 5.5. Systems of one access class rank all recipes alike. So the best recipe of each class is found by
-the heads of the lines, without a look at the systems, and the best of those is served.
+The highest rank over all asked systems is served first; design section 5.5 decides which of its systems the
+recipe takes. Systems of one access class rank all recipes alike. So the best recipe of each class follows
+from the first recipes of the lines, without a look at the systems, and the best of these recipes is served.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class BestRecipe(NamedTuple):
 
 
 class NextGrant(NamedTuple):
-    """A recipe, and the number of the system that it takes."""
+    """A recipe, the number of the system that it takes, and the wake-up behind it."""
 
     trigger: Trigger
     host: Recipe
@@ -62,9 +62,9 @@ class LineSearch:
 
 @dataclass
 class Group:
-    """Asked idle systems of one access class, and the lines that they ask, tier by tier.
+    """Idle systems of one access class that wake-ups ask, and the lines that they ask, tier by tier.
 
-    `head` is kept while `has_head`; None: no recipe may have one of the systems.
+    `best` is valid while `has_best`; None means that no recipe may have one of the systems.
     """
 
     decides: Submitting
@@ -75,7 +75,9 @@ class Group:
 
 
 class Waking:
-    """Search grants for the systems of wake-ups. Mutable; valid while nothing happens but its own grants."""
+    """The search for grants of the systems that wake-ups ask. Mutable; valid while nothing but its own grants
+    happens.
+    """
 
     def __init__(self, partition: Partition, wakes: Sequence[Wake]) -> None:
         self._partition = partition
@@ -110,10 +112,11 @@ class Waking:
         return draft.decision()
 
     def _note(self, granted: NextGrant) -> None:
-        """Take the system out of its group, and invalidate the heads that the grant may have changed.
+        """Take the system out of its group, and invalidate the best recipes that the grant may have changed.
 
-        A recipe that is alone in its set starts at once, and never holds a system that others wait for. So it
-        only makes way at the heads of the groups. The grant of a larger set may change which others are safe.
+        A recipe that is alone in its set starts at once, and never holds a system that others wait for. So
+        its grant affects only the groups where it is the best recipe. The grant of a larger set may change
+        which other grants are safe.
         """
         is_alone = self._partition.sets.is_alone(granted.host)
         for group in self._groups:
@@ -188,8 +191,8 @@ def _first_in(
 ) -> tuple[Place, int] | LineSearch | None:
     """Return the first recipe of a tier that may have a system of the group, and all that it could use.
 
-    None: no recipe may have one. An `Asking` that is returned has lost a filter that fits no system any more:
-    its recipes need not be looked at one by one, so the caller searches again.
+    None: no recipe may have one. A `LineSearch`: it has lost a filter that fits no system any more, so the
+    caller searches again, and skips all recipes with this filter at once.
     """
     asked = [search for search in tier if partition.filters.any_in(search.line, search.filters)]
     for place, search in heapq.merge(*(_places(partition, group, search) for search in asked)):
@@ -217,6 +220,6 @@ def _is_any_safe(partition: Partition, host: Recipe, systems: int) -> bool:
 
 
 def _places(partition: Partition, group: Group, search: LineSearch) -> Iterator[tuple[Place, LineSearch]]:
-    # No two recipes have one place: what stands behind it is never compared.
+    # No two recipes have the same place, so searches are never compared.
     places = partition.filters.ranked_recipes_of_class(search.line, search.filters, group.decides)
     return ((place, search) for place in places)

@@ -1,4 +1,4 @@
-"""Which idle systems somebody who waits could take: a wake-up asks them, and a new job leaves them alone."""
+"""Idle systems that waiting recipes could take: a wake-up asks them, and a new job must not take them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ from domain.scheduling.world.partition import Partition
 
 
 def wanted(partition: Partition, asked: int) -> int:
-    """Those of the asked systems that are idle and viable for a waiting recipe that is not hopeless there."""
+    """Return those of the asked systems that are idle and viable for a waiting recipe that is not hopeless
+    there.
+    """
     asked &= partition.available.idle(forced=True)
     if not asked:
         return 0
@@ -25,7 +27,7 @@ def _wanted_in(partition: Partition, lab_controller: str, asked: int) -> int:
     for line in (lab_controller, QUEUED, newly_of(lab_controller)):
         for entry, by_submitter in partition.filters.filters_in(line):
             fitting = (entry.fitting or 0) & idle[entry.key.forced is not None]
-            # Mostly others want them as well: then nobody need be looked at.
+            # Mostly another filter wants the same systems; then no recipe is looked at.
             for submitter, recipes in by_submitter.items() if fitting & ~found else ():
                 systems = fitting & partition.labs.access.may(partition.filters.submitter(submitter))
                 sets = (partition.sets.recipes[rank[-1]].recipe_set_id for rank in recipes)
@@ -46,13 +48,13 @@ def of_sufficient_labs(partition: Partition, host: Recipe, systems: int) -> int:
 
 
 def hopeless(partition: Partition, recipe_set_id: int, lab_controller: str) -> bool:
-    """Whether a lab could not serve what a set still wants, even if all its usable systems came free.
+    """Return whether a lab could not serve the rest of a set, even if all its usable systems came free.
 
-    Asked again and again, of sets that wait for a system to be repaired, or that only another lab can serve:
-    the answer is kept until what is usable changes, or who of the set waits.
+    The question recurs for sets that wait for a repair, or that only another lab can serve. So the result is
+    cached until the usable systems or the recipes of the set change.
     """
     if len(partition.sets.sets[recipe_set_id].recipe_ids) < 2:
-        # Whoever asks has a system for it.
+        # A single-recipe set is never hopeless: the caller has a candidate for it.
         return False
     known = partition.holders.hopeless.setdefault(recipe_set_id, {})
     if lab_controller not in known:

@@ -1,4 +1,4 @@
-"""Which labs have which distro trees, in the words of a reason."""
+"""The labs that have certain distro trees, in the words of a reason."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from domain.recipe.state import Recipe
 from domain.scheduling.supply.labs import Labs
 from domain.scheduling.world.partition import Partition
 
-# A reason is read in a table: of many labs, recipes or trees the first say enough.
+# Reasons are shown in table cells: of many labs, recipes or trees the first suffice.
 MAX_NAMED: Final = 4
 
 
@@ -21,25 +21,27 @@ def called(partition: Partition, tree_id: int | None) -> str:
 
 
 def where(partition: Partition, labs: Labs, tree_ids: Iterable[int | None]) -> str:
-    """`60 (Fedora-44) is in lab.south; 3 (Fedora-44) is in lab.east, lab.west`."""
+    """Return `60 (Fedora-44) is in lab.south; 3 (Fedora-44) is in lab.east, lab.west`."""
     return _listed([_where(partition, labs, tree_id) for tree_id in dict.fromkeys(tree_ids)], "; ")
 
 
 def where_of_each(partition: Partition, labs: Labs, recipes: Iterable[Recipe]) -> str:
-    """`recipes 1, 2: 60 (Fedora-44) is in lab.south; recipe 3: ...`, of all that install a tree."""
+    """Return `recipes 1, 2: 60 (Fedora-44) is in lab.south; recipe 3: ...` for all recipes that install a
+    tree.
+    """
     trees = {recipe.recipe_id: recipe.distro_tree_id for recipe in recipes if recipe.distro is None}
     return _of_each({recipe_id: _where(partition, labs, tree_id) for recipe_id, tree_id in trees.items()})
 
 
 def which_fits_where(labs: Mapping[int, Sequence[str]]) -> str:
-    """`recipe 1: lab.east; recipes 2, 3: lab.south, lab.west`, of recipes by their ids."""
+    """Return `recipe 1: lab.east; recipes 2, 3: lab.south, lab.west` for labs by recipe id."""
     return _of_each({recipe_id: _listed(names) for recipe_id, names in labs.items()})
 
 
-def _of_each(told: Mapping[int, str]) -> str:
-    """Those of whom the same is told are told together."""
+def _of_each(texts: Mapping[int, str]) -> str:
+    """Return one list of texts by recipe, with equal texts merged."""
     alike: dict[str, list[str]] = {}
-    for recipe_id, text in told.items():
+    for recipe_id, text in texts.items():
         alike.setdefault(text, []).append(str(recipe_id))
     each = (f"recipe{'s' if len(ids) > 1 else ''} {_listed(ids)}: {text}" for text, ids in alike.items())
     return _listed(list(each), "; ")

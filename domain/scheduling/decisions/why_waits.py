@@ -1,4 +1,4 @@
-"""Why a new recipe has to wait for which there is no idle system that it may have."""
+"""The reason why a new recipe waits, if there is no idle system that it may have."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from domain.scheduling.world.partition import Partition
 
 
 def why_waits(partition: Partition, host: Recipe, free: int) -> str:
-    """`free` are the systems that nobody who waits would be asked about first."""
+    """Return the reason. `free` are the systems that no waiting recipe is about to be asked to take."""
     viable = partition.viable(host)
     if not viable:
         return ALL_LENT

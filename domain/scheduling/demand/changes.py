@@ -1,4 +1,4 @@
-"""Which systems have changed since filters were held against them, and which filters that concerns."""
+"""Changed systems that filters are not re-evaluated for yet, and the filters concerned."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ from domain.scheduling.demand.demand_counts import Entry
 
 
 class Changes:
-    """Mutable. Many systems at a time cost little more than one: they wait until somebody asks.
+    """Changed systems. Mutable. They accumulate until somebody asks, because many at a time cost little more
+    than one.
 
-    Filters go by their numbers. Which properties they name is looked up when a property has changed.
+    Filters are given by number. The properties that a filter names are looked up when a property has changed.
     """
 
     def __init__(self) -> None:
@@ -23,7 +24,7 @@ class Changes:
         self._looked_up = 0
 
     def note(self, number: int, changed: frozenset[str] | None) -> None:
-        """Of a system these properties are others now; None: all filters have to be asked."""
+        """Note the changed properties of a system; None if every filter is concerned."""
         if changed is None:
             self._concerns_all = True
         elif not changed:
@@ -33,13 +34,13 @@ class Changes:
         self.systems |= 1 << number
 
     def gone(self, filters: int) -> None:
-        """Their numbers may be those of others, from now on."""
+        """Drop filters, whose numbers may be reused from now on."""
         self._looked_up &= ~filters
         for name in self._naming:
             self._naming[name] &= ~filters
 
     def take(self, evaluated: int, entries: Mapping[int, Entry]) -> tuple[int, int]:
-        """The systems that have changed, and which filters of those that were evaluated that concerns."""
+        """Return the changed systems and, of the evaluated filters, those concerned; begin anew."""
         systems, concerned = self.systems, evaluated
         if not self._concerns_all:
             self._look_up(evaluated & ~self._looked_up, entries)

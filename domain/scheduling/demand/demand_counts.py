@@ -1,5 +1,7 @@
-"""How many unplaced recipes could use each system: counted when somebody asks, for they come and go far more
-often."""
+"""The number of unplaced recipes that could use each system.
+
+The counts are computed when somebody asks, because recipes come and go far more often.
+"""
 
 from __future__ import annotations
 
@@ -26,29 +28,30 @@ class Entry:
 
 
 class DemandCounts:
-    """Mutable. Of filters that were evaluated, by their numbers; `entries` are all there are."""
+    """Counts for evaluated filters, by filter number; `entries` are all filters. Mutable."""
 
     def __init__(self, access: Access, submitters: Submitters, entries: Mapping[int, Entry]) -> None:
         self._access = access
         self._submitters = submitters
         self._entries = entries
         self._numbers = BitSlicedNumbers()
-        # By filter and who, how many recipes their systems count; and those of which not all are counted.
+        # The number of recipes counted on their systems, by filter and submitter; and the pairs whose count
+        # has changed.
         self._counted: dict[int, dict[int, int]] = {}
         self._miscounted: dict[tuple[int, int], None] = {}
-        # Who could use what, and who is who, as it was counted.
+        # The versions of access and submitter numbers at which the counts were made.
         self._as_of = (0, 0)
 
     def changed(self, entry: Entry, submitter: int) -> None:
-        """Of some filter and who there are more, or less."""
+        """Note that the number of recipes of a filter and submitter has changed."""
         self._miscounted[entry.number, submitter] = None
 
     def evaluated(self, entry: Entry) -> None:
-        """It is known now which systems it is viable for; nothing of it is counted."""
+        """Note that a filter has been evaluated; none of its recipes is counted."""
         self._miscounted.update(((entry.number, submitter), None) for submitter in entry.unplaced)
 
     def invalidate(self, entry: Entry) -> None:
-        """It is not viable for the same systems any more."""
+        """Remove the counts of a filter whose systems are to be re-evaluated."""
         counted = self._counted.pop(entry.number, {})
         if entry.fitting is not None and self._as_of == self._now():
             for submitter, amount in counted.items():
@@ -56,7 +59,7 @@ class DemandCounts:
         self.evaluated(entry)
 
     def counted(self) -> BitSlicedNumbers:
-        """By system."""
+        """Return the counts by system."""
         if self._as_of != self._now():
             self._numbers, self._as_of = BitSlicedNumbers(), self._now()
             self._counted.clear()

@@ -1,10 +1,10 @@
-"""Recipes with the same filter share one entry; an index leads from entry to systems and back.
+"""The index from filters to systems and back. Recipes with the same filter share one entry.
 
-An entry knows its viable systems as a bitmap, as far as the filter goes: who may submit there is known for
-each who (`access.py`). A system knows its entries as a bitmap over entry numbers (its signature), and a line
-the first recipes of each filter and who. So a new recipe looks at one entry, and a pending system at a few of
-those that want it: neither at the queue, nor at the lab. `Effort` counts what was looked at, and a test holds
-the counts against the lab's size.
+An entry has the bitmap of the systems that fit its filter; access is kept per submitter (`access.py`). A
+system has the bitmap of the entries that it fits, its signature. A line has the first recipes of each filter
+and submitter. So a new recipe looks at one entry, and a pending system at a few entries that want it, instead
+of the whole queue or lab. `Effort` counts the entries and recipes visited, and a test compares the counts
+with the size of the lab.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ from domain.scheduling.supply.labs import Labs
 from domain.scheduling.supply.rules import fitting
 
 QUEUED = ""
-"""The line of the queued recipes; the assigned ones stand in the line of their lab."""
+"""The line of the queued recipes. Assigned recipes are in the line of their lab."""
 EVERY = -1
 
 
 class Evaluated(NamedTuple):
-    """What was found of a filter; its number is its place in the signatures of systems."""
+    """The result of evaluating a filter; its number is its bit in the signatures of systems."""
 
     key: FilterKey
     number: int
@@ -41,16 +41,16 @@ class Evaluated(NamedTuple):
 
 
 class FilterInLine(NamedTuple):
-    """The recipes of one filter in a line, by who."""
+    """The recipes of one filter in a line, by submitter."""
 
     entry: Entry
     recipes: Mapping[int, Ranked[Rank]]
 
 
 class Filters:
-    """Mutable index over the entries of one partition."""
+    """The entries of one partition. Mutable."""
 
-    # Entries without recipes are kept for the next recipe of the same filter, up to this many.
+    # Up to this many entries are kept without recipes, for the next recipe with the same filter.
     SPARE = 4_096
 
     def __init__(self, labs: Labs, effort: Effort) -> None:
@@ -60,7 +60,7 @@ class Filters:
         self._most = self.SPARE
         self._by_number: dict[int, Entry] = {}
         self._free_numbers: list[int] = []
-        # Bitmaps of entries: evaluated, with unplaced recipes, naming a system by force.
+        # Bitmaps of entries: evaluated, with unplaced recipes, forcing a system.
         self._known = 0
         self._populated = 0
         self._forcing = 0
@@ -70,10 +70,10 @@ class Filters:
         self._changes = Changes()
         self._demand_counts = DemandCounts(labs.access, self._submitters, self._by_number)
 
-    # Recipes in and out
+    # Add and remove recipes
 
     def add(self, demand: Demand, count: int = 1) -> None:
-        """So many more unplaced recipes, which stand in no line yet."""
+        """Add `count` unplaced recipes, which are in no line yet."""
         entry, submitter = self._entry(demand.key), self._submitters.number(demand.who)
         entry.unplaced[submitter] = entry.unplaced.get(submitter, 0) + count
         self._submitters.count(submitter, count)
@@ -91,13 +91,13 @@ class Filters:
         self._demand_counts.changed(entry, submitter)
 
     def enqueue(self, demand: Demand, line: str, *ranks: Rank) -> None:
-        """Of recipes that were added."""
+        """Add the ranks of added recipes to a line."""
         if line not in self._lines:
             self._lines[line] = Line()
         self._lines[line].add(self._entry(demand.key).number, self._submitters.number(demand.who), *ranks)
 
     def dequeue(self, demand: Demand, line: str, rank: Rank) -> None:
-        """Of a recipe that will be removed."""
+        """Remove the rank of a recipe from a line; `remove` comes next."""
         self._lines[line].discard(self._entry(demand.key).number, self._submitters.number(demand.who), rank)
 
     def _entry(self, key: FilterKey) -> Entry:
@@ -127,7 +127,7 @@ class Filters:
         self._changes.gone(gone)
         self._most = max(self.SPARE, 2 * len(self._entries))
 
-    # What was found of them: to be kept, and to begin from
+    # Save and restore results
 
     def evaluated(self) -> list[Evaluated]:
         self._catch_up()
@@ -138,12 +138,12 @@ class Filters:
         ]
 
     def signatures(self) -> list[int]:
-        """By system number, which of those filters it is viable for, as a bitmap of their numbers."""
+        """Return the signature of each system: the bitmap of the evaluated filters that it fits."""
         self._catch_up()
         return [self._signatures.of(number) for number in range(len(self._labs.names))]
 
     def restore(self, evaluated: Iterable[Evaluated], signatures: Iterable[int]) -> None:
-        """Begin with what others have found; there are no recipes yet."""
+        """Restore the results from a snapshot; there are no recipes yet."""
         for found in evaluated:
             self._begin(found.key, found.number).fitting = found.fitting
             self._known |= 1 << found.number
@@ -151,16 +151,16 @@ class Filters:
         self._free_numbers = [each for each in range(self._known.bit_length()) if each not in self._by_number]
         self._most = max(self.SPARE, 2 * len(self._entries))
 
-    # Systems and distro trees in and out
+    # Changes of systems and distro trees
 
     def system_changed(self, number: int, changed: frozenset[str] | None) -> None:
-        """What `Labs.put` has found: only entries that name such a property are evaluated for it again."""
-        # While no entry has been evaluated, nobody needs it.
+        """Note the result of `Labs.put`: only entries that name a changed property are evaluated again."""
+        # While no entry has been evaluated, the change concerns none.
         if self._known:
             self._changes.note(number, changed)
 
     def tree_changed(self, tree_id: int) -> None:
-        """Entries that name the tree are evaluated anew when they are next asked for."""
+        """Invalidate the entries that name the tree; they are evaluated when they are next needed."""
         for number in numbers_in(self._known):
             if tree_id in self._by_number[number].key.tree_ids:
                 self._invalidate(self._by_number[number])
@@ -168,7 +168,7 @@ class Filters:
     # Questions
 
     def fitting(self, key: FilterKey) -> int:
-        """Bitmap of the systems that could run recipes with this filter, busy or not, whoever asks."""
+        """Return the systems that fit the filter, evaluating it if necessary."""
         self._catch_up()
         entry = self._entry(key)
         if entry.fitting is None:
@@ -177,35 +177,35 @@ class Filters:
         return entry.fitting
 
     def least_demanded(self, among: int) -> int:
-        """Those systems that the fewest unplaced recipes could use."""
+        """Return the systems of `among` that the fewest unplaced recipes could use."""
         self._evaluate_all(self._populated)
         return self.demand_counts().least(among)
 
     def demand_counts(self) -> BitSlicedNumbers:
-        """By system, how many unplaced recipes of evaluated filters could use it."""
+        """Return, by system, the number of unplaced recipes of evaluated filters that could use it."""
         self._catch_up()
         return self._demand_counts.counted()
 
     def in_use(self) -> Iterator[Entry]:
-        """The filters of unplaced recipes, whether evaluated or not."""
+        """Yield the entries with unplaced recipes, evaluated or not."""
         return (self._by_number[number] for number in numbers_in(self._populated))
 
     def ranks_of(self, entry: Entry) -> Iterator[Rank]:
-        """The recipes of a filter that stand in any line."""
+        """Yield the ranks of the recipes of a filter in all lines."""
         lines = (line.recipes.get(entry.number, ()) for line in self._lines.values())
         return (rank for ranked in lines for rank in ranked)
 
     def signatures_of(self, systems: int, *, forced_only: bool) -> Iterator[tuple[int, int]]:
-        """By system the filters of unplaced recipes that it is viable for, as a bitmap of their numbers."""
+        """Yield each system with the bitmap of the filters with unplaced recipes that it fits."""
         self._evaluate_all(self._populated)
         asked = self._forcing if forced_only else self._populated
         for number in numbers_in(systems):
             yield number, self._signatures.of(number) & asked
 
     def filters_fitting(self, systems: int, by_force: int) -> list[tuple[int, int]]:
-        """Return the filters of unplaced recipes, as bitmaps of one, with those of the systems that they fit.
+        """Return the filters of unplaced recipes, as bitmaps of one, with those of the systems that fit them.
 
-        Filters that name a system by force are held against the systems `by_force` instead.
+        Filters that force a system are matched with the systems `by_force` instead.
         """
         self._evaluate_all(self._populated)
         found = []
@@ -217,16 +217,16 @@ class Filters:
         return found
 
     def tally(self, line: str) -> Tally | None:
-        """The recipes of a line, counted; None where nobody stands there."""
+        """Return the counts of the recipes of a line; None if the line is empty."""
         there = self._lines.get(line)
         return there.tally() if there is not None and there.filters else None
 
     def maxima(self, decides: Submitting) -> tuple[int, ...]:
-        """The maximum effective priorities on systems of a class, by the numbers of the whos."""
+        """Return the maximum effective priorities on systems of a class, by submitter number."""
         return self._submitters.order(decides).maxima
 
     def filters_in(self, line: str) -> Iterator[FilterInLine]:
-        """The filters of a line, evaluated."""
+        """Yield the filters of a line, evaluated, with their recipes."""
         there = self._lines.get(line)
         if there is None:
             return
@@ -236,13 +236,13 @@ class Filters:
             yield FilterInLine(self._by_number[number], there.by_submitter(number))
 
     def submitter(self, number: int) -> Who:
-        """Whose recipes `wanting` tells by this number."""
+        """Return the submitter with a number."""
         return self._submitters[number]
 
     def ranked_recipes(self, fqdn: str, line: str, *, forced_only: bool) -> Iterator[Place]:
-        """Yield the recipes of a line that may have the system, as it ranks them, while nothing changes.
+        """Yield the recipes of a line that may have the system, in its rank order, while nothing changes.
 
-        With `forced_only`, those that name the system by force.
+        With `forced_only`, yield only recipes that force the system.
         """
         there = self._lines.get(line)
         if there is None or not there.filters:
@@ -258,7 +258,7 @@ class Filters:
         return there is not None and filters & there.filters != 0
 
     def ranked_recipes_of_class(self, line: str, filters: int, decides: Submitting) -> Iterator[Place]:
-        """Yield the recipes of a line with these filters, as systems of a class rank them."""
+        """Yield the recipes of a line with these filters in the rank order of systems of a class."""
         there = self._lines.get(line)
         among = 0 if there is None else filters & there.filters
         if there is None or not among:
@@ -269,7 +269,7 @@ class Filters:
         """Return the number of the filter."""
         return self._entry(key).number
 
-    # Bringing up to date what is asked for
+    # Evaluation
 
     def _evaluate_all(self, numbers: int) -> None:
         self._catch_up()
@@ -286,7 +286,7 @@ class Filters:
         self._demand_counts.evaluated(entry)
 
     def _invalidate(self, entry: Entry) -> None:
-        """What was found of it is not so any more."""
+        """Drop the evaluation of an entry."""
         if entry.fitting is None:
             return
         self._demand_counts.invalidate(entry)
@@ -295,7 +295,7 @@ class Filters:
         entry.fitting = None
 
     def _catch_up(self) -> None:
-        """Hold the systems that have changed against the entries that this concerns, all of them at once."""
+        """Re-evaluate the entries concerned for all changed systems at once."""
         if not self._changes.systems:
             return
         systems, concerned = self._changes.take(self._known, self._by_number)

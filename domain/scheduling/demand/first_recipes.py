@@ -1,4 +1,4 @@
-"""The filters that recipes of one line have, in the order of their first recipes."""
+"""The filters of one line, ordered by their first recipes."""
 
 from __future__ import annotations
 
@@ -14,29 +14,29 @@ HIGHEST: Final = int(max(Priority))
 EVERY_NOMINAL: Final = tuple(map(int, reversed(Priority)))
 
 FirstOfFilter = tuple[Rank, int]
-"""The first recipe of a filter, and the number of the filter."""
+"""The rank of the first recipe of a filter, and the number of the filter."""
 
 
 class FirstRecipes:
-    """Mutable; filters go by the numbers of their entries.
+    """The first recipe of each filter. Mutable; filters are given by the numbers of their entries.
 
-    Whoever asks has some of them in mind, of which mostly the first will do: it is found by the digits of all
-    ranks at once, however many stand before it.
+    A caller searches some of the filters and mostly needs only the first recipe. Bit-sliced ranks find it at
+    once, however many recipes come before it.
     """
 
     def __init__(self) -> None:
-        # Bitmaps of filters by the nominal priority of their first recipes.
+        # Bitmaps of filters by the nominal priority of their first recipe.
         self.nominal = [0] * (HIGHEST + 1)
         self._first: dict[int, Rank] = {}
         self._submission = BitSlicedNumbers()
-        # What stands there of filters that have no recipe any more.
+        # The numbers that remain in `_submission` for filters without recipes.
         self._left: dict[int, int] = {}
 
     def __bool__(self) -> bool:
         return bool(self._first)
 
     def put(self, number: int, first: Rank | None) -> None:
-        """Its first recipe is this one now; None: it has none any more."""
+        """Set the first recipe of a filter, or None if it has no recipe any more."""
         before = self._first.get(number)
         if first == before:
             return
@@ -56,19 +56,19 @@ class FirstRecipes:
         return self._first.get(number)
 
     def ordered(self, among: int) -> Iterator[FirstOfFilter]:
-        """The heads of those filters that are in a bitmap."""
+        """Yield the filters of a bitmap by their first recipes."""
         for nominal in EVERY_NOMINAL:
             left = among & self.nominal[nominal]
             if left:
                 yield from self.of_one_priority(left)
 
     def of_one_priority(self, left: int) -> Iterator[FirstOfFilter]:
-        """The same of filters whose first recipes are of one nominal priority."""
+        """Yield the filters of a bitmap by submission; their first recipes have the same nominal priority."""
         while left:
             together = self._submission.least(left)
             left ^= together
             if together & together - 1:
-                # Recipes of one set that have several filters.
+                # Recipes of one set with different filters.
                 yield from sorted((self._first[number], number) for number in numbers_in(together))
             else:
                 number = together.bit_length() - 1

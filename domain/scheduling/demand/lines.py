@@ -1,4 +1,4 @@
-"""Who stands in one line: the queue, or those of a lab that were assigned to it."""
+"""The recipes of one line: the queued ones, or those assigned to a lab."""
 
 from __future__ import annotations
 
@@ -17,10 +17,11 @@ def newly_of(lab_controller: str) -> str:
 
 
 class Line:
-    """Mutable. Recipes by the number of their filter; `filters` is the bitmap of those.
+    """The recipes of a line by the number of their filter. Mutable; `filters` is the bitmap of these.
 
-    `heads` are the first recipes of each filter, whoever's they are; `of_who` those of each who. As long as
-    all are of one who, `only`, that is the same, and is not kept twice.
+    `first_recipes` has the first recipe of each filter over all submitters, `first_by_submitter` that of each
+    submitter. While all recipes have the same submitter, `only`, these are equal, and only the former is
+    kept.
     """
 
     def __init__(self) -> None:
@@ -83,13 +84,15 @@ class Line:
             del self.first_by_submitter[submitter]
 
     def by_submitter(self, number: int) -> Mapping[int, Ranked[Rank]]:
-        """The recipes with a filter."""
+        """Return the recipes with a filter, by submitter."""
         if self.only is None:
             return self._by_submitter.get(number, NOBODY)
         return {self.only: self.recipes[number]} if number in self.recipes else NOBODY
 
     def tally(self) -> Tally:
-        """Made when somebody first asks, and kept in step from then on: who decides never asks."""
+        """Return the counts of recipes. They are made at the first call, and updated from then on; decisions
+        never ask.
+        """
         if self._tally is None:
             self._tally = Tally()
             for number in self.recipes:
@@ -99,7 +102,7 @@ class Line:
 
 
 def _added(places: dict[int, Ranked[Rank]], place: int, ranks: Iterable[Rank]) -> Rank | None:
-    """The first that is there with these."""
+    """Add ranks to those of a key; return the first of them all."""
     ranked = places.get(place)
     if ranked is None:
         ranked = places[place] = Ranked(ranks)

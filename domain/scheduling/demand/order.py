@@ -1,7 +1,8 @@
-"""The recipes of a line in the order of a system: effective priority, nominal, submission (5.2).
+"""The recipes of a line in the rank order of a system: effective priority, nominal priority, submission
+(5.2).
 
-Recipes with the same filter, of the same who, keep one order on every system. So only the first of each are
-compared; and mostly it is enough to find the first of those.
+Recipes with the same filter and submitter have the same order on every system. Therefore only the first
+recipe of each filter and submitter is compared, and mostly it suffices to find the very first.
 """
 
 from __future__ import annotations
@@ -17,16 +18,18 @@ from domain.scheduling.demand.ranked import Rank
 from domain.scheduling.demand.submitters import Order
 
 ANY_SUBMITTER: Final = -1
-"""In the place of the number of a who."""
+"""Stands for the number of a submitter."""
 
-# So few are asked one by one for their first recipe; of more, the first recipes of all say who is asked.
+# Up to this many submitters are compared one by one. For more, the first recipes of the filters show where to
+# look.
 FEW: Final = 3
-# Where as many filters have recipes of others before, each who is asked all the same.
+# After this many filters whose first recipe belongs to another submitter, all submitters are compared after
+# all.
 MAX_TRIES: Final = 4
 
 
 Place = tuple[int, ...]
-"""The place of a recipe on a system: negative effective priority, then its rank. Lines compare by it."""
+"""The sort key of a recipe on a system: negative effective priority, then its rank."""
 
 
 @dataclass
@@ -42,7 +45,7 @@ class Effort:
 
 
 class First(NamedTuple):
-    """The first recipe of a filter and who."""
+    """The first recipe of a filter and submitter."""
 
     rank: Rank
     number: int
@@ -50,7 +53,7 @@ class First(NamedTuple):
 
 
 class Run(NamedTuple):
-    """The next recipe of those of which the first was taken: its place on this system, and those behind."""
+    """Heap entry: a partly consumed run of recipes, keyed by the place of its next recipe on this system."""
 
     place: Place
     maximum: int
@@ -58,14 +61,14 @@ class Run(NamedTuple):
 
 
 class SubmitterFilters(NamedTuple):
-    """Of a who, the filters that are still to be asked for."""
+    """The filters of a submitter that are still to be searched."""
 
     submitter: int
     filters: int
 
 
 def ordered_places(line: Line, filters: int, order: Order, effort: Effort) -> Iterator[Place]:
-    """Those with these filters, while nothing changes."""
+    """Yield the places of the recipes with these filters in rank order, while nothing changes."""
     runs: list[Run] = []
     for first in _firsts(line, filters, order):
         effort.rows += 1
@@ -73,7 +76,7 @@ def ordered_places(line: Line, filters: int, order: Order, effort: Effort) -> It
         place = _place(first.rank, maximum)
         while runs and runs[0].place < place:
             yield _next(runs)
-        # Mostly that is enough: who asks no further has looked at one alone.
+        # Most callers take only this place, and so look at one recipe.
         yield place
         _push_run(runs, maximum, _behind(line, first))
     while runs:
@@ -91,7 +94,7 @@ def _firsts(line: Line, filters: int, order: Order) -> Iterator[First]:
 
 
 def _of_step(line: Line, filters: int, nominal: int, submitters: Sequence[int]) -> Iterator[First]:
-    """First recipes of one nominal priority, by submission."""
+    """Yield the first recipes of one nominal priority, by submission."""
     there = [
         SubmitterFilters(submitter, left)
         for submitter in submitters
@@ -116,9 +119,9 @@ def _of_one(line: Line, submitter: int, filters: int) -> Iterator[First]:
 
 
 def _soonest(line: Line, there: Sequence[SubmitterFilters]) -> First | None:
-    """The first of them all, found by the first recipes of filters, whoever's: none of them is sooner.
+    """Return the very first of these recipes, or None if comparing all submitters is cheaper.
 
-    None where it would take longer than to ask each.
+    The first recipes of the filters, of any submitter, are lower bounds.
     """
     best: First | None = None
     firsts = line.first_recipes.ordered(union(left.filters for left in there))
@@ -138,19 +141,19 @@ def _soonest(line: Line, there: Sequence[SubmitterFilters]) -> First | None:
 
 
 def _behind(line: Line, first: First) -> Iterator[Rank]:
-    """All that have the filter, from the first on."""
+    """Return the recipes with the filter and submitter of `first`, including that one."""
     if first.submitter == ANY_SUBMITTER:
         return iter(line.recipes[first.number])
     return iter(line.by_submitter(first.number)[first.submitter])
 
 
 def _place(rank: Rank, maximum: int) -> Place:
-    """Where it stands on a system: effective priority first, which is the lower of nominal and maximum."""
+    """Return the place of a rank on a system: effective priority first, the lower of nominal and maximum."""
     return max(rank[0], -maximum), *rank
 
 
 def _push_run(runs: list[Run], maximum: int, ranks: Iterator[Rank]) -> None:
-    """Behind the first, which was taken already."""
+    """Push the run without its first recipe, which is consumed already."""
     next(ranks)
     following = next(ranks, None)
     if following is not None:

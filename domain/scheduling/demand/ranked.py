@@ -1,4 +1,4 @@
-"""A set of recipes in rank order, of which the first is asked for again and again."""
+"""Sets of recipes in rank order, with cheap access to the first one."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ K = TypeVar("K", bound=tuple[int, ...])
 
 
 class Ranked(Generic[K]):
-    """Unique keys, smallest first. Adding is O(log n); removing is paid for when the key comes up."""
+    """Unique keys, smallest first. Mutable. Adding is O(log n); a removed key is dropped when it comes up."""
 
     def __init__(self, keys: Iterable[K] = ()) -> None:
         self._heap: list[K] = sorted(keys)
@@ -38,17 +38,17 @@ class Ranked(Generic[K]):
         return self._heap[0] if self._heap else None
 
     def unordered(self) -> Iterable[K]:
-        """For who only counts them."""
+        """Return the keys in any order, for counting."""
         return self._members
 
     def __iter__(self) -> Iterator[K]:
-        """In rank order, while nothing changes; the first k cost O(k log k)."""
+        """Yield the keys in rank order, while nothing changes; the first k cost O(k log k)."""
         self.first()
         frontier = [(self._heap[0], 0)] if self._heap else []
         last: K | None = None
         while frontier:
             key, place = heapq.heappop(frontier)
-            # A key that was removed and came back stands in the heap twice.
+            # A key that was removed and added again is in the heap twice.
             if key in self._members and key != last:
                 last = key
                 yield key

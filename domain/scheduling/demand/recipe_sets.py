@@ -1,5 +1,6 @@
-"""The unfinished recipe sets of a partition: who is in them, where they stand in the queue, what they
-hold."""
+"""The unfinished recipe sets of a partition: their members, their places in the lines, and the systems they
+hold.
+"""
 
 from __future__ import annotations
 
@@ -17,13 +18,13 @@ from domain.scheduling.demand.ranked import Rank
 from domain.scheduling.safety.holders import Holders
 from domain.scheduling.supply.filter_key import Demand, FilterKey, filter_key
 
-# States in which a recipe keeps its set in a lab that it has not started in.
+# States in which a recipe that has not started binds its set to a lab.
 BOUND = ("assigned", "scheduled")
 
 
 @dataclass(slots=True)
 class SharedDemand:
-    """What hosts that stand together come to: how many have no system, and who stands in which line."""
+    """The recipes with one demand: the number of unplaced ones, and their ranks by line."""
 
     demand: Demand
     unplaced: int = 0
@@ -31,13 +32,13 @@ class SharedDemand:
 
 
 class RecipeSets:
-    """Mutable: `put` each new state of a set or recipe; `filters` is kept in step.
+    """Mutable: `put` each new state of a set or recipe. `filters` and `holders` are kept in step.
 
-    Finished recipes are forgotten, and a set with its last one. Who holds is told to `holders`.
-    `who_of` says whose a recipe is, as far as that makes a difference.
+    Finished recipes are dropped, and a set with its last recipe. `who_of` returns the owner and group of a
+    recipe as far as policies distinguish them.
 
-    `newly_assigned` are the recipes that became assigned in the batch that is being answered. They rank with
-    the queued recipes until it is answered, because a batch is answered in the order known at its basis.
+    `newly_assigned` are the recipes that became assigned in the present batch. They rank with the queued
+    recipes until the batch is answered, because a batch is answered in the order known at its basis.
     """
 
     def __init__(self, filters: Filters, holders: Holders, who_of: Callable[[Recipe], Who]) -> None:
@@ -51,13 +52,14 @@ class RecipeSets:
         self._holders = holders
         self._who_of = who_of
         self._demands: dict[int, Demand] = {}
-        # The hosts among them by owner and group.
+        # Hosts by owner and group.
         self._people: dict[tuple[str, str | None], dict[int, None]] = {}
 
-    # In and out
+    # States
 
     def put_set(self, recipe_set: RecipeSet) -> None:
-        """A new set, whose recipes come next; or one whose priority has changed, and with it its rank."""
+        """Store a new set, whose recipes come next, or a set whose priority, and therefore rank, has changed.
+        """
         hosts = self.hosts(recipe_set.recipe_set_id)
         for host in hosts:
             self._unindex(host)
@@ -66,7 +68,9 @@ class RecipeSets:
             self._index(host)
 
     def put(self, recipe: Recipe, *, drop_finished: bool = True, newly_assigned: bool = False) -> None:
-        """`drop_finished` is False for what is only supposed: a finished recipe may come back then."""
+        """Store a state of a recipe. `drop_finished` is False for a tentative state, which may be rolled
+        back.
+        """
         before = self.recipes.get(recipe.recipe_id)
         stood = None if before is None else self.line_of(before)
         _keep(self.newly_assigned, recipe, newly_assigned)
@@ -97,7 +101,7 @@ class RecipeSets:
     def restore(
         self, recipe_sets: Iterable[RecipeSet], recipes: Iterable[Recipe], newly_assigned: Iterable[int] = ()
     ) -> None:
-        """Begin with these, of which some have lost finished recipes."""
+        """Restore sets and recipes from a snapshot; finished recipes are missing from their sets."""
         self.newly_assigned = dict.fromkeys(newly_assigned)
         self.sets = {recipe_set.recipe_set_id: recipe_set for recipe_set in recipe_sets}
         self.recipes = {recipe.recipe_id: recipe for recipe in recipes}
@@ -107,7 +111,9 @@ class RecipeSets:
         self._index_all()
 
     def _index_all(self) -> None:
-        """`_complete` all sets at once: most recipes have no guests, and want what many others want."""
+        """Do `_complete` for all sets at once: most recipes have no guests, and share their demand with many
+        others.
+        """
         guests: dict[int, list[Recipe]] = {}
         for recipe in self.recipes.values():
             if recipe.host_recipe_id is not None:
@@ -134,7 +140,7 @@ class RecipeSets:
                 self._filters.enqueue(shared.demand, line, *ranks)
 
     def _want(self, shared: SharedDemand, host: Recipe) -> None:
-        """`_index` one, but for the filters."""
+        """Do `_index` for a recipe, except for the filters."""
         if host.state in UNPLACED:
             shared.unplaced += 1
             line = self.line_of(host)
@@ -148,7 +154,9 @@ class RecipeSets:
         _keep(self.placed, recipe, recipe.state in PLACED)
 
     def _complete(self, recipe_set_id: int) -> None:
-        """All recipes of a set are known: which systems its hosts want depends on their guests, too."""
+        """Index the hosts of a set once all its recipes are known: the demand of a host depends on its
+        guests.
+        """
         members = self.members(recipe_set_id)
         for host in self.hosts(recipe_set_id):
             guests = [recipe for recipe in members if recipe.host_recipe_id == host.recipe_id]
@@ -163,7 +171,7 @@ class RecipeSets:
         self._people.setdefault((host.owner, host.group), {})[host.recipe_id] = None
 
     def drop(self, recipe: Recipe) -> None:
-        """It has finished, and the log says so."""
+        """Drop a recipe that has finished according to the log."""
         del self.recipes[recipe.recipe_id]
         if self._demands.pop(recipe.recipe_id, None) is not None:
             theirs = self._people[recipe.owner, recipe.group]
@@ -181,7 +189,7 @@ class RecipeSets:
         return any(group == other for _, other in self._people)
 
     def reindex(self, users: Collection[str], groups: Collection[str | None]) -> None:
-        """At whose the recipes of these users are, and those for these groups: that may be otherwise now."""
+        """Re-index recipes owned by these users or groups; their access class may have changed."""
         for (owner, group), theirs in self._people.items():
             if owner in users or group in groups:
                 for host in map(self.recipes.__getitem__, theirs):
@@ -232,10 +240,11 @@ class RecipeSets:
         if host.state in BOUND:
             self._holders.bind(lab_of(host), host.recipe_set_id)
 
-    # Questions
+    # Queries
 
     def line_of(self, host: Recipe) -> str | None:
-        """Return the line a recipe stands in: that of the queued ones, or one of its lab."""
+        """Return the line of a recipe: that of the queued ones, or one of its lab; None if it is in no line.
+        """
         if host.state == "assigned":
             lab_controller = lab_of(host)
             return newly_of(lab_controller) if host.recipe_id in self.newly_assigned else lab_controller
@@ -244,7 +253,7 @@ class RecipeSets:
     def rank_of_set(self, recipe_set_id: int) -> Rank:
         """Return the highest possible rank of a new set: its effective priority is the nominal one.
 
-        A set that has ended has none.
+        The rank of a set that has ended is empty.
         """
         recipe_set = self.sets.get(recipe_set_id)
         if recipe_set is None:
@@ -252,10 +261,11 @@ class RecipeSets:
         return -recipe_set.priority, -recipe_set.priority, recipe_set.submission
 
     def rank(self, host: Recipe) -> Rank:
-        """Where it stands in its line: nominal priority, high first, then the order of submission.
+        """Return the rank of a recipe in its line: nominal priority, highest first, then the order of
+        submission.
 
-        The recipe id comes last to find the recipe again; within a set it decides, too. On each system the
-        effective priority comes before it (`asking.py`).
+        The recipe id comes last: it decides within a set, and identifies the recipe. On each system the
+        effective priority comes first (`order.py`).
         """
         recipe_set = self.sets[host.recipe_set_id]
         return -recipe_set.priority, recipe_set.submission, host.recipe_id
@@ -271,7 +281,7 @@ class RecipeSets:
         return len(self.sets[recipe.recipe_set_id].recipe_ids) == 1
 
     def members(self, recipe_set_id: int) -> tuple[Recipe, ...]:
-        """The unfinished recipes of a set, guests too."""
+        """Return the unfinished recipes of a set, including guests."""
         recipe_set = self.sets.get(recipe_set_id)
         if recipe_set is None:
             return ()
@@ -279,11 +289,11 @@ class RecipeSets:
         return tuple([known[recipe_id] for recipe_id in recipe_set.recipe_ids if recipe_id in known])
 
     def hosts(self, recipe_set_id: int) -> tuple[Recipe, ...]:
-        """Those of them that need a system of their own."""
+        """Return the members that need a system of their own."""
         return tuple([recipe for recipe in self.members(recipe_set_id) if recipe.host_recipe_id is None])
 
     def missing(self, recipe_set_id: int) -> tuple[Recipe, ...]:
-        """Those hosts that have no system yet."""
+        """Return the hosts that have no system yet."""
         return tuple([host for host in self.hosts(recipe_set_id) if host.state != "scheduled"])
 
 
@@ -295,6 +305,6 @@ def _keep(index: dict[int, None], recipe: Recipe, belongs: bool) -> None:
 
 
 def lab_of(host: Recipe) -> str:
-    """The lab that a bound recipe keeps its set in."""
+    """Return the lab to which a recipe binds its set."""
     assert host.lab_controller is not None, f"{host.subject} is {host.state} in no lab"
     return host.lab_controller

@@ -1,4 +1,4 @@
-"""By system, which of the evaluated filters it is viable for: its signature, a bitmap of their numbers."""
+"""Signatures: for each system, the bitmap of the evaluated filters that it fits."""
 
 from __future__ import annotations
 
@@ -9,35 +9,37 @@ from domain.scheduling.bitsets.bitmaps import WORD, numbers_in, transposed, unio
 
 
 class Signatures:
-    """Mutable. Many filters at a time cost little more than one: they wait until somebody asks."""
+    """Signatures by system. Mutable. Filters accumulate until somebody asks, because many at a time cost
+    little more than one.
+    """
 
     def __init__(self) -> None:
         self._of = defaultdict[int, int](int)
         self._waiting: dict[int, int] = {}
-        # Filters of which nothing is known any more; what is written of them still stands there.
+        # Invalidated filters whose bits are still set in the signatures.
         self._gone = 0
 
     def add(self, number: int, systems: int) -> None:
-        """The filter of this number is viable for these systems alone."""
+        """Set the systems that fit a filter."""
         self._waiting[number] = systems
         if len(self._waiting) >= WORD:
-            # Nobody is to wait for thousands at once.
+            # A query must not wait for thousands of filters.
             self._write()
 
     def remove(self, number: int) -> None:
-        """It is not known any more which systems the filter is viable for."""
+        """Invalidate a filter."""
         self._waiting.pop(number, None)
         self._gone |= 1 << number
 
     def replace(self, systems: int, filters: int, viable: Mapping[int, int], before: int) -> None:
-        """Of these filters, those systems are viable for these alone: by filter, numbers less `before`."""
+        """Set the signatures of some systems for some filters: by filter, system numbers less `before`."""
         self._write()
         found = transposed(viable)
         for system in numbers_in(systems):
             self._of[system] = self._of[system] & ~filters | found.get(system - before, 0)
 
     def restore(self, signatures: Iterable[int]) -> None:
-        """Those of all systems, by number; nothing was added yet."""
+        """Restore the signatures of all systems, by number; nothing was added yet."""
         self._of.update(enumerate(signatures))
 
     def of(self, system: int) -> int:

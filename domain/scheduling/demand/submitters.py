@@ -1,4 +1,4 @@
-"""Numbers for those whose recipes wait, and in which order a system asks them (design 5.2; seed 004)."""
+"""Numbers for submitters (the `Who` of a job), and their order on a system (design 5.2; seed 004)."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ from domain.access.submitting import Submitting, Who
 from domain.priority import Priority
 from domain.scheduling.supply.access import Access
 
-# Of classes of systems; those that are gone are forgotten some day.
+# Maximum number of access classes with a cached order; at this number the cache is cleared.
 MAX_CACHED: Final = 1_024
 
 
 class Step(NamedTuple):
-    """A row of the seed's table: recipes of this nominal priority, whose effective one is equal, too."""
+    """A row of the seed's table: the submitters whose effective priority equals that of the step."""
 
     nominal: int
     submitters: tuple[int, ...]
 
 
 class Order(NamedTuple):
-    """The steps in order, and by the number of each who the maximum effective priority.
+    """The steps in order, and the maximum effective priority by submitter number.
 
-    Where that is the same of all, it makes no difference whose a recipe is.
+    If `same_for_all`, every submitter has the same maximum, and submitters need not be distinguished.
     """
 
     steps: tuple[Step, ...]
@@ -32,19 +32,19 @@ class Order(NamedTuple):
 
 
 class Submitters:
-    """Mutable. `version` grows when a number is given to somebody else than before."""
+    """Submitters by number. Mutable. `version` grows when a number is reassigned."""
 
     def __init__(self, access: Access) -> None:
         self.version = 0
         self._access = access
         self._submitters: list[Who] = []
         self._numbers: dict[Who, int] = {}
-        # How many recipes each has.
+        # The number of recipes by submitter number.
         self._recipes: list[int] = []
         self._orders: dict[Submitting, Order] = {}
 
     def number(self, who: Who) -> int:
-        """Somebody new is given that of somebody who has no recipes, if there is such a one."""
+        """Return the number of a submitter; a new one may take over that of a submitter without recipes."""
         known = self._numbers.get(who)
         return self._begin(who) if known is None else known
 
@@ -63,14 +63,14 @@ class Submitters:
         return number
 
     def count(self, number: int, more: int) -> None:
-        """So many recipes more, or fewer."""
+        """Change the number of recipes of a submitter."""
         self._recipes[number] += more
 
     def __getitem__(self, number: int) -> Who:
         return self._submitters[number]
 
     def order(self, decides: Submitting) -> Order:
-        """On systems of a class."""
+        """Return the order on systems of an access class."""
         known = self._orders.get(decides)
         if known is None:
             if len(self._orders) >= MAX_CACHED:
@@ -81,7 +81,7 @@ class Submitters:
 
 
 def _steps(maxima: Sequence[int]) -> list[Step]:
-    """The effective priority is the lower of the nominal one and the maximum."""
+    """Return the steps; the effective priority is the lower of the nominal one and the maximum."""
     found: list[Step] = []
     for effective in reversed(Priority):
         capped = tuple(number for number, most in enumerate(maxima) if most == effective)

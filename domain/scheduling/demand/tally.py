@@ -1,4 +1,4 @@
-"""How many recipes of a line have which filter: for who explains, so that nobody goes through the queue."""
+"""Counts of the recipes of a line by filter, for explanations, which need not go through the queue then."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from domain.scheduling.demand.ranked import Rank
 
 
 class Tally:
-    """Mutable; filters and whos go by their numbers."""
+    """Counts by submitter number and filter number. Mutable."""
 
     def __init__(self) -> None:
-        # By who and nominal priority, how many each filter has.
+        # The number of recipes of each filter, by submitter and nominal priority.
         self._counted: dict[int, dict[int, BitSlicedNumbers]] = {}
-        # Recipes by nominal priority, each with its who and filter.
+        # The submitter and filter of each recipe, by nominal priority.
         self._standing: dict[int, dict[Rank, tuple[int, int]]] = {}
 
     def add(self, number: int, submitter: int, ranks: Iterable[Rank]) -> None:
@@ -29,11 +29,13 @@ class Tally:
         del self._standing[-rank[0]][rank]
 
     def of(self, submitter: int) -> Mapping[int, BitSlicedNumbers]:
-        """By nominal priority, how many recipes of theirs each filter has."""
+        """Return the number of recipes of each filter, by nominal priority, for a submitter."""
         return self._counted.get(submitter, {})
 
     def before(self, rank: Rank) -> dict[int, BitSlicedNumbers]:
-        """The same of those that have its nominal priority and rank before it, by who."""
+        """Return the number of recipes of each filter that have the nominal priority of `rank` and rank
+        before it, by submitter.
+        """
         alike = self._standing.get(-rank[0], {})
         counted: dict[int, dict[int, int]] = {}
         for (submitter, number), count in Counter(

@@ -109,9 +109,7 @@ class Access:
         return known[who]
 
     def cap(self, decides: Submitting, who: Who) -> int:
-        """Return the maximum effective priority; `NOT_ALLOWED` also if the system is on loan to somebody
-        else.
-        """
+        """Return the maximum effective priority; `NOT_ALLOWED` also while lent to somebody else."""
         return NOT_ALLOWED if decides.is_lent_away(who) else self.maximum(decides, who)
 
     def caps(self, who: Who) -> frozenset[int]:

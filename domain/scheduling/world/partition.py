@@ -179,7 +179,7 @@ class Partition(PartitionQueries):
         self._reindex_recipes()
 
     def _reindex_recipes(self) -> None:
-        """Re-index recipes after changes of systems: viable systems, and users and groups named by policies."""
+        """Re-index recipes after a change of systems, or of the names that policies distinguish."""
         changes = self.labs.access.name_changes()
         if changes:
             users = {name for kind, name in changes if kind == "user"}
