@@ -1,1 +1,1 @@
-"""The choice of the distro tree that a submitted job installs; the scheduler never makes it."""
+"""The choice of the distro tree that each recipe of a new set installs. The scheduler does not use it."""

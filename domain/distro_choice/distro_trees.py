@@ -1,7 +1,7 @@
-"""Which distro tree each recipe of a new set installs (docs/decisions/0015, 0023).
+"""The distro tree that each recipe of a new set installs (docs/decisions/0015, 0023).
 
-The newest that its requirement means and that some system could install to which it may be submitted: all
-trees of a set in one lab, and rather on systems that it may have than on any.
+The choice is the newest tree that matches the distro requirement and that some system could install to which
+the job may be submitted. All trees of a set are in one lab. Systems that the recipe may have are preferred.
 """
 
 from __future__ import annotations
@@ -19,20 +19,20 @@ from domain.events import Recorded
 from domain.job.spec import RecipeSetSpec, RecipeSpec
 from domain.scheduling.supply.filter_key import own_distro
 
-# Longer questions are rare, and hardly asked twice.
+# Longer requirements are rare, and hardly occur twice.
 KEPT_TEXT_LENGTH = 8_192
-# Some milliseconds of work.
+# Limits for a few milliseconds of work.
 QUICK_RECIPES, QUICK_COMPARISONS = 20, 10_000
 
 
 SystemsFor: TypeAlias = Callable[[str], int]
-"""Bitmap of the systems that would do for a host requirement."""
+"""Return the bitmap of the systems that suit a host requirement."""
 
 
 class Chosen(NamedTuple):
     """The tree of each recipe of a set, each host before its guests.
 
-    `hopeless`: as far as was looked, no lab could run the set, whichever trees it takes.
+    `hopeless` is True if no lab was found that could run the set, whichever trees it takes.
     """
 
     tree_ids: tuple[Tree, ...]
@@ -40,7 +40,7 @@ class Chosen(NamedTuple):
 
 
 class JobAccess(NamedTuple):
-    """For whom trees are chosen: where they may submit, and the systems that they may not know of."""
+    """The submitter of a job, which decides on access, and the systems that are hidden from its owner."""
 
     who: Who
     hidden: int
@@ -52,7 +52,7 @@ class DistroTrees:
     def __init__(self, directory: Directory) -> None:
         self._installable = Installable(directory)
         self._kept: dict[tuple[JobAccess, tuple[Want, ...]], Chosen] = {}
-        # The present systems with the trees that left lately, by the ids of these.
+        # The present systems with the trees that left lately, by the ids of these trees.
         self._before: dict[tuple[int, ...], Installable] = {}
 
     def apply(self, recorded: Recorded) -> None:
@@ -61,7 +61,9 @@ class DistroTrees:
             self._before.clear()
 
     def catch_up(self, most: int | None = None) -> bool:
-        """Do now what the next choice would have to do first, for so many systems; whether that is all."""
+        """Process up to `most` changed systems, which the next choice would have to do; return whether none
+        is left.
+        """
         return self._installable.catch_up(most)
 
     @property
@@ -86,10 +88,10 @@ class DistroTrees:
     def choose(
         self, recipe_set: RecipeSetSpec, owner: str, group: str | None, now: datetime | None = None
     ) -> Chosen:
-        """Choose for a job of this owner, on behalf of this group or of nobody.
+        """Return the trees for a job of this owner, on behalf of this group if given.
 
         A set that no lab could run may have trees that left every lab during the day before `now`: the set
-        waits for them if that is not long ago. It stays hopeless, because the log may tell more.
+        waits for them if they have not been away for long. It stays hopeless, because the log may know more.
         """
         self.catch_up()
         access = JobAccess(self._installable.who(owner, group), self._installable.hidden_from(owner))
@@ -128,7 +130,7 @@ def _want(recipe: RecipeSpec) -> Want:
 def _choose(installable: Installable, wants: Sequence[Want], access: JobAccess) -> Chosen:
     only = [installable.trees_of(member) for want in wants for member in (want, *want.guests)]
     if all(len(trees) == 1 for trees in only):
-        # Nothing to choose: nobody has to be looked at.
+        # There is only one choice, so no system is looked at.
         return Chosen(tuple(tree for trees in only for tree in trees))
     for systems_for in _levels(installable, access.who):
         systems = [systems_for(want.host_requires) for want in wants]
@@ -140,15 +142,15 @@ def _choose(installable: Installable, wants: Sequence[Want], access: JobAccess) 
 
 
 def _levels(installable: Installable, who: Who) -> tuple[SystemsFor, ...]:
-    # A lab that is being set up has its trees before recipes may have its systems; a loan ends.
+    # A lab under construction has its trees before recipes may have its systems; and a loan ends some day.
     return partial(installable.usable, who=who), partial(installable.entitled, who=who)
 
 
 def _by_itself(installable: Installable, want: Want, access: JobAccess) -> Iterator[Tree]:
-    """The trees that would come first if it were not for the others: with them the set is given up.
+    """Yield the tree that would come first for each recipe alone; the set is given up with these trees.
 
-    Where no system that would do is open to its owner, the systems count for whose policy it is given up. A
-    hidden system does not: the reason would tell that it is there (docs/decisions/0020).
+    If no suitable system is open to the owner, all systems count, so that the access policy becomes the
+    reason. A hidden system does not count, because the reason would reveal it (docs/decisions/0020).
     """
     alone = [want._replace(guests=())]
     fitting: SystemsFor = partial(installable.fitting, hidden=access.hidden)

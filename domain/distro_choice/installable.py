@@ -1,7 +1,7 @@
-"""What could be installed where and for whom, as a process that takes jobs knows it.
+"""What could be installed where and for whom, as known to a process that takes jobs.
 
-Who could run what, and who may submit where, is asked of the same columns, rules and availability as in the
-scheduler. What systems do is not followed, so none of them is known to be idle or busy.
+Fitting systems and access use the same columns, rules and availability as the scheduler. Usage is not
+followed, so no system is known to be idle or busy.
 """
 
 from __future__ import annotations
@@ -44,17 +44,17 @@ FOLLOWED: tuple[type[Event], ...] = (
     system.SystemReservationEnded,
     system.SystemAccessPolicyChanged,
 )
-"""What happens to a system and says who may have it, or what requirements may ask."""
+"""Events of a system that change its access, its availability, or properties that requirements may name."""
 
-# Of what was asked while nothing changed.
+# Maximum number of entries per cache; at this number the cache is cleared.
 MAX_CACHED = 4_096
 
 Tree: TypeAlias = int | None
-"""The id of a distro tree; None stands for a distro of one's own, and for none at all."""
+"""The id of a distro tree; None for a distro that the job brings, and for none at all."""
 
 
 class Want(NamedTuple):
-    """What a recipe asks for: both requirements as canonical text, and its guests."""
+    """The requirements of a recipe, both as canonical text, and its guests."""
 
     host_requires: str
     distro_requires: str
@@ -63,7 +63,9 @@ class Want(NamedTuple):
 
 
 class Offered(NamedTuple):
-    """A tree, its place among those that are meant, newest first, and the systems of a lab for it."""
+    """A tree, its index among the matching trees, newest first, and the systems of a lab that could install
+    it.
+    """
 
     place: int
     tree: Tree
@@ -78,7 +80,7 @@ class HostMatch(NamedTuple):
 
 
 class Installable:
-    """Mutable: `apply` the events of the log in order, each after the directory has it; then ask."""
+    """Mutable: `apply` the events of the log in order, each after the directory has it; then query."""
 
     def __init__(self, directory: Directory) -> None:
         self._directory = directory
@@ -88,7 +90,7 @@ class Installable:
         self._access_updates = AccessUpdates(directory, self._labs, self._visible)
         self._trees_away = TreesAway()
         self._systems: dict[str, System] = {}
-        # Systems of which something is new, and whether that is more than who may submit there.
+        # Changed systems, and whether more than their access has changed.
         self._stale: dict[str, bool] = {}
         self._trees: dict[str, tuple[int, ...]] = {}
         self._ordered: NewestFirst | None = None
@@ -99,7 +101,7 @@ class Installable:
         self._host_matches: dict[str, HostMatch] = {}
 
     def apply(self, recorded: Recorded) -> bool:
-        """Take in one event; whether it may change an answer."""
+        """Apply an event; return whether it may change a result."""
         event = recorded.event
         kind, name = split_subject(recorded.subject)
         if kind in ("user", "group", "pool"):
@@ -124,7 +126,7 @@ class Installable:
         return True
 
     def _mark_access_stale(self, fqdns: Iterable[str]) -> None:
-        """What systems could install is as it was."""
+        """Mark systems whose access has changed; what they could install is unchanged."""
         for fqdn in fqdns:
             self._stale.setdefault(fqdn, False)
 
@@ -145,16 +147,16 @@ class Installable:
         self._invalidate()
 
     def _invalidate(self) -> None:
-        """What was answered."""
+        """Clear all caches of results."""
         for kept in (self._could, self._having, self._offered, self._host_matches, self._costs):
             kept.clear()
 
     def catch_up(self, most: int | None = None) -> bool:
-        """Before anything is asked: take in what has changed, each system once, however often it did.
+        """Process changed systems before a query, each once however often it changed.
 
-        With `most` only so many; whether that is all.
+        With `most`, process at most that many. Return whether none is left.
         """
-        # It is asked each time, and a dictionary that was emptied is long to go through.
+        # The check comes first because iterating over a dictionary that was emptied is slow.
         for fqdn in list(islice(self._stale, most)) if self._stale else ():
             known = self._systems[fqdn]
             if self._stale.pop(fqdn):
@@ -174,7 +176,7 @@ class Installable:
         other._trees, other._could, other._having, other._offered = {}, {}, {}, {}
         return other
 
-    # Questions
+    # Queries
 
     def comparisons(self, wants: Sequence[Want]) -> int:
         """Return how many comparisons with values of systems and trees the requirements take together."""
@@ -195,7 +197,7 @@ class Installable:
         return kept
 
     def trees_of(self, want: Want) -> Sequence[Tree]:
-        """Those that it means, newest first."""
+        """Return the trees that match the requirement, newest first."""
         return (None,) if want.own else self._newest_first(want.distro_requires)
 
     def _newest_first(self, distro_requires: str) -> tuple[int, ...]:
@@ -214,7 +216,7 @@ class Installable:
         return self._ordered
 
     def could_install(self, distro: Distro | Tree) -> int:
-        """The systems that could install a distro tree, or a distro of one's own."""
+        """Return the systems that could install a distro tree, or a distro that the job brings."""
         kept = self._could.get(distro)
         if kept is None:
             _make_room(self._could)
@@ -223,9 +225,9 @@ class Installable:
         return kept
 
     def offered(self, want: Want, of_lab: int) -> tuple[Offered, ...]:
-        """The trees that it means and that a lab could install, newest first.
+        """Return the matching trees that a lab could install, newest first.
 
-        Those for whose systems there are newer ones are left out: nobody would be given one.
+        A tree is left out if newer ones cover all its systems, because no system would be given it.
         """
         question = (want.own or want.distro_requires, of_lab)
         kept = self._offered.get(question)
@@ -243,7 +245,7 @@ class Installable:
                 yield Offered(place, tree, systems)
 
     def has(self, of_lab: int, tree_id: int) -> bool:
-        """Whether the lab of these systems has a distro tree."""
+        """Return whether the lab of these systems has a distro tree."""
         kept = self._having.get(tree_id)
         if kept is None:
             _make_room(self._having)
@@ -251,23 +253,23 @@ class Installable:
         return bool(kept & of_lab)
 
     def who(self, owner: str, group: str | None) -> Who:
-        """For whom a recipe of such a job would run, as far as that makes a difference."""
+        """Return the owner and group of a job as far as access policies distinguish them."""
         return self._access_updates.who(owner, group)
 
     def hidden_from(self, owner: str) -> int:
-        """Return the systems that the owner of a job may not know of."""
+        """Return the systems that are hidden from the owner of a job."""
         return self._visible.hidden_from(owner)
 
     def fitting(self, host_requires: str, hidden: int) -> int:
-        """Return the systems that satisfy a host requirement in any condition, but for hidden ones."""
+        """Return the systems that satisfy a host requirement in any condition, except hidden ones."""
         return self._host_match(host_requires).systems & ~hidden
 
     def entitled(self, host_requires: str, who: Who) -> int:
-        """Those of them to which they may submit, on loan or not."""
+        """Return the fitting systems to which a user may submit, on loan or not."""
         return self._host_match(host_requires).systems & self._labs.access.entitled(who)
 
     def usable(self, host_requires: str, who: Who) -> int:
-        """Those of them that their recipes may have, now or when they come free."""
+        """Return the fitting systems that recipes of a user may have, now or when they come free."""
         asked = self._host_match(host_requires)
         return asked.systems & self._available.usable(forced=asked.forced) & self._labs.access.may(who)
 
@@ -281,12 +283,12 @@ class Installable:
         return kept
 
     def labs(self) -> Iterator[int]:
-        """The systems of each lab that has any."""
+        """Yield the systems of each lab that has any."""
         return (of_lab for _, of_lab in self._labs.each() if of_lab)
 
     @property
     def everyone(self) -> int:
-        """The systems of all labs."""
+        """Return the systems of all labs."""
         return self._labs.registered
 
 

@@ -11,9 +11,9 @@ from domain.scheduling.safety.matching import match
 
 
 class Offer(NamedTuple):
-    """What a lab has for a host: each tree, newest first, with the systems for it; a tree for each guest.
+    """The trees of a lab for a host, newest first, each with its systems; and a tree for each guest.
 
-    `passed_over` counts, for the host and each guest, the newer trees that the lab has not.
+    `passed_over` counts, for the host and each guest, the newer trees that the lab does not have.
     """
 
     trees: tuple[tuple[Tree, int], ...]
@@ -22,7 +22,7 @@ class Offer(NamedTuple):
 
     @property
     def newest(self) -> int:
-        """The systems for the newest of the trees."""
+        """Return the systems for the newest of the trees."""
         return self.trees[0][1]
 
     @property
@@ -30,7 +30,7 @@ class Offer(NamedTuple):
         return union(systems for _, systems in self.trees)
 
     def tree_on(self, number: int) -> Tree:
-        """The newest tree for this system."""
+        """Return the newest tree for this system."""
         return next(tree for tree, systems in self.trees if systems >> number & 1)
 
 
@@ -40,12 +40,13 @@ Offers: TypeAlias = Sequence[Offer]
 def in_one_lab(
     installable: Installable, wants: Sequence[Want], systems: Sequence[int]
 ) -> tuple[Tree, ...] | None:
-    """The tree of each host and, after it, of its guests; `systems` are those that fit each host.
+    """Return the tree of each host and, after it, of its guests; `systems` are those that fit each host.
 
-    Newest goes by the order of the document. A lab in which all hosts can have the newest trees it has for
-    them comes before one in which some have to do with older ones.
+    The result is None if no lab could serve all hosts. Trees are newest in the order of the document. A lab
+    in which all hosts can have the newest trees it has for them is preferred to one in which some need older
+    ones.
     """
-    # For a single system no lab needs to be looked at: the newest tree leads to one that has it.
+    # A single recipe needs no look at the labs: its newest tree leads to one that has it.
     single = len(wants) == 1 and not wants[0].guests
     labs: Iterable[int] = (installable.everyone,) if single else installable.labs()
     found = [offers for of_lab in labs if (offers := _offers(installable, wants, systems, of_lab))]
@@ -62,7 +63,7 @@ def in_one_lab(
 def _offers(
     installable: Installable, wants: Sequence[Want], systems: Sequence[int], of_lab: int
 ) -> Offers | None:
-    """What a lab has for all of them, None where it has nothing for one, or too few systems."""
+    """Return the offers of a lab for all hosts; None if one has none, or if the lab has too few systems."""
     if of_lab.bit_count() < len(wants):
         return None
     # Recipes of a set are often alike.
@@ -81,16 +82,16 @@ def _offer(installable: Installable, want: Want, fitting: int, of_lab: int) -> O
     guests = [_guest(installable, guest, of_lab) for guest in want.guests]
     if not able or None in guests:
         return None
-    told = [guest for guest in guests if guest is not None]
+    guest_trees = [guest for guest in guests if guest is not None]
     return Offer(
         tuple((each.tree, each.systems & fitting) for each in able),
-        tuple(tree for _, tree in told),
-        (able[0].place, *(place for place, _ in told)),
+        tuple(tree for _, tree in guest_trees),
+        (able[0].place, *(place for place, _ in guest_trees)),
     )
 
 
 def _guest(installable: Installable, guest: Want, of_lab: int) -> tuple[int, Tree] | None:
-    """The newest tree that the lab has, and how many newer ones it has not."""
+    """Return the newest tree that the lab has, and the number of newer ones that it does not have."""
     for place, tree in enumerate(installable.trees_of(guest)):
         if tree is None or installable.has(of_lab, tree):
             return place, tree
@@ -98,7 +99,7 @@ def _guest(installable: Installable, guest: Want, of_lab: int) -> tuple[int, Tre
 
 
 def _matched(systems: Sequence[int]) -> list[int] | None:
-    # Mostly it is clear without looking for a matching that there is none.
+    # Mostly the number of systems shows already that there is no matching.
     return match(systems) if union(systems).bit_count() >= len(systems) else None
 
 

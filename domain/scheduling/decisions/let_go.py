@@ -22,13 +22,13 @@ def stuck_lab(partition: Partition) -> Trigger | None:
 def let_go(partition: Partition, trigger: Trigger) -> Decision:
     """Return one decision for all holders that must let go."""
     draft = Draft(partition, trigger)
-    for recipe_set_id in _who(partition, holders(partition, trigger.name)):
+    for recipe_set_id in _sets_to_let_go(partition, holders(partition, trigger.name)):
         draft.happen(gives_back(partition.members(recipe_set_id), reasons.LET_GO))
     assert draft, f"the holders of {trigger.name} are stuck"
     return draft.decision()
 
 
-def _who(partition: Partition, waiting: list[Holder]) -> Iterator[int]:
+def _sets_to_let_go(partition: Partition, waiting: list[Holder]) -> Iterator[int]:
     """Yield the sets that let go: those that nothing could complete; then, until the rest is safe, the least
     urgent one, the latest first.
     """

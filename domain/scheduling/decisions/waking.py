@@ -137,7 +137,8 @@ def wakes_of(partition: Partition, triggers: Iterable[Trigger]) -> list[Wake]:
     """Return the systems that wake-ups in log order ask, event by event."""
     by_event = groupby(triggers, key=lambda trigger: trigger.position)
     together = (list(each) for _, each in by_event)
-    return [Wake(each[0], union(partition.systems_of_wake_up(trigger.name) for trigger in each)) for each in together]
+    systems_of = partition.systems_of_wake_up
+    return [Wake(each[0], union(systems_of(trigger.name) for trigger in each)) for each in together]
 
 
 def _preferred(partition: Partition, host: Recipe, candidates: int, trigger: Trigger) -> Iterator[int]:

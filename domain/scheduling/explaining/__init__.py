@@ -1,4 +1,4 @@
-"""Why a recipe waits, why it got its system, and who could run what is not submitted yet.
+"""Explanations: why a recipe waits, why it got its system, and which systems could run a recipe.
 
-All of it asks the very rows and bitmaps by which the scheduler decides (design 5; api.md, explanation).
+Explanations use the same rules and bitmaps as the decisions of the scheduler (design 5; api.md, explanation).
 """

@@ -1,4 +1,4 @@
-"""What each system is to a recipe that waits: who has it, who comes first there, why it is passed over."""
+"""The state of each system from the view of a waiting recipe: its occupant, the recipes ahead, the reasons."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Occupant:
 
     `until` is the time at which the service takes the system back unless something moves it: the end of a
     reservation, the end of the time for which a recipe keeps its system, or the expiry of its watchdog.
-    `until_by` says which of these. Both are None where nothing ends the possession.
+    `until_by` says which of these. Both are None if nothing ends the possession.
     """
 
     usage: str
@@ -54,7 +54,7 @@ class Occupant:
 
 @dataclass(frozen=True)
 class Ahead:
-    """A recipe that the system asks before, and by what."""
+    """A recipe that the system asks earlier, and the criterion."""
 
     recipe_id: int
     priority: str
@@ -64,10 +64,10 @@ class Ahead:
 
 @dataclass(frozen=True)
 class Candidate:
-    """`verdict` is never, not allowed, not now or passed over, `reasons` all that there are for it.
+    """A system with a `verdict` (never, not allowed, not now or passed over) and all `reasons` for it.
 
-    `before` counts the recipes that the system asks before this one, of which `ahead` are the first; both are
-    for systems that could be asked, now or when they come free.
+    `before` counts the recipes that the system asks earlier than this one; `ahead` are the first of them.
+    Both are for systems that could be asked, now or when they come free.
     """
 
     fqdn: str
@@ -81,7 +81,7 @@ class Candidate:
 
 
 class Candidates:
-    """Of one recipe without a system, while nothing changes."""
+    """The candidates of one recipe without a system, valid while nothing changes."""
 
     def __init__(self, partition: Partition, host: Recipe, refused: tuple[Refusal, ...]) -> None:
         self._partition = partition
@@ -91,8 +91,9 @@ class Candidates:
         self._before = Places(partition, host).before(self._usable)
 
     def ordered(self, numbers: int, most: int) -> Iterator[int]:
-        """Of viable systems: first those that stand idle, then where the fewest come before it, by name; of
-        each kind `most` at most.
+        """Yield the viable systems of `numbers`: idle ones, then other usable ones, then the rest.
+
+        Each of these kinds is ordered by the number of recipes ahead, then by name, and cut off at `most`.
         """
         idle, names = self._partition.idle(self._host), self._partition.labs.names
 
@@ -103,22 +104,22 @@ class Candidates:
             yield from nsmallest(most, numbers_in(some), key=place)
 
     def before(self, number: int) -> int:
-        """How many recipes a system asks before it, which is usable for it."""
+        """Return the number of recipes that a usable system asks earlier than this one."""
         return self._before[number]
 
     def first_in_order(self, unknown: int = 0) -> int:
-        """Return how many of the usable systems, without those of a bitmap, ask no other recipe first."""
+        """Return how many of the usable systems, `unknown` ones excluded, ask no other recipe earlier."""
         excluded = set(numbers_in(unknown))
         return sum(not before for number, before in self._before.items() if number not in excluded)
 
     def refused(self, number: int, verdict: str) -> Candidate:
-        """A system that some rule refuses."""
+        """Return the candidate for a system that some rule refuses."""
         system = self._partition.system(number)
-        reasons = [_says(refusal, system) for refusal in of_system(self._refused, number)]
+        reasons = [_reason_of(refusal, system) for refusal in of_system(self._refused, number)]
         return self._candidate(system, verdict, reasons)
 
     def viable(self, number: int) -> Candidate:
-        """A system that could run it."""
+        """Return the candidate for a system that could run the recipe."""
         system = self._partition.system(number)
         if reasons := list(self._why_not_usable(system)):
             return self._candidate(system, NOT_NOW, reasons)
@@ -181,7 +182,7 @@ def _until(until: datetime | None, ends_by: str) -> tuple[datetime | None, str |
     return until, None if until is None else ends_by
 
 
-def _says(refusal: Refusal, system: System) -> str:
+def _reason_of(refusal: Refusal, system: System) -> str:
     if refusal.rule == LOAN.name and system.loan is not None:
         return f"{refusal.says}: {lent_to(system.loan)}"
     return refusal.says

@@ -1,4 +1,4 @@
-"""Why a recipe got its system and no other did: the decision is made again up to that grant (design 8)."""
+"""The reasons why a recipe got its system, from recomputing the decision up to that grant (design 8)."""
 
 from __future__ import annotations
 
@@ -23,7 +23,9 @@ MAX_SHOWN: Final = 5
 
 @dataclass(frozen=True)
 class Rival:
-    """Another recipe that the system was viable for; `why` it came before or behind, or was passed over."""
+    """Another recipe for which the system was viable, with the reason `why` it ranked lower or was passed
+    over.
+    """
 
     recipe_id: int
     priority: str
@@ -33,7 +35,7 @@ class Rival:
 
 @dataclass(frozen=True)
 class Choice:
-    """An idle system that the recipe could have had, by what decides between them (design 5.5)."""
+    """An idle system that the recipe could have had, with the criteria of the choice (design 5.5)."""
 
     fqdn: str
     pool: str | None
@@ -43,10 +45,12 @@ class Choice:
 
 @dataclass(frozen=True)
 class Granted:
-    """`passed_over` stood before it, `behind` next after it; both where a system asked who would take it.
+    """The explanation of a grant.
 
-    `choices` are the systems that a new job could have had, the granted one first. Of these two lists only
-    the first entries are given: `behind_count` and `choices_count` are the lengths of the whole lists.
+    `passed_over` are the recipes that ranked higher, `behind` the next lower ones; both are empty for a new
+    job. `choices` are the systems that a new job could have had, the granted one first. Of `behind` and
+    `choices` only the first entries are given: `behind_count` and `choices_count` are the lengths of the
+    whole lists.
     """
 
     summary: str
@@ -67,10 +71,11 @@ def why_granted(
     most: int,
     unseen: Container[str] = (),
 ) -> Granted | None:
-    """Return why a recipe got its system; None if that is not among the first `most` decisions.
+    """Return why a recipe got its system; None if the grant is not among the first `most` decisions.
 
-    The partition is at the basis of the decision, which is made again. The grant is explained from the state
-    at that very moment, earlier grants of the same decision included. `unseen` systems are no choices.
+    The partition is at the basis of the decision, which is recomputed. The grant is explained from the state
+    at that very moment, including earlier grants of the same decision. `unseen` systems are not shown as
+    choices.
     """
     found: list[Granted] = []
 
@@ -128,7 +133,7 @@ _SUMMARIES: Final = {
 
 
 def _rivals(partition: Partition, host: Recipe, system: System) -> tuple[tuple[Rival, ...], list[Recipe]]:
-    """Return the recipes that stood before it, with the reason, and all recipes behind it."""
+    """Return the recipes that ranked higher, with the reason, and all recipes that ranked lower."""
     sets, rank = partition.sets, partition.sets.rank(host)
     order = ranks_for_system(partition, system)
     before = [sets.recipes[other[-1]] for other in takewhile(lambda other: other != rank, order)]

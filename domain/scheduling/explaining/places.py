@@ -1,10 +1,10 @@
-"""Where a recipe stands among those that a system asks, for thousands of systems at once (design 4.2, 5.2).
+"""The rank of a recipe on thousands of systems at once (design 4.2, 5.2).
 
-Whether a recipe stands before another on a system depends on whose they are, and on the maximum effective
-priorities there: systems with equal `Submitting` agree. So recipes are counted by filter, whose they are and
-nominal priority (`tally.py`); for each kind of system those counts are added up that stand before
-(`before.py`); and each system counts those of the filters it is viable for, by the bits it has in common with
-each binary digit of the counts.
+Whether a recipe ranks ahead of another on a system depends on their submitters and on the maximum effective
+priorities there, which are equal for systems with equal `Submitting`. So recipes are counted by filter,
+submitter and nominal priority (`tally.py`), and the counts of those ahead are added up per kind of system
+(`ahead_counts.py`). For each system, the counts of the filters that it fits are added, by intersecting its
+signature with the bit planes of the counts.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from domain.system.state import System
 
 
 class Places:
-    """Of one recipe that stands in a line, or will, while nothing changes."""
+    """The places of one recipe that is in a line, or will be, valid while nothing changes."""
 
     def __init__(self, partition: Partition, host: Recipe) -> None:
         self._partition = partition
@@ -37,34 +37,36 @@ class Places:
         self._lines: dict[str, AheadCounts | None] = {}
 
     def before(self, systems: int) -> dict[int, int]:
-        """By system of a bitmap, how many recipes that it is viable for it asks before this one."""
+        """Map each system number in `systems` to the number of eligible recipes ranked ahead of this one."""
         filters = self._partition.filters
         for_all = systems & self._partition.available.usable(forced=False)
         found = {}
-        for some, standing in self._kinds(systems):
+        for some, ahead in self._kinds(systems):
             for part, forced_only in ((some & for_all, False), (some & ~for_all, True)):
                 for number, signature in filters.signatures_of(part, forced_only=forced_only):
-                    found[number] = sum([counted.total(signature) for counted in standing])
+                    found[number] = sum([counted.total(signature) for counted in ahead])
         return found
 
     def _kinds(self, systems: int) -> Iterator[tuple[int, list[BitSlicedNumbers]]]:
-        """Those that agree about who stands before it: how many of each filter do, by line."""
+        """Yield systems that agree about the recipes ahead, with the number of these by filter, for each
+        line.
+        """
         labs = [of_lab for _, of_lab in self._partition.labs.each() if of_lab & systems]
         for decides, of_kind in self._partition.labs.access.each():
             alike = systems & of_kind
             for of_lab in labs if alike else ():
                 if some := alike & of_lab:
-                    yield some, self._standing(self._partition.system(lowest(some)), decides)
+                    yield some, self._counts_ahead(self._partition.system(lowest(some)), decides)
 
-    def _standing(self, system: System, decides: Submitting) -> list[BitSlicedNumbers]:
+    def _counts_ahead(self, system: System, decides: Submitting) -> list[BitSlicedNumbers]:
         maxima = self._partition.filters.maxima(decides)
         effective = min(-self._rank[0], self._partition.labs.access.cap(decides, self._who))
-        lines = (self._before(*asked) for asked in self._asked(system))
+        lines = (self._ahead_counts(*asked) for asked in self._lines_ahead(system))
         return [line.counted(maxima, effective) for line in lines if line is not None]
 
-    def _asked(self, system: System) -> Iterator[tuple[str, Rank | None]]:
-        """Yield the lines that the system asks up to the recipe. Of its own tier only the recipes before its
-        rank count.
+    def _lines_ahead(self, system: System) -> Iterator[tuple[str, Rank | None]]:
+        """Yield the lines that the system asks up to the recipe; in its own tier only ranks before its rank
+        count.
         """
         for tier in tiers_of(system.lab_controller):
             is_own = self._line in tier
@@ -72,8 +74,8 @@ class Places:
             if is_own:
                 return
 
-    def _before(self, line: str, rank: Rank | None) -> AheadCounts | None:
-        """None where nobody stands in the line."""
+    def _ahead_counts(self, line: str, rank: Rank | None) -> AheadCounts | None:
+        """Return the counts of a line, or None if the line is empty."""
         if line not in self._lines:
             tally = self._partition.filters.tally(line)
             self._lines[line] = None if tally is None else AheadCounts(tally, rank)
@@ -81,7 +83,7 @@ class Places:
 
 
 class RankedRecipe(NamedTuple):
-    """Where a recipe stands on a system: `key` is what puts it there."""
+    """A recipe in the order of a system; `key` is its sort key."""
 
     recipe_id: int
     priority: int
@@ -90,7 +92,7 @@ class RankedRecipe(NamedTuple):
 
 
 def places_on(partition: Partition, system: System) -> Iterator[RankedRecipe]:
-    """The recipes that might have a system, in the order in which it asks them."""
+    """Yield the recipes that might have a system, in the order in which it asks them."""
     for rank in ranks_for_system(partition, system):
         recipe = partition.sets.recipes[rank[-1]]
         effective = int(effective_priority(partition, recipe, system))
@@ -100,14 +102,14 @@ def places_on(partition: Partition, system: System) -> Iterator[RankedRecipe]:
 
 
 def effective_priority(partition: Partition, recipe: Recipe, system: System) -> Priority:
-    """Of a recipe that may be submitted to the system (seed 004)."""
+    """Return the effective priority of a recipe that may be submitted to the system (seed 004)."""
     decides = partition.labs.access.of(partition.labs.number(system.fqdn))
     nominal = partition.sets.sets[recipe.recipe_set_id].priority
     return Priority(min(nominal, partition.labs.access.cap(decides, partition.sets.demand(recipe).who)))
 
 
 def why_before(partition: Partition, recipe: Recipe, other: Recipe, system: System) -> str:
-    """What puts another recipe before this one on a system that both could have."""
+    """Return why another recipe ranks ahead of this one on a system that both could have."""
     line_of = partition.sets.line_of
     if line_of(other) == system.lab_controller != line_of(recipe):
         return ITS_SET_IS_IN_LAB

@@ -1,4 +1,4 @@
-"""Which rule keeps which systems from a recipe."""
+"""The systems that each rule keeps from a recipe."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ REQUIREMENT = FITTING[-1]
 
 
 class Refusal(NamedTuple):
-    """A rule, what it says of one system, and the bitmap of those that it does not let through."""
+    """A rule, its reason for a single system, and the bitmap of the systems that it keeps out."""
 
     rule: str
     says: str
@@ -22,12 +22,12 @@ class Refusal(NamedTuple):
 
 
 def refusals(labs: Labs, demand: Demand) -> tuple[Refusal, ...]:
-    """Of every rule, in their order; a system that none refuses is viable."""
+    """Return the refusals of all rules, in their order; a system that no rule refuses is viable."""
     return tuple(Refusal(name, says, _kept_out(labs, passed)) for name, says, passed in passing(labs, demand))
 
 
 def refused_by_filter(labs: Labs, host_requires: str) -> tuple[Refusal, ...]:
-    """The same of a host requirement alone, whatever is to be installed, and whoever asks."""
+    """Return the refusal of a host requirement alone, without a distro and without access rules."""
     key = FilterKey(host_requires, None)
     return (Refusal(REQUIREMENT.name, REQUIREMENT.of_system, _kept_out(labs, REQUIREMENT.passes(labs, key))),)
 
@@ -36,18 +36,18 @@ def _kept_out(labs: Labs, passed: int) -> int:
     return labs.columns.everyone & ~passed
 
 
-def viable(labs: Labs, told: Iterable[Refusal]) -> int:
-    """Those that none of them refuses."""
-    return labs.columns.everyone & ~union(refusal.systems for refusal in told)
+def viable(labs: Labs, refused: Iterable[Refusal]) -> int:
+    """Return the systems that no rule refuses."""
+    return labs.columns.everyone & ~union(refusal.systems for refusal in refused)
 
 
-def of_system(told: Iterable[Refusal], number: int) -> Iterator[Refusal]:
-    """All that refuse one system."""
-    return (refusal for refusal in told if refusal.systems >> number & 1)
+def of_system(refused: Iterable[Refusal], number: int) -> Iterator[Refusal]:
+    """Yield the refusals of one system."""
+    return (refusal for refusal in refused if refusal.systems >> number & 1)
 
 
-def refused_only_by(told: Iterable[Refusal], *rules: str) -> int:
-    """The systems that some of these rules refuse, and no other."""
-    told = list(told)
-    some = union(refusal.systems for refusal in told if refusal.rule in rules)
-    return some & ~union(refusal.systems for refusal in told if refusal.rule not in rules)
+def refused_only_by(refused: Iterable[Refusal], *rules: str) -> int:
+    """Return the systems that some of these rules refuse, and no other rule."""
+    refused = list(refused)
+    some = union(refusal.systems for refusal in refused if refusal.rule in rules)
+    return some & ~union(refusal.systems for refusal in refused if refusal.rule not in rules)

@@ -1,4 +1,4 @@
-"""Why a recipe waits: all rules, all systems that could run it, and its place on each."""
+"""The reasons why a recipe waits: all rules, all systems that could run it, and its rank on each."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from domain.scheduling.world.partition import Partition
 
 @dataclass(frozen=True)
 class RuleCount:
-    """How many systems a rule lets through by itself, and how many are left after it and all before it."""
+    """The number of systems that pass a rule by itself, and of those that pass it and all earlier rules."""
 
     name: str
     reason: str
@@ -29,7 +29,7 @@ class RuleCount:
 
 @dataclass(frozen=True)
 class Counted:
-    """Systems by what they are to the recipe: `usable` ones could be had now or when they come free."""
+    """The number of systems by their state from the view of the recipe; `usable` ones may be idle or busy."""
 
     known: int
     viable: int
@@ -42,8 +42,9 @@ class Counted:
 
 @dataclass(frozen=True)
 class Waiting:
-    """`systems` are those that could run it, or could but for access or a loan; the first `most` of them.
+    """The explanation of a recipe that waits.
 
+    `systems` are those that could run it, or could but for access or a loan; the first `most` of them.
     `systems_count` is the length of the whole list.
     """
 
@@ -56,8 +57,7 @@ class Waiting:
 
 @dataclass(frozen=True)
 class WaitingOptions:
-    """The options of an explanation: at `most` this many systems, without `unseen` ones, or `only` one
-    system.
+    """The options of an explanation: at most `most` systems, without `unseen` ones, or `only` one system.
 
     `unknown` are the unseen systems that are not counted, either.
     """
@@ -69,7 +69,7 @@ class WaitingOptions:
 
 
 def why_it_waits(partition: Partition, host: Recipe, asked: WaitingOptions) -> Waiting:
-    """Of a recipe that has no system, and needs one of its own."""
+    """Explain a recipe that has no system and needs one of its own."""
     seen, unknown = ~_bitmap(partition, asked.unseen), _bitmap(partition, asked.unknown)
     refused = _without(unknown, refusals(partition.labs, partition.sets.demand(host)))
     candidates = Candidates(partition, host, refused)
@@ -88,26 +88,26 @@ def why_it_waits(partition: Partition, host: Recipe, asked: WaitingOptions) -> W
         lent=lent.bit_count(),
         first_in_order=candidates.first_in_order(unknown),
     )
-    told: Iterable[Candidate]
+    shown: Iterable[Candidate]
     count = ((could | lent | not_allowed) & seen).bit_count() if asked.only is None else 1
     if asked.only is None:
-        told = chain(
+        shown = chain(
             map(candidates.viable, ordered),
             (candidates.refused(number, NOT_NOW) for number in numbers_in(lent & seen)),
             (candidates.refused(number, NOT_ALLOWED) for number in numbers_in(not_allowed & seen)),
         )
     else:
-        told = [_one(candidates, refused, partition.labs.number(asked.only), could, lent, not_allowed)]
+        shown = [_one(candidates, refused, partition.labs.number(asked.only), could, lent, not_allowed)]
     rules = _rules(everyone, refused)
     summary = _summary(counted, rules, set_waits=_is_set_incomplete(partition, host, usable))
     tree_id = partition.trees_away.first_of(partition.sets.key(host).tree_ids)
     if tree_id is not None:
         summary = f"{TREE_AWAY}: {called(partition, tree_id)}"
-    return Waiting(summary, rules, counted, tuple(islice(told, asked.most)), count)
+    return Waiting(summary, rules, counted, tuple(islice(shown, asked.most)), count)
 
 
 def _bitmap(partition: Partition, names: frozenset[str]) -> int:
-    """Return the systems of these names. A partition of the past may lack some that are hidden now."""
+    """Return the systems with these names. A partition of the past may lack some that are hidden now."""
     return union(1 << partition.labs.number(fqdn) for fqdn in sorted(names) if fqdn in partition.systems)
 
 
@@ -117,33 +117,33 @@ def _without(unknown: int, refused: Iterable[Refusal]) -> tuple[Refusal, ...]:
 
 
 def _one(
-    candidates: Candidates, refused: tuple[Refusal, ...], number: int, could: int, lent: int, closed: int
+    candidates: Candidates, refused: tuple[Refusal, ...], number: int, could: int, lent: int, not_allowed: int
 ) -> Candidate:
     if could >> number & 1:
         return candidates.viable(number)
     if lent >> number & 1:
         return candidates.refused(number, NOT_NOW)
-    return candidates.refused(number, NOT_ALLOWED if closed >> number & 1 else NEVER)
+    return candidates.refused(number, NOT_ALLOWED if not_allowed >> number & 1 else NEVER)
 
 
 def _rules(everyone: int, refused: Iterable[Refusal]) -> tuple[RuleCount, ...]:
     left = everyone
-    told = []
+    shown = []
     for rule, says, systems in refused:
         left &= ~systems
-        told.append(RuleCount(rule, says, (everyone & ~systems).bit_count(), left.bit_count()))
-    return tuple(told)
+        shown.append(RuleCount(rule, says, (everyone & ~systems).bit_count(), left.bit_count()))
+    return tuple(shown)
 
 
 def _is_set_incomplete(partition: Partition, host: Recipe, usable: int) -> bool:
-    """Whether each lab with usable systems has too few for the others of its set."""
+    """Return whether each lab with usable systems has too few for the others of its set."""
     labs = [name for name, of_lab in partition.labs.each() if of_lab & usable]
     return bool(labs) and all(hopeless(partition, host.recipe_set_id, name) for name in labs)
 
 
 def _summary(counted: Counted, rules: Iterable[RuleCount], *, set_waits: bool) -> str:
-    """Of the systems that come nearest: usable, else viable, else lent, else closed ones."""
-    viable, lent, closed = counted.viable, counted.lent, counted.not_allowed
+    """Return a summary of the nearest kind of systems: usable, else viable, else lent, else not allowed."""
+    viable, lent, not_allowed = counted.viable, counted.lent, counted.not_allowed
     if set_waits:
         return f"{_systems(viable)} could run it, but {SET_INCOMPLETE}"
     if counted.usable:
@@ -155,9 +155,9 @@ def _summary(counted: Counted, rules: Iterable[RuleCount], *, set_waits: bool) -
     if lent:
         which = "which is on loan to somebody else" if lent == 1 else "and all of them are on loan to others"
         return f"{_systems(lent)} could run it, {which}"
-    if closed:
-        where = "there" if closed == 1 else "to any of them"
-        return f"{_systems(closed)} would do, and it may not be submitted {where}"
+    if not_allowed:
+        where = "there" if not_allowed == 1 else "to any of them"
+        return f"{_systems(not_allowed)} would do, and it may not be submitted {where}"
     nobody = next(rule for rule in rules if not rule.left)
     return f"no system could run it: none is left after the rule {nobody.name}"
 
