@@ -26,7 +26,7 @@ QUICK_RECIPES, QUICK_COMPARISONS = 20, 10_000
 
 
 SystemsFor: TypeAlias = Callable[[str], int]
-"""Return the bitmap of the systems that suit a host requirement."""
+"""A function that returns the bitmap of the systems that suit a host requirement."""
 
 
 class Chosen(NamedTuple):
@@ -61,9 +61,7 @@ class DistroTrees:
             self._before.clear()
 
     def catch_up(self, most: int | None = None) -> bool:
-        """Process up to `most` changed systems, which the next choice would have to do; return whether none
-        is left.
-        """
+        """Process up to `most` changed systems ahead of the next choice; return whether none is left."""
         return self._installable.catch_up(most)
 
     @property

@@ -1,4 +1,4 @@
-"""What could be installed where and for whom, as known to a process that takes jobs.
+"""What could be installed where and for whom, from the view of a process that takes jobs.
 
 Fitting systems and access use the same columns, rules and availability as the scheduler. Usage is not
 followed, so no system is known to be idle or busy.
@@ -63,8 +63,7 @@ class Want(NamedTuple):
 
 
 class Offered(NamedTuple):
-    """A tree, its index among the matching trees, newest first, and the systems of a lab that could install
-    it.
+    """A matching tree, its index among these, newest first, and the systems of a lab that could install it.
     """
 
     place: int

@@ -1,5 +1,6 @@
-"""Sets of systems as integers: bit n stands for system number n. A set operation is one step for any number
-of systems.
+"""Sets of systems as integers: bit n stands for system number n.
+
+A set operation is one step for any number of systems.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""From triggers to decisions: a pure function of the partition, which is the log up to the basis.
+"""Decisions as a pure function of the partition, which is the log up to the basis.
 
 A decision is a value. The scheduler process commits it, and afterwards confirms it or rolls it back.
 """
@@ -19,8 +19,8 @@ from domain.scheduling.world.partition import Partition
 from domain.scheduling.world.triggers import LET_GO, NEW_JOB, PENDING_SYSTEM, WAKE_UP
 
 # 4: access policies, loans, and effective priorities; a reason for recipes that wait, and the labs in which a
-# set fits. Decisions of 3 knew nothing of these: any system served everybody, by nominal priority. 5: the
-# changes that CHANGELOG.md lists under "Decisions (policy version 5)".
+# set fits. Version 3 had none of these: any system served any recipe, by nominal priority.
+# 5: the changes that CHANGELOG.md lists under "Decisions (policy version 5)".
 POLICY_VERSION = 5
 
 Answer = Callable[[], Decision]
@@ -79,8 +79,8 @@ class _Answering:
         return found
 
     def _begin(self) -> None:
-        """Begin a new batch unless one is unfinished. Recipes that the last batch assigned rank as assigned
-        from now on.
+        """Begin a new batch unless one is unfinished; recipes assigned in the last batch then rank as
+        assigned.
         """
         if self._partition.triggers.left() is None:
             self._partition.sets.end_batch()

@@ -38,8 +38,9 @@ def is_safe(partition: Partition, host: Recipe, number: int) -> bool:
 
 
 def _is_safe_beside_stuck(partition: Partition, holder: Holder, lab_controller: str) -> bool:
-    """Return whether a grant is safe while holders are stuck. Until one has let go, no set may become a
-    holder that waits for others.
+    """Return whether a grant is safe while holders are stuck.
+
+    Until one of them has let go, no set may become a holder that waits for others.
     """
     others = [
         other for other in holders(partition, lab_controller) if other.recipe_set_id != holder.recipe_set_id
@@ -50,8 +51,7 @@ def _is_safe_beside_stuck(partition: Partition, holder: Holder, lab_controller: 
 
 
 def _comes_first(holder: Holder, others: Sequence[Holder]) -> bool:
-    """Return whether a holder could be completed before all others, so that it does not affect their safety.
-    """
+    """Return whether a holder could be completed before all others, and so does not affect them."""
     return completable(holder, union(each.held for each in (holder, *others)))
 
 
@@ -107,9 +107,7 @@ def grant(draft: Draft, host: Recipe, system: System, instead: Iterable[int] = (
 
 
 def _named_by_access(partition: Partition, host: Recipe, system: System) -> Iterator[str]:
-    """Yield the directory entries on which access to a system depends, so that one of two concurrent changes
-    fails.
-    """
+    """Yield the directory entries that decide on access; of two concurrent changes one fails."""
     yield from (f"pool/{name}" for name in partition.directory.pools_of(system.fqdn))
     group = partition.sets.demand(host).who.group
     if group is not None:

@@ -29,8 +29,10 @@ def let_go(partition: Partition, trigger: Trigger) -> Decision:
 
 
 def _sets_to_let_go(partition: Partition, waiting: list[Holder]) -> Iterator[int]:
-    """Yield the sets that let go: those that nothing could complete; then, until the rest is safe, the least
-    urgent one, the latest first.
+    """Yield the sets that let go.
+
+    These are the holders that nothing could complete; then, until the rest is safe, the least urgent holder,
+    the latest first.
     """
     left = stuck(waiting)
     hopeless = {holder.recipe_set_id: None for holder in impossible(left)}

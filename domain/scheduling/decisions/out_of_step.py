@@ -9,8 +9,7 @@ from domain.system.state import System
 
 
 def out_of_step(partition: Partition) -> int:
-    """Return the number of such recipes and systems. The cost is one step per system and per placed recipe.
-    """
+    """Return the number of these recipes and systems, by going through all systems and placed recipes."""
     placed = (partition.sets.recipes[recipe_id] for recipe_id in partition.sets.placed)
     systems = sum(not _system_in_step(partition, system) for system in partition.systems.values())
     return systems + sum(not _recipe_in_step(partition, recipe) for recipe in placed)

@@ -75,9 +75,7 @@ class Group:
 
 
 class Waking:
-    """The search for grants of the systems that wake-ups ask. Mutable; valid while nothing but its own grants
-    happens.
-    """
+    """The search for grants of the systems that wake-ups ask. Mutable; valid while only its grants happen."""
 
     def __init__(self, partition: Partition, wakes: Sequence[Wake]) -> None:
         self._partition = partition
@@ -86,7 +84,7 @@ class Waking:
         self._next: NextGrant | None = None
 
     def next(self) -> NextGrant | None:
-        """Return the next grant, which has not happened yet; None when nobody takes anything."""
+        """Return the next grant, which has not happened yet; None if no recipe takes a system."""
         if self._next is None:
             found = _best_recipes(self._partition, self._groups)
             if found:

@@ -11,9 +11,7 @@ from domain.scheduling.world.partition import Partition
 
 
 def wanted(partition: Partition, asked: int) -> int:
-    """Return those of the asked systems that are idle and viable for a waiting recipe that is not hopeless
-    there.
-    """
+    """Return the idle systems of `asked` that are viable for a waiting recipe that is not hopeless there."""
     asked &= partition.available.idle(forced=True)
     if not asked:
         return 0

@@ -26,9 +26,7 @@ def where(partition: Partition, labs: Labs, tree_ids: Iterable[int | None]) -> s
 
 
 def where_of_each(partition: Partition, labs: Labs, recipes: Iterable[Recipe]) -> str:
-    """Return `recipes 1, 2: 60 (Fedora-44) is in lab.south; recipe 3: ...` for all recipes that install a
-    tree.
-    """
+    """Return `recipes 1, 2: 60 (Fedora-44) is in lab.south; recipe 3: ...`, of all that install a tree."""
     trees = {recipe.recipe_id: recipe.distro_tree_id for recipe in recipes if recipe.distro is None}
     return _of_each({recipe_id: _where(partition, labs, tree_id) for recipe_id, tree_id in trees.items()})
 

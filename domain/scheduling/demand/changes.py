@@ -10,10 +10,10 @@ from domain.scheduling.demand.demand_counts import Entry
 
 
 class Changes:
-    """Changed systems. Mutable. They accumulate until somebody asks, because many at a time cost little more
-    than one.
+    """Changed systems. Mutable.
 
-    Filters are given by number. The properties that a filter names are looked up when a property has changed.
+    They accumulate until somebody asks, because many at a time cost little more than one. Filters are given
+    by number. The properties that a filter names are looked up when a property has changed.
     """
 
     def __init__(self) -> None:

@@ -165,7 +165,7 @@ class Filters:
             if tree_id in self._by_number[number].key.tree_ids:
                 self._invalidate(self._by_number[number])
 
-    # Questions
+    # Queries
 
     def fitting(self, key: FilterKey) -> int:
         """Return the systems that fit the filter, evaluating it if necessary."""

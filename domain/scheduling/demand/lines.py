@@ -90,9 +90,7 @@ class Line:
         return {self.only: self.recipes[number]} if number in self.recipes else NOBODY
 
     def tally(self) -> Tally:
-        """Return the counts of recipes. They are made at the first call, and updated from then on; decisions
-        never ask.
-        """
+        """Return the counts of recipes. The first call makes them; decisions never need them."""
         if self._tally is None:
             self._tally = Tally()
             for number in self.recipes:

@@ -1,8 +1,8 @@
-"""The recipes of a line in the rank order of a system: effective priority, nominal priority, submission
-(5.2).
+"""The recipes of a line in the rank order of a system (design 5.2).
 
-Recipes with the same filter and submitter have the same order on every system. Therefore only the first
-recipe of each filter and submitter is compared, and mostly it suffices to find the very first.
+The order is by effective priority, nominal priority and submission. Recipes with the same filter and
+submitter have the same order on every system. Therefore only the first recipe of each filter and submitter is
+compared, and mostly it suffices to find the very first.
 """
 
 from __future__ import annotations

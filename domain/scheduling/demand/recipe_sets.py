@@ -1,6 +1,4 @@
-"""The unfinished recipe sets of a partition: their members, their places in the lines, and the systems they
-hold.
-"""
+"""The unfinished recipe sets of a partition: members, places in the lines, held systems."""
 
 from __future__ import annotations
 
@@ -58,8 +56,7 @@ class RecipeSets:
     # States
 
     def put_set(self, recipe_set: RecipeSet) -> None:
-        """Store a new set, whose recipes come next, or a set whose priority, and therefore rank, has changed.
-        """
+        """Store a new set, whose recipes come next, or a set with another priority, and so another rank."""
         hosts = self.hosts(recipe_set.recipe_set_id)
         for host in hosts:
             self._unindex(host)
@@ -68,9 +65,7 @@ class RecipeSets:
             self._index(host)
 
     def put(self, recipe: Recipe, *, drop_finished: bool = True, newly_assigned: bool = False) -> None:
-        """Store a state of a recipe. `drop_finished` is False for a tentative state, which may be rolled
-        back.
-        """
+        """Store a state of a recipe; `drop_finished` is False for a tentative state."""
         before = self.recipes.get(recipe.recipe_id)
         stood = None if before is None else self.line_of(before)
         _keep(self.newly_assigned, recipe, newly_assigned)
@@ -111,9 +106,7 @@ class RecipeSets:
         self._index_all()
 
     def _index_all(self) -> None:
-        """Do `_complete` for all sets at once: most recipes have no guests, and share their demand with many
-        others.
-        """
+        """Do `_complete` for all sets at once: most recipes have no guests and share their demand."""
         guests: dict[int, list[Recipe]] = {}
         for recipe in self.recipes.values():
             if recipe.host_recipe_id is not None:
@@ -154,9 +147,7 @@ class RecipeSets:
         _keep(self.placed, recipe, recipe.state in PLACED)
 
     def _complete(self, recipe_set_id: int) -> None:
-        """Index the hosts of a set once all its recipes are known: the demand of a host depends on its
-        guests.
-        """
+        """Index the hosts of a set once all its recipes are known, because demand depends on the guests."""
         members = self.members(recipe_set_id)
         for host in self.hosts(recipe_set_id):
             guests = [recipe for recipe in members if recipe.host_recipe_id == host.recipe_id]
@@ -243,8 +234,7 @@ class RecipeSets:
     # Queries
 
     def line_of(self, host: Recipe) -> str | None:
-        """Return the line of a recipe: that of the queued ones, or one of its lab; None if it is in no line.
-        """
+        """Return the line of a recipe: that of the queued ones, one of its lab, or None."""
         if host.state == "assigned":
             lab_controller = lab_of(host)
             return newly_of(lab_controller) if host.recipe_id in self.newly_assigned else lab_controller
@@ -261,8 +251,7 @@ class RecipeSets:
         return -recipe_set.priority, -recipe_set.priority, recipe_set.submission
 
     def rank(self, host: Recipe) -> Rank:
-        """Return the rank of a recipe in its line: nominal priority, highest first, then the order of
-        submission.
+        """Return the rank of a recipe in its line: nominal priority, highest first, then submission.
 
         The recipe id comes last: it decides within a set, and identifies the recipe. On each system the
         effective priority comes first (`order.py`).

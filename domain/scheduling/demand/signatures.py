@@ -9,8 +9,9 @@ from domain.scheduling.bitsets.bitmaps import WORD, numbers_in, transposed, unio
 
 
 class Signatures:
-    """Signatures by system. Mutable. Filters accumulate until somebody asks, because many at a time cost
-    little more than one.
+    """Signatures by system. Mutable.
+
+    Filters accumulate until somebody asks, because many at a time cost little more than one.
     """
 
     def __init__(self) -> None:

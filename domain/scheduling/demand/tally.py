@@ -33,8 +33,8 @@ class Tally:
         return self._counted.get(submitter, {})
 
     def before(self, rank: Rank) -> dict[int, BitSlicedNumbers]:
-        """Return the number of recipes of each filter that have the nominal priority of `rank` and rank
-        before it, by submitter.
+        """Return the number of recipes of each filter, by submitter, of the same nominal priority and ranked
+        before `rank`.
         """
         alike = self._standing.get(-rank[0], {})
         counted: dict[int, dict[int, int]] = {}

@@ -1,4 +1,4 @@
-"""The state of each system from the view of a waiting recipe: its occupant, the recipes ahead, the reasons."""
+"""The state of each system from the view of a waiting recipe: its occupant, recipes ahead, and reasons."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ MAX_SHOWN: Final = 5
 
 @dataclass(frozen=True)
 class Rival:
-    """Another recipe for which the system was viable, with the reason `why` it ranked lower or was passed
+    """Another recipe that the system was viable for, with the reason `why` it ranked lower or was passed
     over.
     """
 

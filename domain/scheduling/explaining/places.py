@@ -48,9 +48,7 @@ class Places:
         return found
 
     def _kinds(self, systems: int) -> Iterator[tuple[int, list[BitSlicedNumbers]]]:
-        """Yield systems that agree about the recipes ahead, with the number of these by filter, for each
-        line.
-        """
+        """Yield systems that agree about the recipes ahead, with these counted by filter, for each line."""
         labs = [of_lab for _, of_lab in self._partition.labs.each() if of_lab & systems]
         for decides, of_kind in self._partition.labs.access.each():
             alike = systems & of_kind
@@ -65,8 +63,7 @@ class Places:
         return [line.counted(maxima, effective) for line in lines if line is not None]
 
     def _lines_ahead(self, system: System) -> Iterator[tuple[str, Rank | None]]:
-        """Yield the lines that the system asks up to the recipe; in its own tier only ranks before its rank
-        count.
+        """Yield the lines that the system asks up to the recipe; of its own tier, only earlier ranks count.
         """
         for tier in tiers_of(system.lab_controller):
             is_own = self._line in tier

@@ -18,8 +18,9 @@ from domain.scheduling.safety.matching import match
 
 @dataclass(frozen=True)
 class Holder:
-    """The bitmap `held` of its systems, and in `wants`, for each recipe without one, the usable systems of
-    its lab.
+    """A holder: the bitmap `held` of its systems, and the systems it wants.
+
+    `wants` has, for each recipe without a system, the bitmap of the usable systems of the lab.
     """
 
     recipe_set_id: int

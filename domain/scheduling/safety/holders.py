@@ -12,10 +12,10 @@ from domain.scheduling.safety.plans import Plans
 
 @dataclass
 class LabHolders:
-    """The sets of one lab: the number of hosts that bind each set to the lab, and the sets not in `plans`
-    yet.
+    """The sets of one lab.
 
-    `stuck` is True if the plans were computed and some set cannot be completed.
+    `hosts` counts the hosts that bind each set to the lab. `unread` are the sets not in `plans` yet. `stuck`
+    is True if the plans were computed and some set cannot be completed.
     """
 
     hosts: dict[int, int] = field(default_factory=dict)

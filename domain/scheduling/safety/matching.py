@@ -78,7 +78,7 @@ class Matching:
         return False
 
     def _move(self, index: int, asking: int, number: int, asked_by: dict[int, int]) -> None:
-        """Each recipe on the path takes the next system and leaves its own to the recipe that asks for it."""
+        """Move each recipe on the path to the next system; its own goes to the recipe that asks for it."""
         self._taken |= 1 << number
         while True:
             before = self.numbers[asking]

@@ -46,9 +46,7 @@ class Plans:
             self._keep(recipe_set_id, ())
 
     def plan(self, holder: Holder) -> list[int] | None:
-        """Return a plan for a holder, which replaces its present one, or None if no plan lets all be
-        completed.
-        """
+        """Return a plan for a holder in place of its present one; None if no plan lets all be completed."""
         first = _plan(holder, self.held)
         return _plan(holder, union(each.held for each in self._behind(holder))) if first is None else first
 

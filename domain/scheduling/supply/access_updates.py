@@ -42,8 +42,9 @@ class AccessUpdates:
         return self.who(recipe.owner, recipe.group)
 
     def who(self, owner: str, group: str | None) -> Who:
-        """Return the owner and group of a job as far as policies distinguish them; a group only while the job
-        runs for it.
+        """Return the owner and group of a job as far as policies distinguish them.
+
+        The group is None if the job does not run for it any more.
         """
         if group is not None and not self._directory.still_for(group, owner):
             group = None

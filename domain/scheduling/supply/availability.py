@@ -23,8 +23,7 @@ class Availability:
         self._in_serving_labs: int | None = 0
 
     def put(self, system: System) -> bool:
-        """Store a new state of a system; return whether it changes who may have the system once it is free.
-        """
+        """Store a new state of a system; return whether it changes who may have the system when free."""
         before = self._known.get(system.fqdn)
         # The lab is considered in `usable`, because a lab changes for all its systems at once.
         is_open_now, automated = is_open(system, lab_enabled=True), is_automated(system.condition)

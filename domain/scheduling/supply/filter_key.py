@@ -1,5 +1,6 @@
-"""Filters: the requirements that decide which systems fit a recipe. Recipes with equal filters share one
-entry.
+"""Filters: the requirements that decide which systems fit a recipe.
+
+Recipes with equal filters share one entry.
 """
 
 from __future__ import annotations

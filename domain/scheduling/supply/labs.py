@@ -19,8 +19,9 @@ K = TypeVar("K", bound=Hashable)
 
 
 class Distro(NamedTuple):
-    """A distro that a system must be able to install. `tree_id` is None for a distro that a job brings, which
-    counts as present in every lab.
+    """A distro that a system must be able to install.
+
+    `tree_id` is None for a distro that a job brings, which counts as present in every lab.
     """
 
     tree_id: int | None
@@ -155,9 +156,7 @@ class Labs:
         return self._trees.items()
 
     def having(self, trees: Mapping[int, Mapping[str, Any]]) -> Labs:
-        """Return these labs with more distro trees. Both share all other data: the result is for queries
-        only.
-        """
+        """Return these labs with more distro trees. They share all other data, so the result is read-only."""
         labs = copy(self)
         labs._trees = {**self._trees, **trees}
         return labs
@@ -179,8 +178,7 @@ class Labs:
         return 0 if distro is None else self._arch[distro.arch]
 
     def not_excluding(self, distro: Distro | None) -> int:
-        """Return all systems but those that exclude the distro's family, or this version of it, on its arch.
-        """
+        """Return all systems but those that exclude the distro's family, or this version, on its arch."""
         if distro is None:
             return 0
         whole = self._excluded[distro.arch, distro.family, None]
@@ -188,9 +186,7 @@ class Labs:
 
 
 def described(system: System, pools: tuple[str, ...]) -> dict[str, Any]:
-    """Return all properties of a system that a requirement may name, by the names of
-    `domain.requirements.inventory`.
-    """
+    """Return all properties of a system that a requirement may name (`domain.requirements.inventory`)."""
     return {
         **system.inventory,
         "fqdn": system.fqdn,

@@ -123,8 +123,7 @@ def fitting(labs: Labs, key: FilterKey) -> int:
 
 
 def passing(labs: Labs, demand: Demand) -> Iterator[tuple[str, str, int]]:
-    """Yield each rule in order: its name, the reason for a system that it keeps out, and the systems that
-    pass.
+    """Yield each rule in order: its name, its reason for a single system, and the systems that pass.
 
     This is for explanations. Systems that pass every rule are those in both `fitting` and `Access.may`.
     """
@@ -140,8 +139,7 @@ def could_install(labs: Labs, key: FilterKey) -> int:
 
 
 def why_none(labs: Labs, key: FilterKey, among: int) -> str:
-    """Return the reason of the first rule that leaves no system, for a filter that no system of a bitmap
-    fits.
+    """Return the reason of the first rule that leaves no system, if no system of `among` fits the filter.
 
     If the last rule leaves none, systems may match the requirement; the reason then says what all of them
     lack.

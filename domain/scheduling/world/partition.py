@@ -187,8 +187,9 @@ class Partition(PartitionQueries):
         self.holders.clear()
 
     def restore(self, position: int, systems: Iterable[System]) -> None:
-        """Restore systems and position from a snapshot. The caller restores the directory before, and the
-        filters and sets after this call.
+        """Restore systems and position from a snapshot.
+
+        The caller restores the directory before this call, and the filters and then the sets after it.
         """
         self.position = position
         for tree_id, tree in self.directory.trees():

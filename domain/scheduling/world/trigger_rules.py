@@ -51,9 +51,7 @@ class TriggerRules:
         return ((kind, name) for kind, row in rows for name in row.targets(happened, partition))
 
     def is_new(self, commit_end: int, key: TriggerKey) -> bool:
-        """Return whether the trigger is to be raised: False for a quiet one that this commit has raised
-        already.
-        """
+        """Return whether to raise a trigger; False for a quiet one that this commit has raised already."""
         if commit_end != self._commit_end:
             self._commit_end = commit_end
             self._asked.clear()

@@ -123,7 +123,7 @@ class Triggers:
         self._batch[NEW_JOB] = [self._placed(trigger) for _, trigger in self._batch[NEW_JOB]]
         heapq.heapify(self._batch[NEW_JOB])
 
-    # What waits
+    # Waiting triggers
 
     def __bool__(self) -> bool:
         """Return whether any trigger waits for an answer."""
@@ -208,7 +208,7 @@ class Triggers:
                     self._put_aside(trigger)
                 self._batch[kind].clear()
 
-    # What becomes of decisions
+    # Outcome of decisions
 
     def confirm(self) -> None:
         """Record how far the batch is answered: the decisions are in the log, or there were none."""
@@ -225,7 +225,7 @@ class Triggers:
         for trigger in again:
             self.push(trigger)
 
-    # What the log says
+    # Batches in the log
 
     def resume(self, batch: Batch) -> None:
         """Advance behind a commit that has recorded its batch; its own events may still be unread."""
@@ -250,8 +250,9 @@ class Triggers:
         self._tentative.clear()
 
     def answered_before(self, position: int) -> None:
-        """Advance behind a decision of a policy before version 5, which answers the trigger at `position` and
-        all before.
+        """Advance behind a decision of a policy before version 5.
+
+        The decision answers the trigger at `position` and all before.
         """
         kept = []
         while self._later and self._later[0].position < position:

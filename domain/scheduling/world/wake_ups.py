@@ -28,9 +28,7 @@ if TYPE_CHECKING:
 
 
 class Happened(NamedTuple):
-    """An event with the state of its recipe, set or system before and after; both are None for other
-    subjects.
-    """
+    """An event, with the state of its recipe, set or system before and after; None for other subjects."""
 
     subject: str
     event: Event
