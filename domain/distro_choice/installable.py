@@ -63,7 +63,7 @@ class Want(NamedTuple):
 
 
 class Offered(NamedTuple):
-    """A matching tree, its index among these, newest first, and the systems of a lab that could install it."""
+    """A matching tree, its index among these, newest first, and the systems of a lab that can install it."""
 
     place: int
     tree: Tree

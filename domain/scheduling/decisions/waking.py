@@ -103,7 +103,7 @@ class Waking:
 
     def grant_next(self) -> Decision:
         granted, self._next = self.next(), None
-        assert granted is not None, "there is somebody"
+        assert granted is not None, "a recipe takes a system"
         draft = Draft(self._partition, granted.trigger)
         grant(draft, granted.host, self._partition.system(granted.number))
         self._note(granted)

@@ -12,8 +12,8 @@ from domain.scheduling.demand.demand_counts import Entry
 class Changes:
     """Changed systems. Mutable.
 
-    They accumulate until somebody asks, because many at a time cost little more than one. Filters are given
-    by number. The properties that a filter names are looked up when a property has changed.
+    They accumulate until a query needs them, because many at a time cost little more than one. Filters are
+    given by number. The properties that a filter names are looked up when a property has changed.
     """
 
     def __init__(self) -> None:

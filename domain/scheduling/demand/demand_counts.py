@@ -1,6 +1,6 @@
 """The number of unplaced recipes that could use each system.
 
-The counts are computed when somebody asks, because recipes come and go far more often.
+The counts are computed only for a query, because recipes come and go far more often.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class DemandCounts:
         self.evaluated(entry)
 
     def counted(self) -> BitSlicedNumbers:
-        """Return the counts by system."""
+        """Return the counts by system, brought up to date."""
         if self._as_of != self._now():
             self._numbers, self._as_of = BitSlicedNumbers(), self._now()
             self._counted.clear()

@@ -173,7 +173,7 @@ class Filters:
         entry = self._entry(key)
         if entry.fitting is None:
             self._evaluate(entry)
-        assert entry.fitting is not None, "it has been evaluated"
+        assert entry.fitting is not None, "the entry is evaluated"
         return entry.fitting
 
     def least_demanded(self, among: int) -> int:
@@ -306,9 +306,9 @@ class Filters:
             self._effort.evaluations += 1
             entry = self._by_number[number]
             found[number] = fitting(part.labs, entry.key)
-            assert entry.fitting is not None, "an evaluated entry knows its systems"
-            viable = entry.fitting & ~systems | found[number] << part.before
-            if viable != entry.fitting:
+            assert entry.fitting is not None, "only evaluated entries are concerned"
+            updated = entry.fitting & ~systems | found[number] << part.before
+            if updated != entry.fitting:
                 self._demand_counts.invalidate(entry)
-                entry.fitting = viable
+                entry.fitting = updated
         self._signatures.replace(systems, concerned, found, part.before)

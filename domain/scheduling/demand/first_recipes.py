@@ -43,7 +43,7 @@ class FirstRecipes:
         if before is not None:
             self.nominal[-before[0]] ^= 1 << number
         if first is None:
-            assert before is not None, "it had one"
+            assert before is not None, "the filter had a recipe"
             del self._first[number]
             self._left[number] = before[1]
             return

@@ -18,13 +18,11 @@ from domain.scheduling.demand.ranked import Rank
 from domain.scheduling.demand.submitters import Order
 
 ANY_SUBMITTER: Final = -1
-"""Stands for the number of a submitter."""
+"""The submitter number of a search over all submitters."""
 
-# Up to this many submitters are compared one by one. For more, the first recipes of the filters show where to
-# look.
+# Up to this many submitters are compared one by one. For more, the first recipes of the filters are bounds.
 FEW: Final = 3
-# After this many filters whose first recipe belongs to another submitter, all submitters are compared after
-# all.
+# Maximum number of filters that are tried before all submitters are compared after all.
 MAX_TRIES: Final = 4
 
 

@@ -11,7 +11,7 @@ from domain.scheduling.bitsets.bitmaps import WORD, numbers_in, transposed, unio
 class Signatures:
     """Signatures by system. Mutable.
 
-    Filters accumulate until somebody asks, because many at a time cost little more than one.
+    Filters accumulate until a query needs them, because many at a time cost little more than one.
     """
 
     def __init__(self) -> None:

@@ -63,7 +63,7 @@ class Places:
         return [line.counted(maxima, effective) for line in lines if line is not None]
 
     def _lines_ahead(self, system: System) -> Iterator[tuple[str, Rank | None]]:
-        """Yield the lines that the system asks up to the recipe; of its own tier, only earlier ranks count."""
+        """Yield the lines that the system asks up to the recipe, with the rank that limits its own tier."""
         for tier in tiers_of(system.lab_controller):
             is_own = self._line in tier
             yield from ((line, self._rank if is_own else None) for line in tier)

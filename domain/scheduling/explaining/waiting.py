@@ -128,11 +128,11 @@ def _one(
 
 def _rules(everyone: int, refused: Iterable[Refusal]) -> tuple[RuleCount, ...]:
     left = everyone
-    shown = []
+    counts = []
     for rule, says, systems in refused:
         left &= ~systems
-        shown.append(RuleCount(rule, says, (everyone & ~systems).bit_count(), left.bit_count()))
-    return tuple(shown)
+        counts.append(RuleCount(rule, says, (everyone & ~systems).bit_count(), left.bit_count()))
+    return tuple(counts)
 
 
 def _is_set_incomplete(partition: Partition, host: Recipe, usable: int) -> bool:
@@ -158,8 +158,8 @@ def _summary(counted: Counted, rules: Iterable[RuleCount], *, set_waits: bool) -
     if not_allowed:
         where = "there" if not_allowed == 1 else "to any of them"
         return f"{_systems(not_allowed)} would do, and it may not be submitted {where}"
-    nobody = next(rule for rule in rules if not rule.left)
-    return f"no system could run it: none is left after the rule {nobody.name}"
+    last = next(rule for rule in rules if not rule.left)
+    return f"no system could run it: none is left after the rule {last.name}"
 
 
 def _where_first(counted: Counted) -> str:

@@ -23,7 +23,7 @@ def resume(triggers: Triggers, sets: RecipeSets, stamp: Stamp) -> None:
 
 def catch_up(triggers: Triggers, sets: RecipeSets, stamp: Stamp) -> None:
     """Advance to just before such a commit, so that its decisions can be recomputed at their basis."""
-    assert stamp.basis is not None, "the scheduler decided it"
+    assert stamp.basis is not None, "the commit has a basis"
     if stamp.basis.batch is None:
         _as_before_batches(triggers, stamp.cause)
         return

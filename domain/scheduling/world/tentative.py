@@ -39,7 +39,7 @@ class Tentative:
 
     def as_recorded(self, recipe: Recipe, recorded_at: datetime) -> Recipe:
         """Return a tentative recipe with the times of the commit that recorded it."""
-        assert self._at is not None, "only what happens at some time is committed"
+        assert self._at is not None, "decisions without a time are not committed"
         return watchdog.recorded(recipe, self._at, recorded_at)
 
     def is_at(self, first_position: int, last_position: int) -> bool:

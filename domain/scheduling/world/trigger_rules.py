@@ -37,7 +37,7 @@ class TriggerRules:
                 for event in row.events:
                     self._rows[event] = (*self._rows.get(event, ()), (kind, row))
         self._commit_end = 0
-        self._asked: dict[TriggerKey, None] = {}
+        self._raised: dict[TriggerKey, None] = {}
 
     def may_raise(self, event: Event) -> bool:
         """Return whether a rule lists the type of this event."""
@@ -54,8 +54,8 @@ class TriggerRules:
         """Return whether to raise a trigger; False for a quiet one that this commit has raised already."""
         if commit_end != self._commit_end:
             self._commit_end = commit_end
-            self._asked.clear()
-        if key[0] in QUIET and key in self._asked:
+            self._raised.clear()
+        if key[0] in QUIET and key in self._raised:
             return False
-        self._asked[key] = None
+        self._raised[key] = None
         return True

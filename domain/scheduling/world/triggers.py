@@ -197,7 +197,7 @@ class Triggers:
 
     def finish(self, kind: str) -> None:
         """Mark a quiet kind of the batch as answered: nothing more comes of it."""
-        assert kind in QUIET, "the log says when the others are answered"
+        assert kind in QUIET, "the log records the answers of the other kinds"
         self._answer((kind,))
 
     def _answer(self, kinds: tuple[str, ...]) -> None:
