@@ -33,7 +33,7 @@ class AheadCounts:
         return self._sums[kind]
 
     def _sum(self, maxima: tuple[int, ...], effective: int) -> BitSlicedNumbers:
-        """Return the counts over all submitters. Most have one maximum; only the others are corrected singly."""
+        """Return the counts over all submitters; only submitters with an unusual maximum are corrected."""
         ((most, _),) = Counter(maxima).most_common(1)
         together = BitSlicedNumbers()
         together.add_each(self._with_equal_maxima(len(maxima), most, effective))

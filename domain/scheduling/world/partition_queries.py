@@ -54,7 +54,7 @@ class PartitionQueries:
         return self._access_updates.who(owner, group)
 
     def viable(self, host: Recipe) -> int:
-        """Return the systems that could run a recipe, busy or not: they fit, and access and loans permit it."""
+        """Return the systems that could run a recipe, busy or not: they fit, and may be used."""
         key, who = self.sets.demand(host)
         return self.filters.fitting(key) & self.labs.access.may(who)
 

@@ -42,7 +42,7 @@ class Fixture:
         self.labs.put_tree(tree_id, {"arch": "x86_64", "family": "Fedora", "version": "40", "urls": urls})
         self.filters.tree_changed(tree_id)
 
-    def viable(self, key: FilterKey) -> set[str]:
+    def fitting(self, key: FilterKey) -> set[str]:
         return self.names(self.filters.fitting(key))
 
     def names(self, systems: int) -> set[str]:
@@ -56,25 +56,25 @@ class Fixture:
         return [place[1:] for place in self.filters.ranked_recipes(fqdn, line, forced_only=forced_only)]
 
 
-def test_viable__system_joins_and_leaves_pool_after_filter_was_asked__follows() -> None:
+def test_fitting__system_joins_and_leaves_pool_after_filter_was_asked__follows() -> None:
     lab = Fixture()
     lab.put("a")
     lab.put("b", "net")
-    assert lab.viable(NET) == {"b"}
+    assert lab.fitting(NET) == {"b"}
     lab.put("a", "net")
-    assert lab.viable(NET) == {"a", "b"}
+    assert lab.fitting(NET) == {"a", "b"}
     lab.put("b")
-    assert lab.viable(NET) == {"a"}
+    assert lab.fitting(NET) == {"a"}
 
 
-def test_viable__tree_leaves_the_lab_and_comes_back__follows() -> None:
+def test_fitting__tree_leaves_the_lab_and_comes_back__follows() -> None:
     lab = Fixture()
     lab.put("a")
-    assert lab.viable(ANYONE) == {"a"}
+    assert lab.fitting(ANYONE) == {"a"}
     lab.put_tree(1, present=False)
-    assert lab.viable(ANYONE) == set()
+    assert lab.fitting(ANYONE) == set()
     lab.put_tree(1, present=True)
-    assert lab.viable(ANYONE) == {"a"}
+    assert lab.fitting(ANYONE) == {"a"}
 
 
 def test_ranked_recipes__system_leaves_the_pool_that_a_queued_recipe_wants__are_none() -> None:
@@ -116,10 +116,10 @@ def test_spare_filters__more_than_are_kept__those_of_recipes_survive(monkeypatch
     lab.put("a")
     lab.stand(ANYONE, (-3, 1, 1))
     for tree_id in range(100, 200):
-        assert lab.viable(FilterKey(ANYTHING.text, tree_id)) == set()
+        assert lab.fitting(FilterKey(ANYTHING.text, tree_id)) == set()
     assert len(lab.filters._entries) <= 8
     assert lab.ranked("a") == [(-3, 1, 1)]
-    assert lab.viable(ANYONE) == {"a"}
+    assert lab.fitting(ANYONE) == {"a"}
 
 
 class Indexes(RuleBasedStateMachine):
@@ -168,7 +168,7 @@ class Indexes(RuleBasedStateMachine):
 
     @rule(key=st.sampled_from(KEYS))
     def ask_for_systems(self, key: FilterKey) -> None:
-        assert self.fixture.viable(key) == {fqdn for fqdn in self.pools if self.fits(fqdn, key)}
+        assert self.fixture.fitting(key) == {fqdn for fqdn in self.pools if self.fits(fqdn, key)}
 
     @precondition(lambda self: self.pools)
     @rule()
