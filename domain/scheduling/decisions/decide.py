@@ -79,9 +79,7 @@ class _Answering:
         return found
 
     def _begin(self) -> None:
-        """Begin a new batch unless one is unfinished; recipes assigned in the last batch then rank as
-        assigned.
-        """
+        """Begin a new batch unless one is unfinished; recipes of the last batch then rank as assigned."""
         if self._partition.triggers.left() is None:
             self._partition.sets.end_batch()
         self._partition.triggers.begin(self._partition.position)

@@ -46,7 +46,7 @@ class TriggerRule:
 
 
 def _lab_after(happened: Happened, _: Partition) -> Iterator[str]:
-    """Other recipes may want the system now, and other grants may be safe in its lab."""
+    """Yield the lab: other recipes may want the system now, and other grants may be safe there."""
     yield happened.after.lab_controller
 
 
@@ -57,19 +57,19 @@ def _labs_before_and_after(happened: Happened, _: Partition) -> Iterator[str]:
 
 
 def _lab_if_automated(happened: Happened, partition: Partition) -> Iterator[str]:
-    """The system itself is pending; with it, other grants are safe in its lab."""
+    """Yield the lab of an Automated system: the system itself is pending, but it makes other grants safe."""
     if is_automated(happened.after.condition):
         yield from _lab_after(happened, partition)
 
 
 def _lab_if_not_automated(happened: Happened, partition: Partition) -> Iterator[str]:
-    """The system is not pending. Only recipes that force it may have it, but their siblings want others."""
+    """Yield the lab of a system that is for forced recipes only: their siblings want other systems."""
     if not is_automated(happened.after.condition):
         yield from _lab_after(happened, partition)
 
 
 def _lab_if_no_longer_removed(happened: Happened, partition: Partition) -> Iterator[str]:
-    """A recipe that forces a system may have it in any condition but Removed."""
+    """Yield that lab if the system was Removed; no recipe may have a Removed system, even by force."""
     if happened.before.condition == "Removed":
         yield from _lab_if_not_automated(happened, partition)
 
@@ -79,14 +79,16 @@ def _lab_of_pool_system(happened: Happened, partition: Partition) -> Iterator[st
 
 
 def _labs_of_pool(happened: Happened, partition: Partition) -> Iterable[str]:
-    """Each lab occurs once, even if the pool has thousands of its systems."""
+    """Return each lab with systems of a pool once; a pool may have thousands of systems."""
     pool = happened.subject.partition("/")[2]
     systems = partition.directory.systems_of(pool)
     return dict.fromkeys(partition.systems[fqdn].lab_controller for fqdn in systems)
 
 
 def _labs_for_group(happened: Happened, partition: Partition) -> Iterable[str]:
-    """Present and former members may have recipes in all labs. Most groups are not named by any policy."""
+    """Yield all labs if a policy names the group, since its present and former members may have recipes in
+    each.
+    """
     group = happened.subject.partition("/")[2]
     return _all_labs(happened, partition) if partition.labs.access.names_group(group) else ()
 
@@ -105,21 +107,21 @@ def _lab_itself(happened: Happened, _: Partition) -> Iterator[str]:
 
 
 def _lab_of_ended_holder(happened: Happened, _: Partition) -> Iterator[str]:
-    """The recipe held a system that others may have waited for."""
+    """Yield the lab of the system that the recipe held, and that others may have waited for."""
     before: Recipe = happened.before
     if before.state == "scheduled" and before.lab_controller is not None:
         yield before.lab_controller
 
 
 def _lab_of_granted_set(happened: Happened, partition: Partition) -> Iterator[str]:
-    """With one more system the set may get its others, or start, and block no other set then."""
+    """Yield the lab of a set with several hosts: one more system may let it start, or get the others."""
     after: Recipe = happened.after
     if after.lab_controller is not None and len(partition.sets.hosts(after.recipe_set_id)) > 1:
         yield after.lab_controller
 
 
 def _lab_of_withdrawn_system(happened: Happened, _: Partition) -> Iterator[str]:
-    """The set holds other systems, and may not get another one for this recipe."""
+    """Yield the lab of a set that lost a system, may not get another one for it, and holds other systems."""
     if happened.before.state == "scheduled":
         yield happened.after.lab_controller
 
@@ -132,14 +134,14 @@ def _lab_subjects(
 
 
 def _system_if_not_automated(happened: Happened, _: Partition) -> Iterator[str]:
-    """Only recipes that force a system may have it unless it is Automated."""
+    """Yield a system that is not Automated, which only recipes that force it may have."""
     changed: System = happened.after
     if not is_automated(changed.condition):
         yield changed.subject
 
 
 def _set_that_lost(happened: Happened, _: Partition) -> Iterator[str]:
-    """The recipe had a system, or its set a lab, and wants one again."""
+    """Yield the set of a recipe that had a system, or at least a lab, and wants one again."""
     before: Recipe = happened.before
     if before.state == "scheduled" or (before.state == "assigned" and happened.after.state == "queued"):
         yield f"recipe-set/{before.recipe_set_id}"
