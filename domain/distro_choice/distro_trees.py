@@ -60,9 +60,9 @@ class DistroTrees:
             self._kept.clear()
             self._before.clear()
 
-    def catch_up(self, most: int | None = None) -> bool:
-        """Process up to `most` changed systems ahead of the next choice; return whether none is left."""
-        return self._installable.catch_up(most)
+    def catch_up(self, limit: int | None = None) -> bool:
+        """Process up to `limit` changed systems ahead of the next choice; return whether none is left."""
+        return self._installable.catch_up(limit)
 
     @property
     def systems(self) -> int:

@@ -149,13 +149,13 @@ class Installable:
         for kept in (self._could, self._having, self._offered, self._host_matches, self._costs):
             kept.clear()
 
-    def catch_up(self, most: int | None = None) -> bool:
+    def catch_up(self, limit: int | None = None) -> bool:
         """Process changed systems before a query, each once however often it changed.
 
-        With `most`, process at most that many. Return whether none is left.
+        With `limit`, process at most that many. Return whether none is left.
         """
         # The check comes first because iterating over a dictionary that was emptied is slow.
-        for fqdn in list(islice(self._stale, most)) if self._stale else ():
+        for fqdn in list(islice(self._stale, limit)) if self._stale else ():
             known = self._systems[fqdn]
             if self._stale.pop(fqdn):
                 self._labs.put(known, self._directory.pools_of(fqdn))

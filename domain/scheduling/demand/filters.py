@@ -57,7 +57,7 @@ class Filters:
         self._labs = labs
         self._effort = effort
         self._entries: dict[FilterKey, Entry] = {}
-        self._most = self.SPARE
+        self._max_entries = self.SPARE
         self._by_number: dict[int, Entry] = {}
         self._free_numbers: list[int] = []
         # Bitmaps of entries: evaluated, with unplaced recipes, forcing a system.
@@ -115,7 +115,7 @@ class Filters:
         return entry
 
     def _drop_spare(self) -> None:
-        if len(self._entries) < self._most:
+        if len(self._entries) < self._max_entries:
             return
         spare = [entry for entry in self._entries.values() if not entry.unplaced]
         for entry in spare:
@@ -125,7 +125,7 @@ class Filters:
         gone = union(1 << entry.number for entry in spare)
         self._forcing &= ~gone
         self._changes.gone(gone)
-        self._most = max(self.SPARE, 2 * len(self._entries))
+        self._max_entries = max(self.SPARE, 2 * len(self._entries))
 
     # Save and restore results
 
@@ -149,7 +149,7 @@ class Filters:
             self._known |= 1 << found.number
         self._signatures.restore(signatures)
         self._free_numbers = [each for each in range(self._known.bit_length()) if each not in self._by_number]
-        self._most = max(self.SPARE, 2 * len(self._entries))
+        self._max_entries = max(self.SPARE, 2 * len(self._entries))
 
     # Changes of systems and distro trees
 

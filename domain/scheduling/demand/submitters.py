@@ -84,10 +84,10 @@ def _steps(maxima: Sequence[int]) -> list[Step]:
     """Return the steps; the effective priority is the lower of the nominal one and the maximum."""
     found: list[Step] = []
     for effective in reversed(Priority):
-        capped = tuple(number for number, most in enumerate(maxima) if most == effective)
+        capped = tuple(number for number, maximum in enumerate(maxima) if maximum == effective)
         if capped:
             found += [Step(nominal, capped) for nominal in reversed(Priority) if nominal > effective]
-        not_capped = tuple(number for number, most in enumerate(maxima) if most >= effective)
+        not_capped = tuple(number for number, maximum in enumerate(maxima) if maximum >= effective)
         if not_capped:
             found.append(Step(effective, not_capped))
     return found

@@ -90,10 +90,10 @@ class Candidates:
         self._usable = partition.usable(host)
         self._before = Places(partition, host).before(self._usable)
 
-    def ordered(self, numbers: int, most: int) -> Iterator[int]:
+    def ordered(self, numbers: int, limit: int) -> Iterator[int]:
         """Yield the viable systems of `numbers`: idle ones, then other usable ones, then the rest.
 
-        Each of these kinds is ordered by the number of recipes ahead, then by name, and cut off at `most`.
+        Each of these kinds is ordered by the number of recipes ahead, then by name, and cut off at `limit`.
         """
         idle, names = self._partition.idle(self._host), self._partition.labs.names
 
@@ -101,7 +101,7 @@ class Candidates:
             return self._before.get(number, 0), names[number]
 
         for some in (numbers & idle, numbers & self._usable & ~idle, numbers & ~self._usable):
-            yield from nsmallest(most, numbers_in(some), key=place)
+            yield from nsmallest(limit, numbers_in(some), key=place)
 
     def before(self, number: int) -> int:
         """Return the number of recipes that a usable system asks earlier than this one."""

@@ -68,10 +68,10 @@ def why_granted(
     partition: Partition,
     recipe_id: int,
     now: datetime,
-    most: int,
+    limit: int,
     unseen: Container[str] = (),
 ) -> Granted | None:
-    """Return why a recipe got its system; None if the grant is not among the first `most` decisions.
+    """Return why a recipe got its system; None if the grant is not among the first `limit` decisions.
 
     The partition is at the basis of the decision, which is recomputed. The grant is explained from the state
     at that very moment, including earlier grants of the same decision. `unseen` systems are not shown as
@@ -86,7 +86,7 @@ def why_granted(
     partition.on_grant = observe
     partition.begin_tentative(now)
     try:
-        for _ in islice(iter_decisions(partition), most):
+        for _ in islice(iter_decisions(partition), limit):
             if found:
                 break
     finally:

@@ -44,7 +44,7 @@ class Counted:
 class Waiting:
     """The explanation of a recipe that waits.
 
-    `systems` are those that could run it, or could but for access or a loan; the first `most` of them.
+    `systems` are those that could run it, or could but for access or a loan; the first `limit` of them.
     `systems_count` is the length of the whole list.
     """
 
@@ -57,12 +57,12 @@ class Waiting:
 
 @dataclass(frozen=True)
 class WaitingOptions:
-    """The options of an explanation: at most `most` systems, without `unseen` ones, or `only` one system.
+    """The options of an explanation: at most `limit` systems, without `unseen` ones, or `only` one system.
 
     `unknown` are the unseen systems that are not counted, either.
     """
 
-    most: int
+    limit: int
     only: str | None = None
     unseen: frozenset[str] = frozenset()
     unknown: frozenset[str] = frozenset()
@@ -76,7 +76,7 @@ def why_it_waits(partition: Partition, host: Recipe, asked: WaitingOptions) -> W
     could = viable(partition.labs, refused) & ~unknown
     lent = refused_only_by(refused, LOAN.name)
     not_allowed = refused_only_by(refused, ACCESS.name, LOAN.name) & ~lent
-    ordered = candidates.ordered(could & seen, asked.most)
+    ordered = candidates.ordered(could & seen, asked.limit)
     usable = partition.usable(host) & ~unknown
     everyone = partition.labs.columns.everyone & ~unknown
     counted = Counted(
@@ -103,7 +103,7 @@ def why_it_waits(partition: Partition, host: Recipe, asked: WaitingOptions) -> W
     tree_id = partition.trees_away.first_of(partition.sets.key(host).tree_ids)
     if tree_id is not None:
         summary = f"{TREE_AWAY}: {called(partition, tree_id)}"
-    return Waiting(summary, rules, counted, tuple(islice(shown, asked.most)), count)
+    return Waiting(summary, rules, counted, tuple(islice(shown, asked.limit)), count)
 
 
 def _bitmap(partition: Partition, names: frozenset[str]) -> int:

@@ -154,5 +154,5 @@ def test_explain__system_of_a_silent_lab__says_so(world: World) -> None:
     world.fall_silent("lab-1")
     waiting = submitted(world, ANY)
     host = world.partition.sets.recipes[waiting]
-    (candidate,) = why_it_waits(world.partition, host, WaitingOptions(most=1)).systems
+    (candidate,) = why_it_waits(world.partition, host, WaitingOptions(limit=1)).systems
     assert (candidate.verdict, candidate.reasons) == ("not now", (f"{LAB_SILENT}: lab-1",))

@@ -102,7 +102,7 @@ def test_distro_tree__deleted_and_put_again_within_a_turn__nobody_is_given_up(wo
     assert tick(world).decisions == []
     assert tick(world, AWAY_SECONDS - 1).decisions == []
     host = world.partition.sets.recipes[waiting]
-    assert why_it_waits(world.partition, host, WaitingOptions(most=1)).summary == f"{TREE_AWAY}: 1 (tree-1)"
+    assert why_it_waits(world.partition, host, WaitingOptions(limit=1)).summary == f"{TREE_AWAY}: 1 (tree-1)"
     world.put_tree(1, "x86_64", ["lab-1"])
     assert tick(world, 10 * AWAY_SECONDS).decisions == []
     world.complete(runs)

@@ -11,7 +11,7 @@ from tests.domain.scheduling.world import World
 
 
 def granted(world: World, recipe_id: int) -> Granted:
-    told = why_granted(world.partition, recipe_id, world.now, most=100)
+    told = why_granted(world.partition, recipe_id, world.now, limit=100)
     assert told is not None, f"recipe {recipe_id} is about to be given a system"
     return told
 
