@@ -30,21 +30,21 @@ SECTIONS = {
     },
     "Labs": {
         "overview": Entry("cli.overview.command:overview", "Show how the lab is, in one screen."),
-        "systems": Entry("cli.lists.filtered:systems", "List the systems and what they do."),
-        "system": Entry("cli.things.system:system", "Show a system, add, change and reserve one."),
-        "usage": Entry("cli.things.usage:usage", "Show how much of their time systems spend with what."),
+        "systems": Entry("cli.systems.inventory:systems", "List the systems and what they do."),
+        "system": Entry("cli.systems.system:system", "Show a system, add, change and reserve one."),
+        "usage": Entry("cli.systems.usage:usage", "Show how much of their time systems spend with what."),
         "idle": Entry("cli.lists.systems:idle", "List the systems that have nothing to do."),
         "lab-controllers": Entry("cli.lists.systems:lab_controllers", "List the lab controllers."),
         "lab-controller": Entry(
-            "cli.things.directory:lab_controller", "Show a lab controller, enable or disable it."
+            "cli.directory.commands:lab_controller", "Show a lab controller, enable or disable it."
         ),
         "distro-trees": Entry("cli.lists.directory:distro_trees", "List the distro trees."),
         "distro-tree": Entry(
-            "cli.things.directory:distro_tree", "Show a distro tree, add, change or delete it."
+            "cli.directory.commands:distro_tree", "Show a distro tree, add, change or delete it."
         ),
         "pools": Entry("cli.lists.directory:pools", "List the pools."),
-        "pool": Entry("cli.things.directory:pool", "Show a pool, change it, put systems into it."),
-        "policy": Entry("cli.things.policy:policy", "Show who may do what with systems, grant it."),
+        "pool": Entry("cli.directory.commands:pool", "Show a pool, change it, put systems into it."),
+        "policy": Entry("cli.systems.policy:policy", "Show who may do what with systems, grant it."),
         "lab": Entry("cli.lab.command:lab", "Load a lab, simulate its machines."),
     },
     "Log": {
@@ -58,9 +58,9 @@ SECTIONS = {
         "whoami": Entry("cli.people.login:whoami", "Show who you are to the server."),
         "password": Entry("cli.people.login:password", "Set your password."),
         "users": Entry("cli.lists.directory:users", "List the users."),
-        "user": Entry("cli.things.directory:user", "Show a user, add, change or delete one."),
+        "user": Entry("cli.directory.commands:user", "Show a user, add, change or delete one."),
         "groups": Entry("cli.lists.directory:groups", "List the groups."),
-        "group": Entry("cli.things.directory:group", "Show a group, change who is in it."),
+        "group": Entry("cli.directory.commands:group", "Show a group, change who is in it."),
         "token": Entry("cli.people.tokens:token", "Make access tokens, list and revoke them."),
     },
     "Service": {

@@ -10,9 +10,9 @@ import click
 from cli.arguments.params import ID, Moment
 from cli.lists import completing
 from cli.remote import remote
+from cli.systems.kind import SYSTEM
 from cli.terminal.output import Output
 from cli.terminal.wording import plain
-from cli.things.kinds import SYSTEM
 
 if TYPE_CHECKING:
     from api.client import Client

@@ -9,14 +9,14 @@ import click
 from cli.arguments.as_of import as_of
 from cli.arguments.assignments import assigned, assignments_argument
 from cli.arguments.params import OneOf
+from cli.directory.named import show_one
 from cli.lazy import Group
 from cli.remote import remote
+from cli.systems.history import of_system as history_of_system
+from cli.systems.kind import SYSTEM
+from cli.systems.lending import end_loan, give_back, loan, reserve
+from cli.systems.usage import of_system as usage_of_system
 from cli.terminal.output import Output
-from cli.things.history import of_system as history_of_system
-from cli.things.kinds import SYSTEM
-from cli.things.lending import end_loan, give_back, loan, reserve
-from cli.things.named import show_one
-from cli.things.usage import of_system as usage_of_system
 from domain.system.lifecycle import CONDITIONS
 
 if TYPE_CHECKING:

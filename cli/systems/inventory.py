@@ -10,10 +10,14 @@ import click
 from cli.arguments.as_of import as_of
 from cli.arguments.params import OneOf
 from cli.arguments.then import tell_moment
-from cli.lists.listing import require_known
+from cli.lists import completing
+from cli.lists.filtered import owner_option
+from cli.lists.listing import list_command, require_known, with_commands
+from cli.lists.systems import SYSTEMS
 from cli.remote import remote, wide
 from cli.terminal.output import Output, note
 from cli.terminal.tables import Column, Row
+from domain.system.lifecycle import CONDITIONS, USAGE
 
 if TYPE_CHECKING:
     from api.client import Client
@@ -111,3 +115,26 @@ def _form(form: str | None, file: IO[bytes]) -> str:
     name = str(getattr(file, "name", STDIN_OR_STDOUT))
     suffix = PurePath(name).suffix.removeprefix(".").lower()
     return form or (suffix if suffix in FORMATS else FORMATS[0])
+
+
+OF_SYSTEMS = (
+    click.Option(["--condition"], type=OneOf(CONDITIONS), help="Only systems in this condition."),
+    click.Option(["--usage"], type=OneOf(USAGE.states), metavar="USAGE", help="Only systems that do this."),
+    click.Option(
+        ["--lab-controller"],
+        metavar="FQDN",
+        shell_complete=completing.lab_controllers,
+        help="Only systems of this lab.",
+    ),
+    click.Option(
+        ["--pool"], metavar="POOL", shell_complete=completing.pools, help="Only systems in this pool."
+    ),
+    owner_option("systems"),
+)
+export.params = [*OF_SYSTEMS, *export.params]
+systems = with_commands(
+    list_command(
+        "systems", SYSTEMS, "List the systems, their condition and what they do.", filters=OF_SYSTEMS
+    ),
+    *(export, import_),
+)

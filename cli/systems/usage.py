@@ -11,11 +11,11 @@ from cli.arguments.as_of import as_of
 from cli.arguments.params import Moment, OneOf
 from cli.arguments.then import tell_moment, there_then
 from cli.remote import remote, wide
+from cli.systems.kind import SYSTEM
+from cli.systems.log_usage import show_log_usage
 from cli.terminal.output import Output
 from cli.terminal.tables import Column, Row
 from cli.terminal.wording import clock, duration, elapsed, zone
-from cli.things.kinds import SYSTEM
-from cli.things.log_usage import show_log_usage
 
 if TYPE_CHECKING:
     from api.client import Client

@@ -10,10 +10,10 @@ from cli.arguments.as_of import as_of
 from cli.arguments.then import tell_moment, there_then
 from cli.lists.listing import limits
 from cli.remote import remote, wide
+from cli.systems.kind import SYSTEM
 from cli.terminal.output import Output, note
 from cli.terminal.tables import Column, Row
 from cli.terminal.wording import clock, zone
-from cli.things.kinds import SYSTEM
 
 if TYPE_CHECKING:
     from api.client import Client

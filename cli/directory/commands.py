@@ -7,17 +7,30 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from cli.arguments.assignments import assigned, assignments_argument
-from cli.arguments.params import OneOf
+from cli.arguments.params import ID, OneOf
+from cli.directory.named import Kind, group_of, read_one, say_all
 from cli.lists import completing
 from cli.lists.systems import SYSTEMS
 from cli.remote import remote
 from cli.terminal.output import Output
-from cli.things.kinds import DISTRO_TREE, GROUP, LAB_CONTROLLER, POOL, USER
-from cli.things.named import Kind, group_of, read_one, say_all
 from domain.directory.roles import ROLES
 
 if TYPE_CHECKING:
     from api.client import Client
+
+USER = Kind("user", "users", click.argument("name", shell_complete=completing.users))
+GROUP = Kind("group", "groups", click.argument("name", shell_complete=completing.groups))
+POOL = Kind("pool", "pools", click.argument("name", shell_complete=completing.pools))
+LAB_CONTROLLER = Kind(
+    "lab controller",
+    "lab-controllers",
+    click.argument("name", metavar="FQDN", shell_complete=completing.lab_controllers),
+)
+DISTRO_TREE = Kind(
+    "distro tree",
+    "distro-trees",
+    click.argument("name", metavar="ID", type=ID, shell_complete=completing.distro_trees),
+)
 
 
 def show_pool(client: Client, output: Output, kind: Kind, name: object, as_of: str | None) -> None:
