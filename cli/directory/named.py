@@ -1,4 +1,4 @@
-"""What the groups of commands about named things have in common: show one, put one, delete one."""
+"""The commands `show` and `delete`, and the request of `put`, for all kinds of named objects."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ if TYPE_CHECKING:
 Show = Callable[..., None]
 
 NOT_SHOWN: tuple[Any, ...] = (None, [], "", {})
-# What is told of the answer itself.
+# Fields about the answer itself.
 ABOUT_THE_ANSWER = ("position", "as_of")
 
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of thing: what one is called, and where all of them are."""
+    """A kind of named objects: its name, its path, and the argument that names one."""
 
     called: str
     plural: str
@@ -38,7 +38,7 @@ class Kind:
         self.say_put(output, name, client.put(self.of(client, name), body))
 
     def say_put(self, output: Output, name: object, answer: Mapping[str, Any]) -> None:
-        done = "added" if answer.get("added") else "changed" if answer.get("changed") else "is so already"
+        done = "added" if answer.get("added") else "changed" if answer.get("changed") else "unchanged"
         output.line(answer, f"{self.called} {name} {done}")
 
 
@@ -54,17 +54,17 @@ def read_one(client: Client, output: Output, kind: Kind, name: object, as_of: st
 
 
 def say_all(output: Output, document: Mapping[str, Any]) -> None:
-    """All that is known, a line each."""
+    """Print all fields that have a value, one per line."""
     shown = {name: value for name, value in document.items() if name not in ABOUT_THE_ANSWER}
     known = {name: value for name, value in shown.items() if value not in NOT_SHOWN}
     output.line(document, "\n".join(f"{name}: {plain(value)}" for name, value in known.items()))
 
 
 def group_of(name: str, kind: Kind, text: str, show_one: Show = show_one) -> Group:
-    """The group of commands about one kind, with `show` and `delete`."""
+    """Return the group of commands of a kind, with `show` and `delete`."""
     made = Group(name, help=text)
 
-    @made.command(help=f"Show all that is known of a {kind.called}.")
+    @made.command(help=f"Show all properties of a {kind.called}.")
     @kind.argument
     @as_of
     @remote
@@ -72,7 +72,7 @@ def group_of(name: str, kind: Kind, text: str, show_one: Show = show_one) -> Gro
         show_one(client, output, kind, name, as_of)
 
     @made.command(
-        help=f"Delete a {kind.called}. The log keeps its past; one put under the same name later begins anew."
+        help=f"Delete a {kind.called}. Its history stays in the log, apart from a later one of the same name."
     )
     @kind.argument
     @remote

@@ -1,4 +1,4 @@
-"""`labledger explain`: why a recipe waits, or why it got its system."""
+"""`labledger explain`: the reasons why a recipe waits, or why it got its system."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from domain.priority import Priority
 if TYPE_CHECKING:
     from api.client import Client
 
-# More than a screen holds is asked for.
-MOST = 20
+# Fits on a screen.
+DEFAULT_LIMIT = 20
 
 
 def _why(system: Row) -> str:
-    """All reasons; and who has it, where something else is the reason."""
+    """Return all reasons, and the holder of the system if no reason names the holder."""
     told, holder = list(system["reasons"]), system["holder"]
     if holder is not None:
         who = f"recipe {holder['recipe_id']}" if holder["recipe_id"] else holder["user"]
@@ -63,7 +63,7 @@ def _reason(told: Row) -> str:
 
 
 def _ahead(system: Row) -> str:
-    """The first of them, those together that the same puts there, and how many more there are."""
+    """Return the recipes ahead, grouped by the reason, and the number of those that are not listed."""
     groups = groupby(system["ahead"], key=_reason)
     told = [f"{', '.join(str(one['recipe_id']) for one in ahead)}: {by}" for by, ahead in groups]
     more = (system["before"] or 0) - len(system["ahead"])
@@ -72,31 +72,31 @@ def _ahead(system: Row) -> str:
 
 RULES = (
     Column("rule", "name", "name", 0),
-    Column("lets through", "passes", "number", 1),
-    Column("left", "left", "number", 0),
-    Column("keeps out a system, because", "reason", "text", 2),
+    Column("pass", "passes", "number", 1),
+    Column("remaining", "left", "number", 0),
+    Column("excluded because", "reason", "text", 2),
 )
 SYSTEMS = (
     Column("system", "fqdn", "name", 0),
     Column("verdict", "verdict", "state", 0),
     Column("why", _why, "text", 0),
-    Column("before it", "before", "number", 0),
-    Column("priority there", "effective_priority", "name", 2),
+    Column("ahead", "before", "number", 0),
+    Column("effective priority", "effective_priority", "name", 2),
     Column(f"since ({zone()})", _since, rank=3),
     Column("until", _until, rank=3),
-    Column("who comes first", _ahead, "text", 1),
+    Column("recipes ahead", _ahead, "text", 1),
     Column("lab", "lab_controller", "name", 4),
 )
 RIVALS = (
     Column("recipe", "recipe_id", "number", 0),
-    Column("priority there", "effective_priority", "name", 1),
+    Column("effective priority", "effective_priority", "name", 1),
     Column("priority", "priority", "name", 2),
     Column("why", _reason, "text", 0),
 )
 CHOICES = (
     Column("system", "fqdn", "name", 0),
     Column("preferred pool", "pool", "name", 1),
-    Column("its owner's own", "own", "name", 1),
+    Column("own system", "own", "name", 1),
     Column("recipes that could use it", "takers", "number", 1),
 )
 
@@ -107,10 +107,14 @@ CHOICES = (
     "--system",
     metavar="FQDN",
     shell_complete=completing.systems,
-    help="What this system is to it, whatever it is.",
+    help="Explain only this system, even if it is not a candidate.",
 )
 @click.option(
-    "--limit", type=Whole(most=1000), default=MOST, show_default=True, help="So many systems at most."
+    "--limit",
+    type=Whole(most=1000),
+    default=DEFAULT_LIMIT,
+    show_default=True,
+    help="Maximum number of systems to show.",
 )
 @as_of
 @wide
@@ -118,8 +122,9 @@ CHOICES = (
 def explain(
     client: Client, output: Output, recipe_id: int, system: str | None, limit: int, as_of: str | None
 ) -> None:
-    """Explain why a recipe waits: every rule, the systems that could run it, and who comes before it on
-    each. Of one that has a system, why it got that, and the others did not.
+    """Explain why a recipe waits: the result of every rule, the candidate systems, and the recipes ahead on each.
+
+    For a recipe that has a system, explain the choice of that system.
     """
     with there_then(client, as_of, "recipe", recipe_id):
         told = client.get(f"/recipes/{recipe_id}/explanation", as_of=as_of, system=system, limit=limit)
@@ -132,7 +137,7 @@ def explain(
     else:
         click.echo(f"recipe {recipe_id} is {told['state']}: {told['summary']}")
     if told["host_recipe_id"]:
-        click.echo(f"it is a guest: its host, recipe {told['host_recipe_id']}, is what needs a system")
+        click.echo(f"it is a guest of recipe {told['host_recipe_id']}, which needs the system")
     if changed := _change(told):
         click.echo(f"its priority was {changed}")
     if told["waiting"]:
@@ -149,23 +154,23 @@ def _show_waiting(output: Output, told: dict[str, Any]) -> None:
         output.table(SYSTEMS, told["systems"])
         rest = told["systems_count"] - len(told["systems"])
         if rest > 0:
-            click.echo(f"{_cut(told['systems'], told['systems_count'])} (--limit)")
+            click.echo(f"{_cut(told['systems'], told['systems_count'])}; use --limit N for more.")
 
 
 def _show_granted(output: Output, told: dict[str, Any]) -> None:
-    click.echo(f"it got {told['system']} at position {told['position']}, because of {told['cause']}:")
+    click.echo(f"it got {told['system']} at position {told['position']}, cause {told['cause']}:")
     click.echo(told["summary"])
     for title, columns, name in (
-        ("stood before it, and was passed over", RIVALS, "passed_over"),
-        ("came next after it", RIVALS, "behind"),
-        ("idle systems that it could have had, the best first", CHOICES, "choices"),
+        ("recipes ahead of it that were passed over", RIVALS, "passed_over"),
+        ("next recipes after it", RIVALS, "behind"),
+        ("idle systems that it could have used, best first", CHOICES, "choices"),
     ):
         if told[name]:
             click.echo()
             output.table(columns, told[name], title=title)
             if told.get(f"{name}_count", 0) > len(told[name]):
-                click.echo(_cut(told[name], told[f"{name}_count"]))
+                click.echo(f"{_cut(told[name], told[f'{name}_count'])}.")
 
 
 def _cut(shown: Sized, count: int) -> str:
-    return f"the first {len(shown)} of {count}"
+    return f"Showing the first {len(shown)} of {count}"

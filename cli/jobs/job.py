@@ -1,4 +1,4 @@
-"""`labledger job`: one job, its recipes, and the document that was submitted."""
+"""`labledger job`: one job, its recipes, and the submitted document."""
 
 from __future__ import annotations
 
@@ -24,13 +24,15 @@ FACTS = ("owner", "submitter", "group", "whiteboard", "state", "result")
 
 @click.command
 @click.argument("job_id", metavar="JOB", type=ID, shell_complete=completing.jobs)
-@click.option("--xml", "as_xml", is_flag=True, help="Print the normalised form, as XML to submit again.")
-@click.option("--original", is_flag=True, help="Print the bytes that were submitted.")
+@click.option(
+    "--xml", "as_xml", is_flag=True, help="Print the normalised job as XML that can be submitted again."
+)
+@click.option("--original", is_flag=True, help="Print the document as it was submitted.")
 @as_of
 @wide
 @remote
 def job(client: Client, output: Output, job_id: int, as_xml: bool, original: bool, as_of: str | None) -> None:
-    """Show a job and where its recipes stand."""
+    """Show a job and the states of its recipes."""
     view = JobView(client, job_id, as_of)
     with there_then(client, as_of, "job", job_id):
         if as_xml:

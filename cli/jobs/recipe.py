@@ -1,4 +1,4 @@
-"""`labledger recipe`: one recipe, how it got where it is, and its tasks."""
+"""`labledger recipe`: one recipe, the history of its states, and its tasks."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ FACTS = (
 
 
 def _lasted(interval: Row) -> str:
-    """Of a state that nothing leaves, none is told: it would only grow."""
+    """Return the length of an interval, empty for a final state."""
     if interval["state"] in FINISHED:
         return ""
     return elapsed(interval.get("since"), interval.get("until") or interval.get("as_of"))

@@ -1,4 +1,4 @@
-"""`labledger jobs`, `queue`, `systems`: the lists that can be narrowed down."""
+"""`labledger jobs` and `queue`: lists with filters."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ jobs = list_command(
 queue = list_command(
     "queue",
     QUEUE,
-    "List the recipes that wait for a system, in rank order.",
+    "List the recipes that wait for a system in rank order.",
     filters=(
         click.Option(
             ["--system"],
             metavar="FQDN",
             shell_complete=completing.systems,
-            help="Only recipes that might have this system, in the order in which it asks them.",
+            help="Only recipes that this system could run, in rank order for this system.",
         ),
     ),
 )

@@ -1,4 +1,4 @@
-"""`labledger system history`: what became another in a system, when, and by whom."""
+"""`labledger system history`: the changes of a system, with their times and actors."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ COLUMNS = (
 @wide
 @remote
 def of_system(client: Client, output: Output, fqdn: str, limit: int | None, as_of: str | None) -> None:
-    """Show what changed in FQDN, the latest change first, a property a line."""
+    """Show the changes of FQDN, latest first, one property per line."""
     with there_then(client, as_of, "system", fqdn):
         document = client.pages(client.path("systems", fqdn, "history"), "changes", limit=limit, as_of=as_of)
     tell_moment(client, output, as_of, document)
@@ -49,4 +49,4 @@ def of_system(client: Client, output: Output, fqdn: str, limit: int | None, as_o
     ]
     output.table(COLUMNS, lines)
     if document["next"] is not None:
-        note("more: --all shows them, or --limit N the last N changes")
+        note(f"Showing {len(document['changes'])}; use --all for the rest.")

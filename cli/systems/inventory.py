@@ -1,4 +1,4 @@
-"""`labledger systems export` and `import`: what the systems are, into a file and from one."""
+"""`labledger systems`, `systems export` and `systems import`: the list of systems, and files of their properties."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ format_option = click.option(
     "--format",
     "form",
     type=OneOf(FORMATS),
-    help="What is in the file.  [default: as its name ends, else json]",
+    help="Format of the file.  [default: by its suffix, else json]",
 )
 
 
@@ -55,9 +55,9 @@ def export(
     as_of: str | None,
     **filters: str | None,
 ) -> None:
-    """Write what the systems are to FILE, - for standard output: everything that `import` takes back.
+    """Write the properties of the systems to FILE, in the format of `import`; use - for standard output.
 
-    It is all of one moment, whatever happens meanwhile.
+    The file is as of one moment, even if systems change meanwhile.
     """
     from api.client.inventory_file import PATH, exported
 
@@ -77,15 +77,15 @@ def export(
 @click.command("import")
 @click.argument("file", type=click.File("rb", lazy=False))
 @format_option
-@click.option("--dry-run", is_flag=True, help="Change nothing, and tell what would change.")
+@click.option("--dry-run", is_flag=True, help="Change nothing; show the changes.")
 @wide
 @remote
 def import_(client: Client, output: Output, file: IO[bytes], form: str | None, dry_run: bool) -> None:
-    """Make the systems as FILE says, - for standard input: new ones are added, others changed.
+    """Add and change the systems in FILE; use - for standard input.
 
-    What a file does not say stays; null, in CSV an empty cell, is unknown. A file with faults is refused with
-    all of them, and nothing is stored. More than 200 systems are checked as a whole first, then stored in
-    parts of 200. Importing what was exported changes nothing.
+    Properties that are missing in the file stay unchanged; null, in CSV an empty cell, clears a property. A file
+    with faults is refused as a whole, with a list of all faults. More than 200 systems are checked as a whole
+    first, then stored in parts of 200. Importing an export changes nothing.
     """
     from api.client.inventory_file import import_all, look_at, parts_of
     from cli.terminal.progress import advancing
@@ -97,9 +97,9 @@ def import_(client: Client, output: Output, file: IO[bytes], form: str | None, d
         return
     if differences := list(_differences(done["systems"])):
         output.table((*DIFFERENCES, NEW) if done["added"] else DIFFERENCES, differences)
-    click.echo(f"{done['added']} added, {done['changed']} changed, {done['kept']} kept")
+    click.echo(f"{done['added']} added, {done['changed']} changed, {done['kept']} unchanged")
     if dry_run:
-        note("a dry run: nothing was changed")
+        note("dry run: nothing was changed")
 
 
 def _differences(systems: list[dict[str, Any]]) -> list[Row]:
@@ -111,7 +111,7 @@ def _differences(systems: list[dict[str, Any]]) -> list[Row]:
 
 
 def _form(form: str | None, file: IO[bytes]) -> str:
-    # Standard input may have no name at all.
+    # Standard input may have no name.
     name = str(getattr(file, "name", STDIN_OR_STDOUT))
     suffix = PurePath(name).suffix.removeprefix(".").lower()
     return form or (suffix if suffix in FORMATS else FORMATS[0])
@@ -119,7 +119,9 @@ def _form(form: str | None, file: IO[bytes]) -> str:
 
 OF_SYSTEMS = (
     click.Option(["--condition"], type=OneOf(CONDITIONS), help="Only systems in this condition."),
-    click.Option(["--usage"], type=OneOf(USAGE.states), metavar="USAGE", help="Only systems that do this."),
+    click.Option(
+        ["--usage"], type=OneOf(USAGE.states), metavar="USAGE", help="Only systems with this usage."
+    ),
     click.Option(
         ["--lab-controller"],
         metavar="FQDN",
@@ -133,8 +135,6 @@ OF_SYSTEMS = (
 )
 export.params = [*OF_SYSTEMS, *export.params]
 systems = with_commands(
-    list_command(
-        "systems", SYSTEMS, "List the systems, their condition and what they do.", filters=OF_SYSTEMS
-    ),
+    list_command("systems", SYSTEMS, "List the systems, their condition and usage.", filters=OF_SYSTEMS),
     *(export, import_),
 )

@@ -26,5 +26,5 @@ def arches_of(connect: Callable[[], Client], distro: Document) -> Sequence[str]:
     fitting = NewestFirst(trees).fitting(examined.node)
     arches = sorted({tree["arch"] for tree in trees if tree["id"] in fitting})
     if not arches:
-        raise Wrong("no distro tree of the server matches: name the architectures by --arch")
+        raise Wrong("no distro tree of the server matches: name the architectures with --arch")
     return arches

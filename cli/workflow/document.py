@@ -1,4 +1,4 @@
-"""The job document from options: the same document that `bkr workflow-simple` makes."""
+"""The job document from options, equal to that of `bkr workflow-simple`."""
 
 from __future__ import annotations
 

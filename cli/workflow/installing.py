@@ -1,4 +1,4 @@
-"""How a recipe's system is installed, from options."""
+"""The installation of a recipe's system, from options."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from typing import IO, Final
 
 from cli.workflow.told import Document, Told, Wrong, text_of
 
-# A kickstart may say which options the kernel needs with it, in its first such line.
+# The first such line of a kickstart has the kernel options that it needs.
 KERNEL_OPTIONS: Final = "## kernel_options:"
-# Quoted: $basearch and the like are for who reads the file on the system, not for its shell.
+# END is quoted, because $basearch and the like must not be expanded by the shell.
 AFTERWARDS: Final = """cat > /etc/yum.repos.d/{name}.repo <<'END'
 [{name}]
 name={name}
@@ -22,7 +22,7 @@ END
 
 
 def installing(told: Told) -> Document:
-    """Raises `Wrong`."""
+    """Return the parts of a recipe that describe the installation. Raise `Wrong`."""
     kickstart = _kickstart(told["kickstart"]) if told["kickstart"] else ""
     method = told["method"] and f"method={told['method']}"
     return {
@@ -52,7 +52,7 @@ def _joined(*options: str | None) -> str:
 
 
 def _afterwards(urls: Sequence[str]) -> list[str]:
-    """Repositories that need not be there while the system is installed."""
+    """Return a kickstart snippet that adds repositories after the installation."""
     for url in urls:
         if not url.strip() or not url.isprintable():
             raise Wrong(f"--repo-post {url!r}: must be a URL")

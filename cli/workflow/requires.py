@@ -1,4 +1,4 @@
-"""What is required of systems and distro trees, from options."""
+"""Requirements of systems and distro trees, from options."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ BESIDE_FORCE: Final = ("hostrequire", "host_filter", "keyvalue", "systype", "poo
 
 
 def host_requires(told: Told) -> Form:
-    """Return the host requirement. As in `bkr`, a forced system leaves no room for another option.
+    """Return the host requirement. As in `bkr`, other options are ignored beside a forced system.
 
-    Raises `Wrong`.
+    Raise `Wrong`.
     """
     if is_forced(told):
         for option in BESIDE_FORCE:
@@ -52,7 +52,7 @@ def is_forced(told: Told) -> bool:
 
 
 def _flat(forms: Iterable[Form]) -> Iterator[Form]:
-    """What is required one beside the other needs nothing around it."""
+    """Yield requirements, with nested conjunctions flattened."""
     for form in forms:
         if "and" in form:
             yield from _flat(form["and"])
@@ -71,7 +71,7 @@ def _plain_requires(told: Told) -> Iterable[Form]:
 
 
 def _asked(given: str) -> Form:
-    """`TAG OP VALUE`, or XML as it stands in <hostRequires>."""
+    """Parse `TAG OP VALUE`, or XML as in <hostRequires>."""
     if given.lstrip().startswith("<"):
         return _of_xml(given)
     match = _ASKED.fullmatch(given)
@@ -126,7 +126,7 @@ def _of_xml(given: str) -> Form:
 
 
 def _sound(form: Form) -> Form:
-    """It is read here as the server will read it, but for the names, which only a server knows."""
+    """Validate a requirement as the server does, except for names, which only the server knows."""
     from domain.requirements.host import HOST
 
     findings = HOST.examine(form).findings
@@ -138,12 +138,12 @@ def _sound(form: Form) -> Form:
 def distro_requires(told: Told) -> Form:
     """Return the distro requirement without an architecture.
 
-    As in `bkr`, a name leaves no room for family and tags.
-    Raises `Wrong` if both name and family are missing.
+    As in `bkr`, family and tags are ignored beside a name.
+    Raise `Wrong` if both name and family are missing.
     """
     name = told["distro"]
     if not name and not told["family"]:
-        raise Wrong("--distro or --family must say what to install")
+        raise Wrong("--distro or --family is required")
     if name:
         for option in ("family", "tag"):
             if told[option]:

@@ -7,11 +7,11 @@ from typing import Final
 
 from cli.workflow.told import Document, Told, Wrong, text_of, warn
 
-# The role of a task whose recipe works with no other.
+# Role of the tasks of a recipe that is alone in its set.
 ALONE: Final = "STANDALONE"
 INSTALL_TASK: Final = "/distribution/check-install"
 PACKAGES_TASK: Final = "/distribution/pkginstall"
-# Option -> the task that does it.
+# Option -> its task.
 BY_OPTION: Final = {"ndump": "/kernel/networking/ndnc", "kdump": "/kernel/networking/kdump"}
 
 
@@ -19,17 +19,17 @@ def tasks(told: Told, role: str) -> list[Document]:
     """Return the tasks of a recipe with this role.
 
     Parameters and role are those of the requested tasks alone, as in `bkr`: the tasks that prepare the system
-    run by themselves. Raises `Wrong`, also where only such tasks are left: they alone are nothing to do.
+    run without them. Raise `Wrong`, also if only such tasks are left.
     """
     named = [*told["task"], *_of_file(told)]
     faults = [
         f"--taskparam {given!r}: must be NAME=VALUE" for given in told["taskparam"] if "=" not in given[1:]
     ]
     if not named and not told["reserve"]:
-        faults.append("--task must say what to run, or --reserve that the system is kept")
+        faults.append("--task, --taskfile or --reserve is required")
     before = list(_before(told, named))
     if not before and not named and told["reserve"]:
-        faults.append("--suppress-install-task leaves no task at all")
+        faults.append("--suppress-install-task leaves no task")
     if faults:
         raise Wrong("\n".join(faults))
     params = dict(given.split("=", 1) for given in told["taskparam"])
@@ -55,5 +55,5 @@ def _of_file(told: Told) -> list[str]:
     lines = text_of("--taskfile", file).splitlines()
     for number, line in enumerate(lines, start=1):
         if line.strip() and line[0] not in "/#":
-            warn(told, f"--taskfile {file.name}, line {number}: is no task, as it does not begin with /")
+            warn(told, f"--taskfile {file.name}, line {number}: not a task, because it does not begin with /")
     return [line.rstrip() for line in lines if line.startswith("/")]

@@ -13,11 +13,11 @@ Told = Mapping[str, Any]
 
 
 class Wrong(Exception):
-    """All that is wrong with the options, line by line."""
+    """All errors of the options, one per line."""
 
 
 def text_of(option: str, file: IO[bytes]) -> str:
-    """Raises `Wrong`."""
+    """Return the text of a file. Raise `Wrong` if it is not UTF-8."""
     try:
         return file.read().decode("utf-8-sig")
     except UnicodeDecodeError as error:
