@@ -81,7 +81,7 @@ def _moved(error: Any, connection: Connection | None) -> str:
 
 
 def _busy(error: Any, connection: Connection | None) -> str:
-    return f"{_tried(error)} A limit is reached. Repeat the command later, or at the time that the message names."
+    return f"{_tried(error)} A limit is reached. Repeat the command later, or at the time in the message."
 
 
 def _away(error: Any, connection: Connection | None) -> str:

@@ -11,7 +11,7 @@ assignments_argument = click.argument("changes", metavar="NAME=VALUE…", nargs=
 
 
 def assigned(changes: tuple[str, ...]) -> dict[str, Any]:
-    """Return the values by name. A VALUE is parsed as JSON, else text; `cpu.cores=8` is `cpu={"cores": 8}`."""
+    """Return the values by name, parsed as JSON, else as text. `cpu.cores=8` is `cpu={"cores": 8}`."""
     found: dict[str, Any] = {}
     for name, value in map(_assigned, changes):
         whole, dot, part = name.partition(".")

@@ -1,6 +1,6 @@
 """Parsing of times and durations in the forms that people write.
 
-A time without a zone, as in `2026-11-20 14:00`, `yesterday 14:00` and `14:00`, is local time, like the times in tables.
+A time without a zone, as in `2026-11-20 14:00`, `yesterday 14:00` and `14:00`, is local time, as in tables.
 """
 
 from __future__ import annotations

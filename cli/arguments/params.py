@@ -73,7 +73,7 @@ class Words(click.ParamType[str]):
 
 
 class Moment(click.ParamType[str]):
-    """A time as RFC 3339: in the future, which may be given as a duration from now, or with `past` any time."""
+    """A time, converted to RFC 3339: any time with `past`, else a future time or a duration from now."""
 
     name = "time"
     allowed = "a time"

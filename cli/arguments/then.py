@@ -58,7 +58,7 @@ def _not_then(client: Client, asked: str, what: str, name: object) -> Problem | 
     came = f"it was added at {_at(events[0]['position'], events[0]['at'])}"
     if _is_before(events[0], asked):
         came += " and deleted later"
-    return Problem(NOT_FOUND, "Not found at that time", f"{what} {name} did not exist as of {then}; {came}")
+    return Problem(NOT_FOUND, "Not found at that time", f"as of {then}, {what} {name} did not exist; {came}")
 
 
 def _at(position: int, moment: str | None) -> str:

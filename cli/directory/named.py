@@ -78,7 +78,7 @@ def group_of(name: str, kind: Kind, text: str, show_one: Show = show_one) -> Gro
     @remote
     def delete(client: Client, output: Output, name: str) -> None:
         answer = client.delete(kind.of(client, name)) or {}
-        done = "deleted" if answer.get("removed", True) else "was deleted already"
+        done = "deleted" if answer.get("removed", True) else "was already deleted"
         output.line(answer, f"{kind.called} {name} {done}")
 
     return made

@@ -122,7 +122,7 @@ CHOICES = (
 def explain(
     client: Client, output: Output, recipe_id: int, system: str | None, limit: int, as_of: str | None
 ) -> None:
-    """Explain why a recipe waits: the result of every rule, the candidate systems, and the recipes ahead on each.
+    """Explain why a recipe waits: the result of every rule, the candidates, and the recipes ahead on each.
 
     For a recipe that has a system, explain the choice of that system.
     """

@@ -28,7 +28,7 @@ BY_SUFFIX = {".xml": XML, ".json": JSON}
 @click.option("--strict", is_flag=True, help="Treat warnings as errors.")
 @remote
 def submit(client: Client, output: Output, files: tuple[IO[bytes], ...], wait: bool, strict: bool) -> None:
-    """Submit the jobs in FILEs, XML or JSON; use - for standard input. With --json, print a line for each job.
+    """Submit the jobs in FILEs, XML or JSON; - is standard input. With --json, print a line for each job.
 
     Warnings name parts of a job that have no effect, and names that are unknown in the lab.
     A refused file does not stop the submission of the others. Exit status 1 if a file is refused, and with

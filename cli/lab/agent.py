@@ -1,8 +1,8 @@
 """The agent of a simulated lab controller: a loop that takes commands and reports over HTTP.
 
-The agent keeps nothing on disk. After a crash it reads all commands from the start of the log (`after=0`), finds
-those that can still be under way, and asks the server for the states of their recipes. It reports on open commands
-only.
+The agent keeps nothing on disk. After a crash it reads all commands from the start of the log
+(`after=0`), finds those that can still be under way, and asks the server for the states of their recipes. It
+reports on open commands only.
 """
 
 from __future__ import annotations

@@ -37,8 +37,8 @@ def lab() -> None:
 def load(client: Client, output: Output, file: IO[bytes]) -> None:
     """Load a lab FILE: users, groups, lab controllers, pools and their policies, distro trees, systems.
 
-    Existing objects of the same name are replaced and counted as changed; existing systems are kept unchanged.
-    All faults of new systems are reported. Loading a file again changes nothing.
+    Existing objects of the same name are replaced and counted as changed; existing systems are kept as they
+    are. All faults of new systems are reported. Loading a file again changes nothing.
     """
     from api.client.lab_file import load as load_lab
     from cli.terminal.progress import advancing

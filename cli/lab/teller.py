@@ -24,7 +24,7 @@ class Teller:
         self._note = note
 
     def tell(self, lab: Lab, delivery: Delivery) -> Lab:
-        """Send a delivery, and return the new lab. Raise Problem or Unreachable if all of it must be retried."""
+        """Send a delivery, and return the new lab. Raise Problem or Unreachable if a retry is needed."""
         wrong = [step for step in delivery.steps if step.kind == "system" and not self._still_right(step)]
         lab, delivery = lab.without(lambda step: step in wrong), delivery.without(wrong)
         return self._update(lab, delivery) if delivery.steps else lab

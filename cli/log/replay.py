@@ -73,7 +73,7 @@ def _summary(position: int, found: list[Difference]) -> str:
     tables = dict.fromkeys(difference.table for difference in found)
     return (
         f"the read models differ from the log up to position {position} in {', '.join(tables)}"
-        f" (at most {MAX_SHOWN_PER_TABLE} rows of each are shown); run `labledger replay rebuild` to repair them"
+        f" (at most {MAX_SHOWN_PER_TABLE} rows of each shown); run `labledger replay rebuild` to repair them"
     )
 
 

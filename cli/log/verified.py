@@ -37,10 +37,8 @@ def lines(found: Found) -> list[str]:
 def _extent(answer: Found, processes: int) -> list[str]:
     if "failed" in answer:
         return []
-    return [
-        f"up to position {answer['position']}; decisions recomputed by {processes} processes"
-        " with different PYTHONHASHSEED"
-    ]
+    how = f"decisions recomputed by {processes} processes with different PYTHONHASHSEED"
+    return [f"up to position {answer['position']}; {how}"]
 
 
 def _summary(answer: Found) -> str:
@@ -62,10 +60,8 @@ def _of_decisions(answer: Found) -> list[str]:
             f"{counted(answer['unchecked'], 'decision')} not checked: the basis is too far behind"
         )
     if answer["mended"]:
-        findings.append(
-            f"{counted(answer['mended'], 'decision')} of the consistency loop granted a system that should have"
-            " been granted before"
-        )
+        late = counted(answer["mended"], "decision")
+        findings.append(f"{late} of the consistency loop granted an idle system that a recipe wanted before")
     return findings + _of_other_policies(answer, "not recomputed")
 
 

@@ -19,10 +19,10 @@ from cli.terminal.progress import progress_bar
 def verify(until: int | None, data: str | None, as_json: bool) -> None:
     """Recompute each decision, and check every commit against the rules.
 
-    The scheduler's code recomputes the decisions twice, in processes with different hash seeds. An independent
-    implementation checks the rules. Exit status 1 if a decision differs or could not be checked, or if a rule
-    is violated. The services may run meanwhile. The database is that of LABLEDGER_OWNER_DATABASE_URL or
-    LABLEDGER_DATABASE_URL, else that of a running `labledger up`.
+    The scheduler's code recomputes the decisions twice, in processes with different hash seeds. An
+    independent implementation checks the rules. Exit status 1 if a decision differs or could not be checked,
+    or if a rule is violated. The services may run meanwhile. The database is that of
+    LABLEDGER_OWNER_DATABASE_URL or LABLEDGER_DATABASE_URL, else that of a running `labledger up`.
     """
     from runtime.embedded.running import database_url
     from runtime.settings import Settings

@@ -197,7 +197,7 @@ class Screen:
         made = Rows(columns, rows, widest=self._widest.setdefault(name, {}))
         yield made
         if left_out := made.left_out(options.max_width):
-            yield Text(f"no room for: {', '.join(left_out)}", style="dim")
+            yield Text(f"columns not shown: {', '.join(left_out)}", style="dim")
 
 
 def _words(what: str) -> str:

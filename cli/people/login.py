@@ -117,12 +117,13 @@ def _ask(what: str, from_stdin: bool, *, twice: bool = False) -> str:
         return sys.stdin.readline().rstrip("\n")
     if not sys.stdin.isatty():
         raise click.UsageError(
-            "There is no terminal to prompt on: use --stdin, and write the passwords to standard input, one per line."
+            "There is no terminal to prompt on: use --stdin, and pass the passwords one per line."
         )
     given: str = click.prompt(what, hide_input=True, default="", show_default=False, err=True)
     if (
         twice
-        and click.prompt("Repeat it", hide_input=True, default="", show_default=False, err=True) != given
+        and click.prompt("Repeat the password", hide_input=True, default="", show_default=False, err=True)
+        != given
     ):
         raise click.ClickException("the two passwords differ; nothing was changed")
     return given

@@ -66,7 +66,7 @@ def create(
         # A retry: the first request created the token, and its answer was lost.
         lost = answer["token_id"]
         raise click.ClickException(
-            f"the token was created, but its answer was lost: run `labledger token revoke {lost}`, and create another"
+            f"the answer with the token was lost: run `labledger token revoke {lost}`, and create another"
         )
     output.line(answer, answer["token"])
     if not output.as_json:
@@ -90,5 +90,5 @@ def _require_fitting(role: str, lab_controller: str | None) -> None:
 def revoke(client: Client, output: Output, token_id: str) -> None:
     """Revoke the token with this id (see `token list`)."""
     answer = client.delete(client.path("tokens", token_id)) or {}
-    done = "revoked" if answer.get("revoked", True) else "was revoked already"
+    done = "revoked" if answer.get("revoked", True) else "was already revoked"
     output.line(answer, f"token {token_id} {done}")

@@ -1,6 +1,7 @@
 """The wait of `labledger up` until all services are ready.
 
-A new version may rebuild the read models, which takes as long as the log is. The wait fails only if nothing progresses.
+A new version may rebuild the read models, which takes longer the longer the log is. The wait fails only if
+nothing progresses.
 """
 
 from __future__ import annotations
@@ -46,7 +47,7 @@ def until_ready(settings: Settings, supervisor: Supervisor, stopping: Callable[[
 
 @dataclass(frozen=True)
 class Look:
-    """An answer of /readyz. `catching_up`: position of the read models and end of the log, if they are behind.
+    """An answer of /readyz. `catching_up`: position of the read models and end of the log if they lag.
     `faults`: messages by name of the check.
     """
 

@@ -1,4 +1,4 @@
-"""`labledger up`: all services in the foreground, with an embedded PostgreSQL unless another is configured."""
+"""`labledger up`: all services in the foreground, by default with an embedded PostgreSQL."""
 
 from __future__ import annotations
 

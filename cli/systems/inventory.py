@@ -1,4 +1,4 @@
-"""`labledger systems`, `systems export` and `systems import`: the list of systems, and files of their properties."""
+"""`labledger systems`, `systems export` and `systems import`: a list, and files of properties."""
 
 from __future__ import annotations
 
@@ -83,9 +83,9 @@ def export(
 def import_(client: Client, output: Output, file: IO[bytes], form: str | None, dry_run: bool) -> None:
     """Add and change the systems in FILE; use - for standard input.
 
-    Properties that are missing in the file stay unchanged; null, in CSV an empty cell, clears a property. A file
-    with faults is refused as a whole, with a list of all faults. More than 200 systems are checked as a whole
-    first, then stored in parts of 200. Importing an export changes nothing.
+    Properties that are missing in the file stay unchanged; null, in CSV an empty cell, clears a property. A
+    file with faults is refused as a whole, with a list of all faults. More than 200 systems are checked as a
+    whole first, then stored in parts of 200. Importing an export changes nothing.
     """
     from api.client.inventory_file import import_all, look_at, parts_of
     from cli.terminal.progress import advancing

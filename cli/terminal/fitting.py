@@ -13,7 +13,7 @@ NARROWEST_TEXT = 16
 
 @dataclass(frozen=True)
 class Need:
-    """The width that a column needs. Columns of the highest `rank` are dropped first, those of rank 0 never."""
+    """The width that a column needs. The highest `rank` is dropped first, rank 0 never."""
 
     width: int
     wraps: bool

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-# Green: good. Cyan: in progress. Yellow: waiting. Red: failed. Magenta: held by a person. Dim: over or unimportant.
+# Green: good. Cyan: in progress. Yellow: waiting. Red: failed. Magenta: held by a person. Dim: over.
 STYLES: dict[str, str] = {
     # recipes, recipe sets and jobs; usage of systems
     "new": "yellow",

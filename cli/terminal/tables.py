@@ -29,8 +29,8 @@ EMPTY_RANK = 100
 class Column:
     """A column of a table: its heading, and a field or a function of the row.
 
-    Only text is wrapped; names are never cut. States are coloured. In a narrow terminal, columns of the highest `rank`
-    are dropped first, those of rank 0 never.
+    Only text is wrapped; names are never cut. States are coloured. In a narrow terminal, columns of the
+    highest `rank` are dropped first, those of rank 0 never.
     """
 
     heading: str
@@ -45,8 +45,8 @@ class Column:
 class Rows:
     """A table for rich that adapts to the width of the console.
 
-    A table that is redrawn keeps its column widths in `widest`, by heading. Its columns only grow, so that they
-    neither move nor disappear.
+    A table that is redrawn keeps its column widths in `widest`, by heading. Its columns only grow, so that
+    they neither move nor disappear.
     """
 
     def __init__(
