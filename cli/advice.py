@@ -41,7 +41,7 @@ def _connection() -> Connection | None:
     return context.meta.get(CONNECTION) if context else None
 
 
-def _who_are_you(error: Any, connection: Connection | None) -> str:
+def _unauthenticated(error: Any, connection: Connection | None) -> str:
     if "password" in error.title:
         return "An admin can set a new password with `labledger password USER`."
     if connection is None or connection.token is None:
@@ -52,7 +52,7 @@ def _who_are_you(error: Any, connection: Connection | None) -> str:
     return f"The token came from {token_origin(connection)}. Run `labledger login USER` to get another."
 
 
-def _may_not(error: Any, connection: Connection | None) -> str:
+def _forbidden(error: Any, connection: Connection | None) -> str:
     whoami = "Run `labledger whoami` to see your user and role"
     if connection is not None and connection.login_ends:
         return f"{whoami}, or `labledger logout` to end {connection.token_from}."
@@ -65,51 +65,51 @@ def token_origin(connection: Connection) -> str:
     return f"{connection.token_from}{until}"
 
 
-def _not_there(error: Any, connection: Connection | None) -> str | None:
+def _not_found(error: Any, connection: Connection | None) -> str | None:
     for what in sorted(LISTS, key=len, reverse=True):
         if error.detail.lower().replace("-", " ").startswith(f"{what} "):
             return f"Run `labledger {LISTS[what]}` to list what exists."
     return None
 
 
-def _in_the_way(error: Any, connection: Connection | None) -> str:
+def _conflict(error: Any, connection: Connection | None) -> str:
     return "This request changed nothing."
 
 
-def _moved(error: Any, connection: Connection | None) -> str:
+def _stale(error: Any, connection: Connection | None) -> str:
     return "It changed after it was read, and nothing was written. Look at it again, then repeat the command."
 
 
-def _busy(error: Any, connection: Connection | None) -> str:
+def _rate_limited(error: Any, connection: Connection | None) -> str:
     return f"{_tried(error)} A limit is reached. Repeat the command later, or at the time in the message."
 
 
-def _away(error: Any, connection: Connection | None) -> str:
+def _unavailable(error: Any, connection: Connection | None) -> str:
     return (
         f"{_tried(error)} Acknowledged changes are kept. Run `labledger overview` to see whether it is ready."
     )
 
 
-def _behind(error: Any, connection: Connection | None) -> str:
+def _lagging(error: Any, connection: Connection | None) -> str:
     return f"{_tried(error)} The read models have not caught up yet. Is a projector running?"
 
 
-def _at_fault(error: Any, connection: Connection | None) -> str:
+def _server_error(error: Any, connection: Connection | None) -> str:
     return "This is an error of the server; its log has the cause."
 
 
-def _nobody_answers(error: Any, connection: Connection | None) -> str:
+def _unreachable(error: Any, connection: Connection | None) -> str:
     return (
         f"{_tried(error)} Is Labledger running? Start it here with `script/up --demo`, or name a server with"
         " --url or LABLEDGER_URL, or its data folder with --data or LABLEDGER_DATA."
     )
 
 
-def _no_database(error: Any, connection: Connection | None) -> str:
+def _database_away(error: Any, connection: Connection | None) -> str:
     return "Is LABLEDGER_DATABASE_URL correct, and was `labledger migrate` run? See docs/operation.md."
 
 
-def _no_room(error: Any, connection: Connection | None) -> str:
+def _database_full(error: Any, connection: Connection | None) -> str:
     return "Labledger continues as soon as there is free space; repeat this command then."
 
 
@@ -119,16 +119,16 @@ def _tried(error: Any) -> str:
 
 
 ADVICE: dict[int | str, Callable[[Any, Connection | None], str | None]] = {
-    401: _who_are_you,
-    403: _may_not,
-    404: _not_there,
-    409: _in_the_way,
-    412: _moved,
-    429: _busy,
-    500: _at_fault,
-    503: _away,
-    504: _behind,
-    "Unreachable": _nobody_answers,
-    "DatabaseAway": _no_database,
-    "DatabaseFull": _no_room,
+    401: _unauthenticated,
+    403: _forbidden,
+    404: _not_found,
+    409: _conflict,
+    412: _stale,
+    429: _rate_limited,
+    500: _server_error,
+    503: _unavailable,
+    504: _lagging,
+    "Unreachable": _unreachable,
+    "DatabaseAway": _database_away,
+    "DatabaseFull": _database_full,
 }

@@ -40,7 +40,7 @@ class Failure(click.ClickException):
             click.echo(line, file=file, err=file is None)
 
 
-def tell(error: Exception, place: str, *, as_json: bool) -> None:
+def print_failure(error: Exception, place: str, *, as_json: bool) -> None:
     """Print the failure of one item, after which the command goes on with the others."""
     if as_json:
         click.echo(json.dumps({"where": place, **document_of(error)}), err=True)

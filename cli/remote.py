@@ -95,7 +95,7 @@ def connection_from(url: str | None, token: str | None, data: str | None) -> Con
 
     # --data overrides the variables of URL and token as well.
     overruled = {variable("url"), variable("token")} if data is not None and url is None else set()
-    told = {name: value for name, value in os.environ.items() if name not in overruled}
-    named = data is not None or bool(told.get(variable("data")))
-    settings = Settings.read(told, url=url, token=token, data=data)
+    environment = {name: value for name, value in os.environ.items() if name not in overruled}
+    named = data is not None or bool(environment.get(variable("data")))
+    settings = Settings.read(environment, url=url, token=token, data=data)
     return Connection.load(settings, Logins.load(), folder_named=named)

@@ -22,7 +22,7 @@ CLOCKS_DIFFER = timedelta(minutes=1)
 NOT_FOUND = 404
 
 
-def tell_moment(client: Client, output: Output, asked: str | None, answer: Row) -> None:
+def note_moment(client: Client, output: Output, asked: str | None, answer: Row) -> None:
     """Print the moment of an answer. Raise BadParameter if the requested moment is in the future."""
     if asked is None:
         return
@@ -32,7 +32,7 @@ def tell_moment(client: Client, output: Output, asked: str | None, answer: Row) 
 
 
 @contextmanager
-def there_then(client: Client, asked: str | None, what: str, name: object) -> Iterator[None]:
+def absence_explained(client: Client, asked: str | None, what: str, name: object) -> Iterator[None]:
     """Turn 404 into "did not exist yet" when the subject was added later."""
     from api.client import Problem
 

@@ -8,7 +8,7 @@ import click
 
 from cli.arguments.assignments import assigned, assignments_argument
 from cli.arguments.params import ID, OneOf
-from cli.directory.named import Kind, group_of, read_one, say_all
+from cli.directory.named import Kind, group_of, print_fields, read_one
 from cli.lists import completing
 from cli.lists.systems import SYSTEMS
 from cli.remote import remote
@@ -40,7 +40,7 @@ def show_pool(client: Client, output: Output, kind: Kind, name: object, as_of: s
     if output.as_json:
         output.document({**document, "systems": [row["fqdn"] for row in systems]})
         return
-    say_all(output, {**document, "systems": len(systems)})
+    print_fields(output, {**document, "systems": len(systems)})
     if systems:
         click.echo()
         output.table(SYSTEMS.columns, systems)
@@ -98,7 +98,7 @@ def add_member(client: Client, output: Output, name: str, users: tuple[str, ...]
     def change(found: dict[str, Any]) -> dict[str, Any]:
         return {**_group(found), "members": list(dict.fromkeys([*found["members"], *users]))}
 
-    GROUP.say_put(output, name, client.edit(GROUP.of(client, name), change))
+    GROUP.print_put(output, name, client.edit(GROUP.of(client, name), change))
 
 
 @group.command("remove-member")
@@ -111,7 +111,7 @@ def remove_member(client: Client, output: Output, name: str, users: tuple[str, .
     def change(found: dict[str, Any]) -> dict[str, Any]:
         return {**_group(found), "members": [one for one in found["members"] if one not in users]}
 
-    GROUP.say_put(output, name, client.edit(GROUP.of(client, name), change))
+    GROUP.print_put(output, name, client.edit(GROUP.of(client, name), change))
 
 
 def _group(found: dict[str, Any]) -> dict[str, Any]:

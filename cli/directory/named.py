@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from cli.arguments.as_of import as_of
-from cli.arguments.then import tell_moment, there_then
+from cli.arguments.then import absence_explained, note_moment
 from cli.lazy import Group
 from cli.remote import remote
 from cli.terminal.output import Output
@@ -35,25 +35,25 @@ class Kind:
         return client.path(self.plural, name)
 
     def put(self, client: Client, output: Output, name: object, body: Mapping[str, Any]) -> None:
-        self.say_put(output, name, client.put(self.of(client, name), body))
+        self.print_put(output, name, client.put(self.of(client, name), body))
 
-    def say_put(self, output: Output, name: object, answer: Mapping[str, Any]) -> None:
+    def print_put(self, output: Output, name: object, answer: Mapping[str, Any]) -> None:
         done = "added" if answer.get("added") else "changed" if answer.get("changed") else "unchanged"
         output.line(answer, f"{self.called} {name} {done}")
 
 
 def show_one(client: Client, output: Output, kind: Kind, name: object, as_of: str | None = None) -> None:
-    say_all(output, read_one(client, output, kind, name, as_of))
+    print_fields(output, read_one(client, output, kind, name, as_of))
 
 
 def read_one(client: Client, output: Output, kind: Kind, name: object, as_of: str | None) -> dict[str, Any]:
-    with there_then(client, as_of, kind.called, name):
+    with absence_explained(client, as_of, kind.called, name):
         document: dict[str, Any] = client.get(kind.of(client, name), as_of=as_of)
-    tell_moment(client, output, as_of, document)
+    note_moment(client, output, as_of, document)
     return document
 
 
-def say_all(output: Output, document: Mapping[str, Any]) -> None:
+def print_fields(output: Output, document: Mapping[str, Any]) -> None:
     """Print all fields that have a value, one per line."""
     shown = {name: value for name, value in document.items() if name not in ABOUT_THE_ANSWER}
     known = {name: value for name, value in shown.items() if value not in NOT_SHOWN}
@@ -72,7 +72,7 @@ def group_of(name: str, kind: Kind, text: str, show_one: Show = show_one) -> Gro
         show_one(client, output, kind, name, as_of)
 
     @made.command(
-        help=f"Delete a {kind.called}. Its history stays in the log, apart from a later one of the same name."
+        help=f"Delete a {kind.called}. The log keeps its history; a new one of this name starts without it."
     )
     @kind.argument
     @remote

@@ -10,7 +10,7 @@ import click
 
 from cli.arguments.as_of import as_of
 from cli.arguments.params import ID, Whole
-from cli.arguments.then import tell_moment, there_then
+from cli.arguments.then import absence_explained, note_moment
 from cli.lists import completing
 from cli.remote import remote, wide
 from cli.terminal.output import Output
@@ -27,12 +27,12 @@ DEFAULT_LIMIT = 20
 
 def _why(system: Row) -> str:
     """Return all reasons, and the holder of the system if no reason names the holder."""
-    told, holder = list(system["reasons"]), system["holder"]
+    reasons, holder = list(system["reasons"]), system["holder"]
     if holder is not None:
         who = f"recipe {holder['recipe_id']}" if holder["recipe_id"] else holder["user"]
-        if not any(f" {who} " in f"{reason} " for reason in told):
-            told.append(f"{holder['usage']} with {who}")
-    return ", ".join(told)
+        if not any(f" {who} " in f"{reason} " for reason in reasons):
+            reasons.append(f"{holder['usage']} with {who}")
+    return ", ".join(reasons)
 
 
 def _since(system: Row) -> str:
@@ -45,9 +45,9 @@ def _until(system: Row) -> str:
     return f"{clock(holder['until'])}, {holder['until_by']}" if holder and holder.get("until") else ""
 
 
-def _change(told: Row) -> str:
+def _change(row: Row) -> str:
     """Return the last change of a priority: the actor and the event."""
-    change = told.get("priority_change")
+    change = row.get("priority_change")
     if change is None:
         return ""
     way = "raised" if Priority[change["became"]] > Priority[change["was"]] else "lowered"
@@ -55,19 +55,19 @@ def _change(told: Row) -> str:
     return f"{who} at {clock(change['at'])} (event {change['position']})"
 
 
-def _reason(told: Row) -> str:
+def _reason(row: Row) -> str:
     """Return the reason for a recipe's place, and the change of its priority."""
-    changed = _change(told)
-    reason = told.get("by") or told["why"]
+    changed = _change(row)
+    reason = row.get("by") or row["why"]
     return f"{reason}, {changed}" if changed else str(reason)
 
 
 def _ahead(system: Row) -> str:
     """Return the recipes ahead, grouped by the reason, and the number of those that are not listed."""
     groups = groupby(system["ahead"], key=_reason)
-    told = [f"{', '.join(str(one['recipe_id']) for one in ahead)}: {by}" for by, ahead in groups]
+    texts = [f"{', '.join(str(one['recipe_id']) for one in ahead)}: {by}" for by, ahead in groups]
     more = (system["before"] or 0) - len(system["ahead"])
-    return "; ".join([*told, *([f"{more} more"] if more > 0 else [])])
+    return "; ".join([*texts, *([f"{more} more"] if more > 0 else [])])
 
 
 RULES = (
@@ -126,50 +126,50 @@ def explain(
 
     For a recipe that has a system, explain the choice of that system.
     """
-    with there_then(client, as_of, "recipe", recipe_id):
-        told = client.get(f"/recipes/{recipe_id}/explanation", as_of=as_of, system=system, limit=limit)
-    tell_moment(client, output, as_of, told)
+    with absence_explained(client, as_of, "recipe", recipe_id):
+        explanation = client.get(f"/recipes/{recipe_id}/explanation", as_of=as_of, system=system, limit=limit)
+    note_moment(client, output, as_of, explanation)
     if output.as_json:
-        output.document(told)
+        output.document(explanation)
         return
-    if told["granted"]:
-        click.echo(f"recipe {recipe_id} is {told['state']}")
+    if explanation["granted"]:
+        click.echo(f"recipe {recipe_id} is {explanation['state']}")
     else:
-        click.echo(f"recipe {recipe_id} is {told['state']}: {told['summary']}")
-    if told["host_recipe_id"]:
-        click.echo(f"it is a guest of recipe {told['host_recipe_id']}, which needs the system")
-    if changed := _change(told):
+        click.echo(f"recipe {recipe_id} is {explanation['state']}: {explanation['summary']}")
+    if explanation["host_recipe_id"]:
+        click.echo(f"it is a guest of recipe {explanation['host_recipe_id']}, which needs the system")
+    if changed := _change(explanation):
         click.echo(f"its priority was {changed}")
-    if told["waiting"]:
-        _show_waiting(output, told["waiting"])
-    elif told["granted"]:
-        _show_granted(output, told["granted"])
+    if explanation["waiting"]:
+        _show_waiting(output, explanation["waiting"])
+    elif explanation["granted"]:
+        _show_granted(output, explanation["granted"])
 
 
-def _show_waiting(output: Output, told: dict[str, Any]) -> None:
+def _show_waiting(output: Output, waiting: dict[str, Any]) -> None:
     click.echo()
-    output.table(RULES, told["rules"])
-    if told["systems"]:
+    output.table(RULES, waiting["rules"])
+    if waiting["systems"]:
         click.echo()
-        output.table(SYSTEMS, told["systems"])
-        rest = told["systems_count"] - len(told["systems"])
+        output.table(SYSTEMS, waiting["systems"])
+        rest = waiting["systems_count"] - len(waiting["systems"])
         if rest > 0:
-            click.echo(f"{_cut(told['systems'], told['systems_count'])}; use --limit N for more.")
+            click.echo(f"{_cut(waiting['systems'], waiting['systems_count'])}; use --limit N for more.")
 
 
-def _show_granted(output: Output, told: dict[str, Any]) -> None:
-    click.echo(f"it got {told['system']} at position {told['position']}, cause {told['cause']}:")
-    click.echo(told["summary"])
+def _show_granted(output: Output, granted: dict[str, Any]) -> None:
+    click.echo(f"it got {granted['system']} at position {granted['position']}, cause {granted['cause']}:")
+    click.echo(granted["summary"])
     for title, columns, name in (
         ("recipes ahead of it that were passed over", RIVALS, "passed_over"),
         ("next recipes after it", RIVALS, "behind"),
         ("idle systems that it could have used, best first", CHOICES, "choices"),
     ):
-        if told[name]:
+        if granted[name]:
             click.echo()
-            output.table(columns, told[name], title=title)
-            if told.get(f"{name}_count", 0) > len(told[name]):
-                click.echo(f"{_cut(told[name], told[f'{name}_count'])}.")
+            output.table(columns, granted[name], title=title)
+            if granted.get(f"{name}_count", 0) > len(granted[name]):
+                click.echo(f"{_cut(granted[name], granted[f'{name}_count'])}.")
 
 
 def _cut(shown: Sized, count: int) -> str:

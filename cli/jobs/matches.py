@@ -53,33 +53,33 @@ def matches(client: Client, output: Output, file: IO[bytes], every: bool, limit:
     <hostRequires>, show the systems that match it, whatever your permissions. Exit status 1 if no system
     could run one of the recipes.
     """
-    told = _asked(client, output, getattr(file, "name", STDIN), file.read(), strict=strict)
+    answer = _matches_of(client, output, getattr(file, "name", STDIN), file.read(), strict=strict)
     if output.as_json:
-        output.document(told)
+        output.document(answer)
     else:
-        for number, recipe in enumerate(told["recipes"]):
+        for number, recipe in enumerate(answer["recipes"]):
             if number:
                 click.echo()
-            _show(output, recipe, every, limit, several=len(told["recipes"]) > 1)
-    if not all(_viable(recipe["systems"]) for recipe in told["recipes"]):
+            _show(output, recipe, every, limit, several=len(answer["recipes"]) > 1)
+    if not all(_viable(recipe["systems"]) for recipe in answer["recipes"]):
         raise click.exceptions.Exit(1)
 
 
-def _asked(client: Client, output: Output, name: str, content: bytes, *, strict: bool) -> dict[str, Any]:
+def _matches_of(client: Client, output: Output, name: str, content: bytes, *, strict: bool) -> dict[str, Any]:
     from api.client import Problem
-    from cli.failures import tell
+    from cli.failures import print_failure
 
     kind = content_type(name, content)
     if ALONE.match(content):
         alone = {"host_requires_xml": content.decode(errors="replace")}
         kind, content = JSON, json.dumps(alone).encode()
     try:
-        told: dict[str, Any] = client.post_text("/matches", content, kind, strict=strict or None)
+        answer: dict[str, Any] = client.post_text("/matches", content, kind, strict=strict or None)
     except Problem as problem:
-        tell(problem, name, as_json=output.as_json)
+        print_failure(problem, name, as_json=output.as_json)
         raise click.exceptions.Exit(1) from None
-    show_warnings(told, name, as_json=output.as_json)
-    return told
+    show_warnings(answer, name, as_json=output.as_json)
+    return answer
 
 
 def _viable(systems: Iterable[Row]) -> list[Row]:

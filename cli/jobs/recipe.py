@@ -8,7 +8,7 @@ import click
 
 from cli.arguments.as_of import as_of
 from cli.arguments.params import ID
-from cli.arguments.then import tell_moment, there_then
+from cli.arguments.then import absence_explained, note_moment
 from cli.lists import completing
 from cli.remote import remote, wide
 from cli.terminal.output import Output
@@ -56,9 +56,9 @@ TASK_COLUMNS = (
 @remote
 def recipe(client: Client, output: Output, recipe_id: int, as_of: str | None) -> None:
     """Show a recipe, the history of its states, and its tasks."""
-    with there_then(client, as_of, "recipe", recipe_id):
+    with absence_explained(client, as_of, "recipe", recipe_id):
         document = client.get(f"/recipes/{recipe_id}", as_of=as_of)
-    tell_moment(client, output, as_of, document)
+    note_moment(client, output, as_of, document)
     if output.as_json:
         output.document(document)
     else:

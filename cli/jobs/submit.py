@@ -49,7 +49,7 @@ def submit(client: Client, output: Output, files: tuple[IO[bytes], ...], wait: b
 
 def _submit(client: Client, output: Output, file: IO[bytes], *, strict: bool) -> dict[str, Any] | None:
     from api.client import Problem
-    from cli.failures import tell
+    from cli.failures import print_failure
 
     content = file.read()
     name = getattr(file, "name", STDIN)
@@ -58,7 +58,7 @@ def _submit(client: Client, output: Output, file: IO[bytes], *, strict: bool) ->
             "/jobs", content, content_type(name, content), strict=strict or None
         )
     except Problem as problem:
-        tell(problem, name, as_json=output.as_json)
+        print_failure(problem, name, as_json=output.as_json)
         return None
     show_warnings(job, name, as_json=output.as_json)
     made = f"{_numbered('recipe set', job['recipe_set_ids'])}, {_numbered('recipe', job['recipe_ids'])}"

@@ -50,7 +50,7 @@ class LabAgent:
                 busy = self.turn(wait=not once)
                 failed = 0
             except (Unreachable, Problem) as error:
-                if _hopeless(error):
+                if _is_final(error):
                     raise
                 failed += 1
                 self._note("waiting", reason=str(error))
@@ -75,9 +75,9 @@ class LabAgent:
         """Restore the state of the lab from all commands and from the states of their recipes."""
         given = self._link.all_commands()
         open_ones = {command["id"] for command in under_way(given)}
-        told = [self._link.with_guest_tasks(one) if one["id"] in open_ones else one for one in given]
-        self._lab = recall(self._lab.behaviour, told, time.monotonic())
-        self._show_under_way([command for command in told if command["id"] in open_ones])
+        commands = [self._link.with_guest_tasks(one) if one["id"] in open_ones else one for one in given]
+        self._lab = recall(self._lab.behaviour, commands, time.monotonic())
+        self._show_under_way([command for command in commands if command["id"] in open_ones])
         self._lab = self._teller.ask_about(self._lab, self._lab.agenda)
         self._last_command = max([0, *(int(command["id"]) for command in given)])
         self._remembers = True
@@ -126,6 +126,6 @@ class LabAgent:
         self._say({"lab_controller": self._fqdn, "what": what, **more})
 
 
-def _hopeless(error: Problem | Unreachable) -> bool:
+def _is_final(error: Problem | Unreachable) -> bool:
     """Return whether retrying is useless: the token is refused, or the lab controller does not exist."""
     return isinstance(error, Problem) and error.status in (401, 403, 404)

@@ -12,7 +12,7 @@ from click.core import ParameterSource
 
 from cli.arguments.as_of import as_of
 from cli.arguments.params import Whole
-from cli.arguments.then import tell_moment, there_then
+from cli.arguments.then import absence_explained, note_moment
 from cli.lazy import Group
 from cli.remote import remote, wide
 from cli.terminal.output import Output, note
@@ -51,7 +51,7 @@ class Listing:
         narrowed = {name: given for name, given in filters.items() if given is not None}
         if not document[self.name]:
             require_known(client, as_of, narrowed)
-        tell_moment(client, output, as_of, document)
+        note_moment(client, output, as_of, document)
         output.rows(document, self.name, self.columns, empty=self._empty(as_of is not None, narrowed))
         if document["next"] is not None and not output.as_json:
             note(f"Showing {len(document[self.name])}; use --all for the rest.")
@@ -73,7 +73,7 @@ def require_known(client: Client, as_of: str | None, narrowed: Mapping[str, str]
     """Raise Problem if a filter names an object that does not exist."""
     for name, what in NAMED.items():
         if name in narrowed:
-            with there_then(client, as_of, what, narrowed[name]):
+            with absence_explained(client, as_of, what, narrowed[name]):
                 client.get(client.path(f"{what.replace(' ', '-')}s", narrowed[name]), as_of=as_of)
 
 

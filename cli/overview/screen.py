@@ -143,9 +143,9 @@ class Screen:
             return
         longest = queue["longest"]
         wait = duration(longest["wait_seconds"])
-        told = f"queue: {counted(queue['recipes'], 'recipe')} unplaced, longest wait {wait}:"
+        head = f"queue: {counted(queue['recipes'], 'recipe')} unplaced, longest wait {wait}:"
         owner = f", {plain(longest.get('owner'))}" if longest.get("owner") else ""
-        yield Text(f"{told} recipe {longest['recipe_id']} of job {longest['job_id']}{owner}")
+        yield Text(f"{head} recipe {longest['recipe_id']} of job {longest['job_id']}{owner}")
         by_priority = Text("  ")
         for name, found in queue["by_priority"].items():
             by_priority.append(f"{name} {found['recipes']}", style=STYLES[name] or "default")

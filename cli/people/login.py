@@ -46,10 +46,10 @@ def login(client: Client, output: Output, user: str | None, role: str | None, fr
         answer = nobody.post("/login", asked)
     ends = answer["expires_at"]
     file = Logins.load().with_(Login(client.url, name, answer["token"], answer["token_id"], ends)).save()
-    told = {field: answer[field] for field in ("user", "role", "token_id", "expires_at")}
+    shown = {field: answer[field] for field in ("user", "role", "token_id", "expires_at")}
     until = f"until {clock(ends)} ({zone()})"
     output.line(
-        {**told, "url": client.url}, f"logged in as {name}, role {answer['role']}, at {client.url} {until}"
+        {**shown, "url": client.url}, f"logged in as {name}, role {answer['role']}, at {client.url} {until}"
     )
     if not output.as_json:
         note(f"saved in {file}")

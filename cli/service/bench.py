@@ -102,8 +102,8 @@ def bench(case: str, as_json: bool, folder: Path | None, **sizes: Any) -> None:
     if not sizes["pools"] and (sizes["groups"] or sizes["policies"]):
         raise click.BadOptionUsage("--pools", "--groups and --policies need --pools.")
     report = folder or Path(REPORT)
-    with _bars() as told:
-        outcomes = _measured(case, Sizes(**sizes), report, told)
+    with _bars() as on_progress:
+        outcomes = _measured(case, Sizes(**sizes), report, on_progress)
     if as_json:
         click.echo("\n".join(json.dumps(outcome.document()) for outcome in outcomes))
         return
@@ -115,17 +115,17 @@ def bench(case: str, as_json: bool, folder: Path | None, **sizes: Any) -> None:
         click.echo(f"wrote the report to {report}")
 
 
-def _measured(case: str, sizes: Sizes, folder: Path, told: Told) -> list[Outcome]:
+def _measured(case: str, sizes: Sizes, folder: Path, on_progress: Told) -> list[Outcome]:
     if case == ALL:
         from bench.all_cases import run_all
 
-        return run_all(sizes, folder, told)
+        return run_all(sizes, folder, on_progress)
     from bench.room import require_room
     from bench.run import CASES, run
 
     require_room(sizes)
     CASES[case].require(sizes)
-    return [run(case, sizes, told)]
+    return [run(case, sizes, on_progress)]
 
 
 @contextmanager
@@ -141,11 +141,11 @@ def _bars() -> Iterator[Told]:
     with Progress(console=Console(stderr=True), transient=True) as progress:
         tasks: dict[str, TaskID] = {}
 
-        def told(what: str, done: int, of: int) -> None:
+        def on_progress(what: str, done: int, of: int) -> None:
             if what not in tasks:
                 for task in progress.tasks:
                     progress.update(task.id, visible=not task.finished)
                 tasks[what] = progress.add_task(what, total=of)
             progress.update(tasks[what], completed=done, total=of)
 
-        yield told
+        yield on_progress

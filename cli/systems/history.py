@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from cli.arguments.as_of import as_of
-from cli.arguments.then import tell_moment, there_then
+from cli.arguments.then import absence_explained, note_moment
 from cli.lists.listing import limits
 from cli.remote import remote, wide
 from cli.systems.kind import SYSTEM
@@ -38,9 +38,9 @@ COLUMNS = (
 @remote
 def of_system(client: Client, output: Output, fqdn: str, limit: int | None, as_of: str | None) -> None:
     """Show the changes of FQDN, latest first, one property per line."""
-    with there_then(client, as_of, "system", fqdn):
+    with absence_explained(client, as_of, "system", fqdn):
         document = client.pages(client.path("systems", fqdn, "history"), "changes", limit=limit, as_of=as_of)
-    tell_moment(client, output, as_of, document)
+    note_moment(client, output, as_of, document)
     if output.as_json:
         output.document(document)
         return

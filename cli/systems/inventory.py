@@ -9,7 +9,7 @@ import click
 
 from cli.arguments.as_of import as_of
 from cli.arguments.params import OneOf
-from cli.arguments.then import tell_moment
+from cli.arguments.then import note_moment
 from cli.lists import completing
 from cli.lists.filtered import owner_option
 from cli.lists.listing import list_command, require_known, with_commands
@@ -65,7 +65,7 @@ def export(
     position: int | None = None
     if as_of is not None:
         answer = client.get(PATH, limit=1, as_of=as_of)
-        tell_moment(client, output, as_of, answer)
+        note_moment(client, output, as_of, answer)
         position = answer["position"]
     asked: dict[str, Any] = {**filters, "as_of": position}
     for text in exported(client, _form(form, file), one_line=output.as_json, **asked):

@@ -10,7 +10,7 @@ import click
 
 from cli.arguments.as_of import as_of
 from cli.arguments.params import OneOf
-from cli.arguments.then import tell_moment, there_then
+from cli.arguments.then import absence_explained, note_moment
 from cli.lazy import Group
 from cli.lists import completing
 from cli.remote import remote
@@ -54,7 +54,7 @@ def with_permissions(command: Command) -> Command:
     return permissions_argument(command)
 
 
-def whose(command: Command) -> Command:
+def owner_options(command: Command) -> Command:
     """Add --system and --pool, which name the owner of the policy."""
     system = click.option(
         "--system", metavar="FQDN", shell_complete=completing.systems, help="Policy of this system."
@@ -65,7 +65,8 @@ def whose(command: Command) -> Command:
     return system(pool(command))
 
 
-def to_whom(command: Command) -> Command:
+def grantee_options(command: Command) -> Command:
+    """Add --user, --group and --everybody, which name the grantees of permissions."""
     user = click.option(
         "--user",
         "users",
@@ -91,15 +92,15 @@ def policy() -> None:
 
 
 @policy.command
-@whose
+@owner_options
 @as_of
 @remote
 def show(client: Client, output: Output, system: str | None, pool: str | None, as_of: str | None) -> None:
     """Show an access policy: an entry for each permission and its user or group."""
     path, kind, name = _place(client, system, pool)
-    with there_then(client, as_of, kind, name):
+    with absence_explained(client, as_of, kind, name):
         document = client.get(path, as_of=as_of)
-    tell_moment(client, output, as_of, document)
+    note_moment(client, output, as_of, document)
     output.rows(document, "entries", COLUMNS, empty="The policy has no entries: it grants no permissions.")
     if system is None or output.as_json:
         return
@@ -125,8 +126,8 @@ def _grants_submit(client: Client, pool: str, as_of: str | None) -> bool:
 
 @policy.command
 @with_permissions
-@whose
-@to_whom
+@owner_options
+@grantee_options
 @click.option(
     "--maximum",
     type=OneOf(tuple(Priority.__members__)),
@@ -154,8 +155,8 @@ def grant(
 
 @policy.command
 @with_permissions
-@whose
-@to_whom
+@owner_options
+@grantee_options
 @remote
 def revoke(
     client: Client,
@@ -172,7 +173,7 @@ def revoke(
 
 @policy.command("set")
 @click.argument("file", type=click.File("rb", lazy=False))
-@whose
+@owner_options
 @remote
 def set_policy(client: Client, output: Output, file: IO[bytes], system: str | None, pool: str | None) -> None:
     """Replace the policy by FILE in the format of `show --json`; use - for standard input.

@@ -9,7 +9,7 @@ import click
 
 from cli.arguments.as_of import as_of
 from cli.arguments.params import Moment, OneOf
-from cli.arguments.then import tell_moment, there_then
+from cli.arguments.then import absence_explained, note_moment
 from cli.remote import remote, wide
 from cli.systems.kind import SYSTEM
 from cli.systems.log_usage import show_log_usage
@@ -95,7 +95,7 @@ def usage(
         return
     asked: dict[str, Any] = {"group_by": group_by, "since": since, "until": until, "as_of": as_of}
     document = client.pages("/system-usage", "groups", **asked)
-    tell_moment(client, output, as_of, document)
+    note_moment(client, output, as_of, document)
     heading = group_by.replace("_", " ")
     empty = "There were no systems in that time."
     output.rows(document, "groups", (Column(heading, "key", rank=0), *SHARE_COLUMNS), empty=empty)
@@ -138,7 +138,7 @@ def of_system(
 ) -> None:
     """Show the usage and condition of FQDN over time, one interval per line."""
     asked: dict[str, Any] = {"since": since, "until": until, "as_of": as_of}
-    with there_then(client, as_of, "system", fqdn):
+    with absence_explained(client, as_of, "system", fqdn):
         document = client.get(client.path("systems", fqdn, "usage"), **asked)
-    tell_moment(client, output, as_of, document)
+    note_moment(client, output, as_of, document)
     output.rows(document, "intervals", INTERVAL_COLUMNS, empty=f"{fqdn} did not exist in that time.")

@@ -109,7 +109,7 @@ def with_options(command: Any) -> Any:
 
 @click.command(context_settings={"token_normalize_func": lambda name: name.replace("_", "-")})
 @with_options
-def workflow(url: str | None, token: str | None, data: str | None, as_json: bool, **told: Any) -> None:
+def workflow(url: str | None, token: str | None, data: str | None, as_json: bool, **options: Any) -> None:
     """Print the XML of a job: `labledger workflow … | labledger submit -` submits it.
 
     The server warns of unknown names (of pools, keys, lab controllers …) when the job is submitted. Without
@@ -120,19 +120,19 @@ def workflow(url: str | None, token: str | None, data: str | None, as_json: bool
     from api.intake.checks import words_in_a_job
     from api.intake.xml_writer import write_job
     from cli.workflow.document import job_document
-    from cli.workflow.told import Wrong
+    from cli.workflow.options import InvalidOptions
     from domain.job.spec import DEFAULT_RETENTION_TAG
     from domain.requirements.findings import dotted
 
     try:
-        document = job_document(told, partial(arches_of, partial(connect, url, token, data)))
+        document = job_document(options, partial(arches_of, partial(connect, url, token, data)))
         if as_json:
             Output(as_json).document(document)
         else:
             # Without --retention-tag the server chooses.
             tag = None if "retention_tag" in document else DEFAULT_RETENTION_TAG
             xml(write_job(document, tag).decode().rstrip())
-    except Wrong as wrong:
+    except InvalidOptions as wrong:
         raise click.UsageError(str(wrong)) from None
     except ValidationError as wrong:
         errors = wrong.errors(include_url=False, include_input=False)

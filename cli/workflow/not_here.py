@@ -24,8 +24,8 @@ DONE_ANYWAY: Final = (
 )
 
 
-def refused(told: Mapping[str, Any]) -> Iterator[str]:
+def refused(options: Mapping[str, Any]) -> Iterator[str]:
     """Yield a message for each given option that is not supported."""
     for option, reason in {**WITH_VALUE, **FLAGS}.items():
-        if told[option.removeprefix("--").replace("-", "_")]:
+        if options[option.removeprefix("--").replace("-", "_")]:
             yield f"{option}: {reason}"
