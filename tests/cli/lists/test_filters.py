@@ -62,19 +62,16 @@ def test_list__nothing_is_so__says_what_was_asked(real: Run, arguments: str, sai
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        ("jobs --owner nobody", "user nobody\nRun `labledger users` to list"),
-        ("jobs --group nosuch", "group nosuch\nRun `labledger groups` to list"),
-        ("systems --pool nosuch", "pool nosuch\nRun `labledger pools` to list"),
-        (
-            "systems --lab-controller no.such",
-            "lab controller no.such\nRun `labledger lab-controllers` to list",
-        ),
+        ("jobs --owner nobody", "\nRun `labledger users` to list"),
+        ("jobs --group nosuch", "\nRun `labledger groups` to list"),
+        ("systems --pool nosuch", "\nRun `labledger pools` to list"),
+        ("systems --lab-controller no.such", "\nRun `labledger lab-controllers` to list"),
     ],
 )
 def test_list__of_what_is_not_there__is_refused(real: Run, arguments: str, said: str) -> None:
     result = real(*arguments.split())
     assert (result.exit_code, result.stdout) == (1, "")
-    assert said in result.stderr
+    assert arguments.split()[-1] in result.stderr and said in result.stderr
 
 
 def test_pool__shown__lists_its_systems(real: Run) -> None:

@@ -56,4 +56,4 @@ def test_reads__of_one_who_has_read_nothing__says_who(real: Run) -> None:
 def test_reads__of_a_user_nobody_knows__is_refused(real: Run) -> None:
     result = real("reads", "--user", "nobody")
     assert (result.exit_code, result.stdout) == (1, "")
-    assert "user nobody" in result.stderr and "`labledger users` to list" in result.stderr
+    assert "nobody" in result.stderr and "`labledger users` to list" in result.stderr
