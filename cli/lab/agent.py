@@ -14,7 +14,7 @@ from typing import Any
 
 from api.client import Client, Problem, Unreachable
 from cli.lab.link import LabLink
-from cli.lab.teller import Teller
+from cli.lab.sender import Sender
 from replay.simulated_lab.behaviour import Behaviour
 from replay.simulated_lab.delivery import Delivery, next_delivery
 from replay.simulated_lab.lab import Lab, obey
@@ -34,7 +34,7 @@ class LabAgent:
 
     def __init__(self, client: Client, fqdn: str, behaviour: Behaviour, *, say: Say, stop: Event) -> None:
         self._link = LabLink(client, fqdn)
-        self._teller = Teller(self._link, self._note)
+        self._sender = Sender(self._link, self._note)
         self._fqdn = fqdn
         self._say = say
         self._stop = stop
@@ -67,7 +67,7 @@ class LabAgent:
         for command in commands:
             self._take(self._link.with_guest_tasks(command))
         while not self._stop.is_set() and (due := next_delivery(self._lab, time.monotonic(), BATCH)):
-            self._lab = self._vanish(due) if due.kind == "silence" else self._teller.tell(self._lab, due)
+            self._lab = self._vanish(due) if due.kind == "silence" else self._sender.send(self._lab, due)
         self._sleep_until_due()
         return bool(commands) or bool(self._lab.agenda)
 
@@ -78,7 +78,7 @@ class LabAgent:
         commands = [self._link.with_guest_tasks(one) if one["id"] in open_ones else one for one in given]
         self._lab = recall(self._lab.behaviour, commands, time.monotonic())
         self._show_under_way([command for command in commands if command["id"] in open_ones])
-        self._lab = self._teller.ask_about(self._lab, self._lab.agenda)
+        self._lab = self._sender.ask_about(self._lab, self._lab.agenda)
         self._last_command = max([0, *(int(command["id"]) for command in given)])
         self._remembers = True
 

@@ -16,16 +16,16 @@ from replay.simulated_lab.steps import Step
 BEFORE = {"Broken": "Automated", "Automated": "Broken"}
 
 
-class Teller:
-    """Sender of deliveries to the server. It reports the results to `note(what, ...)`."""
+class Sender:
+    """Sender of deliveries to the server, which reports the results to `note(what, ...)`."""
 
     def __init__(self, link: LabLink, note: Callable[..., None]) -> None:
         self._link = link
         self._note = note
 
-    def tell(self, lab: Lab, delivery: Delivery) -> Lab:
+    def send(self, lab: Lab, delivery: Delivery) -> Lab:
         """Send a delivery, and return the new lab. Raise Problem or Unreachable if a retry is needed."""
-        wrong = [step for step in delivery.steps if step.kind == "system" and not self._still_right(step)]
+        wrong = [step for step in delivery.steps if step.kind == "system" and not self._still_applies(step)]
         lab, delivery = lab.without(lambda step: step in wrong), delivery.without(wrong)
         return self._update(lab, delivery) if delivery.steps else lab
 
@@ -49,7 +49,7 @@ class Teller:
             self._show(step, answer, again=answer["status"] == CONFLICT and step not in contradicted)
         return self.ask_about(lab, contradicted)
 
-    def _still_right(self, step: Step) -> bool:
+    def _still_applies(self, step: Step) -> bool:
         found, wanted = self._link.condition(step.system), step.body["condition"]
         if found not in (BEFORE[wanted], wanted):
             self._note("left alone", system=step.system, condition=found)
