@@ -1,4 +1,4 @@
-"""`python -m cli`: the command line without its script."""
+"""Entry point of `python -m cli`."""
 
 from cli import main
 

@@ -1,4 +1,4 @@
-"""What to do next, for each way to fail."""
+"""Advice on the next step, for each kind of failure."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from cli.terminal.wording import clock, counted, zone
 if TYPE_CHECKING:
     from api.client.connection_file import Connection
 
-# Set in the context once it is known which server is asked, and as whom.
+# Key in the click context for the connection of the command.
 CONNECTION = "labledger.connection"
 
-# What nobody knows, by its first words -> the command that lists what there is.
+# First words of the detail of a 404 -> the command that lists what exists.
 LISTS = {
     "job": "jobs",
     "recipe set": "jobs",
@@ -31,7 +31,7 @@ LISTS = {
 
 
 def advice_on(error: Exception) -> str | None:
-    """By the status of a problem, or by the class of an error."""
+    """Return advice by the status of a problem, or by the class of an error; None if there is none."""
     advise = ADVICE.get(getattr(error, "status", type(error).__name__))
     return advise(error, _connection()) if advise else None
 
@@ -41,94 +41,94 @@ def _connection() -> Connection | None:
     return context.meta.get(CONNECTION) if context else None
 
 
-def _who_are_you(error: Any, connection: Connection | None) -> str:
+def _unauthenticated(error: Any, connection: Connection | None) -> str:
     if "password" in error.title:
-        return "An admin sets a new one by `labledger password USER`."
+        return "An admin can set a new password with `labledger password USER`."
     if connection is None or connection.token is None:
         return (
-            "No token was given: `labledger login USER`, or name one by --token or LABLEDGER_TOKEN, or the"
-            " data folder of `labledger up` by --data or LABLEDGER_DATA."
+            "No token was given. Run `labledger login USER`, or set --token or LABLEDGER_TOKEN, or name the"
+            " data folder of `labledger up` with --data or LABLEDGER_DATA."
         )
-    return f"The token is that of {told_by(connection)}. `labledger login USER` gets another."
+    return f"The token came from {token_origin(connection)}. Run `labledger login USER` to get another."
 
 
-def _may_not(error: Any, connection: Connection | None) -> str:
-    whoami = "`labledger whoami` tells who you are here"
+def _forbidden(error: Any, connection: Connection | None) -> str:
+    whoami = "Run `labledger whoami` to see your user and role"
     if connection is not None and connection.login_ends:
-        return f"{whoami}; `labledger logout` ends {connection.token_from}."
-    return f"{whoami}; `labledger login USER` or --token makes you another."
+        return f"{whoami}, or `labledger logout` to end {connection.token_from}."
+    return f"{whoami}; use `labledger login USER` or --token to act as another user."
 
 
-def told_by(connection: Connection) -> str:
-    """By what the server knows who is asking."""
+def token_origin(connection: Connection) -> str:
+    """Return the origin of the token and, of a login, its end."""
     until = f" until {clock(connection.login_ends)} ({zone()})" if connection.login_ends else ""
     return f"{connection.token_from}{until}"
 
 
-def _not_there(error: Any, connection: Connection | None) -> str | None:
+def _not_found(error: Any, connection: Connection | None) -> str | None:
     for what in sorted(LISTS, key=len, reverse=True):
-        if error.detail.replace("-", " ").startswith(f"{what} "):
-            return f"`labledger {LISTS[what]}` lists what there is."
+        if error.detail.lower().replace("-", " ").startswith(f"{what} "):
+            return f"Run `labledger {LISTS[what]}` to list what exists."
     return None
 
 
-def _in_the_way(error: Any, connection: Connection | None) -> str:
+def _conflict(error: Any, connection: Connection | None) -> str:
     return "This request changed nothing."
 
 
-def _moved(error: Any, connection: Connection | None) -> str:
-    return "It has changed since it was read, and nothing was written: look at it again, and repeat."
+def _stale(error: Any, connection: Connection | None) -> str:
+    return "It changed after it was read, and nothing was written. Look at it again, then repeat the command."
 
 
-def _busy(error: Any, connection: Connection | None) -> str:
-    return f"{_tried(error)} A limit is reached: repeat it later, or at the time that the message names."
+def _rate_limited(error: Any, connection: Connection | None) -> str:
+    return f"{_tried(error)} A limit is reached. Repeat the command later, or at the time in the message."
 
 
-def _away(error: Any, connection: Connection | None) -> str:
+def _unavailable(error: Any, connection: Connection | None) -> str:
     return (
-        f"{_tried(error)} What was acknowledged is kept; `labledger overview` shows when it is ready again."
+        f"{_tried(error)} Acknowledged changes are kept. Run `labledger overview` to see whether it is ready."
     )
 
 
-def _behind(error: Any, connection: Connection | None) -> str:
-    return f"{_tried(error)} The read models have not caught up yet; is a projector running?"
+def _lagging(error: Any, connection: Connection | None) -> str:
+    return f"{_tried(error)} The read models have not caught up yet. Is a projector running?"
 
 
-def _at_fault(error: Any, connection: Connection | None) -> str:
-    return "This is a fault of the server; its log says what happened."
+def _server_error(error: Any, connection: Connection | None) -> str:
+    return "This is an error of the server; its log has the cause."
 
 
-def _nobody_answers(error: Any, connection: Connection | None) -> str:
+def _unreachable(error: Any, connection: Connection | None) -> str:
     return (
-        f"{_tried(error)} Is Labledger running? Start one here with `script/up --demo`, or name another by"
-        " --url or LABLEDGER_URL, or its data folder by --data or LABLEDGER_DATA."
+        f"{_tried(error)} Is Labledger running? Start it here with `script/up --demo`, or name a server with"
+        " --url or LABLEDGER_URL, or its data folder with --data or LABLEDGER_DATA."
     )
 
 
-def _no_database(error: Any, connection: Connection | None) -> str:
-    return "Is LABLEDGER_DATABASE_URL right, was `labledger migrate` run? See docs/operation.md."
+def _database_away(error: Any, connection: Connection | None) -> str:
+    return "Is LABLEDGER_DATABASE_URL correct, and was `labledger migrate` run? See docs/operation.md."
 
 
-def _no_room(error: Any, connection: Connection | None) -> str:
-    return "What runs goes on where it was once there is room; what was asked here is to be asked again then."
+def _database_full(error: Any, connection: Connection | None) -> str:
+    return "Labledger continues as soon as there is free space; repeat this command then."
 
 
 def _tried(error: Any) -> str:
     seconds = f" in {error.waited_seconds:.0f} s" if error.waited_seconds >= 1 else ""
-    return f"Asked {counted(error.tries, 'time')}{seconds}."
+    return f"Tried {counted(error.tries, 'time')}{seconds}."
 
 
 ADVICE: dict[int | str, Callable[[Any, Connection | None], str | None]] = {
-    401: _who_are_you,
-    403: _may_not,
-    404: _not_there,
-    409: _in_the_way,
-    412: _moved,
-    429: _busy,
-    500: _at_fault,
-    503: _away,
-    504: _behind,
-    "Unreachable": _nobody_answers,
-    "DatabaseAway": _no_database,
-    "DatabaseFull": _no_room,
+    401: _unauthenticated,
+    403: _forbidden,
+    404: _not_found,
+    409: _conflict,
+    412: _stale,
+    429: _rate_limited,
+    500: _server_error,
+    503: _unavailable,
+    504: _lagging,
+    "Unreachable": _unreachable,
+    "DatabaseAway": _database_away,
+    "DatabaseFull": _database_full,
 }

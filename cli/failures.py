@@ -1,4 +1,4 @@
-"""How a command that failed says so: one message a person can act on, or one document for a machine."""
+"""Failures of commands: a message for people or a JSON document, and the exit status."""
 
 from __future__ import annotations
 
@@ -13,26 +13,26 @@ import click
 
 from domain.errors import Fault, LabledgerError
 
-# Set in the context: what the output is for.
+# Key in the click context: whether the command prints JSON.
 AS_JSON = "labledger.as_json"
 REFUSED, WRONG_USAGE = 1, 2
-# What a shell takes for "ended by Ctrl-C".
+# Exit status for a command that Ctrl-C ended, as shells expect it.
 INTERRUPTED = 130
-# And for "ended since nobody reads on", as of all that stands before `| head`.
+# Exit status for a command whose reader has closed the pipe, as in `| head`.
 UNREAD = 141
 
-# Errors that are the caller's wrong usage. By name, since importing their modules costs every start.
+# Errors that are wrong usage. By name, because importing their modules would slow down every start.
 USAGE_ERRORS = frozenset({"BadSettings"})
 
 
 class Failure(click.ClickException):
-    """A refusal, shown."""
+    """An error as click shows it."""
 
     def __init__(self, error: Exception, *, as_json: bool) -> None:
         super().__init__(str(error))
-        # click calls an exit code a constant; of ours it is a property of the error.
+        # click declares the exit code as a class variable.
         self.exit_code = exit_status(error)  # type: ignore[misc]
-        # Now, while it is known what was being done.
+        # Here, because advice needs the click context of the command.
         self._lines = [json.dumps(document_of(error))] if as_json else lines_of(error)
 
     def show(self, file: IO[Any] | None = None) -> None:
@@ -40,8 +40,8 @@ class Failure(click.ClickException):
             click.echo(line, file=file, err=file is None)
 
 
-def tell(error: Exception, place: str, *, as_json: bool) -> None:
-    """A failure of one of many, after which it goes on with the others."""
+def print_failure(error: Exception, place: str, *, as_json: bool) -> None:
+    """Print the failure of one item, after which the command goes on with the others."""
     if as_json:
         click.echo(json.dumps({"where": place, **document_of(error)}), err=True)
     else:
@@ -50,19 +50,22 @@ def tell(error: Exception, place: str, *, as_json: bool) -> None:
 
 @contextmanager
 def failures_shown(ctx: click.Context) -> Iterator[None]:
-    """Never a traceback, unless one is asked for; what click says of itself passes, but for machines."""
+    """Turn every error into a `Failure`, unless a traceback is wanted.
+
+    Errors of click pass unchanged, except for commands that print JSON.
+    """
     as_json = bool(ctx.meta.get(AS_JSON))
     try:
         yield
     except (Failure, click.exceptions.Exit):
         raise
     except BrokenPipeError:
-        # Who has read enough needs to hear of nothing; nor is the rest to fail once more at the very end.
+        # Python would fail once more when it flushes standard output at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         raise click.exceptions.Exit(UNREAD) from None
     except (KeyboardInterrupt, click.Abort):
         if sys.stderr.isatty():
-            # Behind the ^C that the terminal shows.
+            # The terminal shows ^C on this line.
             click.echo(err=True)
         raise click.exceptions.Exit(INTERRUPTED) from None
     except click.ClickException as error:
@@ -81,7 +84,7 @@ def _traceback_wanted() -> bool:
     try:
         return Settings.read().traceback
     except BadSettings:
-        # A message will do: that of the settings, if nothing else is wrong.
+        # The settings are faulty, which is reported by a message.
         return False
 
 
@@ -92,7 +95,7 @@ def exit_status(error: Exception) -> int:
 
 
 def lines_of(error: Exception) -> list[str]:
-    """What went wrong, each fault with its place on a line of its own, and what to do next."""
+    """Return the message, each fault with its place on a line of its own, and the advice."""
     from cli.advice import advice_on
 
     faults = _faults(error)
@@ -103,7 +106,7 @@ def lines_of(error: Exception) -> list[str]:
 
 
 def document_of(error: Exception) -> dict[str, Any]:
-    """As the API tells problems, with what to do next."""
+    """Return the error in the form of problems of the API, with the advice."""
     from cli.advice import advice_on
 
     faults = [{"where": fault.where, "message": fault.message} for fault in _faults(error)]
@@ -128,9 +131,9 @@ def _title(error: Exception) -> str:
     if isinstance(error, click.UsageError):
         return "Wrong usage"
     if isinstance(error, click.ClickException):
-        return "Labledger could not do this"
+        return "The command failed"
     if isinstance(error, OSError) and error.filename:
-        return "A file or folder cannot be used"
+        return "Cannot use a file or folder"
     return f"unexpected {type(error).__name__}: {error}"
 
 

@@ -1,4 +1,4 @@
-"""Groups of commands: known by name and one line of help, so that none is imported before it is called."""
+"""Groups of commands that import a command only when it is called."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Entry:
-    """Where a command is defined, `module:name`, and its line in the list of commands."""
+    """The place of a command, `module:name`, and its line in the list of commands."""
 
     target: str
     help: str
 
 
 class Group(click.Group):
-    """One that says which command may have been meant."""
+    """A group that suggests a command after a typing error."""
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -41,14 +41,14 @@ class Group(click.Group):
         # `help` and `version` are commands elsewhere.
         close = [f"--{name}"] if f"--{name}" in options else get_close_matches(name, known)
         if not close and "show" in known and not name.startswith("-"):
-            # The name of a thing stands where what is to be done with it is missing.
+            # Probably the name of an object, in the place of a missing command.
             close = [f"show {name}"]
         meant = " or ".join(f"`{ctx.command_path} {one}`" for one in close)
-        return f"There is no command {name!r}." + (f" Did you mean {meant}?" if meant else "")
+        return f"No such command: {name!r}." + (f" Did you mean {meant}?" if meant else "")
 
 
 class LazyGroup(Group):
-    """Also the place where every failure becomes a message and an exit status."""
+    """The group of all commands, which turns every failure into a message and an exit status."""
 
     def __init__(self, *args: Any, sections: Mapping[str, Mapping[str, Entry]], **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -74,7 +74,7 @@ class LazyGroup(Group):
                 formatter.write_dl([(name, entry.help) for name, entry in entries.items()])
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
-        """By the table: click would import every command for its line of help."""
+        """Complete from the table of commands, because click would import every command for its help."""
         from click.shell_completion import CompletionItem
 
         found = [(name, entry) for name, entry in self._entries.items() if name.startswith(incomplete)]
@@ -82,7 +82,7 @@ class LazyGroup(Group):
         return [CompletionItem(name, help=entry.help) for name, entry in found] + options
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        # Asked of the words themselves: a fault in them is told before any option is read.
+        # Read from the arguments, because errors in them are reported before any option is parsed.
         ctx.meta[AS_JSON] = "--json" in args
         with failures_shown(ctx):
             return super().parse_args(ctx, args)
@@ -94,7 +94,7 @@ class LazyGroup(Group):
 
 def version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
     if wanted and not ctx.resilient_parsing:
-        # Only here: reading package metadata takes longer than most commands need to start.
+        # Imported here, because reading package metadata takes longer than most commands need to start.
         from importlib.metadata import version as version_of
 
         click.echo(f"labledger {version_of('labledger')}")

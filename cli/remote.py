@@ -1,4 +1,4 @@
-"""What the commands have in common that talk to a server: the connection's options, and `--json`."""
+"""The options of all commands that call a server: connection, `--json` and `--wide`."""
 
 from __future__ import annotations
 
@@ -22,31 +22,31 @@ if TYPE_CHECKING:
 OPTIONS = (
     click.option(
         "--url",
-        help="The server (LABLEDGER_URL; else that of a data folder you name, or of your last login).",
+        help="URL of the server (default: LABLEDGER_URL, then --data, then your last login).",
     ),
     click.option(
         "--token",
-        help="Who you are to it (LABLEDGER_TOKEN; else as a data folder you name, or your login, says).",
+        help="Access token (default: LABLEDGER_TOKEN, then --data, then your saved login).",
     ),
     data_option,
-    click.option("--json", "as_json", is_flag=True, help="For machines: JSON instead of tables."),
+    click.option("--json", "as_json", is_flag=True, help="Print JSON instead of tables."),
 )
 
-# For the read models to know what was written.
+# Maximum wait for the read models to show the change.
 SETTLE_SECONDS = 2.0
-# Set in the context by the commands that have --wide.
+# Key in the click context, set by the commands that have --wide.
 WIDE = "labledger.wide"
 wide = click.option(
     "--wide",
     is_flag=True,
     expose_value=False,
     callback=lambda ctx, _, given: ctx.meta.update({WIDE: given}),
-    help="All columns and all text, however narrow the terminal.",
+    help="Show all columns and all text, even in a narrow terminal.",
 )
 
 
 def remote(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command the options above; it is called with a client and its output first."""
+    """Add the options above to a command, and call the command with a client and an output."""
 
     @functools.wraps(command)
     def with_client(
@@ -69,7 +69,7 @@ def remote(command: Callable[..., None]) -> Callable[..., None]:
 
 
 def settle(client: Client) -> None:
-    """Who asks next, from another process, finds what was written here; if that does not take too long."""
+    """Wait, but not for long, until the read models show the change to other processes as well."""
     if client.position is None:
         return
     from api.client.patience import AT_ONCE
@@ -80,22 +80,22 @@ def settle(client: Client) -> None:
 
 
 def connect(url: str | None, token: str | None, data: str | None, **how: Any) -> Client:
-    """`how` is what a Client takes beside URL and token."""
+    """Return a client for the given or configured server; `how` has the other arguments of `Client`."""
     from api.client import Client
 
-    connection = connection_told(url, token, data)
+    connection = connection_from(url, token, data)
     click.get_current_context().meta[CONNECTION] = connection
     return Client(connection.url, connection.token, server_uid=connection.server_uid, **how)
 
 
-def connection_told(url: str | None, token: str | None, data: str | None) -> Connection:
-    """By these flags, else by variables, else by what was kept."""
+def connection_from(url: str | None, token: str | None, data: str | None) -> Connection:
+    """Return the connection by these flags, else by variables, else by a data folder or a saved login."""
     from api.client.connection_file import Connection
     from api.client.login_file import Logins
 
-    # A flag wins over every variable: one that names a folder also over those that name URL and token.
+    # --data overrides the variables of URL and token as well.
     overruled = {variable("url"), variable("token")} if data is not None and url is None else set()
-    told = {name: value for name, value in os.environ.items() if name not in overruled}
-    named = data is not None or bool(told.get(variable("data")))
-    settings = Settings.read(told, url=url, token=token, data=data)
+    environment = {name: value for name, value in os.environ.items() if name not in overruled}
+    named = data is not None or bool(environment.get(variable("data")))
+    settings = Settings.read(environment, url=url, token=token, data=data)
     return Connection.load(settings, Logins.load(), folder_named=named)

@@ -1,1 +1,1 @@
-"""What people type: kinds of arguments, moments, `NAME=VALUE`, `--as-of`, the flags of settings."""
+"""Arguments and options: their types, times, `NAME=VALUE`, `--as-of`, and the flags of settings."""

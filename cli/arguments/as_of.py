@@ -1,4 +1,4 @@
-"""`--as-of`: the moment that people ask about."""
+"""`--as-of`: a moment of the past."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from cli.arguments.params import PAST_EXAMPLES, Moment
 
 
 class PositionOrMoment(Moment):
-    other = "neither a log position nor a"
+    allowed = "a log position or a time"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
         return value if is_position(str(value)) else super().convert(value, param, ctx)
@@ -20,7 +20,7 @@ as_of = click.option(
     "--as-of",
     metavar="POSITION|TIME",
     type=PositionOrMoment(past=True),
-    help=f"As it was then: at a log position, or a time such as {PAST_EXAMPLES}; local if it names no zone.",
+    help=f"Answer as of this log position or time, such as {PAST_EXAMPLES}; local time unless it has a zone.",
 )
 
 

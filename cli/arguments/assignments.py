@@ -1,4 +1,4 @@
-"""`NAME=VALUE` on the command line: what is to become of the properties of something."""
+"""`NAME=VALUE` on the command line: new values of properties."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ assignments_argument = click.argument("changes", metavar="NAME=VALUE…", nargs=
 
 
 def assigned(changes: tuple[str, ...]) -> dict[str, Any]:
-    """A VALUE that is JSON is taken as that, any other as text. `cpu.cores=8` is `cpu={"cores": 8}`."""
+    """Return the values by name, parsed as JSON, else as text. `cpu.cores=8` is `cpu={"cores": 8}`."""
     found: dict[str, Any] = {}
     for name, value in map(_assigned, changes):
         whole, dot, part = name.partition(".")
@@ -20,14 +20,14 @@ def assigned(changes: tuple[str, ...]) -> dict[str, Any]:
         elif isinstance(found.setdefault(whole, {}), dict):
             found[whole][part] = value
         else:
-            raise click.UsageError(f"{name}: {whole} is said as a whole, too")
+            raise click.UsageError(f"{name}: {whole} is already set as a whole")
     return found
 
 
 def _assigned(text: str) -> tuple[str, Any]:
     name, equals, value = text.partition("=")
     if not equals:
-        raise click.UsageError(f"{text!r} is no NAME=VALUE")
+        raise click.UsageError(f"{text!r} must be NAME=VALUE")
     try:
         return name, json.loads(value)
     except ValueError:

@@ -1,7 +1,6 @@
-"""Moments and spans of time as people write them.
+"""Parsing of times and durations in the forms that people write.
 
-What names no zone is on the clock of who writes it, as the tables are: `2026-11-20 14:00`, `yesterday 14:00`,
-`14:00`; `2h ago` and `in 3d` need none.
+A time without a zone, as in `2026-11-20 14:00`, `yesterday 14:00` and `14:00`, is local time, as in tables.
 """
 
 from __future__ import annotations
@@ -10,7 +9,7 @@ import re
 from datetime import UTC, date, datetime, time, timedelta
 
 SECONDS = {"s": 1, "m": 60, "h": 3_600, "d": 86_400, "w": 604_800}
-# Every way to write a unit, by the letter it begins with: no two begin alike.
+# The first letter identifies a unit.
 UNIT = r"(s|secs?|seconds?|m|mins?|minutes?|h|hours?|d|days?|w|weeks?)(?![a-z])"
 PART = re.compile(rf"\s*(\d{{1,9}})\s*{UNIT}\s*")
 DAYS = {"yesterday": -1, "today": 0, "tomorrow": 1}
@@ -18,7 +17,7 @@ ZONE = re.compile(r"\s+(UTC|Z|[+-]\d\d:?\d\d)$", re.IGNORECASE)
 
 
 def span(text: str) -> timedelta | None:
-    """`90s`, `2h`, `1d 12h`, `3 weeks`; None for anything else."""
+    """Parse a duration such as `90s`, `2h`, `1d 12h`, `3 weeks`; return None for anything else."""
     rest, seconds = text.strip().lower(), 0
     if not rest:
         return None
@@ -35,13 +34,13 @@ def span(text: str) -> timedelta | None:
 
 
 def moment(text: str, now: datetime) -> datetime | None:
-    """The moment that is meant, in UTC; None for what is none."""
+    """Parse a time and return it in UTC; return None for anything else."""
     words = " ".join(text.split())
     try:
         found = _from_now(words.lower(), now) or _of_a_day(words.lower(), now) or _written_out(words)
         return found.astimezone(UTC) if found else None
     except (OverflowError, ValueError):
-        # Before the first or behind the last year.
+        # Outside of the years that `datetime` supports.
         return None
 
 
@@ -56,7 +55,7 @@ def _from_now(words: str, now: datetime) -> datetime | None:
 
 
 def _of_a_day(words: str, now: datetime) -> datetime | None:
-    """`yesterday`, `tomorrow 9:30`, and `9:30` of today."""
+    """Parse `yesterday`, `tomorrow 9:30`, and `9:30` of today."""
     day, _, at = words.partition(" ")
     if day not in DAYS:
         day, at = "today", words
@@ -64,7 +63,7 @@ def _of_a_day(words: str, now: datetime) -> datetime | None:
     if clock is None:
         return None
     there: date = now.astimezone().date() + timedelta(days=DAYS[day])
-    # Without a zone: `astimezone` takes it for the local one, as it was on that day.
+    # `astimezone` applies the local zone with its offset on that day.
     return datetime.combine(there, clock).astimezone()
 
 
@@ -80,7 +79,7 @@ def _clock(text: str) -> time | None:
 
 
 def _written_out(words: str) -> datetime | None:
-    """ISO 8601 and RFC 3339, also with a blank before the zone, also with UTC for it."""
+    """Parse ISO 8601 and RFC 3339, also with a blank before the zone, also with UTC as the zone."""
     zone = ZONE.search(words)
     if zone:
         words = words[: zone.start()] + ("+00:00" if zone[1].upper() in ("UTC", "Z") else zone[1])

@@ -1,4 +1,4 @@
-"""Kinds of arguments and options, with refusals in plain words."""
+"""Types of arguments and options."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 PAST_EXAMPLES = "'2h ago', 'yesterday 14:00', '2026-11-20 14:00' or '2026-11-20T13:00:00Z'"
 COMING_EXAMPLES = "'30d', 'tomorrow 18:00' or '2026-12-24 18:00'"
 
-MOST_ID = 2**31 - 1
+MAX_ID = 2**31 - 1
 
 
 class Whole(click.ParamType[int]):
-    """A whole number, from 1 unless said otherwise."""
+    """A whole number, at least 1 by default."""
 
     name = "number"
 
@@ -32,12 +32,14 @@ class Whole(click.ParamType[int]):
         text = str(value)
         if text.isascii() and text.isdigit() and len(text) < 20 and self._least <= int(text) <= self._most:
             return int(text)
-        end = f"to {self._most}" if self._most < MOST_ID else "on"
-        return self.fail(f"{text!r} is no whole number from {self._least} {end}", param, ctx)
+        limits = (
+            f"from {self._least} to {self._most}" if self._most < MAX_ID else f"of at least {self._least}"
+        )
+        return self.fail(f"{text!r} must be a whole number {limits}", param, ctx)
 
 
 class OneOf(click.ParamType[str]):
-    """One of some words, however they are written."""
+    """One of several words, in upper or lower case."""
 
     name = "word"
 
@@ -50,7 +52,7 @@ class OneOf(click.ParamType[str]):
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
         found = next((word for word in self._words if word.lower() == str(value).lower()), None)
         if found is None:
-            self.fail(f"{value!r} is none of {', '.join(self._words)}", param, ctx)
+            self.fail(f"{value!r} must be one of {', '.join(self._words)}", param, ctx)
         return found
 
     def shell_complete(
@@ -62,19 +64,19 @@ class OneOf(click.ParamType[str]):
 
 
 class Words(click.ParamType[str]):
-    """Text that says something."""
+    """Text that is not blank."""
 
     name = "text"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        return str(value) if str(value).strip() else self.fail("must say something", param, ctx)
+        return str(value) if str(value).strip() else self.fail("must not be empty", param, ctx)
 
 
 class Moment(click.ParamType[str]):
-    """A moment to come, for which a span of time from now will do; or any that may be `past`. As RFC 3339."""
+    """A time, converted to RFC 3339: any time with `past`, else a future time or a duration from now."""
 
     name = "time"
-    other = "no"
+    allowed = "a time"
 
     def __init__(self, *, past: bool = False) -> None:
         self._past = past
@@ -85,10 +87,10 @@ class Moment(click.ParamType[str]):
         found = now + after if after is not None else moment(str(value), now)
         if found is None:
             examples = PAST_EXAMPLES if self._past else COMING_EXAMPLES
-            return self.fail(f"{value!r} is {self.other} time such as {examples}", param, ctx)
+            return self.fail(f"{value!r} must be {self.allowed} such as {examples}", param, ctx)
         if found <= now and not self._past:
-            return self.fail(f"{value!r} is over already", param, ctx)
+            return self.fail(f"{value!r} is in the past", param, ctx)
         return found.isoformat()
 
 
-ID = Whole(most=MOST_ID)
+ID = Whole(most=MAX_ID)

@@ -1,4 +1,4 @@
-"""The flags of settings, made from their declarations."""
+"""The options of the settings, derived from their declarations."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Decorator = Callable[[Command], Command]
 
 
 def flags(process: str) -> Decorator:
-    """One for each setting that the process reads. Secrets have none: flags are seen by all."""
+    """Add an option for each setting of the process, except secrets: all users can see command lines."""
 
     def add(command: Command) -> Command:
         for setting in reversed(fields(Settings)):
@@ -30,7 +30,7 @@ def flags(process: str) -> Decorator:
 def _option(setting: Field[Any]) -> Decorator:
     about = f"{setting.metadata['about']} ({variable(setting.name)})"
     parse = setting.metadata["parse"]
-    # What is wrong with a value the setting itself says; a shell completes folders.
+    # The setting itself validates the value; the type only lets a shell complete folders.
     kind = click.Path() if parse is values.folder else click.STRING
     bounds = f"  [{parse.least} to {parse.most}]" if isinstance(parse, values.Whole) else ""
     return click.option(

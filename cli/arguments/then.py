@@ -1,4 +1,4 @@
-"""Answers about the past: that they are about the moment that was asked about, and which that is."""
+"""Checks and messages for answers about the past."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ if TYPE_CHECKING:
     from api.client import Client, Problem
     from cli.terminal.tables import Row
 
-# Nobody's clock is that of the server.
+# Tolerance between the clocks of client and server.
 CLOCKS_DIFFER = timedelta(minutes=1)
 NOT_FOUND = 404
 
 
-def tell_moment(client: Client, output: Output, asked: str | None, answer: Row) -> None:
-    """Say as of when an answer is. One that is not about what was asked is a refusal."""
+def note_moment(client: Client, output: Output, asked: str | None, answer: Row) -> None:
+    """Print the moment of an answer. Raise BadParameter if the requested moment is in the future."""
     if asked is None:
         return
     _require_past(client, asked, answer)
@@ -32,8 +32,8 @@ def tell_moment(client: Client, output: Output, asked: str | None, answer: Row) 
 
 
 @contextmanager
-def there_then(client: Client, asked: str | None, what: str, name: object) -> Iterator[None]:
-    """What was not there then is not what there never was."""
+def absence_explained(client: Client, asked: str | None, what: str, name: object) -> Iterator[None]:
+    """Turn 404 into "did not exist yet" when the subject was added later."""
     from api.client import Problem
 
     try:
@@ -45,7 +45,7 @@ def there_then(client: Client, asked: str | None, what: str, name: object) -> It
 
 
 def _not_then(client: Client, asked: str, what: str, name: object) -> Problem | None:
-    """By its first event; None where nothing is known of it, or may be."""
+    """Return the problem by the first event of the subject; None if there is none, or it may not be read."""
     from api.client import Problem
 
     try:
@@ -55,10 +55,10 @@ def _not_then(client: Client, asked: str, what: str, name: object) -> Problem | 
     if not events:
         return None
     then = f"position {asked}" if is_position(asked) else f"{clock(asked)} ({zone()})"
-    came = f"it came at {_at(events[0]['position'], events[0]['at'])}"
+    came = f"it was added at {_at(events[0]['position'], events[0]['at'])}"
     if _is_before(events[0], asked):
-        came += ", and was deleted again"
-    return Problem(NOT_FOUND, "It was not there then", f"as of {then} there was no {what} {name}; {came}")
+        came += " and deleted later"
+    return Problem(NOT_FOUND, "Not found at that time", f"as of {then}, {what} {name} did not exist; {came}")
 
 
 def _at(position: int, moment: str | None) -> str:
@@ -72,23 +72,26 @@ def _is_before(event: Row, asked: str) -> bool:
 
 
 def _require_past(client: Client, asked: str, answer: Row) -> None:
-    """A moment that is still to come is answered with how things are now, which is not what was asked."""
+    """Raise BadParameter for a moment in the future, which the server answers as of now."""
     if is_position(asked):
         _require_position(client, int(asked), answer)
     elif datetime.fromisoformat(asked) > datetime.fromisoformat(answer["as_of"]) + CLOCKS_DIFFER:
-        raise _still_to_come(asked)
+        raise _in_future(asked)
 
 
 def _require_position(client: Client, asked: int, answer: Row) -> None:
-    """An answer is as of the end of a commit, so that it may be behind a position that there is."""
+    """Raise BadParameter for a position beyond the end of the log.
+
+    An answer is as of the end of a commit, so its position may be lower than an existing one.
+    """
     if answer["position"] >= asked:
         return
     if not client.get("/events", after=max(0, asked - 1), limit=1)["events"]:
-        raise _still_to_come(f"position {asked}, behind {answer['position']} at the end of the log,")
+        raise _in_future(f"position {asked}, beyond the end of the log at {answer['position']},")
 
 
-def _still_to_come(what: str) -> click.BadParameter:
+def _in_future(what: str) -> click.BadParameter:
     context = click.get_current_context()
     param = next((one for one in context.command.params if one.name == "as_of"), None)
-    message = f"{what} is still to come; without --as-of the answer is as of now"
+    message = f"{what} is in the future; omit --as-of for the present state"
     return click.BadParameter(message, context, param)

@@ -1,1 +1,1 @@
-"""Jobs and their recipes: submitted, followed, shown, changed."""
+"""Commands that submit, follow, show, explain and change jobs and recipes."""

@@ -1,4 +1,4 @@
-"""`labledger cancel`, `cancel-set`, `set-job`, `set-priority`, `return`: changes to what was submitted."""
+"""`labledger cancel`, `cancel-set`, `set-job`, `set-priority`, `return`: changes to submitted jobs."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ reason_option = click.option(
     type=Words(),
     default="cancelled on the command line",
     show_default=True,
-    help="Kept in the log.",
+    help="Reason to record in the log.",
 )
 
 
@@ -31,7 +31,7 @@ reason_option = click.option(
 @reason_option
 @remote
 def cancel(client: Client, output: Output, job_id: int, reason: str) -> None:
-    """Cancel a job: whatever of it has not finished yet."""
+    """Cancel all unfinished recipes of a job."""
     _cancel(client, output, f"/jobs/{job_id}", f"job {job_id}", reason)
 
 
@@ -40,13 +40,13 @@ def cancel(client: Client, output: Output, job_id: int, reason: str) -> None:
 @reason_option
 @remote
 def cancel_set(client: Client, output: Output, recipe_set_id: int, reason: str) -> None:
-    """Cancel one recipe set: whatever of it has not finished yet."""
+    """Cancel all unfinished recipes of one recipe set."""
     _cancel(client, output, f"/recipe-sets/{recipe_set_id}", f"recipe set {recipe_set_id}", reason)
 
 
 def _cancel(client: Client, output: Output, path: str, what: str, reason: str) -> None:
     answer = client.post(f"{path}/cancel", {"reason": reason})
-    said = "cancelled" if answer.get("cancelled", True) else "was finished already: nothing to cancel"
+    said = "cancelled" if answer.get("cancelled", True) else "had already finished: nothing to cancel"
     output.line(answer, f"{what} {said}")
 
 
@@ -55,12 +55,12 @@ def _cancel(client: Client, output: Output, path: str, what: str, reason: str) -
 @assignments_argument
 @remote
 def set_job(client: Client, output: Output, job_id: int, changes: tuple[str, ...]) -> None:
-    """Change what JOB says of itself: whiteboard='nightly, again' retention_tag=60days product=null.
+    """Change properties of JOB: whiteboard='nightly, again' retention_tag=60days product=null.
 
-    A VALUE that is JSON is taken as that, any other as text. Nothing is deleted by a retention tag yet.
+    A VALUE is parsed as JSON, else as text. The retention tag does not delete anything yet.
     """
     answer = client.patch(f"/jobs/{job_id}", assigned(changes))
-    output.line(answer, f"job {job_id} {'changed' if answer.get('changed', True) else 'is so already'}")
+    output.line(answer, f"job {job_id} {'changed' if answer.get('changed', True) else 'unchanged'}")
 
 
 @click.command("set-priority")
@@ -68,7 +68,7 @@ def set_job(client: Client, output: Output, job_id: int, changes: tuple[str, ...
 @click.argument("priority", type=OneOf(PRIORITIES))
 @remote
 def set_priority(client: Client, output: Output, recipe_set_id: int, priority: str) -> None:
-    """Change the priority of a recipe set; once it has started there is none to change."""
+    """Change the priority of a recipe set that has not started."""
     answer = client.patch(f"/recipe-sets/{recipe_set_id}", {"priority": priority})
     said = "is now" if answer.get("changed", True) else "was already"
     output.line(answer, f"recipe set {recipe_set_id} {said} {priority}")
@@ -78,7 +78,7 @@ def set_priority(client: Client, output: Output, recipe_set_id: int, priority: s
 @click.argument("recipe_id", metavar="RECIPE", type=ID)
 @remote
 def give_back(client: Client, output: Output, recipe_id: int) -> None:
-    """Return the system that a recipe keeps after its tasks, or after it was given up (reservesys)."""
+    """Return the system that RECIPE still holds after its tasks, or after it was aborted (reservesys)."""
     answer = client.post(f"/recipes/{recipe_id}/return")
-    said = "returned its system" if answer.get("returned", True) else "had finished already"
+    said = "returned its system" if answer.get("returned", True) else "had already finished"
     output.line(answer, f"recipe {recipe_id} {said}")

@@ -1,4 +1,4 @@
-"""`labledger explain`: why a recipe waits, or why it got its system."""
+"""`labledger explain`: the reasons why a recipe waits, or why it got its system."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import click
 
 from cli.arguments.as_of import as_of
 from cli.arguments.params import ID, Whole
-from cli.arguments.then import tell_moment, there_then
+from cli.arguments.then import absence_explained, note_moment
 from cli.lists import completing
 from cli.remote import remote, wide
 from cli.terminal.output import Output
@@ -21,18 +21,18 @@ from domain.priority import Priority
 if TYPE_CHECKING:
     from api.client import Client
 
-# More than a screen holds is asked for.
-MOST = 20
+# Fits on a screen.
+DEFAULT_LIMIT = 20
 
 
 def _why(system: Row) -> str:
-    """All reasons; and who has it, where something else is the reason."""
-    told, holder = list(system["reasons"]), system["holder"]
+    """Return all reasons, and the holder of the system if no reason names the holder."""
+    reasons, holder = list(system["reasons"]), system["holder"]
     if holder is not None:
         who = f"recipe {holder['recipe_id']}" if holder["recipe_id"] else holder["user"]
-        if not any(f" {who} " in f"{reason} " for reason in told):
-            told.append(f"{holder['usage']} with {who}")
-    return ", ".join(told)
+        if not any(f" {who} " in f"{reason} " for reason in reasons):
+            reasons.append(f"{holder['usage']} with {who}")
+    return ", ".join(reasons)
 
 
 def _since(system: Row) -> str:
@@ -45,9 +45,9 @@ def _until(system: Row) -> str:
     return f"{clock(holder['until'])}, {holder['until_by']}" if holder and holder.get("until") else ""
 
 
-def _change(told: Row) -> str:
+def _change(row: Row) -> str:
     """Return the last change of a priority: the actor and the event."""
-    change = told.get("priority_change")
+    change = row.get("priority_change")
     if change is None:
         return ""
     way = "raised" if Priority[change["became"]] > Priority[change["was"]] else "lowered"
@@ -55,48 +55,48 @@ def _change(told: Row) -> str:
     return f"{who} at {clock(change['at'])} (event {change['position']})"
 
 
-def _reason(told: Row) -> str:
+def _reason(row: Row) -> str:
     """Return the reason for a recipe's place, and the change of its priority."""
-    changed = _change(told)
-    reason = told.get("by") or told["why"]
+    changed = _change(row)
+    reason = row.get("by") or row["why"]
     return f"{reason}, {changed}" if changed else str(reason)
 
 
 def _ahead(system: Row) -> str:
-    """The first of them, those together that the same puts there, and how many more there are."""
+    """Return the recipes ahead, grouped by the reason, and the number of those that are not listed."""
     groups = groupby(system["ahead"], key=_reason)
-    told = [f"{', '.join(str(one['recipe_id']) for one in ahead)}: {by}" for by, ahead in groups]
+    texts = [f"{', '.join(str(one['recipe_id']) for one in ahead)}: {by}" for by, ahead in groups]
     more = (system["before"] or 0) - len(system["ahead"])
-    return "; ".join([*told, *([f"{more} more"] if more > 0 else [])])
+    return "; ".join([*texts, *([f"{more} more"] if more > 0 else [])])
 
 
 RULES = (
     Column("rule", "name", "name", 0),
-    Column("lets through", "passes", "number", 1),
-    Column("left", "left", "number", 0),
-    Column("keeps out a system, because", "reason", "text", 2),
+    Column("pass", "passes", "number", 1),
+    Column("remaining", "left", "number", 0),
+    Column("excluded because", "reason", "text", 2),
 )
 SYSTEMS = (
     Column("system", "fqdn", "name", 0),
     Column("verdict", "verdict", "state", 0),
     Column("why", _why, "text", 0),
-    Column("before it", "before", "number", 0),
-    Column("priority there", "effective_priority", "name", 2),
+    Column("ahead", "before", "number", 0),
+    Column("effective priority", "effective_priority", "name", 2),
     Column(f"since ({zone()})", _since, rank=3),
     Column("until", _until, rank=3),
-    Column("who comes first", _ahead, "text", 1),
+    Column("recipes ahead", _ahead, "text", 1),
     Column("lab", "lab_controller", "name", 4),
 )
 RIVALS = (
     Column("recipe", "recipe_id", "number", 0),
-    Column("priority there", "effective_priority", "name", 1),
+    Column("effective priority", "effective_priority", "name", 1),
     Column("priority", "priority", "name", 2),
     Column("why", _reason, "text", 0),
 )
 CHOICES = (
     Column("system", "fqdn", "name", 0),
     Column("preferred pool", "pool", "name", 1),
-    Column("its owner's own", "own", "name", 1),
+    Column("own system", "own", "name", 1),
     Column("recipes that could use it", "takers", "number", 1),
 )
 
@@ -107,10 +107,14 @@ CHOICES = (
     "--system",
     metavar="FQDN",
     shell_complete=completing.systems,
-    help="What this system is to it, whatever it is.",
+    help="Explain only this system, even if it is not a candidate.",
 )
 @click.option(
-    "--limit", type=Whole(most=1000), default=MOST, show_default=True, help="So many systems at most."
+    "--limit",
+    type=Whole(most=1000),
+    default=DEFAULT_LIMIT,
+    show_default=True,
+    help="Maximum number of systems to show.",
 )
 @as_of
 @wide
@@ -118,54 +122,55 @@ CHOICES = (
 def explain(
     client: Client, output: Output, recipe_id: int, system: str | None, limit: int, as_of: str | None
 ) -> None:
-    """Explain why a recipe waits: every rule, the systems that could run it, and who comes before it on
-    each. Of one that has a system, why it got that, and the others did not.
+    """Explain why a recipe waits: the result of every rule, the candidates, and the recipes ahead on each.
+
+    For a recipe that has a system, explain the choice of that system.
     """
-    with there_then(client, as_of, "recipe", recipe_id):
-        told = client.get(f"/recipes/{recipe_id}/explanation", as_of=as_of, system=system, limit=limit)
-    tell_moment(client, output, as_of, told)
+    with absence_explained(client, as_of, "recipe", recipe_id):
+        explanation = client.get(f"/recipes/{recipe_id}/explanation", as_of=as_of, system=system, limit=limit)
+    note_moment(client, output, as_of, explanation)
     if output.as_json:
-        output.document(told)
+        output.document(explanation)
         return
-    if told["granted"]:
-        click.echo(f"recipe {recipe_id} is {told['state']}")
+    if explanation["granted"]:
+        click.echo(f"recipe {recipe_id} is {explanation['state']}")
     else:
-        click.echo(f"recipe {recipe_id} is {told['state']}: {told['summary']}")
-    if told["host_recipe_id"]:
-        click.echo(f"it is a guest: its host, recipe {told['host_recipe_id']}, is what needs a system")
-    if changed := _change(told):
+        click.echo(f"recipe {recipe_id} is {explanation['state']}: {explanation['summary']}")
+    if explanation["host_recipe_id"]:
+        click.echo(f"it is a guest of recipe {explanation['host_recipe_id']}, which needs the system")
+    if changed := _change(explanation):
         click.echo(f"its priority was {changed}")
-    if told["waiting"]:
-        _show_waiting(output, told["waiting"])
-    elif told["granted"]:
-        _show_granted(output, told["granted"])
+    if explanation["waiting"]:
+        _show_waiting(output, explanation["waiting"])
+    elif explanation["granted"]:
+        _show_granted(output, explanation["granted"])
 
 
-def _show_waiting(output: Output, told: dict[str, Any]) -> None:
+def _show_waiting(output: Output, waiting: dict[str, Any]) -> None:
     click.echo()
-    output.table(RULES, told["rules"])
-    if told["systems"]:
+    output.table(RULES, waiting["rules"])
+    if waiting["systems"]:
         click.echo()
-        output.table(SYSTEMS, told["systems"])
-        rest = told["systems_count"] - len(told["systems"])
+        output.table(SYSTEMS, waiting["systems"])
+        rest = waiting["systems_count"] - len(waiting["systems"])
         if rest > 0:
-            click.echo(f"{_cut(told['systems'], told['systems_count'])} (--limit)")
+            click.echo(f"{_cut(waiting['systems'], waiting['systems_count'])}; use --limit N for more.")
 
 
-def _show_granted(output: Output, told: dict[str, Any]) -> None:
-    click.echo(f"it got {told['system']} at position {told['position']}, because of {told['cause']}:")
-    click.echo(told["summary"])
+def _show_granted(output: Output, granted: dict[str, Any]) -> None:
+    click.echo(f"it got {granted['system']} at position {granted['position']}, cause {granted['cause']}:")
+    click.echo(granted["summary"])
     for title, columns, name in (
-        ("stood before it, and was passed over", RIVALS, "passed_over"),
-        ("came next after it", RIVALS, "behind"),
-        ("idle systems that it could have had, the best first", CHOICES, "choices"),
+        ("recipes ahead of it that were passed over", RIVALS, "passed_over"),
+        ("next recipes after it", RIVALS, "behind"),
+        ("idle systems that it could have used, best first", CHOICES, "choices"),
     ):
-        if told[name]:
+        if granted[name]:
             click.echo()
-            output.table(columns, told[name], title=title)
-            if told.get(f"{name}_count", 0) > len(told[name]):
-                click.echo(_cut(told[name], told[f"{name}_count"]))
+            output.table(columns, granted[name], title=title)
+            if granted.get(f"{name}_count", 0) > len(granted[name]):
+                click.echo(f"{_cut(granted[name], granted[f'{name}_count'])}.")
 
 
 def _cut(shown: Sized, count: int) -> str:
-    return f"the first {len(shown)} of {count}"
+    return f"Showing the first {len(shown)} of {count}"

@@ -1,4 +1,4 @@
-"""`labledger job`: one job, its recipes, and the document that was submitted."""
+"""`labledger job`: one job, its recipes, and the submitted document."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import click
 
 from cli.arguments.as_of import as_of
 from cli.arguments.params import ID
-from cli.arguments.then import tell_moment, there_then
+from cli.arguments.then import absence_explained, note_moment
 from cli.jobs.job_view import RECIPE_COLUMNS, JobView
 from cli.lists import completing
 from cli.remote import remote, wide
@@ -24,15 +24,17 @@ FACTS = ("owner", "submitter", "group", "whiteboard", "state", "result")
 
 @click.command
 @click.argument("job_id", metavar="JOB", type=ID, shell_complete=completing.jobs)
-@click.option("--xml", "as_xml", is_flag=True, help="Print the normalised form, as XML to submit again.")
-@click.option("--original", is_flag=True, help="Print the bytes that were submitted.")
+@click.option(
+    "--xml", "as_xml", is_flag=True, help="Print the normalised job as XML that can be submitted again."
+)
+@click.option("--original", is_flag=True, help="Print the document as it was submitted.")
 @as_of
 @wide
 @remote
 def job(client: Client, output: Output, job_id: int, as_xml: bool, original: bool, as_of: str | None) -> None:
-    """Show a job and where its recipes stand."""
+    """Show a job and the states of its recipes."""
     view = JobView(client, job_id, as_of)
-    with there_then(client, as_of, "job", job_id):
+    with absence_explained(client, as_of, "job", job_id):
         if as_xml:
             xml(client.get_text(f"/jobs/{job_id}", "application/xml", as_of=as_of))
             return
@@ -40,7 +42,7 @@ def job(client: Client, output: Output, job_id: int, as_xml: bool, original: boo
             content(client.get_bytes(f"/jobs/{job_id}/original", as_of=as_of))
             return
         view.read()
-    tell_moment(client, output, as_of, view.job)
+    note_moment(client, output, as_of, view.job)
     if output.as_json:
         output.document(view.job)
         return

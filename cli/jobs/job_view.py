@@ -1,4 +1,4 @@
-"""A job while it is watched: its recipes, read again only when an event says that they changed."""
+"""A view of a job that reads a recipe again only after the recipe has changed."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from domain.roll_up import BAD_RESULTS
 if TYPE_CHECKING:
     from api.client import Client
 
-# No task has reported anything.
+# The result before any task has reported.
 NOT_REPORTED = "New"
 
 
 def _in_state(row: Row) -> str:
-    """Time in the present state; of a finished recipe none is told, it would only grow."""
+    """Return the time in the present state, empty for a finished recipe."""
     history = row.get("history") or ()
     return elapsed(history[-1]["since"], row.get("as_of")) if history and row["state"] not in FINISHED else ""
 
@@ -42,7 +42,7 @@ RECIPE_COLUMNS = (
 
 @dataclass
 class JobView:
-    """What is known of a job, as of the position it was last read at."""
+    """A job and its recipes, as of the position of the last read."""
 
     client: Client
     job_id: int
@@ -51,7 +51,7 @@ class JobView:
     _recipes: dict[int, dict[str, Any]] = field(default_factory=dict)
 
     def read(self, min_position: int | None = None) -> bool:
-        """Read the job, and those recipes that moved. True when anything did."""
+        """Read the job and its changed recipes. Return whether anything has changed."""
         before = self.job
         self.job = self.client.get(f"/jobs/{self.job_id}", min_position=min_position, as_of=self.as_of)
         for row in self._rows():
@@ -68,7 +68,7 @@ class JobView:
         return all(row["state"] in FINISHED for row in self._rows())
 
     def passed(self) -> bool:
-        """Every recipe completed, none with a bad result."""
+        """Return whether every recipe completed, none with a bad result."""
         return all(row["state"] == "completed" and row["result"] not in BAD_RESULTS for row in self._rows())
 
     @property

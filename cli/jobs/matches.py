@@ -1,4 +1,4 @@
-"""`labledger matches`: who could run a job, before it is submitted."""
+"""`labledger matches`: the systems that could run a job that is not submitted yet."""
 
 from __future__ import annotations
 
@@ -20,60 +20,66 @@ from cli.terminal.wording import counted
 if TYPE_CHECKING:
     from api.client import Client
 
-# More than a screen holds is asked for.
-MOST = 20
+# Fits on a screen.
+DEFAULT_LIMIT = 20
 ALONE = re.compile(rb"\s*(<\?xml[^>]*\?>)?(\s|<!--.*?-->)*<hostRequires\b", re.DOTALL)
 
 VIABLE = (Column("system", "fqdn", rank=0),)
-REFUSED = (Column("others", "systems", "number", 0), Column("could not, because", "reason", "text", 0))
+REFUSED = (Column("systems", "systems", "number", 0), Column("excluded because", "reason", "text", 0))
 EVERY = (
     Column("system", "fqdn", rank=0),
-    Column("could run it", "viable", "state", 0),
+    Column("can run it", "viable", "state", 0),
     Column("because", "reasons", "text", 0),
 )
 
 
 @click.command
 @click.argument("file", metavar="FILE", type=click.File("rb", lazy=False))
-@click.option("--every", is_flag=True, help="Every system, each with all that keeps it out.")
-@click.option("--limit", type=Whole(), default=MOST, show_default=True, help="So many systems at most.")
-@click.option("--strict", is_flag=True, help="Refuse input that is otherwise accepted with a warning.")
+@click.option("--every", is_flag=True, help="Show every system, with all reasons that exclude it.")
+@click.option(
+    "--limit",
+    type=Whole(),
+    default=DEFAULT_LIMIT,
+    show_default=True,
+    help="Maximum number of systems to show.",
+)
+@click.option("--strict", is_flag=True, help="Treat warnings as errors.")
 @wide
 @remote
 def matches(client: Client, output: Output, file: IO[bytes], every: bool, limit: int, strict: bool) -> None:
-    """Show which systems could run the job in FILE, busy or not, before it is submitted; - for standard
-    input, as in `labledger workflow … | labledger matches -`.
+    """Show which systems could run the job in FILE, busy or not. Nothing is submitted.
 
-    Of a <hostRequires> alone, which systems it fits, whoever asks. Nothing is stored. Exit status 1 when
-    there is a recipe that no system could run.
+    Use - for standard input, as in `labledger workflow … | labledger matches -`. If FILE holds only a
+    <hostRequires>, show the systems that match it, whatever your permissions. Exit status 1 if no system
+    could run one of the recipes.
     """
-    told = _asked(client, output, getattr(file, "name", STDIN), file.read(), strict=strict)
+    answer = _matches_of(client, output, getattr(file, "name", STDIN), file.read(), strict=strict)
     if output.as_json:
-        output.document(told)
+        output.document(answer)
     else:
-        for number, recipe in enumerate(told["recipes"]):
+        for number, recipe in enumerate(answer["recipes"]):
             if number:
                 click.echo()
-            _show(output, recipe, every, limit, several=len(told["recipes"]) > 1)
-    if not all(_viable(recipe["systems"]) for recipe in told["recipes"]):
+            _show(output, recipe, every, limit, several=len(answer["recipes"]) > 1)
+    if not all(_viable(recipe["systems"]) for recipe in answer["recipes"]):
         raise click.exceptions.Exit(1)
 
 
-def _asked(client: Client, output: Output, name: str, content: bytes, *, strict: bool) -> dict[str, Any]:
+def _matches_of(client: Client, output: Output, name: str, content: bytes, *, strict: bool) -> dict[str, Any]:
     from api.client import Problem
-    from cli.failures import tell
+    from cli.failures import print_failure
 
     kind = content_type(name, content)
     if ALONE.match(content):
         alone = {"host_requires_xml": content.decode(errors="replace")}
         kind, content = JSON, json.dumps(alone).encode()
     try:
-        told: dict[str, Any] = client.post_text("/matches", content, kind, strict=strict or None)
+        answer: dict[str, Any] = client.post_text("/matches", content, kind, strict=strict or None)
     except Problem as problem:
-        tell(problem, name, as_json=output.as_json)
+        print_failure(problem, name, as_json=output.as_json)
         raise click.exceptions.Exit(1) from None
-    show_warnings(told, name, as_json=output.as_json)
-    return told
+    show_warnings(answer, name, as_json=output.as_json)
+    return answer
 
 
 def _viable(systems: Iterable[Row]) -> list[Row]:
@@ -83,8 +89,8 @@ def _viable(systems: Iterable[Row]) -> list[Row]:
 def _show(output: Output, recipe: Row, every: bool, limit: int, *, several: bool) -> None:
     systems = recipe["systems"]
     viable = _viable(systems)
-    # A host requirement alone stands nowhere in a job.
-    could = "could run it" if recipe["where"] else "would do"
+    # A host requirement that is not part of a job has no place.
+    could = "can run it" if recipe["where"] else "match"
     where = f"{recipe['where']}: " if several else ""
     click.echo(f"{where}{len(viable)} of {counted(len(systems), 'system')} {could}")
     shown = systems if every else viable
@@ -92,13 +98,13 @@ def _show(output: Output, recipe: Row, every: bool, limit: int, *, several: bool
         click.echo()
         output.table(EVERY if every else VIABLE, shown[:limit])
     if len(shown) > limit:
-        click.echo(f"and {counted(len(shown) - limit, 'system')} more (--limit)")
+        click.echo(f"Showing the first {limit} of {len(shown)}; use --limit N for more.")
     if not every and len(viable) < len(systems):
         click.echo()
         output.table(REFUSED, _by_reason(systems))
 
 
 def _by_reason(systems: Iterable[Row]) -> list[Row]:
-    """What keeps how many out, most first; a system may have several reasons."""
+    """Return the number of excluded systems by reason, most first; a system may have several reasons."""
     reasons = Counter(reason for system in systems for reason in system["reasons"])
     return [{"systems": number, "reason": reason} for reason, number in reasons.most_common()]

@@ -1,4 +1,4 @@
-"""`labledger recipe`: one recipe, how it got where it is, and its tasks."""
+"""`labledger recipe`: one recipe, the history of its states, and its tasks."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import click
 
 from cli.arguments.as_of import as_of
 from cli.arguments.params import ID
-from cli.arguments.then import tell_moment, there_then
+from cli.arguments.then import absence_explained, note_moment
 from cli.lists import completing
 from cli.remote import remote, wide
 from cli.terminal.output import Output
@@ -26,7 +26,7 @@ FACTS = (
 
 
 def _lasted(interval: Row) -> str:
-    """Of a state that nothing leaves, none is told: it would only grow."""
+    """Return the length of an interval, empty for a final state."""
     if interval["state"] in FINISHED:
         return ""
     return elapsed(interval.get("since"), interval.get("until") or interval.get("as_of"))
@@ -56,9 +56,9 @@ TASK_COLUMNS = (
 @remote
 def recipe(client: Client, output: Output, recipe_id: int, as_of: str | None) -> None:
     """Show a recipe, the history of its states, and its tasks."""
-    with there_then(client, as_of, "recipe", recipe_id):
+    with absence_explained(client, as_of, "recipe", recipe_id):
         document = client.get(f"/recipes/{recipe_id}", as_of=as_of)
-    tell_moment(client, output, as_of, document)
+    note_moment(client, output, as_of, document)
     if output.as_json:
         output.document(document)
     else:

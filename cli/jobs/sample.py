@@ -1,4 +1,4 @@
-"""`labledger sample`: the jobs and the lab that come along, for a first try wherever this is installed."""
+"""`labledger sample`: the sample jobs and the sample lab of the package."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import click
 
 from cli.arguments.params import OneOf
 
-# Name -> what it is; a file each, in the package.
+# Name of a file in the package -> its description.
 SAMPLES = {
     "kernel-smoke": "a job of one recipe",
     "guests": "a job of a host with two guests",
@@ -24,7 +24,7 @@ SAMPLES = {
 )
 @click.argument("name", metavar="NAME", type=OneOf(tuple(SAMPLES)))
 def sample(name: str) -> None:
-    """Print a sample, to look at or to go on from: `labledger sample kernel-smoke | labledger submit -`."""
+    """Print a sample, to read or to submit: `labledger sample kernel-smoke | labledger submit -`."""
     click.echo(_file(name).read_text(encoding="utf-8").rstrip())
 
 

@@ -1,4 +1,4 @@
-"""`labledger submit`: jobs from files."""
+"""`labledger submit`: submission of jobs from files."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ if TYPE_CHECKING:
 
 XML = "application/xml"
 JSON = "application/json"
-# What a stream without a name is called.
+# Name of a stream that has none.
 STDIN = "<stdin>"
-# Where the name does not tell, as of standard input, the first character of the content does.
+# Without such a suffix, as for standard input, the first character of the content decides.
 BY_SUFFIX = {".xml": XML, ".json": JSON}
 
 
 @click.command
 @click.argument("files", metavar="FILE…", nargs=-1, required=True, type=click.File("rb", lazy=False))
-@click.option("--wait", is_flag=True, help="Then follow every job until it is finished.")
-@click.option("--strict", is_flag=True, help="Refuse jobs that are otherwise accepted with a warning.")
+@click.option("--wait", is_flag=True, help="Follow every submitted job until it is finished.")
+@click.option("--strict", is_flag=True, help="Treat warnings as errors.")
 @remote
 def submit(client: Client, output: Output, files: tuple[IO[bytes], ...], wait: bool, strict: bool) -> None:
-    """Submit job FILEs, XML or JSON, - for standard input; with --json one line for each.
+    """Submit the jobs in FILEs, XML or JSON; - is standard input. With --json, print a line for each job.
 
-    Warnings name the parts of a job without effect, and names that the lab does not have.
-    A file that is refused does not keep those behind it back. Exit status 1 when any was; with --wait also
-    unless every recipe completed, and none with result Warn, Fail or Panic.
+    Warnings name parts of a job that have no effect, and names that are unknown in the lab.
+    A refused file does not stop the submission of the others. Exit status 1 if a file is refused, and with
+    --wait unless every recipe completed, none with result Warn, Fail or Panic.
     """
     accepted = [
         job for job in (_submit(client, output, file, strict=strict) for file in files) if job is not None
@@ -49,7 +49,7 @@ def submit(client: Client, output: Output, files: tuple[IO[bytes], ...], wait: b
 
 def _submit(client: Client, output: Output, file: IO[bytes], *, strict: bool) -> dict[str, Any] | None:
     from api.client import Problem
-    from cli.failures import tell
+    from cli.failures import print_failure
 
     content = file.read()
     name = getattr(file, "name", STDIN)
@@ -58,7 +58,7 @@ def _submit(client: Client, output: Output, file: IO[bytes], *, strict: bool) ->
             "/jobs", content, content_type(name, content), strict=strict or None
         )
     except Problem as problem:
-        tell(problem, name, as_json=output.as_json)
+        print_failure(problem, name, as_json=output.as_json)
         return None
     show_warnings(job, name, as_json=output.as_json)
     made = f"{_numbered('recipe set', job['recipe_set_ids'])}, {_numbered('recipe', job['recipe_ids'])}"

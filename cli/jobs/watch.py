@@ -1,4 +1,4 @@
-"""`labledger watch`: a job, live, until it is finished."""
+"""`labledger watch`: a live view of a job until it is finished."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from cli.remote import remote
 from cli.terminal.output import Output, console, note, show
 from domain.recipe.lifecycle import RECIPE
 
-# A job and its sets are what their recipes are, so these are all that can change what is shown.
+# The states of a job and of its sets follow from its recipes, so these topics cover all changes.
 TOPICS = (
     *(f"recipe.{state}" for state in RECIPE.states),
     "recipe.task-started",
@@ -33,17 +33,17 @@ if TYPE_CHECKING:
 @click.argument("job_id", metavar="JOB", type=ID, shell_complete=completing.jobs)
 @remote
 def watch(client: Client, output: Output, job_id: int) -> None:
-    """Follow a job until it is finished; with --json a line for every change.
+    """Follow a job until it is finished. With --json, print a line for every change.
 
-    Exit status 0 when every recipe completed and none with result Warn, Fail or Panic, else 1. Ctrl-C leaves
-    the job as it is, with status 130.
+    Exit status 0 if every recipe completed, none with result Warn, Fail or Panic, else 1. Ctrl-C ends this
+    command with status 130; the job continues.
     """
     if not follow(client, output, job_id):
         raise click.exceptions.Exit(1)
 
 
 def follow(client: Client, output: Output, job_id: int) -> bool:
-    """Show a job until it is finished, also over a restart of the server. True when it passed."""
+    """Show a job until it is finished, across restarts of the server. Return whether it passed."""
     from api.client.patience import PERSISTENT
 
     view = JobView(client, job_id)
@@ -52,7 +52,7 @@ def follow(client: Client, output: Output, job_id: int) -> bool:
         with client.another(patience=PERSISTENT) as view.client:
             _show(view, output)
     except KeyboardInterrupt:
-        note(f"\njob {job_id} goes on: `labledger watch {job_id}` follows it again")
+        note(f"\njob {job_id} continues; run `labledger watch {job_id}` to follow it again")
         raise click.exceptions.Exit(INTERRUPTED) from None
     return view.passed()
 
@@ -70,7 +70,7 @@ def _on_screen(view: JobView) -> None:
 
     shown = console()
     if not shown.is_terminal:
-        # Nobody looks at every step in a file: one line for each, the table in the end.
+        # A file or a pipe gets a line for each change, and the table at the end.
         said = ""
         for _ in changes(view):
             states = ", ".join(f"recipe {row['recipe_id']} {row['state']}" for row in view.shown())
@@ -86,7 +86,7 @@ def _on_screen(view: JobView) -> None:
 
 
 def changes(view: JobView) -> Iterator[None]:
-    """Once at first, then for every change seen, up to the one that finishes the job."""
+    """Yield once at first, then after every change of the job, up to the change that finishes it."""
     yield
     if view.finished():
         return
@@ -94,7 +94,7 @@ def changes(view: JobView) -> Iterator[None]:
         happened = event.document()
         if happened.get("subject") not in view.subjects:
             continue
-        # One reading covers all events up to its position.
+        # The last read covers all events up to its position.
         if happened["position"] <= view.job["position"]:
             continue
         if view.read(happened["position"]):

@@ -1,1 +1,1 @@
-"""`labledger lab`: a lab from a file or made up, its machines simulated over the API."""
+"""`labledger lab`: labs loaded from a file or generated, and the simulation of their machines."""

@@ -1,8 +1,8 @@
-"""The simulated lab at work: one loop per lab controller that takes commands and reports, over HTTP.
+"""The agent of a simulated lab controller: a loop that takes commands and reports over HTTP.
 
-It keeps nothing on disk. After a crash it asks from the start of the log (`after=0`), works out which
-commands can still be under way, and asks the server how far their recipes are. It reports on open commands
-only.
+The agent keeps nothing on disk. After a crash it reads all commands from the start of the log
+(`after=0`), finds those that can still be under way, and asks the server for the states of their recipes. It
+reports on open commands only.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any
 
 from api.client import Client, Problem, Unreachable
 from cli.lab.link import LabLink
-from cli.lab.teller import Teller
+from cli.lab.sender import Sender
 from replay.simulated_lab.behaviour import Behaviour
 from replay.simulated_lab.delivery import Delivery, next_delivery
 from replay.simulated_lab.lab import Lab, obey
@@ -23,18 +23,18 @@ from replay.simulated_lab.recovery import recall, under_way
 POLL_SECONDS = 30
 PAUSE_SECONDS = 1.0
 LONGEST_PAUSE_SECONDS = 15.0
-# What one POST carries at most; the rest follows at once.
+# Maximum number of steps in one request.
 BATCH = 200
 
 Say = Callable[[dict[str, Any]], None]
 
 
 class LabAgent:
-    """One simulated lab controller. `say` hears what it does, `stop` ends it."""
+    """One simulated lab controller. It reports its actions to `say`; `stop` ends it."""
 
     def __init__(self, client: Client, fqdn: str, behaviour: Behaviour, *, say: Say, stop: Event) -> None:
         self._link = LabLink(client, fqdn)
-        self._teller = Teller(self._link, self._note)
+        self._sender = Sender(self._link, self._note)
         self._fqdn = fqdn
         self._say = say
         self._stop = stop
@@ -43,14 +43,14 @@ class LabAgent:
         self._remembers = False
 
     def run(self, *, once: bool = False) -> None:
-        """Until stopped; `once`: until there is nothing to do and nothing to say."""
+        """Work until stopped; with `once`, until there is nothing left to do or to report."""
         failed = 0
         while not self._stop.is_set():
             try:
                 busy = self.turn(wait=not once)
                 failed = 0
             except (Unreachable, Problem) as error:
-                if _hopeless(error):
+                if _is_final(error):
                     raise
                 failed += 1
                 self._note("waiting", reason=str(error))
@@ -60,30 +60,30 @@ class LabAgent:
                     return
 
     def turn(self, *, wait: bool) -> bool:
-        """Take commands, then say what is due. False when nothing was or will be to do."""
+        """Take commands, then send what is due. Return whether there was or will be anything to do."""
         if not self._remembers:
             self._recall()
         commands = self._link.commands(self._last_command, self._poll_seconds() if wait else 0)
         for command in commands:
             self._take(self._link.with_guest_tasks(command))
         while not self._stop.is_set() and (due := next_delivery(self._lab, time.monotonic(), BATCH)):
-            self._lab = self._vanish(due) if due.kind == "silence" else self._teller.tell(self._lab, due)
+            self._lab = self._vanish(due) if due.kind == "silence" else self._sender.send(self._lab, due)
         self._sleep_until_due()
         return bool(commands) or bool(self._lab.agenda)
 
     def _recall(self) -> None:
-        """Where the lab left off, out of everything it was ever told."""
+        """Restore the state of the lab from all commands and from the states of their recipes."""
         given = self._link.all_commands()
         open_ones = {command["id"] for command in under_way(given)}
-        told = [self._link.with_guest_tasks(one) if one["id"] in open_ones else one for one in given]
-        self._lab = recall(self._lab.behaviour, told, time.monotonic())
-        self._show_under_way([command for command in told if command["id"] in open_ones])
-        self._lab = self._teller.ask_about(self._lab, self._lab.agenda)
+        commands = [self._link.with_guest_tasks(one) if one["id"] in open_ones else one for one in given]
+        self._lab = recall(self._lab.behaviour, commands, time.monotonic())
+        self._show_under_way([command for command in commands if command["id"] in open_ones])
+        self._lab = self._sender.ask_about(self._lab, self._lab.agenda)
         self._last_command = max([0, *(int(command["id"]) for command in given)])
         self._remembers = True
 
     def _show_under_way(self, commands: list[dict[str, Any]]) -> None:
-        """What was begun before is told by its number: nobody waits to hear of it again."""
+        """Show the new commands one by one, and of those begun before the restart only their number."""
         begun = [command for command in commands if command.get("state", "queued") != "queued"]
         if begun:
             self._note("resumes", commands=len(begun))
@@ -102,14 +102,14 @@ class LabAgent:
         self._note(str(command["kind"]), **known)
 
     def _vanish(self, delivery: Delivery) -> Lab:
-        """Say nothing and hear nothing; then go on from memory, or from the server's."""
+        """Pause all communication, then continue from memory, or from the server after a loss of memory."""
         (step,) = delivery.steps
         self._note("vanished", **step.body)
         self._stop.wait(step.body["seconds"])
         now = time.monotonic()
         self._remembers = not step.body["forgets"]
         self._note("returned")
-        # Silences that were to begin meanwhile are over with this one.
+        # Silences that were due meanwhile are covered by this one.
         return self._lab.without(lambda one: one.kind == "silence" and one.due_seconds <= now)
 
     def _poll_seconds(self) -> int:
@@ -117,7 +117,7 @@ class LabAgent:
         return POLL_SECONDS if due is None else max(0, min(POLL_SECONDS, int(due - time.monotonic())))
 
     def _sleep_until_due(self) -> None:
-        """Less than a second is no time for a long poll."""
+        """Sleep if something is due within a second, which is too soon for a long poll."""
         due = self._lab.next_due_seconds
         if due is not None:
             self._stop.wait(max(0.0, min(1.0, due - time.monotonic())))
@@ -126,6 +126,6 @@ class LabAgent:
         self._say({"lab_controller": self._fqdn, "what": what, **more})
 
 
-def _hopeless(error: Problem | Unreachable) -> bool:
-    """What waiting does not mend: a token that is not accepted, a lab controller nobody knows."""
+def _is_final(error: Problem | Unreachable) -> bool:
+    """Return whether retrying is useless: the token is refused, or the lab controller does not exist."""
     return isinstance(error, Problem) and error.status in (401, 403, 404)

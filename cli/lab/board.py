@@ -1,4 +1,4 @@
-"""What the simulated labs do, as a table that stays in place: for people who watch."""
+"""A live table of the simulated lab controllers, for terminals."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from cli.terminal.wording import plain
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-# How many of the latest things that went wrong, or well, stand below the table.
+# Number of messages below the table.
 LATEST = 8
 COMMANDS = frozenset({"provision", "stop", "release", "power", "clear_netboot"})
-# What is counted, and how soon there is no room for it.
+# Heading of a counter -> the rank of its column.
 COUNTED = {
     "commands": 4,
     "messages": 5,
@@ -37,7 +37,7 @@ COLUMNS = (
 
 
 def headings(doing: Row) -> list[str]:
-    """The columns in which something that happened counts."""
+    """Return the headings of the columns that count an action."""
     what, found = doing["what"], []
     if what in COMMANDS:
         found.append("commands")
@@ -54,7 +54,7 @@ def headings(doing: Row) -> list[str]:
 
 @dataclass
 class Board:
-    """Counts for each lab controller, and the latest lines."""
+    """The counters and the state of each lab controller, and the latest messages."""
 
     counts: dict[str, Counter[str]] = field(default_factory=dict)
     now: dict[str, str] = field(default_factory=dict)
@@ -64,7 +64,7 @@ class Board:
         fqdn = str(doing["lab_controller"])
         self.counts.setdefault(fqdn, Counter()).update(headings(doing))
         away = doing["what"] in ("vanished", "waiting")
-        self.now[fqdn] = f"{doing['what']} {plain(doing.get('reason'))}".strip() if away else "at work"
+        self.now[fqdn] = f"{doing['what']} {plain(doing.get('reason'))}".strip() if away else "working"
         self.latest.append(line)
 
     def __rich__(self) -> RenderableType:
@@ -76,4 +76,4 @@ class Board:
             for fqdn, counts in sorted(self.counts.copy().items())
         ]
         lines = (Text(line, style="dim", overflow="ellipsis", no_wrap=True) for line in list(self.latest))
-        return Group(Rows(COLUMNS, rows), Text(), *lines, Text("Ctrl-C ends it.", style="dim"))
+        return Group(Rows(COLUMNS, rows), Text(), *lines, Text("Press Ctrl-C to stop.", style="dim"))

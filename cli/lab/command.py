@@ -1,4 +1,4 @@
-"""`labledger lab`: a lab that is made up, loaded from a file, and simulated."""
+"""`labledger lab`: commands that generate, load and simulate a lab."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ LOADED_COLUMNS = (
 
 @click.group(cls=Group)
 def lab() -> None:
-    """Make up a lab and jobs for it, load it, simulate its machines."""
+    """Generate a lab and jobs for it, load it, and simulate its machines."""
 
 
 @lab.command
@@ -37,8 +37,8 @@ def lab() -> None:
 def load(client: Client, output: Output, file: IO[bytes]) -> None:
     """Load a lab FILE: users, groups, lab controllers, pools and their policies, distro trees, systems.
 
-    What is there under the same name becomes as the file says, and is told as changed. Systems that are there
-    are kept as they are; of the new ones all faults are told. Loading a file again changes nothing.
+    Existing objects of the same name are replaced and counted as changed; existing systems are kept as they
+    are. All faults of new systems are reported. Loading a file again changes nothing.
     """
     from api.client.lab_file import load as load_lab
     from cli.terminal.progress import advancing
@@ -55,24 +55,26 @@ def load(client: Client, output: Output, file: IO[bytes]) -> None:
 
 
 @lab.command
-@click.option("--lab-controller", "fqdns", metavar="FQDN", multiple=True, help="Only this one; repeatable.")
-@click.option("--all", "all_of_them", is_flag=True, help="All that are enabled; so it is if none is named.")
+@click.option(
+    "--lab-controller", "fqdns", metavar="FQDN", multiple=True, help="Only this lab controller; repeatable."
+)
+@click.option("--all", "all_of_them", is_flag=True, help="All enabled lab controllers; the default.")
 @behaviour_options
-@click.option("--once", is_flag=True, help="End when there is nothing left to do.")
+@click.option("--once", is_flag=True, help="Exit when there is nothing left to do.")
 @remote
 def simulate(
     client: Client, output: Output, fqdns: tuple[str, ...], all_of_them: bool, once: bool, **behaviour: Any
 ) -> None:
-    """Be the lab controllers: take their commands, and report as if machines ran the recipes.
+    """Act as the lab controllers: take their commands, and report as if machines ran the recipes.
 
-    Without --lab-controller: all that are enabled, those too that are added later.
+    Without --lab-controller, act as all enabled lab controllers, including those that are added later.
     """
     from cli.lab.screen import Screen
     from cli.lab.simulation import Simulation
     from replay.simulated_lab.behaviour import Behaviour
 
     if fqdns and all_of_them:
-        raise click.UsageError("--all and --lab-controller exclude each other.")
+        raise click.UsageError("Use either --all or --lab-controller, not both.")
     with Screen(output) as screen:
         Simulation(client, screen.hear, Behaviour(**behaviour), fqdns, once=once).run()
 

@@ -1,4 +1,4 @@
-"""`labledger lab generate` and `lab submit`: a lab that nobody owns, and the jobs that keep it busy."""
+"""`labledger lab generate` and `lab submit`: a generated lab, and generated jobs for it."""
 
 from __future__ import annotations
 
@@ -16,14 +16,24 @@ if TYPE_CHECKING:
 
 
 @click.command
-@click.option("--labs", type=click.IntRange(1, 99), default=2, show_default=True, help="Lab controllers.")
-@click.option("--systems", type=click.IntRange(1), default=50, show_default=True, help="Systems of all labs.")
-@click.option("--seed", type=int, default=0, show_default=True, help="What everything is made from.")
-@click.option("--jobs", type=click.IntRange(1), metavar="N", help="N jobs that fit that lab, instead of it.")
+@click.option(
+    "--labs", type=click.IntRange(1, 99), default=2, show_default=True, help="Number of lab controllers."
+)
+@click.option(
+    "--systems",
+    type=click.IntRange(1),
+    default=50,
+    show_default=True,
+    help="Number of systems in all labs together.",
+)
+@click.option("--seed", type=int, default=0, show_default=True, help="Seed of the random generator.")
+@click.option(
+    "--jobs", type=click.IntRange(1), metavar="N", help="Generate N jobs for the lab instead of the lab."
+)
 def generate(labs: int, systems: int, seed: int, jobs: int | None) -> None:
-    """Make up a lab, as JSON for `lab load`; with --jobs the jobs for it, one a line, for `lab submit`.
+    """Generate a lab as JSON for `lab load`; with --jobs, its jobs for `lab submit`, one per line.
 
-    The same options give the same lab and jobs.
+    Equal options give equal labs and jobs.
     """
     from replay.workload.generated_jobs import generate_jobs
     from replay.workload.generated_lab import generate_lab
@@ -40,9 +50,9 @@ def generate(labs: int, systems: int, seed: int, jobs: int | None) -> None:
 @click.argument("file", type=click.File("rb", lazy=False))
 @remote
 def submit_many(client: Client, output: Output, file: IO[bytes]) -> None:
-    """Submit the jobs in FILE, one JSON document a line, - for standard input.
+    """Submit the jobs in FILE, one JSON document per line; use - for standard input.
 
-    A job that is refused does not keep those behind it back. Exit status 1 when any was.
+    A refused job does not stop the submission of the others. Exit status 1 if a job is refused.
     """
     lines = [(number, line) for number, line in enumerate(file, start=1) if line.strip()]
     refused = sum(not _submit(client, output, *line) for line in advancing("submitting", lines))
@@ -54,12 +64,12 @@ def submit_many(client: Client, output: Output, file: IO[bytes]) -> None:
 
 def _submit(client: Client, output: Output, number: int, line: bytes) -> bool:
     from api.client import Problem
-    from cli.failures import tell
+    from cli.failures import print_failure
 
     try:
         job: dict[str, Any] = client.post_text("/jobs", line, "application/json")
     except Problem as problem:
-        tell(problem, f"line {number}", as_json=output.as_json)
+        print_failure(problem, f"line {number}", as_json=output.as_json)
         return False
     if output.as_json:
         output.document({"line": number, **job})

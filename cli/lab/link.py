@@ -1,4 +1,4 @@
-"""What a lab controller says to the server and asks of it, over HTTP."""
+"""The HTTP requests of a lab controller."""
 
 from __future__ import annotations
 
@@ -11,37 +11,37 @@ from replay.simulated_lab.steps import Step
 
 
 class LabLink:
-    """The server, as one lab controller sees it. What it says may be said again at any time."""
+    """The server as seen by one lab controller. All updates may be sent again at any time."""
 
     def __init__(self, client: Client, fqdn: str) -> None:
         self._client = client
         self._path = client.path("lab-controllers", fqdn)
 
     def commands(self, after: int, wait_seconds: int = 0) -> list[dict[str, Any]]:
-        """The next ones behind that id, in log order; none after `wait_seconds` without any."""
+        """Return the next commands after that id in log order, or none after `wait_seconds` without any."""
         answer = self._client.get(f"{self._path}/commands", after=after, wait_seconds=wait_seconds)
         commands: list[dict[str, Any]] = answer["commands"]
         return commands
 
     def all_commands(self) -> list[dict[str, Any]]:
-        """Every command this lab controller was ever given."""
+        """Return all commands of this lab controller, from the first one."""
         found: list[dict[str, Any]] = []
         while page := self.commands(found[-1]["id"] if found else 0):
             found += page
         return found
 
     def update(self, steps: Sequence[Step]) -> list[dict[str, Any]]:
-        """Say many things in one message; an answer to each. Raises Problem when one should be repeated."""
+        """Send steps in one request, and return an answer to each. Raise Problem if a retry is needed."""
         items = [item(step) for step in steps]
         answers: list[dict[str, Any]] = self._client.post(f"{self._path}/updates", {"items": items})["items"]
         for answer in answers:
             if int(answer["status"]) >= 500:
-                # Said again as a whole, and in order: what was heard already changes nothing.
+                # The caller sends all steps again in order; those that were accepted change nothing.
                 raise Problem(int(answer["status"]), str(answer.get("title", "")), answer.get("detail", ""))
         return answers
 
     def recipe(self, recipe_id: int) -> dict[str, Any]:
-        """As it is after everything this client has said; one that is not known is in the state `unknown`."""
+        """Return a recipe after all updates of this client; state `unknown` if it does not exist."""
         try:
             found: dict[str, Any] = self._client.get(
                 f"/recipes/{recipe_id}", min_position=self._client.position
@@ -61,7 +61,7 @@ class LabLink:
         return str(system["condition"])
 
     def with_guest_tasks(self, command: dict[str, Any]) -> dict[str, Any]:
-        """Commands name the guests of a host; what these run stands in their recipes."""
+        """Return a command with the tasks of its guest recipes, which the server sends only with recipes."""
         return {**command, "guests": [self._guest(guest) for guest in command.get("guests") or ()]}
 
     def _guest(self, guest: dict[str, Any]) -> dict[str, Any]:
@@ -80,7 +80,7 @@ def item(step: Step) -> dict[str, Any]:
 
 
 def refusal(error: Problem) -> dict[str, Any]:
-    """The answer in a problem that asking again would not change. Raises any other."""
+    """Return the answer of a final refusal. Raise any other problem."""
     if error.status not in REFUSED:
         raise error
     return {"status": error.status, "title": error.title, "detail": error.detail}

@@ -1,4 +1,4 @@
-"""How simulated machines are to behave, as options of the command line: one row for each."""
+"""Options of the behaviour of simulated machines."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from typing import Any
 
 import click
 
-# Field of Behaviour without `_percent`, and what it is a percentage of.
+# Field of Behaviour without `_percent`, and its description.
 PERCENTAGES = (
     ("trouble", "results that are Warn, Fail or Panic"),
-    ("stall", "recipes whose machine falls silent, until a watchdog ends them"),
-    ("fail", "recipes whose provisioning fails, or whose machine gives them up"),
-    ("break", "recipes whose system breaks; it is repaired after a while"),
-    ("vanish", "provisionings in which the lab controller is not heard of for a while"),
-    ("repeat", "messages that are sent twice, and whole batches"),
-    ("reorder", "messages that arrive after the one that follows them"),
+    ("stall", "recipes whose machine stops reporting until a watchdog ends them"),
+    ("fail", "recipes whose provisioning fails, or whose machine aborts them"),
+    ("break", "recipes whose system breaks, and is repaired later"),
+    ("vanish", "provisionings during which the lab controller is silent for some time"),
+    ("repeat", "messages, and batches of them, that are sent twice"),
+    ("reorder", "messages that arrive after the next message"),
 )
 
 OPTIONS = (
@@ -24,10 +24,10 @@ OPTIONS = (
         type=click.FloatRange(0, min_open=True),
         default=60.0,
         show_default=True,
-        help="How much faster than real machines.",
+        help="Factor by which time runs faster than on real machines.",
     ),
     click.option(
-        "--seed", type=int, default=0, show_default=True, help="What durations, results and faults come from."
+        "--seed", type=int, default=0, show_default=True, help="Seed of durations, results and faults."
     ),
     *(
         click.option(
@@ -45,13 +45,13 @@ OPTIONS = (
         "watchdog_seconds",
         type=click.IntRange(1),
         metavar="SECONDS",
-        help="Each recipe sets its watchdog to so many seconds when it installs and when a task starts.",
+        help="Watchdog time that each recipe sets when it installs and when a task starts.",
     ),
 )
 
 
 def behaviour_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Give a command all of them; it is called with the fields of Behaviour."""
+    """Add all options to a command, which is called with the fields of Behaviour."""
     for option in reversed(OPTIONS):
         command = option(command)
     return command

@@ -1,4 +1,4 @@
-"""Where a simulation is shown: a table for people, lines for pipes, JSON for machines."""
+"""The display of a simulation: a table on a terminal, lines in a pipe, or JSON."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class Screen:
-    """Open while the simulation runs."""
+    """The display, as a context that is open during the simulation."""
 
     def __init__(self, output: Output) -> None:
         self._output = output

@@ -1,4 +1,4 @@
-"""The agents of `labledger lab simulate`: a thread for each lab controller, until somebody stops it."""
+"""The agents of `labledger lab simulate`, with a thread for each lab controller."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from api.headers import ACTS_AS
 from cli.lab.agent import LabAgent
 from replay.simulated_lab.behaviour import Behaviour
 
-# How soon a lab controller that was added or enabled gets its agent.
+# Interval of checks for lab controllers that were added or enabled.
 LOOK_SECONDS = 5.0
 LOOK_ONCE_SECONDS = 0.05
-# Where nobody reads what it says any more, it ends all the same.
+# Maximum wait for a thread that is blocked in writing.
 LAST_WORD_SECONDS = 1.0
 SIGNALS = (signal.SIGTERM, signal.SIGINT)
 NOT_FOUND = 404
 
 
 class Simulation:
-    """Which lab controllers have an agent, and what ended them. `hear` is told what they do."""
+    """The agents of lab controllers, and their errors. Agents report their actions to `hear`."""
 
     def __init__(
         self,
@@ -45,7 +45,7 @@ class Simulation:
         self._speaking = Lock()
 
     def run(self) -> None:
-        """Until a signal, or with `once` until all is done. Raises what an agent could not survive."""
+        """Run until a signal, or with `once` until all is done. Raise the first error of an agent."""
         with _signals(self._stop):
             for fqdn in self._wanted():
                 self._start(fqdn)
@@ -59,7 +59,7 @@ class Simulation:
 
     def _end(self) -> None:
         self._stop.set()
-        # A thread that writes while the program ends would crash it: whoever is speaking has the last word.
+        # A thread that writes during the shutdown of the interpreter would crash it.
         if self._speaking.acquire(timeout=LAST_WORD_SECONDS):
             self._speaking.release()
 
@@ -77,14 +77,14 @@ class Simulation:
         try:
             wanted = self._wanted()
         except (Unreachable, Problem):
-            # Its agents wait for the server to come back, and say so.
+            # The agents report that they wait for the server.
             return
         for fqdn in wanted:
             if fqdn not in self._threads or not self._threads[fqdn].is_alive():
                 self._start(fqdn)
 
     def _start(self, fqdn: str) -> None:
-        # A daemon: a long poll need not be waited for when the program ends.
+        # A daemon, so that the program does not wait for a long poll at its end.
         self._threads[fqdn] = Thread(target=self._work, args=(fqdn,), name=fqdn, daemon=True)
         self._threads[fqdn].start()
 
@@ -93,7 +93,7 @@ class Simulation:
             with self._client.another(headers={ACTS_AS: fqdn}) as client:
                 LabAgent(client, fqdn, self._behaviour, say=self._say, stop=self._stop).run(once=self._once)
         except Exception as error:
-            # Of all the lab controllers there are one may go; one that was asked for by name must be there.
+            # A deleted lab controller is an error only if the user named it.
             gone = isinstance(error, Problem) and error.status == NOT_FOUND and not self._fqdns
             if gone:
                 self._say({"lab_controller": fqdn, "what": "gone"})
@@ -108,7 +108,7 @@ class Simulation:
 
 @contextmanager
 def _signals(stop: Event) -> Iterator[None]:
-    """A signal asks for the end, and is none itself: nobody is cut off in the middle of a word."""
+    """Turn signals into `stop`, so that no thread is interrupted while it writes."""
     before = {number: signal.signal(number, lambda *_: stop.set()) for number in SIGNALS}
     try:
         yield

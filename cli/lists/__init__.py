@@ -1,1 +1,1 @@
-"""Everything that there are many of: the commands that list it, and its names for a shell to complete."""
+"""Lists of jobs, recipes, systems and the directory, and shell completion of their names."""

@@ -1,6 +1,6 @@
-"""Names and ids that a shell may complete, asked of the server.
+"""Shell completion of names and ids, read from the server.
 
-Nobody waits for a shell: what does not answer at once, or does not answer well, completes nothing.
+Completion does not retry: without a prompt and valid answer it completes nothing.
 """
 
 from __future__ import annotations
@@ -19,20 +19,20 @@ if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
 ANSWER_SECONDS = 1.0
-# More than that nobody reads, and nobody waits for.
-MOST_NAMES = 5_000
-MOST_JOBS = 100
+# Limits that keep completion fast.
+MAX_NAMES = 5_000
+MAX_JOBS = 100
 
 Complete = Callable[[click.Context, click.Parameter, str], "list[CompletionItem]"]
 
 
-def names(listing: Listing, field: str, told: str = "", most: int = MOST_NAMES) -> Complete:
-    """Completes a field of the rows of a list; another field is what shells show beside it."""
+def names(listing: Listing, field: str, description: str = "", most: int = MAX_NAMES) -> Complete:
+    """Return a completion of a field of a list; shells show the field `description` beside it."""
 
     def complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
         from click.shell_completion import CompletionItem
 
-        found = ((str(row[field]), row.get(told)) for row in _rows(ctx, listing, most))
+        found = ((str(row[field]), row.get(description)) for row in _rows(ctx, listing, most))
         return [
             CompletionItem(name, help=_one_line(more)) for name, more in found if name.startswith(incomplete)
         ]
@@ -41,7 +41,7 @@ def names(listing: Listing, field: str, told: str = "", most: int = MOST_NAMES) 
 
 
 def topics(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """Of a list with commas the last."""
+    """Complete the last topic of a list with commas."""
     from click.shell_completion import CompletionItem
 
     import domain.all_events  # noqa: F401
@@ -75,9 +75,9 @@ def _one_line(text: Any) -> str | None:
 
 
 systems = names(SYSTEMS, "fqdn", "condition")
-jobs = names(JOBS, "job_id", "whiteboard", MOST_JOBS)
-unplaced_recipes = names(QUEUE, "recipe_id", "whiteboard", MOST_JOBS)
-unplaced_sets = names(QUEUE, "recipe_set_id", "whiteboard", MOST_JOBS)
+jobs = names(JOBS, "job_id", "whiteboard", MAX_JOBS)
+unplaced_recipes = names(QUEUE, "recipe_id", "whiteboard", MAX_JOBS)
+unplaced_sets = names(QUEUE, "recipe_set_id", "whiteboard", MAX_JOBS)
 lab_controllers = names(LAB_CONTROLLERS, "fqdn")
 distro_trees = names(DISTRO_TREES, "id", "name")
 pools = names(POOLS, "name")

@@ -1,4 +1,4 @@
-"""The lists of what is known by name: users, groups, pools, distro trees, tokens."""
+"""The lists of users, groups, pools, distro trees and tokens."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ USERS = Listing(
         Column("roles", "roles", "text"),
         Column("email", "email", rank=2),
     ),
-    f"No users yet: {LOADED}, `labledger user put NAME` one.",
+    f"No users yet: {LOADED}, `labledger user put NAME` adds one.",
 )
 GROUPS = Listing(
     "/groups",
@@ -40,7 +40,7 @@ GROUPS = Listing(
         Column("members", "members", "text"),
         Column("owners", "owners", "text", 2),
     ),
-    f"No groups yet: {LOADED}, `labledger group put NAME` one.",
+    f"No groups yet: {LOADED}, `labledger group put NAME` adds one.",
 )
 POOLS = Listing(
     "/pools",
@@ -50,7 +50,7 @@ POOLS = Listing(
         Column("owner group", "owner_group"),
         Column("description", "description", rank=2),
     ),
-    f"No pools yet: {LOADED}, `labledger pool put NAME` one.",
+    f"No pools yet: {LOADED}, `labledger pool put NAME` adds one.",
 )
 DISTRO_TREES = Listing(
     "/distro-trees",
@@ -76,15 +76,17 @@ TOKENS = Listing(
         Column("role", "role"),
         Column("state", _token_state, "state"),
         Column("lab controller", "lab_controller", rank=4),
-        Column(f"made ({zone()})", lambda row: clock(row.get("created_at")), rank=3),
+        Column(f"created ({zone()})", lambda row: clock(row.get("created_at")), rank=3),
         Column(f"expires ({zone()})", lambda row: clock(row.get("expires_at")) or "never", rank=2),
     ),
-    "No tokens yet: `labledger token create USER` makes one.",
+    "No tokens yet: `labledger token create USER` creates one.",
 )
 
-users = list_command("users", USERS, "List the users, and the roles they may take on.")
+users = list_command("users", USERS, "List the users and their roles.")
 groups = list_command("groups", GROUPS, "List the groups and their members.")
-pools = list_command("pools", POOLS, "List the pools; `labledger systems` shows which systems they have.")
+pools = list_command(
+    "pools", POOLS, "List the pools; run `labledger systems --pool NAME` for the systems of a pool."
+)
 distro_trees = list_command(
-    "distro-trees", DISTRO_TREES, "List the distro trees, and the labs that have them."
+    "distro-trees", DISTRO_TREES, "List the distro trees and the labs that provide them."
 )

@@ -1,4 +1,4 @@
-"""`labledger queue`, and what jobs look like in a list."""
+"""The lists of jobs and of waiting recipes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ def _weight(row: Row) -> str:
 
 
 def _priority(row: Row) -> str:
-    """The nominal priority, and what it comes to on the system asked about, if less."""
+    """Return the nominal priority, and the effective priority on the system of the filter if it is lower."""
     nominal, effective = row.get("priority"), row.get("effective_priority")
     return f"{nominal} as {effective}" if effective not in (None, nominal) else str(nominal)
 
@@ -30,7 +30,7 @@ JOBS = Listing(
         Column(f"submitted ({zone()})", lambda row: clock(row.get("submitted_at")), rank=3),
         Column("whiteboard", "whiteboard", "text"),
     ),
-    "No jobs yet: `labledger submit FILE` makes one.",
+    "No jobs yet: `labledger submit FILE` submits one.",
 )
 QUEUE = Listing(
     "/queue",
@@ -48,8 +48,8 @@ QUEUE = Listing(
         Column("lab controller", "lab_controller", rank=4),
         Column("whiteboard", "whiteboard", "text", 3),
     ),
-    "Nothing waits.",
-    "Nothing waited then.",
-    "Nothing that waits could have {system}.",
-    "Nothing that waited then could have had {system}.",
+    "No recipe is waiting.",
+    "No recipe was waiting then.",
+    "No waiting recipe could use {system}.",
+    "No recipe that was waiting then could have used {system}.",
 )

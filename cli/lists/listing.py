@@ -1,4 +1,4 @@
-"""A list: its path, the name of its rows, the columns people see; and the command that shows it."""
+"""Lists: the path, the rows and the columns of a list, and the command that shows it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from click.core import ParameterSource
 
 from cli.arguments.as_of import as_of
 from cli.arguments.params import Whole
-from cli.arguments.then import tell_moment, there_then
+from cli.arguments.then import absence_explained, note_moment
 from cli.lazy import Group
 from cli.remote import remote, wide
 from cli.terminal.output import Output, note
@@ -24,15 +24,15 @@ if TYPE_CHECKING:
     from api.client import Client
 
 FIRST_ROWS = 100
-# Filters that name something, and what they name.
+# Filters by a name -> the kind of the named object.
 NAMED = {"owner": "user", "group": "group", "pool": "pool", "lab_controller": "lab controller"}
 
 
 @dataclass(frozen=True)
 class Listing:
-    """A list of the API; `empty` is what people read where it has no rows, `was_empty` where it had none.
+    """A list of the API, and its messages for no rows: `empty`, in the past `was_empty`.
 
-    `none_of` and `were_none_of` are that where it was narrowed down, if there is more to say than its name.
+    `none_of` and `were_none_of` replace these messages if a filter was given.
     """
 
     path: str
@@ -51,17 +51,17 @@ class Listing:
         narrowed = {name: given for name, given in filters.items() if given is not None}
         if not document[self.name]:
             require_known(client, as_of, narrowed)
-        tell_moment(client, output, as_of, document)
+        note_moment(client, output, as_of, document)
         output.rows(document, self.name, self.columns, empty=self._empty(as_of is not None, narrowed))
         if document["next"] is not None and not output.as_json:
-            note(f"more: --all shows them, or --limit N the first N; these are {len(document[self.name])}")
+            note(f"Showing {len(document[self.name])}; use --all for the rest.")
 
     def _empty(self, then: bool, narrowed: Mapping[str, str]) -> str:
         if narrowed and self.none_of:
             return (self.were_none_of if then else self.none_of).format(**narrowed)
         if narrowed:
             asked = ", ".join(f"{name.replace('_', ' ')} {given}" for name, given in narrowed.items())
-            return f"{'There were' if then else 'There are'} no {self._called} of {asked}{' then' * then}."
+            return f"{'There were' if then else 'There are'} no {self._called} with {asked}{' then' * then}."
         return (self.was_empty or f"There were no {self._called} then.") if then else self.empty
 
     @property
@@ -70,24 +70,24 @@ class Listing:
 
 
 def require_known(client: Client, as_of: str | None, narrowed: Mapping[str, str]) -> None:
-    """Nothing is of somebody whom nobody knows. Raises Problem, which says so."""
+    """Raise Problem if a filter names an object that does not exist."""
     for name, what in NAMED.items():
         if name in narrowed:
-            with there_then(client, as_of, what, narrowed[name]):
+            with absence_explained(client, as_of, what, narrowed[name]):
                 client.get(client.path(f"{what.replace(' ', '-')}s", narrowed[name]), as_of=as_of)
 
 
 def limits(rows: int) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Options that become one argument, `limit`: None for all."""
+    """Add --limit and --all, passed to the command as `limit`; None means all."""
 
     def decorate(command: Callable[..., None]) -> Callable[..., None]:
         @functools.wraps(command)
         def limited(*args: Any, limit: int, show_all: bool, **kwargs: Any) -> None:
             command(*args, limit=None if show_all else limit, **kwargs)
 
-        every = click.option("--all", "show_all", is_flag=True, help="All there are.")
+        every = click.option("--all", "show_all", is_flag=True, help="Show all.")
         first = click.option(
-            "--limit", type=Whole(), default=rows, show_default=True, help="At most so many."
+            "--limit", type=Whole(), default=rows, show_default=True, help="Maximum number to show."
         )
         return first(every(limited))
 
@@ -102,7 +102,7 @@ def list_command(
     rows: int = FIRST_ROWS,
     filters: Sequence[click.Option] = (),
 ) -> click.Command:
-    """The command that shows a list; `filters` are called as the API calls them."""
+    """Return the command that shows a list; `filters` have the names of the query parameters."""
 
     def shown(
         client: Client, output: Output, limit: int | None, as_of: str | None, **filters: str | None
@@ -115,9 +115,9 @@ def list_command(
 
 
 def with_commands(listing: click.Command, *commands: click.Command) -> click.Group:
-    """A list that has commands as well. What narrows down the list says nothing to them."""
+    """Return a list command with subcommands, which refuse the options of the list before their name."""
     show = listing.callback
-    assert show is not None, "a list is shown by something"
+    assert show is not None, "a list command has a callback"
 
     def shown(**given: Any) -> None:
         context = click.get_current_context()
@@ -126,9 +126,7 @@ def with_commands(listing: click.Command, *commands: click.Command) -> click.Gro
             return
         for param in listing.params:
             if context.get_parameter_source(str(param.name)) is ParameterSource.COMMANDLINE:
-                raise click.UsageError(
-                    f"{param.opts[0]} stands before `{context.invoked_subcommand}`: put it behind."
-                )
+                raise click.UsageError(f"{param.opts[0]} must stand after `{context.invoked_subcommand}`.")
 
     return Group(
         listing.name,
@@ -141,5 +139,5 @@ def with_commands(listing: click.Command, *commands: click.Command) -> click.Gro
 
 
 def since(row: Row) -> str:
-    """How long it has been so, by the moment that the answer is about."""
+    """Return the time since the field `since`, up to the moment of the answer."""
     return elapsed(row.get("since"), row.get("as_of"))

@@ -1,4 +1,4 @@
-"""`labledger idle`, `lab-controllers`, and what systems look like in a list."""
+"""The lists of systems, idle systems and lab controllers."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ LAB_CONTROLLERS = Listing(
     "No lab controllers yet: `labledger lab load FILE` adds some.",
 )
 
-idle = list_command("idle", IDLE, "List the idle pool: systems that could take a recipe now.")
+idle = list_command("idle", IDLE, "List the idle systems, which can take a recipe now.")
 lab_controllers = list_command(
-    "lab-controllers", LAB_CONTROLLERS, "List the lab controllers, and when each was last heard."
+    "lab-controllers", LAB_CONTROLLERS, "List the lab controllers and the times of their last contact."
 )

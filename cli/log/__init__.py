@@ -1,1 +1,1 @@
-"""The log: its events, who has read what, and what it says when it is folded again."""
+"""Commands on the log: its events, the recorded reads of auditors, rebuild and verification."""

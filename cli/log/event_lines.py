@@ -1,4 +1,4 @@
-"""Events as lines: one each, or two where the terminal is narrow."""
+"""Formatting of events: one line each, or two lines on a narrow terminal."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from cli.terminal.states import styled
 from cli.terminal.tables import UNBOUNDED, Row
 from cli.terminal.wording import clock, plain
 
-# Of an event's data, what tells most about it; shown first to last where it is there.
+# The most informative fields of event data, in the order in which they are shown.
 TELLING = (
     "system", "recipe_id", "lab_controller", "condition", "priority", "task_id", "result", "reason", "user",
     "until", "seconds", "group", "whiteboard",
 )  # fmt: skip
-# One line has position, time, topic, subject and actor, and still says something of the rest.
+# Minimum width for one line, which leaves room for some data.
 ONE_LINE_COLUMNS = 120
 
 
 class Lines:
-    """Shows one event after the other, in columns that do not move."""
+    """Print events one by one, in fixed columns."""
 
     def __init__(self, output: Output) -> None:
         self._output = output
@@ -36,7 +36,7 @@ class Lines:
 
 
 def line(event: Row, width: int = UNBOUNDED) -> str:
-    """On a terminal of that width: cut at its end, and in two lines where one has too little room."""
+    """Return the text of an event, cut at `width`; two lines if the width is too small for one."""
     head = f"{event['position']:>8}  {clock(event.get('at'))}  {_topic(event)}  {plain(event['subject']):<34}"
     more = f"{plain(event.get('actor')):<12}  {plain(_telling(event))}".rstrip()
     if width < ONE_LINE_COLUMNS:
@@ -51,7 +51,7 @@ def _telling(event: Row) -> dict[str, Any]:
 
 
 def _topic(event: Row) -> str:
-    """In the colour of the state that it names, if it does."""
+    """Return the topic, coloured if its last part is a state."""
     topic = plain(event["topic"])
     return styled(f"{topic:<24}", topic.rpartition(".")[2])
 

@@ -1,4 +1,4 @@
-"""`labledger events`: the log, once or as it grows."""
+"""`labledger events`: the events of the log, once or followed."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ from cli.terminal.output import Output, note
 if TYPE_CHECKING:
     from api.client import Client
 
-# Behind everything.
+# After every event.
 LAST_POSITION = 2**63 - 2
 
 
 @click.command
-@click.option("--follow", "-f", is_flag=True, help="Go on with what is appended, until Ctrl-C.")
-@click.option("--after", type=Whole(0), default=0, help="Only events behind this position [the start].")
-@click.option("--new", is_flag=True, help="Only events that are still to come; with --follow.")
+@click.option("--follow", "-f", is_flag=True, help="Wait for new events and print them, until Ctrl-C.")
+@click.option("--after", type=Whole(0), default=0, help="Only events after this position [default: 0].")
+@click.option("--new", is_flag=True, help="With --follow: only new events.")
 @click.option(
     "--types",
     metavar="TOPIC,…",
     shell_complete=completing.topics,
-    help="Only these topics, as recipe.queued.",
+    help="Only these topics, for example recipe.queued.",
 )
-@click.option("--subject", help="Only events of this, as recipe/12.")
-@click.option("--limit", type=Whole(), help="At most so many [all of them].")
+@click.option("--subject", help="Only events of this subject, for example recipe/12.")
+@click.option("--limit", type=Whole(), help="Maximum number of events to show [default: all].")
 @wide
 @remote
 def events(
@@ -45,9 +45,9 @@ def events(
     subject: str | None,
     limit: int | None,
 ) -> None:
-    """Read the log in its order; with --json one event a line.
+    """Show events in log order; with --json, one event per line.
 
-    What is followed goes on behind the last event seen when the server comes back from a restart.
+    --follow continues after the last shown event when the server has restarted.
     """
     if new:
         after = _end(client)
@@ -63,12 +63,12 @@ def events(
 
 def _none(types: str | None, subject: str | None, after: int) -> str:
     topics = f" {' or '.join(types.split(','))}" if types else ""
-    where = f" behind position {after}" if after else ""
+    where = f" after position {after}" if after else ""
     return f"no events{topics}{f' of {subject}' if subject else ''}{where}"
 
 
 def _end(client: Client) -> int:
-    """The last position of the log."""
+    """Return the last position of the log."""
     position: int = client.get("/events", after=LAST_POSITION, limit=1)["position"]
     return position
 

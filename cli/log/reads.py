@@ -1,4 +1,4 @@
-"""`labledger reads`: what auditors have read."""
+"""`labledger reads`: the recorded reads of auditors."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from cli.terminal.wording import clock, zone
 if TYPE_CHECKING:
     from api.client import Client
 
-# As many as the server gives at once.
-MOST = 1_000
+# Maximum of the server for one page.
+MAX_LIMIT = 1_000
 
 
 def _asked(row: Row) -> str:
@@ -27,11 +27,11 @@ def _asked(row: Row) -> str:
 
 
 def _streamed(row: Row) -> str:
-    """A stream is read on, from where its reader had left off."""
+    """Return a suffix for an event stream: the event after which it started."""
     if not row.get("is_stream"):
         return ""
     after = row.get("last_event_id")
-    return " and what follows" if after is None else f" and what follows {after}"
+    return " as a stream" if after is None else f" as a stream after {after}"
 
 
 COLUMNS = (
@@ -39,27 +39,29 @@ COLUMNS = (
     Column(f"at ({zone()})", lambda row: clock(row.get("recorded_at")), rank=0),
     Column("user", "user", rank=0),
     Column("token", "token_id", rank=2),
-    Column("asked for", _asked, "text", 0),
+    Column("request", _asked, "text", 0),
 )
 
 
 @click.command
-@click.option("--user", metavar="USER", shell_complete=completing.users, help="Only those of this user.")
-@click.option("--after", type=Whole(0), default=0, help="Only reads behind this one [the first].")
-@click.option("--limit", type=Whole(most=MOST), default=100, show_default=True, help="At most so many.")
+@click.option("--user", metavar="USER", shell_complete=completing.users, help="Only reads of this user.")
+@click.option("--after", type=Whole(0), default=0, help="Only reads after this number [default: 0].")
+@click.option(
+    "--limit", type=Whole(most=MAX_LIMIT), default=100, show_default=True, help="Maximum number to show."
+)
 @wide
 @remote
 def reads(client: Client, output: Output, user: str | None, after: int, limit: int) -> None:
-    """List what auditors have read, the oldest first."""
+    """List the recorded reads of auditors, oldest first."""
     document = client.get("/reads", user=user, after=after, limit=limit)
     if user is not None and not document["reads"]:
-        # Nobody with that name is not somebody who has read nothing. Raises Problem.
+        # Raises Problem if there is no such user.
         client.get(client.path("users", user))
     output.rows(document, "reads", COLUMNS, empty=_none(user, after))
     if document["next"] is not None and not output.as_json:
-        note(f"more: --after {document['next']} shows those behind the last one")
+        note(f"Showing {len(document['reads'])}; use --after {document['next']} for the next.")
 
 
 def _none(user: str | None, after: int) -> str:
     who = "No auditor has read anything" if user is None else f"{user} has read nothing as an auditor"
-    return f"{who}{f' behind {after}' if after else ''}."
+    return f"{who}{f' after {after}' if after else ''}."

@@ -1,59 +1,73 @@
-"""What `labledger replay verify` has found, for people."""
+"""The report of `labledger replay verify`."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
 
+from cli.terminal.wording import counted
+
 Found = Mapping[str, Any]
 
 
 def is_sound(found: Found) -> bool:
-    """Nothing was found, and nothing was left out that the present policy decided."""
+    """Return whether every decision of the present policy was checked, without a finding."""
     wrong = ("failed", "different", "unchecked", "mended", "broken")
     answers = [*found["hash_seeds"].values(), found["audit"]]
     return not any(answer.get(name) for answer in answers for name in wrong)
 
 
 def lines(found: Found) -> list[str]:
-    return [*_made_again(found["hash_seeds"]), *_audited(found["audit"])]
-
-
-def _made_again(answers: Found) -> list[str]:
-    """Both found the same, mostly: then it is said once."""
+    """Return all findings, then the summary, then the extent of the verification."""
+    answers = found["hash_seeds"]
     first, *others = answers.values()
     if all(other == first for other in others):
-        return [
-            *_decisions(first),
-            f"found by each of {len(answers)} processes, which differ in PYTHONHASHSEED",
+        findings, summaries = _of_decisions(first), [_summary(first)]
+    else:
+        findings = [
+            line
+            for seed, answer in answers.items()
+            for line in (f"with PYTHONHASHSEED={seed}:", *_of_decisions(answer))
         ]
-    return [
-        line
-        for seed, answer in answers.items()
-        for line in (f"with PYTHONHASHSEED={seed}:", *_decisions(answer))
-    ]
+        summaries = [f"with PYTHONHASHSEED={seed} {_summary(answer)}" for seed, answer in answers.items()]
+    summary = "; ".join([*summaries, _audit_summary(found["audit"])])
+    return [*findings, *_of_audit(found["audit"]), summary, *_extent(first, len(answers))]
 
 
-def _decisions(answer: Found) -> list[str]:
+def _extent(answer: Found, processes: int) -> list[str]:
     if "failed" in answer:
-        return [f"decisions are not made again: {answer['failed']}"]
-    told = [line for difference in answer["differences"] for line in _difference(difference)]
-    told.append(
-        f"{answer['decisions']} decisions in {answer['commits']} commits up to position {answer['position']}:"
-        f" {answer['different'] or 'none'} otherwise than the policy demands"
-    )
+        return []
+    how = f"decisions recomputed by {processes} processes with different PYTHONHASHSEED"
+    return [f"up to position {answer['position']}; {how}"]
+
+
+def _summary(answer: Found) -> str:
+    if "failed" in answer:
+        return f"decisions could not be recomputed: {answer['failed']}"
+    different = answer["different"]
+    differ = f"{different} {'differs' if different == 1 else 'differ'}" if different else "all match"
+    return f"{counted(answer['decisions'], 'decision')} recomputed, {differ}"
+
+
+def _of_decisions(answer: Found) -> list[str]:
+    if "failed" in answer:
+        return []
+    findings = [line for difference in answer["differences"] for line in _difference(difference)]
     if hidden := answer["different"] - len(answer["differences"]):
-        told.append(f"{hidden} more differences are not shown")
+        findings.append(f"{hidden} more differences are not shown")
     if answer["unchecked"]:
-        told.append(f"{answer['unchecked']} were not checked: they rest on a basis too far behind them")
+        findings.append(
+            f"{counted(answer['unchecked'], 'decision')} not checked: the basis is too far behind"
+        )
     if answer["mended"]:
-        told.append(f"{answer['mended']} gave away a system that was idle although somebody wanted it")
-    return told + _of_other_policies(answer, "not made again")
+        late = counted(answer["mended"], "decision")
+        findings.append(f"{late} of the consistency loop granted an idle system that a recipe wanted before")
+    return findings + _of_other_policies(answer, "not recomputed")
 
 
 def _of_other_policies(answer: Found, what: str) -> list[str]:
     return [
-        f"{count} of policy {version}, which has other rules: {what}"
+        f"{counted(count, 'decision')} of policy {version}, which has other rules: {what}"
         for version, count in answer["other_policies"].items()
     ]
 
@@ -66,7 +80,7 @@ def _difference(difference: Found) -> list[str]:
     return [
         head,
         *_decision("recorded", difference["recorded"]),
-        *_decision("demanded", difference["demanded"]),
+        *_decision("expected", difference["demanded"]),
     ]
 
 
@@ -74,21 +88,26 @@ def _decision(word: str, decision: Found | None) -> list[str]:
     if decision is None:
         return [f"  {word}: nothing"]
     events = [f"    {event['subject']} {event['topic']} {event['data']}" for event in decision["events"]]
-    return [f"  {word}, because of {decision['cause']}:", *events]
+    return [f"  {word}, cause {decision['cause']}:", *events]
 
 
-def _audited(answer: Found) -> list[str]:
+def _audit_summary(answer: Found) -> str:
     if "failed" in answer:
-        return [f"the rules are not held against it: {answer['failed']}"]
-    told = [line for violation in answer["violations"] for line in _violation(violation)]
-    if hidden := answer["broken"] - len(answer["violations"]):
-        told.append(f"{hidden} more violations are not shown")
-    broken = ", ".join(f"{name} {count}" for name, count in answer["by_invariant"].items())
-    told.append(
-        f"all {answer['commits']} commits held against the rules, by code that shares nothing with the"
-        f" scheduler: {f'broken are {broken}' if broken else 'none is broken'}"
+        return f"commits could not be checked: {answer['failed']}"
+    violated = ", ".join(f"{name} {count}" for name, count in answer["by_invariant"].items())
+    return (
+        f"{counted(answer['commits'], 'commit')} checked by an independent implementation,"
+        f" {f'violations: {violated}' if violated else 'no violations'}"
     )
-    return told + _of_other_policies(answer, "who they went to is not judged")
+
+
+def _of_audit(answer: Found) -> list[str]:
+    if "failed" in answer:
+        return []
+    findings = [line for violation in answer["violations"] for line in _violation(violation)]
+    if hidden := answer["broken"] - len(answer["violations"]):
+        findings.append(f"{hidden} more violations are not shown")
+    return findings + _of_other_policies(answer, "grants not checked")
 
 
 def _violation(violation: Found) -> list[str]:

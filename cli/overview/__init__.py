@@ -1,1 +1,1 @@
-"""`labledger overview`: read, summed up, drawn."""
+"""`labledger overview`: reading, summing up and drawing the state of the labs."""

@@ -1,4 +1,4 @@
-"""`labledger overview`: how the lab is, in one screen."""
+"""`labledger overview`: the state of the labs on one screen."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 @click.command
-@click.option("--watch", "watched", is_flag=True, help="Draw it again and again, until Ctrl-C.")
+@click.option("--watch", "watched", is_flag=True, help="Redraw the screen repeatedly, until Ctrl-C.")
 @click.option(
     "--every",
     "every_seconds",
@@ -25,13 +25,13 @@ if TYPE_CHECKING:
     default=2.0,
     show_default=True,
     metavar="SECONDS",
-    help="With --watch.",
+    help="Interval of --watch.",
 )
 @remote
 def overview(client: Client, output: Output, watched: bool, every_seconds: float) -> None:
-    """Show how the lab is: service, systems of each lab, queue, what runs, what went wrong lately.
+    """Show the state of the service, the systems of each lab, the queue, placed recipes and recent problems.
 
-    Exit status 0 when the service is ready, else 1; with --watch and --json a line each time.
+    Exit status 0 if the service is ready, else 1. With --watch and --json, print a line each time.
     """
     from cli.overview.reading import Reading
 
@@ -55,7 +55,7 @@ def _show(document: dict[str, Any], output: Output) -> None:
 
 
 def _watch(reading: Reading, output: Output, every_seconds: float) -> None:
-    """Until Ctrl-C. A server that is away for a while is waited for; what was last known stays."""
+    """Redraw until Ctrl-C. Keep the last answer while the server cannot be reached."""
     from api.client import Unreachable
     from cli.overview.screen import Screen
 

@@ -1,4 +1,4 @@
-"""How the lab is, summed up from what the API answers."""
+"""The document of an overview, summed up from answers of the API."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from cli.terminal.wording import lab_state, seconds_between
 from domain.priority import Priority
 
 STARTING = ("scheduled", "waiting", "installing")
-# What a system is counted as; each one once, so that they add up. Most wanted first.
+# Categories of systems; each system counts in one of them.
 DOING = ("running", "starting", "had_by_people", "idle", "manual", "draining", "broken")
 PRIORITIES = tuple(one.name for one in sorted(Priority, reverse=True))
 
 
 def doing(system: Row) -> str | None:
-    """What it is counted as; None for one that was removed and is nobody's."""
+    """Return the category of a system; None for a Removed one without a holder."""
     if system.get("user"):
         return "had_by_people"
     usage, condition = system.get("usage"), system.get("condition")
@@ -33,7 +33,7 @@ def doing(system: Row) -> str | None:
 
 
 def labs_of(lab_controllers: Iterable[Row], systems: Iterable[Row]) -> list[dict[str, Any]]:
-    """Each lab controller, and its systems counted; those too that only systems name."""
+    """Return each lab with its systems counted, including labs that only systems name."""
     counts: dict[str, Counter[str]] = {}
     named: dict[str, dict[str, list[str]]] = {}
     for system in systems:
@@ -59,7 +59,7 @@ def labs_of(lab_controllers: Iterable[Row], systems: Iterable[Row]) -> list[dict
 
 
 def queue_of(recipes: Sequence[Row], now: str) -> dict[str, Any]:
-    """How many are unplaced, by priority, and who has waited longest in its state."""
+    """Return the number of unplaced recipes by priority, and the one that has waited longest in its state."""
     waits = {row["recipe_id"]: max(0.0, seconds_between(row["since"], now)) for row in recipes}
     by_priority = {
         name: [waits[row["recipe_id"]] for row in recipes if row["priority"] == name] for name in PRIORITIES
@@ -77,7 +77,7 @@ def queue_of(recipes: Sequence[Row], now: str) -> dict[str, Any]:
 
 
 def sets_of(recipes: Iterable[Row]) -> list[dict[str, Any]]:
-    """The recipe sets of these recipes, the one placed first at the top."""
+    """Return the recipe sets of these recipes, ordered by id."""
     sets: dict[int, list[Row]] = {}
     for recipe in sorted(recipes, key=lambda row: row["recipe_id"]):
         sets.setdefault(recipe["recipe_set_id"], []).append(recipe)

@@ -1,4 +1,4 @@
-"""What an overview needs to be read, and read again."""
+"""The requests of an overview."""
 
 from __future__ import annotations
 
@@ -14,24 +14,24 @@ if TYPE_CHECKING:
     from cli.terminal.tables import Row
 
 BECAME = "system.condition-changed"
-# Events worth a look; of changed conditions only those to Broken.
+# Topics of recent problems; of changed conditions only those to Broken count.
 TOPICS = ("recipe.aborted", BECAME, "lab-controller.silent", "lab-controller.disabled")
 LATELY = 6
-# How far back they are looked for: what lies behind is not what happened lately.
+# Numbers of events to search backwards, until there are enough.
 WINDOWS = (2_000, 20_000, 200_000)
-# Recipes that are asked about one by one, to know their sets. More than that fit no screen anyway.
+# Maximum number of recipes to read one by one for their sets; more do not fit on a screen.
 LOOKED_AT = 20
 MAX_BROKEN = 6
 
 
 class Reading:
-    """Reads all of it whenever asked, and keeps what cannot change."""
+    """A reader of overviews, which caches unchanging parts."""
 
     def __init__(self, client: Client) -> None:
         from api.client.patience import AT_ONCE
 
         self._client = client
-        # Whether the service is ready is not to be waited for.
+        # The check of readiness does not retry.
         self._at_once = client.another(patience=AT_ONCE)
         self._recipes: dict[int, dict[str, Any]] = {}
         self._user: str | None = None
@@ -42,12 +42,12 @@ class Reading:
         self._at_once.close()
 
     def document(self) -> dict[str, Any]:
-        """Raises Unreachable; what else is wrong stands in the document."""
+        """Return the overview, with errors of the server in it. Raise Unreachable."""
         from api.client import Problem
 
         made = {"at": datetime.now(UTC).isoformat(), "url": self._client.url, **self._readiness()}
         try:
-            # A service that is not ready tells what it can, and nobody waits until it is.
+            # Do not retry while the service is not ready.
             return made | self._facts(self._client if made["ready"] else self._at_once, made["at"])
         except Problem as problem:
             if problem.status not in (503, 504):
@@ -113,7 +113,7 @@ class Reading:
         return {**self._recipes[number], "system": system["fqdn"], "usage": system["usage"]}
 
     def _happened(self, client: Client, position: int) -> list[Row]:
-        """The latest at the top."""
+        """Return the latest problems, newest first."""
         if self._seen is None:
             for window in WINDOWS:
                 self._lately.clear()

@@ -1,4 +1,4 @@
-"""An overview as people see it: one screen."""
+"""The screen of an overview."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 MOST_LABS = 12
 MOST_SETS = 6
 BAR_COLUMNS = 60
-# How each kind is drawn, so that it can be told without colours as well, and in what.
+# Category -> its mark, which distinguishes it without colours too, and its style.
 MARKS = {
     "running": ("█", "bold cyan"),
     "starting": ("▒", "cyan"),
@@ -31,7 +31,7 @@ ASCII = {"█": "#", "▒": "+", "·": "."}
 
 
 def _usage(recipe_set: Row) -> str:
-    """The usage that most of its systems have."""
+    """Return the most frequent usage of the systems of a set."""
     usages: list[str] = recipe_set["usage"]
     return max(usages, key=usages.count)
 
@@ -84,7 +84,7 @@ EVENT_COLUMNS = (
 
 
 class Screen:
-    """`widest` is what its tables have grown to so far, by their names: for one that is drawn again."""
+    """An overview for rich. `widest` keeps the column widths of each table between redraws."""
 
     def __init__(self, document: Row, widest: dict[str, dict[str, int]] | None = None) -> None:
         self._document = document
@@ -139,13 +139,13 @@ class Screen:
 
         queue = self._document["queue"]
         if not queue["recipes"]:
-            yield Text("queue: nothing waits")
+            yield Text("queue: empty")
             return
         longest = queue["longest"]
         wait = duration(longest["wait_seconds"])
-        told = f"queue: {counted(queue['recipes'], 'recipe')} unplaced, the longest {wait}:"
+        head = f"queue: {counted(queue['recipes'], 'recipe')} unplaced, longest wait {wait}:"
         owner = f", {plain(longest.get('owner'))}" if longest.get("owner") else ""
-        yield Text(f"{told} recipe {longest['recipe_id']} of job {longest['job_id']}{owner}")
+        yield Text(f"{head} recipe {longest['recipe_id']} of job {longest['job_id']}{owner}")
         by_priority = Text("  ")
         for name, found in queue["by_priority"].items():
             by_priority.append(f"{name} {found['recipes']}", style=STYLES[name] or "default")
@@ -158,7 +158,7 @@ class Screen:
         placed = self._document["placed"]
         sets = placed["recipe_sets"]
         if not placed["recipes"]:
-            yield Text("placed: no recipe has a system")
+            yield Text("placed: no recipes")
             return
         more = " or more" if placed["not_looked_at"] else ""
         yield Text(
@@ -166,13 +166,13 @@ class Screen:
         )
         yield from self._table("sets", SET_COLUMNS, sets[:MOST_SETS], options)
         if len(sets) > MOST_SETS or more:
-            yield Text("and more: `labledger systems` shows who has what", style="dim")
+            yield Text("and more: run `labledger systems` for all", style="dim")
 
     def _lately(self, options: ConsoleOptions) -> Iterator[RenderableType]:
         from rich.text import Text
 
         events = self._document["lately"]
-        yield Text("lately" if events else "lately: nothing was aborted, no system broke, no lab fell silent")
+        yield Text("recent problems" if events else "recent problems: none")
         if events:
             yield from self._table("events", EVENT_COLUMNS, events, options)
 
@@ -187,7 +187,7 @@ class Screen:
         yield Text(f"broken: {counted(broken['count'], 'system')} of yours", style="red")
         yield from self._table("broken", BROKEN_COLUMNS, broken["systems"], options)
         if broken["count"] > len(broken["systems"]):
-            yield Text("and more: `labledger systems --condition Broken` lists them", style="dim")
+            yield Text("and more: run `labledger systems --condition Broken` for all", style="dim")
 
     def _table(
         self, name: str, columns: Sequence[Column], rows: list[Row], options: ConsoleOptions
@@ -197,7 +197,7 @@ class Screen:
         made = Rows(columns, rows, widest=self._widest.setdefault(name, {}))
         yield made
         if left_out := made.left_out(options.max_width):
-            yield Text(f"no room for: {', '.join(left_out)}", style="dim")
+            yield Text(f"columns not shown: {', '.join(left_out)}", style="dim")
 
 
 def _words(what: str) -> str:
@@ -209,7 +209,7 @@ def _total(labs: list[dict[str, Any]]) -> dict[str, int]:
 
 
 def _bar(total: dict[str, int], options: ConsoleOptions) -> Iterator[Text]:
-    """All systems as one bar, with what its marks mean; a kind that there is has one mark at least."""
+    """Yield a bar of all systems and its legend; each category present has at least one mark."""
     from rich.text import Text
 
     systems, bar, meaning = sum(total.values()), Text(no_wrap=True), Text()

@@ -1,1 +1,1 @@
-"""Who somebody is: logins, passwords, tokens."""
+"""Logins, passwords and tokens."""

@@ -1,4 +1,4 @@
-"""`labledger login`, `logout`, `whoami`, `password`: who somebody is to the server."""
+"""`labledger login`, `logout`, `whoami`, `password`: the user of the command line."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from cli.advice import CONNECTION, told_by
+from cli.advice import CONNECTION, token_origin
 from cli.arguments.params import OneOf
-from cli.remote import connection_told, remote
+from cli.remote import connection_from, remote
 from cli.terminal.output import Output, note
 from cli.terminal.wording import clock, zone
 from domain.directory.roles import ROLES
@@ -22,62 +22,65 @@ stdin_option = click.option(
     "--stdin",
     "from_stdin",
     is_flag=True,
-    help="Read from standard input what else is asked for, a line each.",
+    help="Read the passwords from standard input, one per line.",
 )
 
 
 @click.command
 @click.argument("user", required=False)
-@click.option("--role", type=OneOf(ROLES), help="One of yours [the first of them].")
+@click.option("--role", type=OneOf(ROLES), help="Role of the login, one of yours [default: the first].")
 @stdin_option
 @remote
 def login(client: Client, output: Output, user: str | None, role: str | None, from_stdin: bool) -> None:
-    """Log in as USER [your name here]. The token is kept for this server, until it expires or you log out."""
+    """Log in as USER [default: your local user name], and save the token for this server.
+
+    The token is used until it expires or you log out.
+    """
     from api.client.login_file import Login, Logins
 
     name = user or getpass.getuser()
     password = _ask(f"Password of {name} at {client.url}", from_stdin)
-    # A token that has expired must not stand in the way of getting another.
+    # Without the saved token, which may have expired.
     with client.with_token(None) as nobody:
         asked = {"user": name, "password": password} | ({"role": role} if role else {})
         answer = nobody.post("/login", asked)
     ends = answer["expires_at"]
     file = Logins.load().with_(Login(client.url, name, answer["token"], answer["token_id"], ends)).save()
-    told = {field: answer[field] for field in ("user", "role", "token_id", "expires_at")}
+    shown = {field: answer[field] for field in ("user", "role", "token_id", "expires_at")}
     until = f"until {clock(ends)} ({zone()})"
     output.line(
-        {**told, "url": client.url}, f"you are {name}, role {answer['role']}, at {client.url} {until}"
+        {**shown, "url": client.url}, f"logged in as {name}, role {answer['role']}, at {client.url} {until}"
     )
     if not output.as_json:
-        note(f"kept in {file}")
-        _warn_of_what_wins(name, answer["token"])
+        note(f"saved in {file}")
+        _warn_if_overridden(name, answer["token"])
 
 
-def _warn_of_what_wins(name: str, token: str) -> None:
-    """Who has logged in and is still somebody else would look for the reason for long."""
+def _warn_if_overridden(name: str, token: str) -> None:
+    """Warn if a flag or variable overrides the new login."""
     params = click.get_current_context().params
-    wins = connection_told(params["url"], params["token"], params["data"])
-    if wins.token != token:
-        note(f"but {wins.token_from} is named here, and wins over a login: without it you are {name}")
+    used = connection_from(params["url"], params["token"], params["data"])
+    if used.token != token:
+        note(f"warning: {used.token_from} overrides this login; unset it to act as {name}")
 
 
 @click.command
 @remote
 def logout(client: Client, output: Output) -> None:
-    """Forget the login at this server, and revoke its token."""
+    """Delete the saved login at this server, and revoke its token."""
     from api.client import Problem
     from api.client.login_file import Logins
 
     logins = Logins.load()
     found = logins.at(client.url)
     if found is None:
-        raise click.ClickException(f"there is no login at {client.url}")
+        raise click.ClickException(f"not logged in at {client.url}")
     try:
         with client.with_token(found.token) as owner:
             owner.delete(owner.path("tokens", found.token_id))
     except Problem as problem:
-        # Whatever became of it, it is to be forgotten here.
-        note(f"its token was not revoked: {problem}")
+        # The saved login is deleted anyway.
+        note(f"warning: the token was not revoked: {problem}")
     logins.without(client.url).save()
     output.line({"url": client.url, "user": found.user}, f"{found.user} is logged out at {client.url}")
 
@@ -85,12 +88,12 @@ def logout(client: Client, output: Output) -> None:
 @click.command
 @remote
 def whoami(client: Client, output: Output) -> None:
-    """Show who you are to the server, and by what."""
+    """Show your user and role at the server, and the origin of your token."""
     answer = client.get("/whoami")
     lab = f" of {answer['lab_controller']}" if answer.get("lab_controller") else ""
     connection = click.get_current_context().meta[CONNECTION]
     output.line(
-        answer, f"{answer['user']}, role {answer['role']}{lab}, at {client.url} by {told_by(connection)}"
+        answer, f"{answer['user']}, role {answer['role']}{lab}, at {client.url} by {token_origin(connection)}"
     )
 
 
@@ -99,10 +102,10 @@ def whoami(client: Client, output: Output) -> None:
 @stdin_option
 @remote
 def password(client: Client, output: Output, user: str | None, from_stdin: bool) -> None:
-    """Set your own password, or as an admin that of USER."""
+    """Set your password, or as an admin the password of USER."""
     me = client.get("/whoami")["user"]
     name = user or me
-    current = _ask("Your current password (empty: you have none)", from_stdin) if name == me else ""
+    current = _ask("Your current password (empty if you have none)", from_stdin) if name == me else ""
     new = _ask(f"New password of {name}", from_stdin, twice=True)
     body = {"password": new} | ({"current_password": current} if current else {})
     answer = client.put(client.path("users", name, "password"), body)
@@ -113,11 +116,14 @@ def _ask(what: str, from_stdin: bool, *, twice: bool = False) -> str:
     if from_stdin:
         return sys.stdin.readline().rstrip("\n")
     if not sys.stdin.isatty():
-        raise click.UsageError("There is no terminal to ask on: give --stdin what it asks for, a line each.")
+        raise click.UsageError(
+            "There is no terminal to prompt on: use --stdin, and pass the passwords one per line."
+        )
     given: str = click.prompt(what, hide_input=True, default="", show_default=False, err=True)
     if (
         twice
-        and click.prompt("Once more", hide_input=True, default="", show_default=False, err=True) != given
+        and click.prompt("Repeat the password", hide_input=True, default="", show_default=False, err=True)
+        != given
     ):
-        raise click.ClickException("the two differ; nothing was changed")
+        raise click.ClickException("the two passwords differ; nothing was changed")
     return given

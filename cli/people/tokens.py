@@ -20,19 +20,21 @@ if TYPE_CHECKING:
     from api.client import Client
 
 
-token = Group("token", help="Make access tokens, list and revoke them.")
+token = Group("token", help="Create, list and revoke access tokens.")
 token.add_command(list_command("list", TOKENS, "List your tokens, or as an admin or auditor all tokens."))
 
 
 @token.command
 def first() -> None:
-    """Make the first admin token of a new database (LABLEDGER_DATABASE_URL), shown this once."""
+    """Create the first admin token of a new database (LABLEDGER_DATABASE_URL). It is shown only once."""
     from api import root
     from runtime.settings import Settings
 
     made = root.first_admin_token(Settings.read())
     if made is None:
-        raise click.ClickException("there is an admin token already: `labledger token create` makes more")
+        raise click.ClickException(
+            "an admin token exists already: use `labledger token create` to create more"
+        )
     click.echo(made)
 
 
@@ -43,27 +45,29 @@ def first() -> None:
     "--lab-controller",
     metavar="FQDN",
     shell_complete=completing.lab_controllers,
-    help=f"With the role {LAB_CONTROLLER}: the one it is for.",
+    help=f"With the role {LAB_CONTROLLER}: the lab controller that uses the token.",
 )
 @click.option(
     "--expires-in",
     "expires_at",
     type=Moment(),
     metavar="TIME",
-    help="As 30d, or a moment [it does not expire].",
+    help="Lifetime such as 30d, or a time [default: never expires].",
 )
 @remote
 def create(
     client: Client, output: Output, user: str, role: str, lab_controller: str | None, expires_at: str | None
 ) -> None:
-    """Make a token for USER. It is shown this once; standard output is the token alone."""
+    """Create a token for USER and print it. It is shown only once."""
     _require_fitting(role, lab_controller)
     body = {"user": user, "role": role, "lab_controller": lab_controller, "expires_at": expires_at}
     answer = client.post("/tokens", {name: value for name, value in body.items() if value is not None})
     if answer["token"] is None:
-        # It was made when it was asked for first, and that answer was lost.
+        # A retry: the first request created the token, and its answer was lost.
         lost = answer["token_id"]
-        raise click.ClickException(f"the answer was lost: `labledger token revoke {lost}`, and make another")
+        raise click.ClickException(
+            f"the answer with the token was lost: run `labledger token revoke {lost}`, and create another"
+        )
     output.line(answer, answer["token"])
     if not output.as_json:
         ends = f"until {clock(expires_at)}, " if expires_at else ""
@@ -73,8 +77,8 @@ def create(
 def _require_fitting(role: str, lab_controller: str | None) -> None:
     if role == LAB_CONTROLLER and lab_controller is None:
         raise click.UsageError(
-            f"A token of the role {LAB_CONTROLLER} is for one lab controller: name it by --lab-controller"
-            " (`labledger lab-controllers` lists them)."
+            f"A token of the role {LAB_CONTROLLER} is for one lab controller: name it with --lab-controller"
+            " (run `labledger lab-controllers` for a list)."
         )
     if role != LAB_CONTROLLER and lab_controller is not None:
         raise click.UsageError(f"--lab-controller is for tokens of the role {LAB_CONTROLLER}, not {role}.")
@@ -84,7 +88,7 @@ def _require_fitting(role: str, lab_controller: str | None) -> None:
 @click.argument("token_id", metavar="TOKEN", shell_complete=completing.tokens)
 @remote
 def revoke(client: Client, output: Output, token_id: str) -> None:
-    """Let the token with this id (`token list`) count no more."""
+    """Revoke the token with this id (see `token list`)."""
     answer = client.delete(client.path("tokens", token_id)) or {}
-    done = "revoked" if answer.get("revoked", True) else "was revoked already"
+    done = "revoked" if answer.get("revoked", True) else "was already revoked"
     output.line(answer, f"token {token_id} {done}")

@@ -1,1 +1,1 @@
-"""Labledger itself: its processes, alone or all together, and the completion of a shell."""
+"""Commands that run the services, measure them, and print the completion of shells."""

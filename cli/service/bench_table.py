@@ -1,4 +1,4 @@
-"""An outcome of the benchmark, as a table for people."""
+"""The table of an outcome of the benchmark."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from bench.targets import TARGETS, are_said_of
 
 
 def show(outcome: Outcome) -> None:
-    """With what is to be reached, where the sizes are those it is said of."""
+    """Print an outcome, with its targets if they apply to its sizes."""
     table = Table(
         "", "", "", title=f"bench {outcome.case}", title_justify="left", show_header=False, box=None
     )

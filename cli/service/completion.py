@@ -1,4 +1,4 @@
-"""`labledger completion`: what makes a shell complete commands, options, names and ids."""
+"""`labledger completion`: scripts for the completion of commands, options, names and ids."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from cli.arguments.params import OneOf
 
 COMPLETE_VARIABLE = "_LABLEDGER_COMPLETE"
 
-# How each shell is told: this one at once, and every one to come.
+# Commands that install the completion: in the current shell, and in all new shells.
 INSTALL = {
     "bash": (
         'eval "$(labledger completion bash)"',
@@ -28,9 +28,9 @@ INSTALL = {
 @click.command
 @click.argument("shell", type=OneOf(tuple(INSTALL)))
 def completion(shell: str) -> None:
-    """Print the script that makes SHELL complete `labledger`; its last lines say how to install it.
+    """Print the completion script for SHELL. Its last lines show how to install it.
 
-    The command has to be called labledger and be found by the shell: an alias is not enough.
+    The shell must find a command named labledger; an alias is not enough.
     """
     from click.shell_completion import get_completion_class
 
@@ -39,4 +39,4 @@ def completion(shell: str) -> None:
     root = click.get_current_context().find_root().command
     click.echo(known(root, {}, "labledger", COMPLETE_VARIABLE).source().rstrip())
     at_once, for_ever = INSTALL[shell]
-    click.echo(f"\n# In this shell: {at_once}\n# In every shell to come: {for_ever}")
+    click.echo(f"\n# In this shell: {at_once}\n# In every new shell: {for_ever}")

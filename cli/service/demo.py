@@ -12,9 +12,9 @@ from cli.terminal.progress import advancing
 
 
 def load(connection: Connection) -> bool:
-    """Load the sample lab, and return when what reads the server next will see it.
+    """Load the sample lab, and wait until lists show it.
 
-    False, and nothing is loaded, where systems were ever registered: people may have changed them since.
+    Return False without loading if systems were ever registered, because people may have changed them since.
     """
     with Client(connection.url, connection.token) as client:
         if client.get("/events", types="system.registered", limit=1)["events"]:

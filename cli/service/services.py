@@ -1,4 +1,4 @@
-"""The parts of a running Labledger, each as its own process: migrate, serve, scheduler, projector."""
+"""`labledger migrate`, `serve`, `scheduler`, `projector`: the services, each as one process."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from runtime.processes.logs import set_up_logging
 from runtime.processes.turn import await_turn
 from runtime.settings import MIGRATE, PROJECTOR, SCHEDULER, SERVE, Settings, require_url
 
-# Of a predecessor that was killed.
+# Maximum wait for the port of a predecessor that was killed.
 PORT_SECONDS = 2.0
 
-# Where the processors do not suffice for all, read models may be late; grants and answers may not.
+# If the processors are overloaded, read models may be late; grants and answers may not.
 PROJECTOR_NICENESS = 5
 
 logger = logging.getLogger(__name__)
@@ -30,9 +30,9 @@ logger = logging.getLogger(__name__)
 
 @contextmanager
 def _logged(settings: Settings, process: str) -> Iterator[None]:
-    """What ends the process is the last thing in its log. Raises what an operator can do something about.
+    """Log the start of a process, and the error that ends it. Raise errors that an operator can resolve.
 
-    All code is read by now: who was started before it is wanted waits here.
+    All modules are imported by then, so a standby process waits here for its turn.
     """
     require_url(settings.database_url)
     set_up_logging(settings, process)
@@ -50,7 +50,7 @@ def _logged(settings: Settings, process: str) -> Iterator[None]:
 @click.command()
 @flags(MIGRATE)
 def migrate(**given: Any) -> None:
-    """Bring the database up to date."""
+    """Migrate the database to this version."""
     applied = root.migrate(Settings.read(**given))
     for name in applied:
         click.echo(f"applied {name}")
@@ -61,14 +61,14 @@ def migrate(**given: Any) -> None:
 @click.command()
 @flags(SERVE)
 def serve(**given: Any) -> None:
-    """Serve the HTTP API."""
-    # Both before workers are forked: one that is started again need not read the code again.
+    """Run the HTTP API."""
+    # Imported before workers are forked, so that a restarted worker need not import again.
     import api.rest.app  # noqa: F401
     from api.rest.serving.server import Server
 
     settings = Settings.read(**given)
     with _logged(settings, SERVE):
-        # gunicorn looks once a second.
+        # gunicorn retries only once a second.
         is_free_within(PORT_SECONDS, settings.port, settings.host)
         Server(settings, lambda: root.http_application(settings)).run()
 
@@ -76,7 +76,7 @@ def serve(**given: Any) -> None:
 @click.command()
 @flags(SCHEDULER)
 def scheduler(**given: Any) -> None:
-    """Decide which recipe gets which system."""
+    """Run the scheduler, which decides which recipe gets which system."""
     settings = Settings.read(**given)
     with _logged(settings, SCHEDULER):
         root.run_scheduler(settings)
@@ -85,7 +85,7 @@ def scheduler(**given: Any) -> None:
 @click.command()
 @flags(PROJECTOR)
 def projector(**given: Any) -> None:
-    """Keep the read models up to the log."""
+    """Run the projector, which keeps the read models up to date."""
     settings = Settings.read(**given)
     with _logged(settings, PROJECTOR):
         os.nice(PROJECTOR_NICENESS)

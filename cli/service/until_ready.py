@@ -1,7 +1,7 @@
-"""`labledger up` waits until everything is ready, however long the log is.
+"""The wait of `labledger up` until all services are ready.
 
-A new version may build the read models anew, which takes as long as the log is. So it gives up only when they
-do not move, or nothing is left of them to wait for.
+A new version may rebuild the read models, which takes longer the longer the log is. The wait fails only if
+nothing progresses.
 """
 
 from __future__ import annotations
@@ -15,29 +15,29 @@ import click
 import httpx
 
 from cli.service import up_messages as say
-from cli.terminal.progress import told_by_a_bar
+from cli.terminal.progress import progress_bar
 from runtime.processes.supervisor import Supervisor
 from runtime.settings import Settings
 
 READ_MODELS = "read_models"
 ASK_SECONDS = 2.0
-# Where no terminal is, a log will keep each line.
+# Interval of lines where there is no terminal.
 LINE_SECONDS = 10.0
 
 Clock = Callable[[], float]
 
 
 def until_ready(settings: Settings, supervisor: Supervisor, stopping: Callable[[], bool]) -> None:
-    """Look after the processes until they are ready, or it is told to stop. Raises when nothing moves."""
+    """Supervise the processes until they are ready or `stopping`. Raise if nothing progresses."""
     patience, look = Patience(settings.ready_seconds), Look()
-    with told_by_a_bar("read models", Lines(click.echo).told) as told:
+    with progress_bar("read models", Lines(click.echo).show) as on_progress:
 
         def decided() -> bool:
             nonlocal look
             look = look_at(f"{settings.url}/readyz")
             if look.catching_up is not None:
                 patience.reached(look.catching_up[0])
-                told(*look.catching_up)
+                on_progress(*look.catching_up)
             return look.ready or stopping() or patience.is_over()
 
         supervisor.run(decided)
@@ -47,8 +47,8 @@ def until_ready(settings: Settings, supervisor: Supervisor, stopping: Callable[[
 
 @dataclass(frozen=True)
 class Look:
-    """`catching_up`: how far the read models are, of how many events, where that is what is waited for.
-    `faults`: what is wrong, by check.
+    """An answer of /readyz. `catching_up`: position of the read models and end of the log if they lag.
+    `faults`: messages by name of the check.
     """
 
     ready: bool = False
@@ -57,9 +57,9 @@ class Look:
 
 
 def look_at(url: str) -> Look:
-    """What /readyz says; nothing yet, where nobody answers."""
+    """Return the answer of /readyz, an empty one if there is none."""
     try:
-        # A proxy of the environment is no way to this machine, and certificates take long to read.
+        # No proxy to this machine; and reading certificates takes long.
         answer = httpx.get(url, timeout=ASK_SECONDS, trust_env=False, verify=not url.startswith("http:"))
         return _found(answer.status_code == httpx.codes.OK, answer.json()["checks"])
     except (httpx.TransportError, ValueError, LookupError):
@@ -75,7 +75,7 @@ def _found(ready: bool, checks: Mapping[str, Mapping[str, Any]]) -> Look:
 
 
 class Patience:
-    """Over when for so many seconds nothing has got further."""
+    """A timeout that restarts whenever the position advances."""
 
     def __init__(self, seconds: float, clock: Clock = time.monotonic) -> None:
         self._seconds = seconds
@@ -92,15 +92,15 @@ class Patience:
 
 
 class Lines:
-    """Says how far it is by a line now and then."""
+    """A progress callback that prints a line every few seconds."""
 
     def __init__(self, echo: Callable[[str], None], clock: Clock = time.monotonic) -> None:
         self._echo = echo
         self._clock = clock
-        self._told_at: float | None = None
+        self._shown_at: float | None = None
 
-    def told(self, position: int, end: int) -> None:
+    def show(self, position: int, end: int) -> None:
         now = self._clock()
-        if self._told_at is None or now - self._told_at >= LINE_SECONDS:
-            self._told_at = now
+        if self._shown_at is None or now - self._shown_at >= LINE_SECONDS:
+            self._shown_at = now
             self._echo(say.catching_up(position, end))

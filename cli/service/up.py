@@ -1,4 +1,4 @@
-"""`labledger up`: all of Labledger in the foreground, on a PostgreSQL of its own unless told of another."""
+"""`labledger up`: all services in the foreground, by default with an embedded PostgreSQL."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from runtime.processes.stop_request import listening
 from runtime.processes.supervisor import Supervisor
 from runtime.settings import UP, Settings
 
-# The processes of a killed predecessor need a moment to give the port back.
+# Maximum wait for the port of a predecessor that was killed.
 PORT_SECONDS = 5.0
 
 
@@ -33,7 +33,7 @@ PORT_SECONDS = 5.0
 @click.option("--demo", is_flag=True, help="Load a small lab, and simulate its machines.")
 @flags(UP)
 def up(demo: bool, **given: Any) -> None:
-    """Run Labledger here, until SIGTERM or Ctrl-C."""
+    """Run all of Labledger in the foreground, until SIGTERM or Ctrl-C."""
     settings = Settings.read(**given)
     set_up_logging(settings, UP)
     _make_folder(settings.data)
@@ -85,7 +85,7 @@ def _run(settings: Settings, demo: bool) -> None:
 
 
 def _prepare_database(settings: Settings, supervisor: Supervisor, stack: ExitStack) -> Settings:
-    """Started, migrated, and left to be stopped after everything that uses it."""
+    """Start and migrate the database; `stack` stops it after its users."""
     if settings.database_url is not None:
         root.migrate(settings)
         return settings

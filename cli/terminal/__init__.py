@@ -1,1 +1,1 @@
-"""What people see: tables that fit, states in their colours, values in words, how far it is."""
+"""Output for people: tables, colours of states, formatting of values, progress."""

@@ -1,19 +1,19 @@
-"""Which columns of a table a terminal has room for."""
+"""The choice of the columns that fit into a terminal."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-# Between two columns.
+# Blanks between two columns.
 GAP = 2
-# Text that goes on in the next line is readable from here on.
+# Minimum width of a column of wrapped text.
 NARROWEST_TEXT = 16
 
 
 @dataclass(frozen=True)
 class Need:
-    """What a column asks for. The higher its `rank`, the sooner it is left out; 0: never."""
+    """The width that a column needs. The highest `rank` is dropped first, rank 0 never."""
 
     width: int
     wraps: bool
@@ -25,9 +25,9 @@ class Need:
 
 
 def kept(needs: Sequence[Need], available: int) -> list[int] | None:
-    """The places of the columns that stay; None where not even those of rank 0 have room.
+    """Return the places of the columns that fit; None if not even those of rank 0 fit.
 
-    Of columns with the same rank the last goes first.
+    Among columns of equal rank, the last one is dropped first.
     """
     places = list(range(len(needs)))
     while _width([needs[place].least for place in places]) > available:

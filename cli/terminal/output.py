@@ -1,4 +1,4 @@
-"""Where answers go: JSON for machines, tables for people, and beside them what is to be said about either."""
+"""Printing of answers as JSON or tables, and of notes on standard error."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ class Output:
     wide: bool = False
 
     def document(self, document: Any) -> None:
-        # Texts that are older than the rules for text may hold anything; in JSON an escape means the same.
+        # Old texts may have control characters; escapes are equivalent in JSON.
         click.echo(STEERING.sub(_escape, json.dumps(document, ensure_ascii=False)))
 
     def rows(self, document: Row, name: str, columns: Iterable[Column], *, empty: str) -> None:
-        """A list: the whole document, or a table of what stands under `name`."""
+        """Print the whole document, or a table of the list under `name`."""
         if self.as_json:
             self.document(document)
         elif document[name]:
-            # A row of the past is read as of then: nothing in it lasted until today.
+            # Durations in rows of the past end at that moment, not now.
             then = document.get("as_of")
             self.table(columns, [{**row, "as_of": then} for row in document[name]])
         else:
@@ -43,10 +43,10 @@ class Output:
         made = Rows(columns, rows, title=title)
         show(shown, made)
         if left_out := made.left_out(shown.width):
-            note(f"no room for: {', '.join(left_out)} (--wide shows all, --json too)")
+            note(f"columns not shown: {', '.join(left_out)} (use --wide or --json)")
 
     def line(self, document: Row, text: str) -> None:
-        """One message of a stream, at once. `text` is styled only where colours are wanted."""
+        """Print one message of a stream and flush it. `text` has styles only if colours are wanted."""
         if self.as_json:
             self.document(document)
         else:
@@ -72,24 +72,24 @@ def content(written: bytes) -> None:
 
 
 def note(text: str) -> None:
-    """What is said beside the answer, so that what reads the answer does not get it."""
+    """Print a note to standard error."""
     click.secho(text, err=True, dim=True)
 
 
 def console(*, wide: bool = False) -> Console:
     from rich.console import Console
 
-    class Told(Console):
+    class PipedConsole(Console):
         def on_broken_pipe(self) -> None:
-            """It would end the process, as if something had gone wrong."""
+            """Raise instead of ending the process with status 1."""
             raise BrokenPipeError
 
-    found = Told(highlight=False)
-    return found if found.is_terminal and not wide else Told(highlight=False, width=UNBOUNDED)
+    found = PipedConsole(highlight=False)
+    return found if found.is_terminal and not wide else PipedConsole(highlight=False, width=UNBOUNDED)
 
 
 def show(shown: Console, what: Any) -> None:
-    """Print without the blanks that would fill up the last column."""
+    """Print without trailing blanks."""
     with shown.capture() as captured:
         shown.print(what, crop=False)
     lines = [line.rstrip() for line in captured.get().splitlines()]

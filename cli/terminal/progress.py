@@ -1,4 +1,4 @@
-"""What takes longer than a second says how far it is, where a person looks on (on standard error)."""
+"""Progress of long operations, shown on standard error if it is a terminal."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ T = TypeVar("T")
 
 
 def advancing(what: str, items: Sequence[T]) -> Iterator[T]:
-    """The items, one by one; on a terminal a bar says how many are done."""
+    """Yield the items one by one, with a progress bar on a terminal."""
     if not sys.stderr.isatty():
         yield from items
         return
@@ -25,16 +25,16 @@ def advancing(what: str, items: Sequence[T]) -> Iterator[T]:
 
 
 def _nothing(position: int, end: int) -> None:
-    """Told to nobody."""
+    """Ignore the progress."""
 
 
 @contextmanager
-def told_by_a_bar(
+def progress_bar(
     what: str = "folding", otherwise: Callable[[int, int], None] = _nothing
 ) -> Iterator[Callable[[int, int], None]]:
-    """To be told the position up to which the log is folded, and its end; the first telling shows them.
+    """Yield a progress callback that takes a position and the end of the log; its first call shows the bar.
 
-    Where no person looks on, `otherwise` is told.
+    Without a terminal, yield `otherwise`.
     """
     if not sys.stderr.isatty():
         yield otherwise
@@ -58,7 +58,7 @@ def told_by_a_bar(
 
 @contextmanager
 def counting(what: str) -> Iterator[Callable[[int], None]]:
-    """To be told how many there are so far, of nobody knows how many; the first telling shows them."""
+    """Yield a progress callback that takes a count without a known total; its first call shows it."""
     shown: Status | None = None
 
     def tell(count: int) -> None:

@@ -1,13 +1,12 @@
-"""One colour for each state, wherever it is shown: of recipes, tasks and commands, systems, results."""
+"""The colour of each state, condition, result and priority."""
 
 from __future__ import annotations
 
 import click
 
-# Green is well, cyan goes on, yellow is held up, red went wrong, magenta is in a person's hands; what is
-# over, or asks nothing of anybody, is dim.
+# Green: good. Cyan: in progress. Yellow: waiting. Red: failed. Magenta: held by a person. Dim: over.
 STYLES: dict[str, str] = {
-    # recipes, and all that is rolled up from them; usage of systems
+    # recipes, recipe sets and jobs; usage of systems
     "new": "yellow",
     "queued": "yellow",
     "assigned": "yellow",
@@ -51,12 +50,12 @@ STYLES: dict[str, str] = {
 
 
 def style_of(state: str) -> str:
-    """Of several, as `Broken, draining`, the first one's."""
+    """Return the style of a state; of several, as in `Broken, draining`, that of the first."""
     return STYLES.get(state.split(",", 1)[0].split(" ", 1)[0], "")
 
 
 def styled(text: str, state: str) -> str:
-    """The same without rich, for lines that need no table."""
+    """Return text in the colour of a state, without rich."""
     words = STYLES.get(state, "").split()
     colour = next((word for word in words if word not in ("bold", "dim")), None)
     return click.style(text, fg=colour, bold="bold" in words or None, dim="dim" in words or None)

@@ -1,4 +1,4 @@
-"""Tables for people: names whole, states in their colours, and no more columns than there is room for."""
+"""Tables that fit into the terminal."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ if TYPE_CHECKING:
 
 Row = Mapping[str, Any]
 
-# A pipe has no width: nothing is left out or cut off there.
+# Width of a pipe, where nothing is left out or cut.
 UNBOUNDED = 10_000
-# Elsewhere a text goes no further: who wants to read it to its end asks for --wide.
+# Maximum length of a text on a terminal without --wide.
 LONGEST_TEXT = 160
-# A column that says nothing of any row goes before all others, and nobody misses it.
+# Rank of a column without any value, which is dropped first and silently.
 EMPTY_RANK = 100
 
 
 @dataclass(frozen=True)
 class Column:
-    """A heading, and what stands below it: a field of the row, or what is made of the row.
+    """A column of a table: its heading, and a field or a function of the row.
 
-    Text may go on in the next line. A name may not: one that was cut is no name. A state has its colour.
-    Where room is short columns of the highest `rank` are left out first, those of rank 0 never.
+    Only text is wrapped; names are never cut. States are coloured. In a narrow terminal, columns of the
+    highest `rank` are dropped first, those of rank 0 never.
     """
 
     heading: str
@@ -43,10 +43,10 @@ class Column:
 
 
 class Rows:
-    """A table that fits itself to where it is shown.
+    """A table for rich that adapts to the width of the console.
 
-    One that is shown again and again is given the `widest` of before, by heading: its columns grow and never
-    shrink, so that what stands in them does not jump, nor does a column come and go.
+    A table that is redrawn keeps its column widths in `widest`, by heading. Its columns only grow, so that
+    they neither move nor disappear.
     """
 
     def __init__(
@@ -63,7 +63,7 @@ class Rows:
         self._widest = {} if widest is None else widest
 
     def left_out(self, width: int) -> list[str]:
-        """The headings there is no room for."""
+        """Return the headings of the columns that do not fit."""
         places = self._places(width)
         if places is None:
             return []
@@ -121,7 +121,7 @@ class Rows:
         return made
 
     def _one_below_the_other(self) -> Iterator[Text]:
-        """For a terminal that is narrower than the names in it."""
+        """Yield a line for each field, for a terminal that is narrower than the names."""
         from rich.text import Text
 
         if self._title:

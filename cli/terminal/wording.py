@@ -1,4 +1,4 @@
-"""Values as people read them."""
+"""Formatting of values for people."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-# Largest unit first; a duration is told in two of them at most.
+# Largest unit first; a duration has at most two of them.
 UNITS = (("d", 86_400), ("h", 3_600), ("m", 60), ("s", 1))
 
 
 def plain(value: Any) -> str:
-    """Any value as text on one line: what others wrote must not steer the terminal."""
+    """Return any value as text on one line, without control characters."""
     if value is None:
         return ""
     if isinstance(value, bool):
@@ -25,7 +25,7 @@ def plain(value: Any) -> str:
 
 
 def duration(seconds: float) -> str:
-    """`75` -> `1m 15s`."""
+    """Return seconds as text: `75` -> `1m 15s`."""
     rest, parts = max(0, int(seconds)), list[str]()
     for unit, length in UNITS:
         count, rest = divmod(rest, length)
@@ -35,7 +35,7 @@ def duration(seconds: float) -> str:
 
 
 def elapsed(since: str | None, until: str | None = None, *, now: datetime | None = None) -> str:
-    """How long an interval has lasted; an open one lasts until now."""
+    """Return the length of an interval; an open one lasts until now."""
     return "" if since is None else duration(seconds_between(since, until, now=now))
 
 
@@ -45,24 +45,24 @@ def seconds_between(since: str, until: str | None = None, *, now: datetime | Non
 
 
 def clock(moment: str | None) -> str:
-    """A time of the API to the second, on the clock of who reads it."""
+    """Return a time of the API in local time, to the second."""
     if moment is None:
         return ""
     return datetime.fromisoformat(moment).astimezone().strftime("%Y-%m-%d %H:%M:%S")
 
 
 def zone() -> str:
-    """What to call the zone of `clock`. Its abbreviation changes over the year, so none is told but UTC."""
+    """Return a name for the zone of `clock`: UTC or `local`, because abbreviations change over the year."""
     return "UTC" if set(time.tzname) == {"UTC"} else "local"
 
 
 def counted(number: int, one: str) -> str:
-    """`1 job`, `2 jobs`."""
+    """Return a number with its noun: `1 job`, `2 jobs`."""
     return f"{number} {one if number == 1 else f'{one}s'}"
 
 
 def lab_state(lab_controller: Mapping[str, Any]) -> str:
-    """`enabled`, or what keeps its systems from recipes."""
+    """Return `enabled`, or the reasons why recipes get no systems of the lab."""
     words = ["disabled"] * (not lab_controller.get("enabled"))
     if lab_controller.get("silent"):
         is_new = lab_controller.get("never_heard") and not lab_controller.get("last_heard_at")

@@ -1,1 +1,1 @@
-"""`labledger workflow`: a job, written by options."""
+"""`labledger workflow`: a job described by options."""

@@ -1,4 +1,4 @@
-"""`labledger workflow`: the XML of a job, with the options that Beaker's users know."""
+"""`labledger workflow`: the XML of a job, with the options of `bkr workflow-simple`."""
 
 from __future__ import annotations
 
@@ -39,55 +39,61 @@ def number(name: str, help: str) -> Any:
 
 
 OPTIONS = (
-    text("--distro", "NAME", "Install this distro; with % in it, one that is like it."),
+    text("--distro", "NAME", "Install this distro; % matches any text."),
     text("--family", "FAMILY", "Install the newest distro of this family."),
-    several("--tag", "TAG", "Install one with this tag."),
+    several("--tag", "TAG", "Install a distro with this tag."),
     text("--variant", "VARIANT", "Install this variant."),
     several(
         "--arch",
         "ARCH",
-        "Install it on this architecture, in a recipe set of its own [default: all of them].",
+        "Run on this architecture, in a recipe set of its own; repeatable [default: all of the distro].",
     ),
     text("--machine", "FQDN", "Run on this system."),
-    flag("--ignore-system-status", "Take it whatever its condition."),
+    flag("--ignore-system-status", "Use the system of --machine in any condition except Removed."),
     click.option(
         "--systype", type=OneOf(SYSTEM_TYPES), help="Run on systems of this type [default: Machine]."
     ),
     several(
-        "--hostrequire", '"TAG OP VALUE"', 'Require it of systems: "memory >= 8192", or an element as XML.'
+        "--hostrequire",
+        '"TAG OP VALUE"',
+        'Require this of systems: "memory >= 8192", or an XML element; repeatable.',
     ),
-    several("--host-filter", "NAME", "Require what has this name in a file of host filters."),
-    several("--keyvalue", '"KEY OP VALUE"', "Require this of a key of systems."),
-    several("--pool", "POOL", "Run in this pool; again for one of several."),
-    several("--autopick", "POOL", "Rather in this pool; again for the next best."),
-    flag("--random", "Any of the systems, or of those of a pool, not the first."),
-    several("--task", "NAME", "Run this task; again for the next."),
-    file("--taskfile", "Run the tasks in this file, a line for each, after those."),
-    several("--install", "PACKAGE", "Install this package first, by /distribution/pkginstall."),
-    flag("--ndump", "Turn on ndnc first, by /kernel/networking/ndnc."),
-    flag("--kdump", "Turn on kdump first, by /kernel/networking/kdump."),
-    several("--taskparam", "NAME=VALUE", "Set this parameter of the requested tasks."),
-    flag("--suppress-install-task", "Leave out /distribution/check-install, which comes first."),
-    number("--servers", "Run so many recipes together that are servers."),
-    number("--clients", "Run so many recipes together that are clients."),
-    click.option("--whiteboard", default="", help="Describe the job and its recipes."),
-    click.option("--priority", type=OneOf(PRIORITIES), default="Normal", show_default=True),
+    several("--host-filter", "NAME", "Require this filter from a file of host filters."),
+    several("--keyvalue", '"KEY OP VALUE"', "Require this value of a key of systems."),
+    several("--pool", "POOL", "Run on a system of this pool; repeatable for one of several."),
+    several("--autopick", "POOL", "Prefer systems of this pool; repeatable, best first."),
+    flag("--random", "Choose a random system instead of the first one."),
+    several("--task", "NAME", "Run this task; repeatable, in order."),
+    file("--taskfile", "Then run the tasks in this file, one per line."),
+    several("--install", "PACKAGE", "Install this package first, with /distribution/pkginstall; repeatable."),
+    flag("--ndump", "Turn on ndnc first, with /kernel/networking/ndnc."),
+    flag("--kdump", "Turn on kdump first, with /kernel/networking/kdump."),
+    several("--taskparam", "NAME=VALUE", "Set this parameter of the requested tasks; repeatable."),
+    flag("--suppress-install-task", "Omit /distribution/check-install, which runs first otherwise."),
+    number("--servers", "Number of recipes with the role SERVERS in each recipe set."),
+    number("--clients", "Number of recipes with the role CLIENTS in each recipe set."),
+    click.option("--whiteboard", default="", help="Description of the job and its recipes."),
+    click.option(
+        "--priority", type=OneOf(PRIORITIES), default="Normal", show_default=True, help="Priority of the job."
+    ),
     text("--job-group", "GROUP", "Submit for this group."),
     text("--job-owner", "USER", "Submit for this user."),
-    several("--cc", "MAIL", "Keep this address with the job; no mail is sent yet."),
-    text("--retention-tag", "TAG", "Retention tag of the job; nothing is deleted yet."),
-    text("--product", "PRODUCT", "Product of the job, for the tags that need one."),
+    several("--cc", "MAIL", "Store this address with the job; mail is not sent yet."),
+    text("--retention-tag", "TAG", "Retention tag of the job; it does not delete anything yet."),
+    text("--product", "PRODUCT", "Product of the job, which some retention tags need."),
     flag("--reserve", "Keep the system after the last task."),
-    click.option("--reserve-duration", type=Whole(), metavar="SECONDS", help="For so long [default: 86400]."),
+    click.option(
+        "--reserve-duration", type=Whole(), metavar="SECONDS", help="Duration for --reserve [default: 86400]."
+    ),
     flag("--ignore-panic", "Tell the lab controller to ignore panics on the console."),
     text("--method", "METHOD", "Install by nfs, http or ftp: method=METHOD in --ks-meta."),
-    text("--kernel-options", "OPTIONS", "Options for the kernel while it is installed."),
-    text("--kernel-options-post", "OPTIONS", "And afterwards."),
+    text("--kernel-options", "OPTIONS", "Kernel options during the installation."),
+    text("--kernel-options-post", "OPTIONS", "Kernel options after the installation."),
     text("--ks-meta", "OPTIONS", "Options for the kickstart."),
-    file("--kickstart", "Install by the kickstart in this file, not by one of the lab controller."),
-    several("--ks-append", "COMMANDS", "Put this at the end of the kickstart."),
-    several("--repo", "URL", "A repository for packages."),
-    several("--repo-post", "URL", "One that is there when the system is installed, and not before."),
+    file("--kickstart", "Install with the kickstart in this file instead of one of the lab controller."),
+    several("--ks-append", "COMMANDS", "Append this to the kickstart; repeatable."),
+    several("--repo", "URL", "Add this package repository; repeatable."),
+    several("--repo-post", "URL", "Add this package repository after the installation; repeatable."),
     flag("--quiet", "Print no warnings."),
     *(click.option(name, hidden=True, multiple=True) for name in WITH_VALUE),
     *(click.option(name, hidden=True, is_flag=True) for name in FLAGS),
@@ -103,30 +109,30 @@ def with_options(command: Any) -> Any:
 
 @click.command(context_settings={"token_normalize_func": lambda name: name.replace("_", "-")})
 @with_options
-def workflow(url: str | None, token: str | None, data: str | None, as_json: bool, **told: Any) -> None:
+def workflow(url: str | None, token: str | None, data: str | None, as_json: bool, **options: Any) -> None:
     """Print the XML of a job: `labledger workflow … | labledger submit -` submits it.
 
     The server warns of unknown names (of pools, keys, lab controllers …) when the job is submitted. Without
-    --arch, this command asks it for the architectures of the distro.
+    --arch, this command asks the server for the architectures of the distro.
     """
     from pydantic import ValidationError
 
     from api.intake.checks import words_in_a_job
     from api.intake.xml_writer import write_job
     from cli.workflow.document import job_document
-    from cli.workflow.told import Wrong
+    from cli.workflow.options import InvalidOptions
     from domain.job.spec import DEFAULT_RETENTION_TAG
     from domain.requirements.findings import dotted
 
     try:
-        document = job_document(told, partial(arches_of, partial(connect, url, token, data)))
+        document = job_document(options, partial(arches_of, partial(connect, url, token, data)))
         if as_json:
             Output(as_json).document(document)
         else:
             # Without --retention-tag the server chooses.
             tag = None if "retention_tag" in document else DEFAULT_RETENTION_TAG
             xml(write_job(document, tag).decode().rstrip())
-    except Wrong as wrong:
+    except InvalidOptions as wrong:
         raise click.UsageError(str(wrong)) from None
     except ValidationError as wrong:
         errors = wrong.errors(include_url=False, include_input=False)

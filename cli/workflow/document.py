@@ -1,4 +1,4 @@
-"""The job document from options: the same document that `bkr workflow-simple` makes."""
+"""The job document from options, equal to that of `bkr workflow-simple`."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import NamedTuple, TypeVar
 
 from cli.workflow.installing import installing
 from cli.workflow.not_here import refused
+from cli.workflow.options import Document, InvalidOptions, Options, warn
 from cli.workflow.requires import distro_requires, host_requires, is_forced, of_arch
 from cli.workflow.tasks import ALONE, tasks
-from cli.workflow.told import Document, Told, Wrong, warn
 
 T = TypeVar("T")
 ArchesOf = Callable[[Document], Sequence[str]]
@@ -24,77 +24,77 @@ class _Parts(NamedTuple):
     of_all: Document
 
 
-def job_document(told: Told, arches_of: ArchesOf) -> Document:
+def job_document(options: Options, arches_of: ArchesOf) -> Document:
     """Return a document with a recipe set for each architecture.
 
     Without `--arch`, `arches_of` finds the architectures of the trees that the distro requirement matches.
-    Raises `Wrong` with every fault of the options.
+    Raise `InvalidOptions` with every fault of the options.
     """
-    parts = _read(told)
+    parts = _read(options)
     document = {
-        "whiteboard": told["whiteboard"],
-        "user": told["job_owner"],
-        "group": told["job_group"],
-        "retention_tag": told["retention_tag"],
-        "product": told["product"],
-        "notify": list(told["cc"]),
+        "whiteboard": options["whiteboard"],
+        "user": options["job_owner"],
+        "group": options["job_group"],
+        "retention_tag": options["retention_tag"],
+        "product": options["product"],
+        "notify": list(options["cc"]),
         "recipe_sets": [
             {
-                "priority": told["priority"],
-                "recipes": [_recipe(told, parts, arch, role) for role in _roles(told)],
+                "priority": options["priority"],
+                "recipes": [_recipe(options, parts, arch, role) for role in _roles(options)],
             }
-            for arch in told["arch"] or arches_of(parts.distro)
+            for arch in options["arch"] or arches_of(parts.distro)
         ],
     }
     return _given(document)
 
 
-def _read(told: Told) -> _Parts:
-    """Return the parts of the recipes. Raises `Wrong` with every fault of the options."""
-    faults = list(refused(told))
+def _read(options: Options) -> _Parts:
+    """Return the parts of the recipes. Raise `InvalidOptions` with every fault of the options."""
+    faults = list(refused(options))
 
-    def made(make: Callable[[Told], T]) -> T | None:
+    def made(make: Callable[[Options], T]) -> T | None:
         try:
-            return make(told)
-        except Wrong as wrong:
+            return make(options)
+        except InvalidOptions as wrong:
             faults.append(str(wrong))
             return None
 
     distro = made(distro_requires)
-    tasks_by_role = {role: made(partial(tasks, role=role)) for role in dict.fromkeys(_roles(told))}
+    tasks_by_role = {role: made(partial(tasks, role=role)) for role in dict.fromkeys(_roles(options))}
     of_all = {
         "host_requires": made(host_requires),
-        "reservesys": _reservesys(told),
+        "reservesys": _reservesys(options),
         **(made(installing) or {}),
     }
     if faults or distro is None:
-        raise Wrong("\n".join(dict.fromkeys(faults)))
+        raise InvalidOptions("\n".join(dict.fromkeys(faults)))
     return _Parts(distro, tasks_by_role, of_all)
 
 
-def _roles(told: Told) -> list[str]:
+def _roles(options: Options) -> list[str]:
     """Return the role of each recipe of a set."""
-    return ["SERVERS"] * told["servers"] + ["CLIENTS"] * told["clients"] or [ALONE]
+    return ["SERVERS"] * options["servers"] + ["CLIENTS"] * options["clients"] or [ALONE]
 
 
-def _recipe(told: Told, parts: _Parts, arch: str, role: str) -> Document:
-    choice = {"random": told["random"], "pools": list(told["autopick"])}
+def _recipe(options: Options, parts: _Parts, arch: str, role: str) -> Document:
+    choice = {"random": options["random"], "pools": list(options["autopick"])}
     recipe = {
         **parts.of_all,
         "distro_requires": of_arch(parts.distro, arch),
-        "whiteboard": told["whiteboard"],
+        "whiteboard": options["whiteboard"],
         "tasks": parts.tasks_by_role[role],
-        "autopick": None if is_forced(told) else choice,
-        "watchdog": {"panic": "ignore"} if told["ignore_panic"] else None,
+        "autopick": None if is_forced(options) else choice,
+        "watchdog": {"panic": "ignore"} if options["ignore_panic"] else None,
     }
     return _given(recipe)
 
 
-def _reservesys(told: Told) -> Document | None:
-    if told["reserve"]:
-        return _given({"duration_seconds": told["reserve_duration"]})
-    if told["reserve_duration"] is not None:
-        warn(told, "--reserve-duration has no effect without --reserve")
+def _reservesys(options: Options) -> Document | None:
+    if options["reserve"]:
+        return _given({"duration_seconds": options["reserve_duration"]})
+    if options["reserve_duration"] is not None:
+        warn(options, "--reserve-duration has no effect without --reserve")
     return None
 
 

@@ -1,6 +1,6 @@
-"""Requirements that have a name, in files as Beaker's users have them: a line has a name, then XML.
+"""Named requirements in files in the format of Beaker: each line has a name, then XML.
 
-Of two with the same name that of the file which is read later counts.
+If two files define the same name, the file that is read later wins.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Final
 
 from api.client.login_file import config_folder
 
-# Those of a lab, in this order; then a person's own.
+# Folders of a lab, in reading order; the files of the user follow.
 FOLDERS: Final = (Path("/etc/beaker/host-filters"), Path("/etc/labledger/host-filters"))
 SUFFIX: Final = "*.conf"
 
@@ -20,17 +20,17 @@ _LINE: Final = re.compile(r"(?P<name>\w+)\s+(?P<xml>\S.*)")
 
 
 def host_filter(name: str) -> str:
-    """Its XML. Raises ValueError."""
+    """Return the XML of a host filter. Raise ValueError."""
     from api.intake.near_names import meant
 
     known = dict(_read())
     if name not in known:
-        raise ValueError(f"there is no such host filter in {_said()}{meant(name, known)}")
+        raise ValueError(f"no such host filter in {_searched()}{meant(name, known)}")
     return known[name]
 
 
 def _files() -> list[Path]:
-    """In the order in which they are read."""
+    """Return the files in reading order."""
     found = [file for folder in FOLDERS for file in sorted(folder.glob(SUFFIX))]
     return [*found, *filter(Path.is_file, _own())]
 
@@ -39,8 +39,8 @@ def _own() -> tuple[Path, ...]:
     return Path.home() / ".beaker_client" / "host-filter", config_folder() / "host-filters"
 
 
-def _said() -> str:
-    """Where one could be."""
+def _searched() -> str:
+    """Return the searched places, for messages."""
     return ", ".join(map(str, (*(folder / SUFFIX for folder in FOLDERS), *_own())))
 
 

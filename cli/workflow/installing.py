@@ -1,15 +1,15 @@
-"""How a recipe's system is installed, from options."""
+"""The installation of a recipe's system, from options."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import IO, Final
 
-from cli.workflow.told import Document, Told, Wrong, text_of
+from cli.workflow.options import Document, InvalidOptions, Options, text_of
 
-# A kickstart may say which options the kernel needs with it, in its first such line.
+# The first such line of a kickstart has the kernel options that it needs.
 KERNEL_OPTIONS: Final = "## kernel_options:"
-# Quoted: $basearch and the like are for who reads the file on the system, not for its shell.
+# END is quoted, because $basearch and the like must not be expanded by the shell.
 AFTERWARDS: Final = """cat > /etc/yum.repos.d/{name}.repo <<'END'
 [{name}]
 name={name}
@@ -21,24 +21,24 @@ END
 """
 
 
-def installing(told: Told) -> Document:
-    """Raises `Wrong`."""
-    kickstart = _kickstart(told["kickstart"]) if told["kickstart"] else ""
-    method = told["method"] and f"method={told['method']}"
+def installing(options: Options) -> Document:
+    """Return the parts of a recipe that describe the installation. Raise `InvalidOptions`."""
+    kickstart = _kickstart(options["kickstart"]) if options["kickstart"] else ""
+    method = options["method"] and f"method={options['method']}"
     return {
-        "kernel_options": _joined(told["kernel_options"], _kernel_options(kickstart)),
-        "kernel_options_post": told["kernel_options_post"],
-        "ks_meta": _joined(method, told["ks_meta"]),
+        "kernel_options": _joined(options["kernel_options"], _kernel_options(kickstart)),
+        "kernel_options_post": options["kernel_options_post"],
+        "ks_meta": _joined(method, options["ks_meta"]),
         "kickstart": kickstart,
-        "ks_appends": [*told["ks_append"], *_afterwards(told["repo_post"])],
-        "repos": [{"name": f"myrepo_{number}", "url": url} for number, url in enumerate(told["repo"])],
+        "ks_appends": [*options["ks_append"], *_afterwards(options["repo_post"])],
+        "repos": [{"name": f"myrepo_{number}", "url": url} for number, url in enumerate(options["repo"])],
     }
 
 
 def _kickstart(file: IO[bytes]) -> str:
     text = text_of("--kickstart", file)
     if not text.strip():
-        raise Wrong(f"--kickstart {file.name}: is empty")
+        raise InvalidOptions(f"--kickstart {file.name}: is empty")
     return text
 
 
@@ -52,9 +52,9 @@ def _joined(*options: str | None) -> str:
 
 
 def _afterwards(urls: Sequence[str]) -> list[str]:
-    """Repositories that need not be there while the system is installed."""
+    """Return a kickstart snippet that adds repositories after the installation."""
     for url in urls:
         if not url.strip() or not url.isprintable():
-            raise Wrong(f"--repo-post {url!r}: must be a URL")
+            raise InvalidOptions(f"--repo-post {url!r}: must be a URL")
     files = [AFTERWARDS.format(name=f"beaker-postrepo{number}", url=url) for number, url in enumerate(urls)]
     return ["".join(["%post\n", *files, "%end\n"])] if files else []

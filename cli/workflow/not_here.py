@@ -1,13 +1,13 @@
-"""Options of `bkr workflow-simple` that nothing here can serve: each is refused by name, with the reason."""
+"""Unsupported options of `bkr workflow-simple`, with the reasons of their refusal."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-NO_LIBRARY: Final = "there is no library of tasks here to find them in: name them by --task or --taskfile"
+NO_LIBRARY: Final = "there is no task library: name the tasks with --task or --taskfile"
 NOT_SENT: Final = "use --url and --token, or `labledger login`"
-NOT_SUBMITTED: Final = "nothing is submitted here: `labledger workflow … | labledger submit - --wait`"
+NOT_SUBMITTED: Final = "this command does not submit: use `labledger workflow … | labledger submit - --wait`"
 
 WITH_VALUE: Final[Mapping[str, str]] = {
     **dict.fromkeys(("--package", "--task-type", "--type"), NO_LIBRARY),
@@ -15,7 +15,7 @@ WITH_VALUE: Final[Mapping[str, str]] = {
 }
 FLAGS: Final[Mapping[str, str]] = {"--insecure": NOT_SENT, "--wait": NOT_SUBMITTED}
 
-# They ask for what is done anyway: the XML is printed, and nothing else happens.
+# Options for the default behaviour, which prints the XML and nothing else.
 DONE_ANYWAY: Final = (
     ("--dry-run", "--dryrun"),
     ("--debug",),
@@ -24,8 +24,8 @@ DONE_ANYWAY: Final = (
 )
 
 
-def refused(told: Mapping[str, Any]) -> Iterator[str]:
-    """What is said of those of them that were given."""
+def refused(options: Mapping[str, Any]) -> Iterator[str]:
+    """Yield a message for each given option that is not supported."""
     for option, reason in {**WITH_VALUE, **FLAGS}.items():
-        if told[option.removeprefix("--").replace("-", "_")]:
+        if options[option.removeprefix("--").replace("-", "_")]:
             yield f"{option}: {reason}"

@@ -1,4 +1,4 @@
-"""What is required of systems and distro trees, from options."""
+"""Requirements of systems and distro trees, from options."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from cli.workflow.host_filters import host_filter
-from cli.workflow.told import Told, Wrong, warn
+from cli.workflow.options import InvalidOptions, Options, warn
 
 Form = dict[str, Any]
 
@@ -23,36 +23,36 @@ _SIZE: Final = re.compile(r"([0-9]+)\s*([A-Za-z]+)")
 BESIDE_FORCE: Final = ("hostrequire", "host_filter", "keyvalue", "systype", "pool", "random", "autopick")
 
 
-def host_requires(told: Told) -> Form:
-    """Return the host requirement. As in `bkr`, a forced system leaves no room for another option.
+def host_requires(options: Options) -> Form:
+    """Return the host requirement. As in `bkr`, other options are ignored beside a forced system.
 
-    Raises `Wrong`.
+    Raise `InvalidOptions`.
     """
-    if is_forced(told):
+    if is_forced(options):
         for option in BESIDE_FORCE:
-            if told[option]:
-                warn(told, f"{_spelled(option)} has no effect: --ignore-system-status forces the system")
-        return {"force": told["machine"]}
-    if told["ignore_system_status"]:
-        warn(told, "--ignore-system-status has no effect without --machine")
+            if options[option]:
+                warn(options, f"{_spelled(option)} has no effect: --ignore-system-status forces the system")
+        return {"force": options["machine"]}
+    if options["ignore_system_status"]:
+        warn(options, "--ignore-system-status has no effect without --machine")
     forms, faults = [], []
     for option, read in _READ.items():
-        for given in told[option]:
+        for given in options[option]:
             try:
                 forms.append(_sound(read(given)))
             except ValueError as wrong:
                 faults.append(f"{_spelled(option)} {given!r}: {wrong}")
     if faults:
-        raise Wrong("\n".join(faults))
-    return {"and": [*_plain_requires(told), *_flat(forms)]}
+        raise InvalidOptions("\n".join(faults))
+    return {"and": [*_plain_requires(options), *_flat(forms)]}
 
 
-def is_forced(told: Told) -> bool:
-    return bool(told["machine"] and told["ignore_system_status"])
+def is_forced(options: Options) -> bool:
+    return bool(options["machine"] and options["ignore_system_status"])
 
 
 def _flat(forms: Iterable[Form]) -> Iterator[Form]:
-    """What is required one beside the other needs nothing around it."""
+    """Yield requirements, with nested conjunctions flattened."""
     for form in forms:
         if "and" in form:
             yield from _flat(form["and"])
@@ -60,18 +60,18 @@ def _flat(forms: Iterable[Form]) -> Iterator[Form]:
             yield form
 
 
-def _plain_requires(told: Told) -> Iterable[Form]:
-    if told["machine"]:
-        yield {"element": "hostname", "op": "=", "value": told["machine"]}
-    if told["systype"]:
-        yield {"element": "system_type", "op": "=", "value": told["systype"]}
-    pools = [{"element": "pool", "op": "=", "value": name} for name in told["pool"]]
+def _plain_requires(options: Options) -> Iterable[Form]:
+    if options["machine"]:
+        yield {"element": "hostname", "op": "=", "value": options["machine"]}
+    if options["systype"]:
+        yield {"element": "system_type", "op": "=", "value": options["systype"]}
+    pools = [{"element": "pool", "op": "=", "value": name} for name in options["pool"]]
     if pools:
         yield pools[0] if len(pools) == 1 else {"or": pools}
 
 
 def _asked(given: str) -> Form:
-    """`TAG OP VALUE`, or XML as it stands in <hostRequires>."""
+    """Parse `TAG OP VALUE`, or XML as in <hostRequires>."""
     if given.lstrip().startswith("<"):
         return _of_xml(given)
     match = _ASKED.fullmatch(given)
@@ -126,7 +126,7 @@ def _of_xml(given: str) -> Form:
 
 
 def _sound(form: Form) -> Form:
-    """It is read here as the server will read it, but for the names, which only a server knows."""
+    """Validate a requirement as the server does, except for names, which only the server knows."""
     from domain.requirements.host import HOST
 
     findings = HOST.examine(form).findings
@@ -135,24 +135,24 @@ def _sound(form: Form) -> Form:
     return form
 
 
-def distro_requires(told: Told) -> Form:
+def distro_requires(options: Options) -> Form:
     """Return the distro requirement without an architecture.
 
-    As in `bkr`, a name leaves no room for family and tags.
-    Raises `Wrong` if both name and family are missing.
+    As in `bkr`, family and tags are ignored beside a name.
+    Raise `InvalidOptions` if both name and family are missing.
     """
-    name = told["distro"]
-    if not name and not told["family"]:
-        raise Wrong("--distro or --family must say what to install")
+    name = options["distro"]
+    if not name and not options["family"]:
+        raise InvalidOptions("--distro or --family is required")
     if name:
         for option in ("family", "tag"):
-            if told[option]:
-                warn(told, f"{_spelled(option)} has no effect beside --distro")
+            if options[option]:
+                warn(options, f"{_spelled(option)} has no effect beside --distro")
         asked = [("distro_name", "like" if "%" in name else "=", name)]
     else:
-        tags = (("distro_tag", "=", tag) for tag in told["tag"])
-        asked = [("distro_family", "=", told["family"]), *tags]
-    asked.append(("distro_variant", "=", told["variant"]))
+        tags = (("distro_tag", "=", tag) for tag in options["tag"])
+        asked = [("distro_family", "=", options["family"]), *tags]
+    asked.append(("distro_variant", "=", options["variant"]))
     return {"and": [_leaf(*each) for each in asked if each[-1]]}
 
 

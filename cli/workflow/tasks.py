@@ -5,55 +5,58 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from cli.workflow.told import Document, Told, Wrong, text_of, warn
+from cli.workflow.options import Document, InvalidOptions, Options, text_of, warn
 
-# The role of a task whose recipe works with no other.
+# Role of the tasks of a recipe that is alone in its set.
 ALONE: Final = "STANDALONE"
 INSTALL_TASK: Final = "/distribution/check-install"
 PACKAGES_TASK: Final = "/distribution/pkginstall"
-# Option -> the task that does it.
+# Option -> its task.
 BY_OPTION: Final = {"ndump": "/kernel/networking/ndnc", "kdump": "/kernel/networking/kdump"}
 
 
-def tasks(told: Told, role: str) -> list[Document]:
+def tasks(options: Options, role: str) -> list[Document]:
     """Return the tasks of a recipe with this role.
 
     Parameters and role are those of the requested tasks alone, as in `bkr`: the tasks that prepare the system
-    run by themselves. Raises `Wrong`, also where only such tasks are left: they alone are nothing to do.
+    run without them. Raise `InvalidOptions`, also if only such tasks are left.
     """
-    named = [*told["task"], *_of_file(told)]
+    named = [*options["task"], *_of_file(options)]
     faults = [
-        f"--taskparam {given!r}: must be NAME=VALUE" for given in told["taskparam"] if "=" not in given[1:]
+        f"--taskparam {given!r}: must be NAME=VALUE" for given in options["taskparam"] if "=" not in given[1:]
     ]
-    if not named and not told["reserve"]:
-        faults.append("--task must say what to run, or --reserve that the system is kept")
-    before = list(_before(told, named))
-    if not before and not named and told["reserve"]:
-        faults.append("--suppress-install-task leaves no task at all")
+    if not named and not options["reserve"]:
+        faults.append("--task, --taskfile or --reserve is required")
+    before = list(_before(options, named))
+    if not before and not named and options["reserve"]:
+        faults.append("--suppress-install-task leaves no task")
     if faults:
-        raise Wrong("\n".join(faults))
-    params = dict(given.split("=", 1) for given in told["taskparam"])
+        raise InvalidOptions("\n".join(faults))
+    params = dict(given.split("=", 1) for given in options["taskparam"])
     return [*before, *({"name": name, "role": role, "params": params} for name in named)]
 
 
-def _before(told: Told, named: list[str]) -> Iterator[Document]:
+def _before(options: Options, named: list[str]) -> Iterator[Document]:
     """Yield the tasks that prepare the system, and first the check of the installation unless requested."""
-    if not told["suppress_install_task"] and INSTALL_TASK not in named:
+    if not options["suppress_install_task"] and INSTALL_TASK not in named:
         yield {"name": INSTALL_TASK, "role": ALONE}
-    if told["install"]:
-        yield {"name": PACKAGES_TASK, "role": ALONE, "params": {"PKGARGNAME": " ".join(told["install"])}}
+    if options["install"]:
+        yield {"name": PACKAGES_TASK, "role": ALONE, "params": {"PKGARGNAME": " ".join(options["install"])}}
     for option, name in BY_OPTION.items():
-        if told[option]:
+        if options[option]:
             yield {"name": name, "role": ALONE}
 
 
-def _of_file(told: Told) -> list[str]:
+def _of_file(options: Options) -> list[str]:
     """Return the tasks in a file. As in `bkr`, a task is a line whose first character is a slash."""
-    file = told["taskfile"]
+    file = options["taskfile"]
     if file is None:
         return []
     lines = text_of("--taskfile", file).splitlines()
     for number, line in enumerate(lines, start=1):
         if line.strip() and line[0] not in "/#":
-            warn(told, f"--taskfile {file.name}, line {number}: is no task, as it does not begin with /")
+            warn(
+                options,
+                f"--taskfile {file.name}, line {number}: not a task: must begin with /",
+            )
     return [line.rstrip() for line in lines if line.startswith("/")]

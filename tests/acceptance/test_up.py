@@ -14,7 +14,7 @@ def test_up__demo_used_stopped_and_started_again__everything_is_still_there(data
     with up(data, "--demo") as first:
         assert "new data in" in first.text()
         assert "ll_" not in first.text(), "others may be able to read the file"
-        assert f"the admin token is kept in {data / 'connection.json'}" in first.text()
+        assert f"the admin token is saved in {data / 'connection.json'}" in first.text()
         connection = json.loads((data / "connection.json").read_text())
         assert (data / "connection.json").stat().st_mode & 0o777 == 0o600
         until(lambda: "store-01" in first.labledger("systems"), "the demo lab")
@@ -26,7 +26,7 @@ def test_up__demo_used_stopped_and_started_again__everything_is_still_there(data
     assert _processes_naming(str(data)) == []
 
     with up(data) as again:
-        assert "continuing on existing data" in again.text()
+        assert "using existing data" in again.text()
         assert "admin token" not in again.text()
         assert json.loads((data / "connection.json").read_text())["token"] == connection["token"]
         assert "completed" in again.labledger("jobs")
@@ -48,7 +48,7 @@ def test_up__killed__leaves_nothing_and_starts_again(data: Path) -> None:
         first.process.wait()
         until(lambda: not _services(str(data)), "the services to end with it")
     with up(data) as again:
-        assert "continuing on existing data" in again.text()
+        assert "using existing data" in again.text()
 
 
 def _processes_naming(text: str) -> list[str]:

@@ -29,7 +29,7 @@ def test_bench__no_number_above_0__is_refused(option: str, number: str) -> None:
 
 
 def test_bench__report_of_one_case__is_refused() -> None:
-    assert "--report goes with `bench all`" in said("saturated", "--report", "there")
+    assert "--report is only for `bench all`" in said("saturated", "--report", "there")
 
 
 def test_all__queue_too_short_at_its_shallowest__is_said_before_anything_is_measured(tmp_path: Path) -> None:

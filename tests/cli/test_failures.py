@@ -36,7 +36,7 @@ def test_unreachable__any_command__says_what_to_do_next(server: Server, run: Run
     result = run("queue")
     assert result.exit_code == 1
     assert "script/up --demo" in result.stderr and "LABLEDGER_URL" in result.stderr
-    assert "Asked 5 times" in result.stderr
+    assert "Tried 5 times" in result.stderr
 
 
 def test_token__wrong__says_where_one_is_given(server: Server, run: Run) -> None:
@@ -49,21 +49,21 @@ def test_token__wrong__says_where_one_is_given(server: Server, run: Run) -> None
     [
         (401, "nobody knows this token", "--token or LABLEDGER_TOKEN"),
         (403, "PUT /users/{name} is for admin", "labledger whoami"),
-        (404, "job 99", "`labledger jobs` lists"),
-        (404, "recipe set 99", "`labledger jobs` lists"),
-        (404, "distro tree 99", "`labledger distro-trees` lists"),
+        (404, "job 99", "`labledger jobs` to list"),
+        (404, "recipe set 99", "`labledger jobs` to list"),
+        (404, "distro tree 99", "`labledger distro-trees` to list"),
         (404, "there is nothing at this path", ""),
         (409, "system/a is busy", "This request changed nothing"),
-        (412, "it is at version 4", "look at it again"),
-        (429, "30 requests a second are allowed", "Asked 1 time. A limit is reached"),
+        (412, "it is at version 4", "Look at it again"),
+        (429, "30 requests a second are allowed", "Tried 1 time. A limit is reached"),
         (
             429,
             "the quota is 9 bytes a day; the next day begins at 00:00",
-            "at the time that the message names",
+            "at the time in the message",
         ),
-        (500, "request 1f failed", "a fault of the server"),
+        (500, "request 1f failed", "an error of the server"),
         (503, "the database cannot be reached", "labledger overview"),
-        (504, "not there yet", "is a projector running?"),
+        (504, "not there yet", "Is a projector running?"),
     ],
 )
 def test_refused__by_status__says_what_to_do_next(

@@ -18,7 +18,7 @@ admin
 ```console
 $ labledger job 9
 Error: …
-`labledger jobs` lists what there is.
+Run `labledger jobs` to list what exists.
 ```
 
 <!-- until: recipe/1 -->

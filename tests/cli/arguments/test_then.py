@@ -42,8 +42,8 @@ def test_thing__as_of_before_it_came__is_said_to_have_come_later(
     result = real(*shown(kind, late[kind]), "--as-of", "3")
     assert result.exit_code == 1
     what = f"{kind.replace('-', ' ')} {late[kind]}"
-    assert f"as of position 3 there was no {what}; it came at position " in result.stderr
-    assert "lists what there is" not in result.stderr
+    assert f"as of position 3, {what} did not exist; it was added at position " in result.stderr
+    assert "to list what exists" not in result.stderr
     told = json.loads(real(*shown(kind, late[kind]), "--as-of", "3", "--json").stderr)
     assert told["status"] == 404
 
@@ -53,14 +53,14 @@ def test_thing__as_of_before_it_came__told_when_it_did(real: Run, late: dict[str
         json.loads(one) for one in real("events", "--subject", "user/late", "--json").stdout.splitlines()
     )
     said = real("user", "show", "late", "--as-of", "2000-01-01").stderr
-    assert "as of 2000-01-01 00:00:00 (UTC) there was no user late" in said
-    assert f"it came at position {first['position']}, {first['at'][:10]}" in said
+    assert "as of 2000-01-01 00:00:00 (UTC), user late did not exist" in said
+    assert f"it was added at position {first['position']}, {first['at'][:10]}" in said
 
 
 def test_thing__as_of_after_it_was_deleted__is_said_so(real: Run, late: dict[str, str]) -> None:
     end = str(json.loads(real("group", "delete", "late", "--json").stdout)["position"])
     said = real("group", "show", "late", "--as-of", end).stderr
-    assert "there was no group late" in said and said.rstrip().endswith("and was deleted again")
+    assert "group late did not exist" in said and said.rstrip().endswith("and deleted later")
 
 
 @pytest.mark.usefixtures("late")
@@ -82,7 +82,7 @@ def test_answer__as_of__says_which_moment_it_is_about(real: Run, command: str) -
 @pytest.mark.usefixtures("late")
 def test_list__as_of_when_it_was_empty__says_then(real: Run) -> None:
     assert real("jobs", "--as-of", "1").stdout == "There were no jobs then.\n"
-    assert real("queue", "--as-of", "0").stdout == "Nothing waited then.\n"
+    assert real("queue", "--as-of", "0").stdout == "No recipe was waiting then.\n"
     assert real("queue", "--as-of", "0").stderr == "as of position 0, before the first event\n"
 
 

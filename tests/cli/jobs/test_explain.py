@@ -82,11 +82,11 @@ def test_explain__waits__tells_rules_systems_and_who_comes_first(server: Server,
     assert result.exit_code == 0
     said = result.stdout
     assert said.startswith("recipe 12 is queued: because\n")
-    assert "not now  running with recipe 4          1  Medium          2026-01-01 00:00:00" in said
+    assert "not now  running with recipe 4      1  Medium              2026-01-01 00:00:00" in said
     assert "2026-01-01 03:00:00, watchdog" in said
     change = "raised from Low to High by eve at 2026-01-01 00:30:00 (event 31)"
     assert f"11: priority High before Normal, {change}" in said
-    assert "access" in said and "(--limit)" not in said
+    assert "access" in said and "--limit" not in said
 
 
 def test_explain__something_else_than_who_has_a_system_is_the_reason__tells_both(
@@ -117,7 +117,7 @@ def test_explain__not_all_systems_are_told__says_how_many_more_there_are(server:
     systems = [BUSY, {**BUSY, "fqdn": "b"}]
     waiting = {"rules": [RULE], "counted": COUNTED, "systems": systems, "systems_count": 7}
     server.on("GET", "/recipes/12/explanation", answer(state="queued", summary="because", waiting=waiting))
-    assert "the first 2 of 7 (--limit)" in run("explain", "12", "--limit", "2").stdout
+    assert "Showing the first 2 of 7; use --limit N for more." in run("explain", "12", "--limit", "2").stdout
 
 
 def test_explain__has_a_system__tells_who_stood_behind(server: Server, run: Run) -> None:
@@ -136,7 +136,7 @@ def test_explain__has_a_system__tells_who_stood_behind(server: Server, run: Run)
     }
     server.on("GET", "/recipes/12/explanation", answer(state="running", summary="s", granted=granted))
     said = run("explain", "12").stdout
-    assert said.startswith("recipe 12 is running\nit got a at position 30, because of event/28:\ns\n")
-    assert "came next after it" in said and "13" in said
-    assert "the first 1 of 9" in said
+    assert said.startswith("recipe 12 is running\nit got a at position 30, cause event/28:\ns\n")
+    assert "next recipes after it" in said and "13" in said
+    assert "Showing the first 1 of 9." in said
     assert "passed over" not in said

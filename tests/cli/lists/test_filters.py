@@ -41,20 +41,20 @@ def test_systems__of_a_pool__are_no_others(real: Run) -> None:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        ("jobs --state reserved --owner alice", "There are no jobs of state reserved, owner alice.\n"),
+        ("jobs --state reserved --owner alice", "There are no jobs with state reserved, owner alice.\n"),
         ("systems --pool big --as-of 0", None),
         (
             "queue --system arm-03.east.example.com",
-            "Nothing that waits could have arm-03.east.example.com.\n",
+            "No waiting recipe could use arm-03.east.example.com.\n",
         ),
-        ("systems --condition removed", "There are no systems of condition Removed.\n"),
+        ("systems --condition removed", "There are no systems with condition Removed.\n"),
     ],
 )
 def test_list__nothing_is_so__says_what_was_asked(real: Run, arguments: str, said: str | None) -> None:
     result = real(*arguments.split())
     if said is None:
         # There was no such pool then.
-        assert result.exit_code == 1 and "as of position 0 there was no pool big" in result.stderr
+        assert result.exit_code == 1 and "as of position 0, pool big did not exist" in result.stderr
     else:
         assert (result.exit_code, result.stdout) == (0, said)
 
@@ -62,16 +62,16 @@ def test_list__nothing_is_so__says_what_was_asked(real: Run, arguments: str, sai
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        ("jobs --owner nobody", "user nobody\n`labledger users` lists"),
-        ("jobs --group nosuch", "group nosuch\n`labledger groups` lists"),
-        ("systems --pool nosuch", "pool nosuch\n`labledger pools` lists"),
-        ("systems --lab-controller no.such", "lab controller no.such\n`labledger lab-controllers` lists"),
+        ("jobs --owner nobody", "\nRun `labledger users` to list"),
+        ("jobs --group nosuch", "\nRun `labledger groups` to list"),
+        ("systems --pool nosuch", "\nRun `labledger pools` to list"),
+        ("systems --lab-controller no.such", "\nRun `labledger lab-controllers` to list"),
     ],
 )
 def test_list__of_what_is_not_there__is_refused(real: Run, arguments: str, said: str) -> None:
     result = real(*arguments.split())
     assert (result.exit_code, result.stdout) == (1, "")
-    assert said in result.stderr
+    assert arguments.split()[-1] in result.stderr and said in result.stderr
 
 
 def test_pool__shown__lists_its_systems(real: Run) -> None:

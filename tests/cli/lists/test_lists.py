@@ -70,7 +70,7 @@ def _numbered(asked: Asked) -> Answer:
 def test_list__more_than_the_limit__says_how_to_see_it(server: Server, run: Run) -> None:
     server.on("GET", "/jobs", _numbered)
     first = run("jobs", "--limit", "1")
-    assert "more: --all" in first.stderr and len(first.stdout.splitlines()) == 3
+    assert "use --all for the rest" in first.stderr and len(first.stdout.splitlines()) == 3
     assert json.loads(run("jobs", "--limit", "1", "--json").stdout)["next"] == "/jobs?cursor=2"
     everything = run("jobs", "--all")
     assert everything.stderr == "" and len(everything.stdout.splitlines()) == 4
@@ -118,7 +118,7 @@ def test_list__as_of_what_is_still_to_come__is_wrong_usage(server: Server, run: 
     server.on("GET", "/events", Answer({"events": []}))
     result = run("queue", "--as-of", asked)
     assert (result.exit_code, result.stdout) == (2, "")
-    assert "still to come" in result.stderr
+    assert "in the future" in result.stderr
 
 
 def test_list__as_of_a_position_inside_a_commit__is_no_future(server: Server, run: Run) -> None:

@@ -72,7 +72,7 @@ def test_events__interrupted__ends_without_a_word(
     [
         ("--subject recipe/999999", "no events of recipe/999999"),
         ("--subject user/admin --types user.removed,user.changed --after 3",
-         "no events user.removed or user.changed of user/admin behind position 3"),
+         "no events user.removed or user.changed of user/admin after position 3"),
     ],
 )  # fmt: skip
 def test_events__there_are_none__is_said_beside_the_answer(real: Run, arguments: str, said: str) -> None:

@@ -37,8 +37,8 @@ def test_reads__streams__tell_from_where_they_were_read_on(server: Server, run: 
     streams = [{**READ, "is_stream": True, "last_event_id": after} for after in ("41", None)]
     server.on("GET", "/reads", Answer({"position": 9, "reads": streams, "next": None}))
     resumed, begun = run("reads", "--wide").stdout.splitlines()[-2:]
-    assert resumed.endswith("/events?subject=recipe/1 and what follows 41")
-    assert begun.endswith("/events?subject=recipe/1 and what follows")
+    assert resumed.endswith("/events?subject=recipe/1 as a stream after 41")
+    assert begun.endswith("/events?subject=recipe/1 as a stream")
 
 
 def test_reads__none__says_so(server: Server, run: Run) -> None:
@@ -50,10 +50,10 @@ def test_reads__none__says_so(server: Server, run: Run) -> None:
 def test_reads__of_one_who_has_read_nothing__says_who(real: Run) -> None:
     result = real("reads", "--user", "alice")
     assert (result.exit_code, result.stdout) == (0, "alice has read nothing as an auditor.\n")
-    assert real("reads", "--user", "alice", "--after", "3").stdout.endswith("auditor behind 3.\n")
+    assert real("reads", "--user", "alice", "--after", "3").stdout.endswith("auditor after 3.\n")
 
 
 def test_reads__of_a_user_nobody_knows__is_refused(real: Run) -> None:
     result = real("reads", "--user", "nobody")
     assert (result.exit_code, result.stdout) == (1, "")
-    assert "user nobody" in result.stderr and "`labledger users` lists" in result.stderr
+    assert "nobody" in result.stderr and "`labledger users` to list" in result.stderr

@@ -202,9 +202,9 @@ def test_overview__drawn_again_with_less_to_tell__columns_stay_where_they_are(la
 
 def test_overview__no_room_for_all_columns__says_which(lab: Server, run: Run) -> None:
     document = json.loads(run("overview", "--json").stdout)
-    assert not [line for line in drawn(document, 100, {}) if "no room" in line]
+    assert not [line for line in drawn(document, 100, {}) if "not shown" in line]
     words = " ".join(" ".join(drawn(document, 40, {})).split())
-    assert "no room for: recipes, priority, systems, whiteboard" in words
+    assert "columns not shown: recipes, priority, systems, whiteboard" in words
 
 
 def test_overview__labs__have_all_they_do_on_every_terminal(lab: Server, run: Run) -> None:

@@ -88,7 +88,7 @@ def test_login__typed_in_a_terminal__is_not_shown(line: Running, tmp_path: Path)
         shown.wait_for("Password of alice")
         shown.type(f"{PASSWORD}\n")
         assert shown.end() == 0
-    assert "you are alice" in shown.text and PASSWORD not in shown.text
+    assert "logged in as alice" in shown.text and PASSWORD not in shown.text
 
 
 def test_token__made__is_listed_used_and_revoked(real: Run) -> None:
@@ -99,7 +99,7 @@ def test_token__made__is_listed_used_and_revoked(real: Run) -> None:
     assert row.split()[1:4] == ["alice", "submitter", "valid"]
     assert made["token"] not in listed
     assert real("token", "revoke", made["token_id"]).stdout == f"token {made['token_id']} revoked\n"
-    assert "was revoked already" in real("token", "revoke", made["token_id"]).stdout
+    assert "was already revoked" in real("token", "revoke", made["token_id"]).stdout
     refused = real("queue", "--token", made["token"])
     assert refused.exit_code == 1
     assert "--token or LABLEDGER_TOKEN" in refused.stderr
@@ -167,14 +167,14 @@ def test_order__of_flags_variables_login_and_folder__is_that(
 @pytest.mark.usefixtures("alice")
 def test_login__token_given_wins__is_said_so(real: Run) -> None:
     result = real("login", "alice", "--stdin", input=f"{PASSWORD}\n")
-    assert "LABLEDGER_TOKEN is named here, and wins over a login" in result.stderr
-    assert "wins over" not in real("login", "alice", "--stdin", input=f"{PASSWORD}\n", env=NOBODY).stderr
+    assert "LABLEDGER_TOKEN overrides this login" in result.stderr
+    assert "overrides" not in real("login", "alice", "--stdin", input=f"{PASSWORD}\n", env=NOBODY).stderr
 
 
 @pytest.mark.usefixtures("logged_in")
 def test_may_not__by_a_login__is_told_how_to_end_it(real: Run) -> None:
     refused = real("user", "put", "mallory", env=NOBODY)
-    assert "`labledger logout` ends the login of alice" in refused.stderr
+    assert "`labledger logout` to end the login of alice" in refused.stderr
 
 
 def test_connection__of_a_login__is_where_one_goes_without_a_data_folder(

@@ -131,7 +131,7 @@ def test_completion__of_a_shell__is_a_script_and_how_to_install_it(run: Run, she
     result = run("completion", shell)
     assert result.exit_code == 0
     assert "_LABLEDGER_COMPLETE" in result.stdout and f"{shell}_complete" in result.stdout
-    assert result.stdout.splitlines()[-1].startswith("# In every shell to come: labledger completion")
+    assert result.stdout.splitlines()[-1].startswith("# In every new shell: labledger completion")
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])

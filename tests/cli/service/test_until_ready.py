@@ -58,7 +58,9 @@ def test_up__read_models_move_for_longer_than_its_patience__waits(
 
 def test_up__read_models_stand_still__gives_up_and_says_why(server: Server) -> None:
     server.on("GET", "/readyz", at(7, read_models=BUILDING))
-    with pytest.raises(click.ClickException, match=rf"for 0\.3 s nothing moved \(read_models: {BUILDING}\)"):
+    with pytest.raises(
+        click.ClickException, match=rf"nothing progressed for 0\.3 s \(read_models: {BUILDING}\)"
+    ):
         wait(server, seconds=0.3)
 
 
@@ -71,7 +73,7 @@ def test_up__another_check_fails_while_events_come__gives_up(server: Server) -> 
 
 def test_up__nobody_answers__gives_up() -> None:
     nobody = Settings.read({}, url="http://127.0.0.1:1", ready_seconds=0.3)
-    with pytest.raises(click.ClickException, match=r"nothing moved$"):
+    with pytest.raises(click.ClickException, match=r"nothing progressed for 0\.3 s$"):
         until_ready(nobody, Supervisor(1), lambda: False)
 
 
@@ -90,6 +92,6 @@ def test_lines__told_all_the_time__one_in_ten_seconds() -> None:
     said: list[str] = []
     lines = Lines(said.append, clock := Clock())
     for position in range(21):
-        lines.told(position, END)
+        lines.show(position, END)
         clock.now += 1
     assert [line.split()[4] for line in said] == ["0", "10", "20"]

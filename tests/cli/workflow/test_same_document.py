@@ -135,7 +135,7 @@ def test_arches__of_a_distro_without_trees__are_to_be_named(run: Run, server: Se
     server.on("GET", "/distro-trees", Answer({"distro_trees": [], "next": None}))
     result = run("workflow", *LEAST)
     assert (result.exit_code, result.stdout) == (2, "")
-    assert "no distro tree of the server matches: name the architectures by --arch" in result.stderr
+    assert "no distro tree of the server matches: name the architectures with --arch" in result.stderr
 
 
 def test_json__asked_for__is_the_document_of_the_xml(run: Run) -> None:

@@ -14,7 +14,7 @@ from click.testing import CliRunner, Result
 
 from api import root
 from cli import main
-from cli.terminal.progress import told_by_a_bar
+from cli.terminal.progress import progress_bar
 from runtime.embedded.database import EmbeddedDatabase
 from runtime.settings import Settings
 from tests.harness.databases import TestDatabase
@@ -43,7 +43,7 @@ def test_command__plain__says_up_to_where(story: Told, database: TestDatabase, o
     end = story.log.end()
     assert (done.exit_code, done.output) == (
         0,
-        f"the read models are built anew from the log up to position {end}\n",
+        f"rebuilt the read models from the log up to position {end}\n",
     )
     assert json.loads(typed("--json", **of(database)).output) == {"position": end}
 
@@ -51,7 +51,7 @@ def test_command__plain__says_up_to_where(story: Told, database: TestDatabase, o
 def test_command__check_of_right_ones__says_so(story: Told, database: TestDatabase) -> None:
     done = typed("--check", **of(database))
     assert (done.exit_code, done.stderr) == (0, "")
-    assert "are as the log says" in done.output
+    assert "match the log" in done.output
     document = {"position": story.log.end(), "differences": []}
     assert json.loads(typed("--check", "--json", **of(database)).output) == document
 
@@ -65,10 +65,10 @@ def test_command__check_of_wrong_ones__exit_status_1_and_each_with_its_fault(
     done = typed("--check", **of(database))
     assert done.exit_code == 1
     idle, job, recipe, summary = done.output.splitlines()
-    assert idle.startswith("idle_pool fqdn=nobody since_position=1: must not be there, is {")
-    assert job.startswith("job_documents job_id=1: is missing, must be {")
+    assert idle.startswith("idle_pool fqdn=nobody since_position=1: unexpected, is {")
+    assert job.startswith("job_documents job_id=1: missing, expected {")
     assert recipe.startswith("recipes recipe_id=3 since_position=")
-    assert recipe.endswith(': reason is "x", must be "watchdog"')
+    assert recipe.endswith(': reason is "x", expected "watchdog"')
     assert "in idle_pool, job_documents, recipes" in summary
 
     document = json.loads(typed("--check", "--json", **of(database)).output)
@@ -114,13 +114,13 @@ class Terminal(StringIO):
 
 def test_progress__somebody_looks_on__is_a_bar_on_standard_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.stderr", Terminal())
-    with told_by_a_bar() as told:
-        told(1_000, 4_000)
+    with progress_bar() as on_progress:
+        on_progress(1_000, 4_000)
     assert isinstance(sys.stderr, Terminal)
     assert "1000/4000" in sys.stderr.getvalue()
 
 
 def test_progress__nobody_looks_on__is_not_told(capsys: pytest.CaptureFixture[str]) -> None:
-    with told_by_a_bar() as told:
-        told(1_000, 4_000)
+    with progress_bar() as on_progress:
+        on_progress(1_000, 4_000)
     assert capsys.readouterr() == ("", "")

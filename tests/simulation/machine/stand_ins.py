@@ -29,7 +29,7 @@ TIMED = (
     "workers.projector",
     "workers.scheduler",
     "cli.lab.agent",
-    "cli.lab.teller",
+    "cli.lab.sender",
     "projections.advancing",
 )
 THREADED = ("api.feed", "store.group_commit", "workers.heartbeat")

@@ -37,8 +37,8 @@ def test_verify__sound_log__every_decision_is_made_again_and_every_commit_audite
     assert [part["decisions"] for part in parts] == [decisions_in(log)] * 3
     assert [part["position"] for part in parts] == [len(log)] * 3
     text = verify(database, status=0)
-    assert f"{decisions_in(log)} decisions in" in text
-    assert "none is broken" in text
+    assert f"{decisions_in(log)} decisions recomputed, all match" in text
+    assert "no violations" in text
 
 
 def test_verify__empty_log__has_nothing_to_say_against(database: TestDatabase) -> None:
@@ -61,12 +61,12 @@ def test_verify__until_a_position__what_ends_behind_it_is_left_out(database: Tes
 def test_verify__planted_queue_jump__is_shown_whole(database: TestDatabase) -> None:
     store(database, with_queue_jump(busy().log))
     text = verify(database, status=1)
-    recorded, demanded = text.split("demanded", 1)
+    recorded, demanded = text.split("expected", 1)
     assert "recipe/4 recipe.scheduled {'system': 'a'" in recorded
     assert "recipe/3 recipe.scheduled {'system': 'a'" in demanded
-    assert "1 otherwise than the policy demands" in text
+    assert "recomputed, 1 differs" in text
     assert "nobody_jumped\n  recipe/4, recipe/3, system/a\n" in text
-    assert "broken are nobody_jumped 1" in text
+    assert "violations: nobody_jumped 1" in text
 
 
 def test_verify__scheduler_that_chose_by_hash__is_caught_by_those_who_hash_otherwise(
@@ -105,7 +105,7 @@ def test_verify__decisions_of_older_policies__are_told_apart(database: TestDatab
     assert [each["other_policies"] for each in answer["hash_seeds"].values()] == [{"1": 1, "2": 1}] * 2
     # What policy 2 gives to whom follows the same rules.
     assert answer["audit"]["other_policies"] == {"1": 1}
-    assert "1 of policy 1, which has other rules" in verify(database, status=0)
+    assert "1 decision of policy 1, which has other rules" in verify(database, status=0)
 
 
 def test_verify__requirement_that_nobody_knows__is_a_finding(database: TestDatabase) -> None:
@@ -151,7 +151,7 @@ def test_verify__event_that_nobody_knows__is_not_passed_over(database: TestDatab
     store(database, [*world.log, unknown])
     done = run(database)
     assert done.returncode == 1
-    assert "not made again" in done.stdout
+    assert "could not be recomputed" in done.stdout
     assert "teapot.boiled" in done.stdout
     assert "Traceback" not in done.stderr
 

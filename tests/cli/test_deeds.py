@@ -17,7 +17,7 @@ Run = Callable[..., Result]
 DEEDS: list[tuple[str, str, str, dict[str, Any] | None, str, str, str]] = [
     (
         *("cancel-set 3 --reason no", "POST", "/recipe-sets/3/cancel", {"reason": "no"}, "cancelled"),
-        *("recipe set 3 cancelled", "recipe set 3 was finished already: nothing to cancel"),
+        *("recipe set 3 cancelled", "recipe set 3 had already finished: nothing to cancel"),
     ),
     (
         *("set-priority 3 high", "PATCH", "/recipe-sets/3", {"priority": "High"}, "changed"),
@@ -25,7 +25,7 @@ DEEDS: list[tuple[str, str, str, dict[str, Any] | None, str, str, str]] = [
     ),
     (
         *("return 12", "POST", "/recipes/12/return", {}, "returned"),
-        *("recipe 12 returned its system", "recipe 12 had finished already"),
+        *("recipe 12 returned its system", "recipe 12 had already finished"),
     ),
     (
         *("system set-condition a.b broken --reason smoke", "PATCH", "/systems/a.b"),
@@ -33,12 +33,12 @@ DEEDS: list[tuple[str, str, str, dict[str, Any] | None, str, str, str]] = [
             {"condition": "Broken", "reason": "smoke"},
             "changed",
             "a.b is now Broken",
-            "a.b was Broken already",
+            "a.b was already Broken",
         ),
     ),
     (
         *("system drain a.b --reason disks", "PATCH", "/systems/a.b", {"draining": True, "reason": "disks"}),
-        *("changed", "a.b is draining", "a.b was draining already"),
+        *("changed", "a.b is draining", "a.b was already draining"),
     ),
     (
         *("system undrain a.b", "PATCH", "/systems/a.b", {"draining": False}, "changed"),
@@ -46,13 +46,13 @@ DEEDS: list[tuple[str, str, str, dict[str, Any] | None, str, str, str]] = [
     ),
     (
         *("system set a.b memory_mb=32 owner=bob vendor=null", "PATCH", "/systems/a.b"),
-        *({"memory_mb": 32, "owner": "bob", "vendor": None}, "changed", "a.b changed", "a.b is so already"),
+        *({"memory_mb": 32, "owner": "bob", "vendor": None}, "changed", "a.b changed", "a.b unchanged"),
     ),
     (
         # What `history` and tables call a property can be set by that name.
         *("system set a.b cpu.cores=8 cpu.flags=null key_values.HVM.x=1", "PATCH", "/systems/a.b"),
         *({"cpu": {"cores": 8, "flags": None}, "key_values": {"HVM.x": 1}}, "changed"),
-        *("a.b changed", "a.b is so already"),
+        *("a.b changed", "a.b unchanged"),
     ),
     (
         *("system return a.b", "DELETE", "/systems/a.b/reservation", None, "returned"),
@@ -60,7 +60,7 @@ DEEDS: list[tuple[str, str, str, dict[str, Any] | None, str, str, str]] = [
     ),
     (
         *("system end-loan a.b", "DELETE", "/systems/a.b/loan", None, "ended"),
-        *("a.b is on loan no more", "a.b was not on loan"),
+        *("a.b is no longer on loan", "a.b was not on loan"),
     ),
     (
         *("lab-controller disable l.b", "PATCH", "/lab-controllers/l.b", {"enabled": False}, "changed"),
@@ -72,11 +72,11 @@ DEEDS: list[tuple[str, str, str, dict[str, Any] | None, str, str, str]] = [
     ),
     (
         *("distro-tree delete 5", "DELETE", "/distro-trees/5", None, "removed"),
-        *("distro tree 5 deleted", "distro tree 5 was deleted already"),
+        *("distro tree 5 deleted", "distro tree 5 was already deleted"),
     ),
     (
         *("group delete qe", "DELETE", "/groups/qe", None, "removed"),
-        *("group qe deleted", "group qe was deleted already"),
+        *("group qe deleted", "group qe was already deleted"),
     ),
     (
         *("user put zoe --role auditor --email z@example.com", "PUT", "/users/zoe"),
@@ -84,25 +84,25 @@ DEEDS: list[tuple[str, str, str, dict[str, Any] | None, str, str, str]] = [
             {"roles": ["auditor"], "email": "z@example.com"},
             "added",
             "user zoe added",
-            "user zoe is so already",
+            "user zoe unchanged",
         ),
     ),
     (
         *("group put qe --member a --member b --owner a", "PUT", "/groups/qe"),
-        *({"members": ["a", "b"], "owners": ["a"]}, "changed", "group qe changed", "group qe is so already"),
+        *({"members": ["a", "b"], "owners": ["a"]}, "changed", "group qe changed", "group qe unchanged"),
     ),
     (
         *("pool put big --owner-group qe", "PUT", "/pools/big", {"owner_group": "qe"}, "added"),
-        *("pool big added", "pool big is so already"),
+        *("pool big added", "pool big unchanged"),
     ),
     (
         *("lab-controller put l.b --disabled", "PUT", "/lab-controllers/l.b", {"enabled": False}, "added"),
-        *("lab controller l.b added", "lab controller l.b is so already"),
+        *("lab controller l.b added", "lab controller l.b unchanged"),
     ),
     (
         *('distro-tree put 5 name=F urls={"l.b":["u"]}', "PUT", "/distro-trees/5"),
         *({"name": "F", "urls": {"l.b": ["u"]}}, "added"),
-        *("distro tree 5 added", "distro tree 5 is so already"),
+        *("distro tree 5 added", "distro tree 5 unchanged"),
     ),
 ]
 

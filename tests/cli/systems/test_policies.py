@@ -42,10 +42,10 @@ def test_show__of_a_system__tells_whom_and_whose_counts(server: Server, run: Run
         "submit      group qa   Low",
         "reserve     user bob",
     ]
-    assert "policy of pool big counts" in shown.stderr
+    assert "policy of pool big applies" in shown.stderr
     assert json.loads(run("policy", "show", "--system", "a.b", "--json").stdout)["active_pool"] == "big"
     server.on("GET", POOL, Answer({"entries": []}))
-    assert "grants nothing" in run("policy", "show", "--pool", "big").stdout
+    assert "grants no permissions" in run("policy", "show", "--pool", "big").stdout
 
 
 def test_show__of_a_system_whose_pools_say_who_may_submit__tells_that_they_count(

@@ -1,4 +1,4 @@
-"""`labledger user`, `group`, `pool`, `lab-controller`, `distro-tree`: named things, one at a time."""
+"""`labledger user`, `group`, `pool`, `lab-controller`, `distro-tree`: one object at a time."""
 
 from __future__ import annotations
 
@@ -7,27 +7,40 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from cli.arguments.assignments import assigned, assignments_argument
-from cli.arguments.params import OneOf
+from cli.arguments.params import ID, OneOf
+from cli.directory.named import Kind, group_of, print_fields, read_one
 from cli.lists import completing
 from cli.lists.systems import SYSTEMS
 from cli.remote import remote
 from cli.terminal.output import Output
-from cli.things.kinds import DISTRO_TREE, GROUP, LAB_CONTROLLER, POOL, USER
-from cli.things.named import Kind, group_of, read_one, say_all
 from domain.directory.roles import ROLES
 
 if TYPE_CHECKING:
     from api.client import Client
 
+USER = Kind("user", "users", click.argument("name", shell_complete=completing.users))
+GROUP = Kind("group", "groups", click.argument("name", shell_complete=completing.groups))
+POOL = Kind("pool", "pools", click.argument("name", shell_complete=completing.pools))
+LAB_CONTROLLER = Kind(
+    "lab controller",
+    "lab-controllers",
+    click.argument("name", metavar="FQDN", shell_complete=completing.lab_controllers),
+)
+DISTRO_TREE = Kind(
+    "distro tree",
+    "distro-trees",
+    click.argument("name", metavar="ID", type=ID, shell_complete=completing.distro_trees),
+)
+
 
 def show_pool(client: Client, output: Output, kind: Kind, name: object, as_of: str | None) -> None:
-    """With its systems, which know in which pools they are."""
+    """Show a pool and its systems."""
     document = read_one(client, output, kind, name, as_of)
     systems = client.pages(SYSTEMS.path, SYSTEMS.name, pool=name, as_of=as_of)[SYSTEMS.name]
     if output.as_json:
         output.document({**document, "systems": [row["fqdn"] for row in systems]})
         return
-    say_all(output, {**document, "systems": len(systems)})
+    print_fields(output, {**document, "systems": len(systems)})
     if systems:
         click.echo()
         output.table(SYSTEMS.columns, systems)
@@ -35,8 +48,10 @@ def show_pool(client: Client, output: Output, kind: Kind, name: object, as_of: s
 
 user = group_of("user", USER, "Show, add, change and delete a user.")
 group = group_of("group", GROUP, "Show, add, change and delete a group of users.")
-pool = group_of("pool", POOL, "Show, add, change and delete a pool; put systems into it.", show_pool)
-lab_controller = group_of("lab-controller", LAB_CONTROLLER, "Show, add, enable, disable a lab controller.")
+pool = group_of("pool", POOL, "Show, add, change and delete a pool; add and remove its systems.", show_pool)
+lab_controller = group_of(
+    "lab-controller", LAB_CONTROLLER, "Show, add, enable, disable and delete a lab controller."
+)
 distro_tree = group_of("distro-tree", DISTRO_TREE, "Show, add, change and delete a distro tree.")
 
 users_argument = click.argument(
@@ -46,24 +61,30 @@ users_argument = click.argument(
 
 @user.command("put")
 @USER.argument
-@click.option("--role", "roles", type=OneOf(ROLES), multiple=True, help="Repeatable; the first counts.")
-@click.option("--email", help="Where the person is written to.")
+@click.option(
+    "--role",
+    "roles",
+    type=OneOf(ROLES),
+    multiple=True,
+    help="Role the user may take; repeatable. The first is the default.",
+)
+@click.option("--email", help="Email address.")
 @remote
 def put_user(client: Client, output: Output, name: str, roles: tuple[str, ...], email: str | None) -> None:
-    """Add the user NAME, or change one: what is left out becomes empty, roles stay."""
+    """Add the user NAME, or replace it. Without --role the roles stay; without --email there is none."""
     body = {"roles": list(roles) or None, "email": email}
     USER.put(client, output, name, {key: value for key, value in body.items() if value is not None})
 
 
 @group.command("put")
 @GROUP.argument
-@click.option("--member", "members", metavar="USER", multiple=True, help="Repeatable.")
-@click.option("--owner", "owners", metavar="USER", multiple=True, help="Repeatable.")
+@click.option("--member", "members", metavar="USER", multiple=True, help="Member; repeatable.")
+@click.option("--owner", "owners", metavar="USER", multiple=True, help="Owner; repeatable.")
 @remote
 def put_group(
     client: Client, output: Output, name: str, members: tuple[str, ...], owners: tuple[str, ...]
 ) -> None:
-    """Add the group NAME with these members and owners, or make one that is there just so."""
+    """Add the group NAME with these members and owners, or replace those of an existing group."""
     GROUP.put(client, output, name, {"members": list(members), "owners": list(owners)})
 
 
@@ -72,12 +93,12 @@ def put_group(
 @users_argument
 @remote
 def add_member(client: Client, output: Output, name: str, users: tuple[str, ...]) -> None:
-    """Let USERs be members of the group NAME, beside those it has."""
+    """Add USERs to the members of the group NAME."""
 
     def change(found: dict[str, Any]) -> dict[str, Any]:
         return {**_group(found), "members": list(dict.fromkeys([*found["members"], *users]))}
 
-    GROUP.say_put(output, name, client.edit(GROUP.of(client, name), change))
+    GROUP.print_put(output, name, client.edit(GROUP.of(client, name), change))
 
 
 @group.command("remove-member")
@@ -85,12 +106,12 @@ def add_member(client: Client, output: Output, name: str, users: tuple[str, ...]
 @users_argument
 @remote
 def remove_member(client: Client, output: Output, name: str, users: tuple[str, ...]) -> None:
-    """Let USERs be members of the group NAME no longer."""
+    """Remove USERs from the members of the group NAME."""
 
     def change(found: dict[str, Any]) -> dict[str, Any]:
         return {**_group(found), "members": [one for one in found["members"] if one not in users]}
 
-    GROUP.say_put(output, name, client.edit(GROUP.of(client, name), change))
+    GROUP.print_put(output, name, client.edit(GROUP.of(client, name), change))
 
 
 def _group(found: dict[str, Any]) -> dict[str, Any]:
@@ -100,7 +121,7 @@ def _group(found: dict[str, Any]) -> dict[str, Any]:
 @pool.command("put")
 @POOL.argument
 @click.option("--owner-group", metavar="GROUP", help="Group that owns the pool [default: none].")
-@click.option("--description", metavar="TEXT", help="What the pool is for [default: as it is].")
+@click.option("--description", metavar="TEXT", help="Description of the pool [default: unchanged].")
 @remote
 def put_pool(
     client: Client, output: Output, name: str, owner_group: str | None, description: str | None
@@ -115,7 +136,7 @@ def put_pool(
 @click.argument("fqdns", metavar="FQDN…", nargs=-1, required=True, shell_complete=completing.systems)
 @remote
 def add_system(client: Client, output: Output, name: str, fqdns: tuple[str, ...]) -> None:
-    """Put systems into the pool NAME; with --json a line for each."""
+    """Add systems to the pool NAME; with --json, print a line for each."""
     for fqdn in fqdns:
         output.line(client.put(_member(client, name, fqdn), {}), f"{fqdn} is in pool {name}")
 
@@ -125,7 +146,7 @@ def add_system(client: Client, output: Output, name: str, fqdns: tuple[str, ...]
 @click.argument("fqdns", metavar="FQDN…", nargs=-1, required=True, shell_complete=completing.systems)
 @remote
 def remove_system(client: Client, output: Output, name: str, fqdns: tuple[str, ...]) -> None:
-    """Take systems out of the pool NAME; with --json a line for each."""
+    """Remove systems from the pool NAME; with --json, print a line for each."""
     for fqdn in fqdns:
         output.line(client.delete(_member(client, name, fqdn)), f"{fqdn} is not in pool {name}")
 
@@ -136,7 +157,7 @@ def _member(client: Client, name: str, fqdn: str) -> str:
 
 @lab_controller.command("put")
 @LAB_CONTROLLER.argument
-@click.option("--enabled/--disabled", default=True, help="Whether recipes may have its systems.")
+@click.option("--enabled/--disabled", default=True, help="Whether recipes get its systems.")
 @remote
 def put_lab_controller(client: Client, output: Output, name: str, enabled: bool) -> None:
     """Add the lab controller FQDN."""
@@ -147,7 +168,7 @@ def put_lab_controller(client: Client, output: Output, name: str, enabled: bool)
 @LAB_CONTROLLER.argument
 @remote
 def enable(client: Client, output: Output, name: str) -> None:
-    """Let recipes have the systems of FQDN again."""
+    """Let recipes get the systems of FQDN again."""
     _switch(client, output, name, enabled=True)
 
 
@@ -155,7 +176,7 @@ def enable(client: Client, output: Output, name: str) -> None:
 @LAB_CONTROLLER.argument
 @remote
 def disable(client: Client, output: Output, name: str) -> None:
-    """Give no system of FQDN to recipes any more; those that run go on."""
+    """Stop giving the systems of FQDN to recipes; running recipes continue."""
     _switch(client, output, name, enabled=False)
 
 
@@ -173,6 +194,6 @@ def put_tree(client: Client, output: Output, name: int, changes: tuple[str, ...]
     """Add the tree ID, or replace it: name=Fedora-44 family=Fedora44 arch=x86_64 'tags=["STABLE"]'
     'urls={"lab.example.com": ["http://…"]}'.
 
-    A VALUE that is JSON is taken as that, any other as text.
+    A VALUE is parsed as JSON, else as text.
     """
     DISTRO_TREE.put(client, output, name, assigned(changes))

@@ -1,4 +1,4 @@
-"""`labledger system reserve` and `return`, `loan` and `end-loan`: a system is one person's for a while."""
+"""`labledger system reserve`, `return`, `loan` and `end-loan`: reservations and loans of systems."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ import click
 from cli.arguments.params import ID, Moment
 from cli.lists import completing
 from cli.remote import remote
+from cli.systems.kind import SYSTEM
 from cli.terminal.output import Output
 from cli.terminal.wording import plain
-from cli.things.kinds import SYSTEM
 
 if TYPE_CHECKING:
     from api.client import Client
@@ -25,15 +25,15 @@ def until_option(example: str, otherwise: str) -> Callable[[Command], Command]:
         "--until",
         type=Moment(),
         metavar="TIME",
-        help=f"As {example}, 'tomorrow 18:00' or '2026-12-24 18:00' [until {otherwise}].",
+        help=f"End, such as {example}, 'tomorrow 18:00' or '2026-12-24 18:00' [default: until {otherwise}].",
     )
 
 
 @click.command
 @SYSTEM.argument
-@click.option("--user", help="For somebody else, which takes an admin.")
+@click.option("--user", help="Reserve for another user (admins only).")
 @until_option("8h", "it is returned")
-@click.option("--distro-tree", type=ID, metavar="ID", help="Install this one first.")
+@click.option("--distro-tree", type=ID, metavar="ID", help="Install this distro tree first.")
 @remote
 def reserve(
     client: Client,
@@ -43,7 +43,7 @@ def reserve(
     until: str | None,
     distro_tree: int | None,
 ) -> None:
-    """Reserve FQDN, which must be idle, and Manual or on loan to you."""
+    """Reserve FQDN. It must be idle, and either Manual or on loan to you."""
     answer = client.put(_reservation(client, fqdn), _given(user=user, until=until, distro_tree=distro_tree))
     output.line(answer, f"{fqdn} is reserved by {plain(answer.get('user'))}")
 
@@ -52,18 +52,18 @@ def reserve(
 @SYSTEM.argument
 @remote
 def give_back(client: Client, output: Output, fqdn: str) -> None:
-    """Return FQDN, which a person has reserved."""
+    """End the reservation of FQDN."""
     answer = client.delete(_reservation(client, fqdn))
     output.line(answer, f"{fqdn} {'returned' if answer.get('returned', True) else 'was not reserved'}")
 
 
 @click.command
 @SYSTEM.argument
-@click.option("--user", shell_complete=completing.users, help="Who borrows it [you].")
+@click.option("--user", shell_complete=completing.users, help="Borrower [default: you].")
 @until_option("30d", "the loan is ended")
 @remote
 def loan(client: Client, output: Output, fqdn: str, user: str | None, until: str | None) -> None:
-    """Lend FQDN to a person, who alone may use it then. What runs there goes on."""
+    """Lend FQDN to a user, who alone may use it then. A running recipe continues."""
     answer = client.put(_loan(client, fqdn), _given(user=user, until=until))
     output.line(answer, f"{fqdn} is on loan to {plain(answer.get('user'))}")
 
@@ -72,9 +72,11 @@ def loan(client: Client, output: Output, fqdn: str, user: str | None, until: str
 @SYSTEM.argument
 @remote
 def end_loan(client: Client, output: Output, fqdn: str) -> None:
-    """End the loan of FQDN: by who has it, or who may lend it."""
+    """End the loan of FQDN. The borrower and everyone who may lend the system can do this."""
     answer = client.delete(_loan(client, fqdn))
-    output.line(answer, f"{fqdn} {'is on loan no more' if answer.get('ended', True) else 'was not on loan'}")
+    output.line(
+        answer, f"{fqdn} {'is no longer on loan' if answer.get('ended', True) else 'was not on loan'}"
+    )
 
 
 def _reservation(client: Client, fqdn: str) -> str:

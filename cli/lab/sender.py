@@ -1,4 +1,4 @@
-"""How a simulated lab tells the server what is due, and what it learns from the answers."""
+"""Delivery of due steps of a simulated lab to the server, and the handling of the answers."""
 
 from __future__ import annotations
 
@@ -12,25 +12,25 @@ from replay.simulated_lab.lab import Lab
 from replay.simulated_lab.recovery import resume
 from replay.simulated_lab.steps import Step
 
-# A system changes to the one of these only from the other; what a person has made of it meanwhile stays.
+# New condition -> required old condition. Conditions that a person has set stay.
 BEFORE = {"Broken": "Automated", "Automated": "Broken"}
 
 
-class Teller:
-    """Takes deliveries to the server. `note(what, ...)` hears what came of them."""
+class Sender:
+    """Sender of deliveries to the server, which reports the results to `note(what, ...)`."""
 
     def __init__(self, link: LabLink, note: Callable[..., None]) -> None:
         self._link = link
         self._note = note
 
-    def tell(self, lab: Lab, delivery: Delivery) -> Lab:
-        """The lab afterwards. Raises Problem or Unreachable when all of it has to be said again."""
-        wrong = [step for step in delivery.steps if step.kind == "system" and not self._still_right(step)]
+    def send(self, lab: Lab, delivery: Delivery) -> Lab:
+        """Send a delivery, and return the new lab. Raise Problem or Unreachable if a retry is needed."""
+        wrong = [step for step in delivery.steps if step.kind == "system" and not self._still_applies(step)]
         lab, delivery = lab.without(lambda step: step in wrong), delivery.without(wrong)
         return self._update(lab, delivery) if delivery.steps else lab
 
     def ask_about(self, lab: Lab, steps: Iterable[Step]) -> Lab:
-        """The lab after it has looked how far the server knows the recipes of these steps."""
+        """Return the lab, synchronised with the states of the recipes of these steps on the server."""
         for recipe_id in dict.fromkeys(step.recipe_id for step in steps):
             if recipe_id is not None:
                 lab = resume(lab, self._link.recipe(recipe_id), time.monotonic())
@@ -43,20 +43,20 @@ class Teller:
         if extra := len(delivery.repeated) + delivery.twice * len(said):
             self._note("repeated", messages=extra)
         lab, refused = heard(lab, delivery, [int(answer["status"]) for answer in answers])
-        # A command that we took before a crash is further already: a refusal can mean nothing else.
+        # A refused command was taken before a crash, and has progressed since.
         contradicted = [step for step in refused if step.kind != "command"]
         for step, answer in zip(delivery.steps, answers, strict=True):
             self._show(step, answer, again=answer["status"] == CONFLICT and step not in contradicted)
         return self.ask_about(lab, contradicted)
 
-    def _still_right(self, step: Step) -> bool:
+    def _still_applies(self, step: Step) -> bool:
         found, wanted = self._link.condition(step.system), step.body["condition"]
         if found not in (BEFORE[wanted], wanted):
             self._note("left alone", system=step.system, condition=found)
         return found == BEFORE[wanted]
 
     def _show(self, step: Step, answer: Mapping[str, Any], *, again: bool) -> None:
-        """A message that was refused only because it came too early is no refusal: it will be said again."""
+        """Report a step and its answer; a step that was refused because it came too early is retried."""
         if step.kind == "command":
             self._show_failed(step, answer)
             return

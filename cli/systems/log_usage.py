@@ -23,13 +23,13 @@ def _size(row: Row) -> str:
 
 COLUMNS = (
     Column("day (UTC)", "day", rank=0),
-    Column("who", "actor", rank=0),
+    Column("actor", "actor", rank=0),
     Column("written", _size, "number", 0),
     Column("events", "event_count", "number", 1),
 )
 
 
 def show_log_usage(client: Client, output: Output, since: str | None) -> None:
-    """Print the shares of the log, the last day first."""
+    """Print the shares of the log, latest day first."""
     document = client.get("/log-usage", since=since)
-    output.rows(document, "shares", COLUMNS, empty="Nobody has written anything in that time.")
+    output.rows(document, "shares", COLUMNS, empty="No events were written in that time.")

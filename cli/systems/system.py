@@ -1,4 +1,4 @@
-"""`labledger system`: one system, shown and changed."""
+"""`labledger system`: commands that show and change one system."""
 
 from __future__ import annotations
 
@@ -9,25 +9,25 @@ import click
 from cli.arguments.as_of import as_of
 from cli.arguments.assignments import assigned, assignments_argument
 from cli.arguments.params import OneOf
+from cli.directory.named import show_one
 from cli.lazy import Group
 from cli.remote import remote
+from cli.systems.history import of_system as history_of_system
+from cli.systems.kind import SYSTEM
+from cli.systems.lending import end_loan, give_back, loan, reserve
+from cli.systems.usage import of_system as usage_of_system
 from cli.terminal.output import Output
-from cli.things.history import of_system as history_of_system
-from cli.things.kinds import SYSTEM
-from cli.things.lending import end_loan, give_back, loan, reserve
-from cli.things.named import show_one
-from cli.things.usage import of_system as usage_of_system
 from domain.system.lifecycle import CONDITIONS
 
 if TYPE_CHECKING:
     from api.client import Client
 
-reason_option = click.option("--reason", default="", help="Kept in the log.")
+reason_option = click.option("--reason", default="", help="Reason to record in the log.")
 
 
 @click.group(cls=Group)
 def system() -> None:
-    """Show a system, add, change, reserve and lend one."""
+    """Show, add, change, reserve and lend a system."""
 
 
 @system.command
@@ -35,7 +35,7 @@ def system() -> None:
 @as_of
 @remote
 def show(client: Client, output: Output, fqdn: str, as_of: str | None) -> None:
-    """Show all that is known of FQDN."""
+    """Show all properties of FQDN."""
     show_one(client, output, SYSTEM, fqdn, as_of)
 
 
@@ -50,7 +50,7 @@ for command in (usage_of_system, history_of_system, reserve, give_back, loan, en
 def add(client: Client, output: Output, fqdn: str, changes: tuple[str, ...]) -> None:
     """Add the system FQDN: lab_controller=lab.example.com owner=alice 'arches=["x86_64"]' memory_mb=65536.
 
-    A VALUE that is JSON is taken as that, any other as text. Many at once: `labledger lab load`.
+    A VALUE is parsed as JSON, else as text. Use `labledger lab load` to add many systems.
     """
     output.line(client.post("/systems", {**assigned(changes), "fqdn": fqdn}), f"{fqdn} added")
 
@@ -62,9 +62,9 @@ def add(client: Client, output: Output, fqdn: str, changes: tuple[str, ...]) -> 
 def set_properties(client: Client, output: Output, fqdn: str, changes: tuple[str, ...]) -> None:
     """Change properties of FQDN: memory_mb=65536, owner=alice, cpu.cores=8, 'arches=["x86_64"]', vendor=null.
 
-    A VALUE that is JSON is taken as that, any other as text; null forgets the property.
+    A VALUE is parsed as JSON, else as text; null clears the property.
     """
-    _patch(client, output, fqdn, assigned(changes), "changed", "is so already")
+    _patch(client, output, fqdn, assigned(changes), "changed", "unchanged")
 
 
 @system.command("set-condition")
@@ -73,13 +73,13 @@ def set_properties(client: Client, output: Output, fqdn: str, changes: tuple[str
 @reason_option
 @remote
 def set_condition(client: Client, output: Output, fqdn: str, condition: str, reason: str) -> None:
-    """Make FQDN Automated, Manual, Broken or Removed.
+    """Set the condition of FQDN to Automated, Manual, Broken or Removed.
 
-    Broken and Removed abort a recipe that has started there. A recipe that has not started goes back to the
-    queue; a Broken system stays with a recipe that forces it.
+    Broken and Removed abort a recipe that has started there. A recipe that has not started returns to the
+    queue, but keeps a Broken system that it forces.
     """
     body = {"condition": condition, "reason": reason}
-    _patch(client, output, fqdn, body, f"is now {condition}", f"was {condition} already")
+    _patch(client, output, fqdn, body, f"is now {condition}", f"was already {condition}")
 
 
 @system.command
@@ -87,9 +87,9 @@ def set_condition(client: Client, output: Output, fqdn: str, condition: str, rea
 @reason_option
 @remote
 def drain(client: Client, output: Output, fqdn: str, reason: str) -> None:
-    """Let FQDN finish what it runs and take nothing new."""
+    """Let FQDN finish its recipe and take no new one."""
     body = {"draining": True, "reason": reason}
-    _patch(client, output, fqdn, body, "is draining", "was draining already")
+    _patch(client, output, fqdn, body, "is draining", "was already draining")
 
 
 @system.command

@@ -9,7 +9,7 @@ from click.testing import Result
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cli.things.usage import SHARES, shares
+from cli.systems.usage import SHARES, shares
 from domain.system.lifecycle import CONDITIONS, USAGE
 from tests.cli.loopback import Answer, Server
 

@@ -1,4 +1,4 @@
-"""`labledger usage` and `system usage`: what systems did, and for how long."""
+"""`labledger usage` and `system usage`: the time that systems spent in each usage and condition."""
 
 from __future__ import annotations
 
@@ -9,20 +9,19 @@ import click
 
 from cli.arguments.as_of import as_of
 from cli.arguments.params import Moment, OneOf
-from cli.arguments.then import tell_moment, there_then
+from cli.arguments.then import absence_explained, note_moment
 from cli.remote import remote, wide
+from cli.systems.kind import SYSTEM
+from cli.systems.log_usage import show_log_usage
 from cli.terminal.output import Output
 from cli.terminal.tables import Column, Row
 from cli.terminal.wording import clock, duration, elapsed, zone
-from cli.things.kinds import SYSTEM
-from cli.things.log_usage import show_log_usage
 
 if TYPE_CHECKING:
     from api.client import Client
 
 GROUPS = ("system", "lab_controller", "pool", "arch")
-# Shares of all the time there is; what an Automated system does, then what others are.
-# With the rank of each as a column.
+# Shares of time -> rank of the column: usages of Automated systems, then conditions of other systems.
 SHARES = {
     "running": 1,
     "installing": 4,
@@ -37,8 +36,10 @@ SHARES = {
 
 
 PAST = Moment(past=True)
-since_option = click.option("--since", metavar="TIME", type=PAST, help="From then on [the beginning].")
-until_option = click.option("--until", metavar="TIME", type=PAST, help="Up to then [now].")
+since_option = click.option(
+    "--since", metavar="TIME", type=PAST, help="Start [default: the beginning of the log]."
+)
+until_option = click.option("--until", metavar="TIME", type=PAST, help="End [default: now].")
 
 INTERVAL_COLUMNS = (
     Column(f"since ({zone()})", lambda row: clock(row.get("since")), rank=0),
@@ -57,7 +58,7 @@ INTERVAL_COLUMNS = (
     type=OneOf(GROUPS),
     default="lab_controller",
     show_default=True,
-    help="A row for each.",
+    help="Show a row for each of these.",
 )
 @since_option
 @until_option
@@ -65,7 +66,7 @@ INTERVAL_COLUMNS = (
     "--log",
     "of_log",
     is_flag=True,
-    help="Show how much each user and process wrote to the log, by day [today].",
+    help="Show how much each user and process wrote to the log, by day [default: today].",
 )
 @as_of
 @wide
@@ -79,10 +80,10 @@ def usage(
     of_log: bool,
     as_of: str | None,
 ) -> None:
-    """Show how much of their time systems spend with what.
+    """Show how systems spend their time, as shares per usage and condition.
 
-    A share counts for an Automated system what it does, for any other its condition while it is idle. All
-    shares of a row add up.
+    An Automated system counts by its usage, any other system by its condition while it is idle. The shares of
+    a row add up to 100 %.
 
     With --log, show instead how many events and bytes each user and process added to the log on each day.
     Only admins and auditors see the shares of others.
@@ -94,14 +95,14 @@ def usage(
         return
     asked: dict[str, Any] = {"group_by": group_by, "since": since, "until": until, "as_of": as_of}
     document = client.pages("/system-usage", "groups", **asked)
-    tell_moment(client, output, as_of, document)
+    note_moment(client, output, as_of, document)
     heading = group_by.replace("_", " ")
-    empty = "No system has done anything in that time."
+    empty = "There were no systems in that time."
     output.rows(document, "groups", (Column(heading, "key", rank=0), *SHARE_COLUMNS), empty=empty)
 
 
 def shares(row: Row) -> dict[str, float]:
-    """Of a group, out of 1."""
+    """Return the shares of time of a group, each from 0 to 1."""
     seconds: Counter[str] = Counter()
     for condition, by_usage in row["seconds"].items():
         for what, number in by_usage.items():
@@ -122,7 +123,7 @@ def _total(row: Row) -> str:
     return duration(sum(sum(by_usage.values()) for by_usage in row["seconds"].values()))
 
 
-SHARE_COLUMNS = (Column("time of all", _total, "number"), *map(_share, SHARES))
+SHARE_COLUMNS = (Column("total time", _total, "number"), *map(_share, SHARES))
 
 
 @click.command("usage")
@@ -135,9 +136,9 @@ SHARE_COLUMNS = (Column("time of all", _total, "number"), *map(_share, SHARES))
 def of_system(
     client: Client, output: Output, fqdn: str, since: str | None, until: str | None, as_of: str | None
 ) -> None:
-    """Show what FQDN did, an interval a line."""
+    """Show the usage and condition of FQDN over time, one interval per line."""
     asked: dict[str, Any] = {"since": since, "until": until, "as_of": as_of}
-    with there_then(client, as_of, "system", fqdn):
+    with absence_explained(client, as_of, "system", fqdn):
         document = client.get(client.path("systems", fqdn, "usage"), **asked)
-    tell_moment(client, output, as_of, document)
-    output.rows(document, "intervals", INTERVAL_COLUMNS, empty=f"{fqdn} was not there in that time.")
+    note_moment(client, output, as_of, document)
+    output.rows(document, "intervals", INTERVAL_COLUMNS, empty=f"{fqdn} did not exist in that time.")

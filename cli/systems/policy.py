@@ -1,4 +1,4 @@
-"""`labledger policy`: who may do what with a system, or with the systems of a pool."""
+"""`labledger policy`: the access policies of systems and pools."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import click
 
 from cli.arguments.as_of import as_of
 from cli.arguments.params import OneOf
-from cli.arguments.then import tell_moment, there_then
+from cli.arguments.then import absence_explained, note_moment
 from cli.lazy import Group
 from cli.lists import completing
 from cli.remote import remote
@@ -40,33 +40,40 @@ COLUMNS = (
 permissions_argument = click.argument(
     "permissions", metavar="PERMISSION…", nargs=-1, required=True, type=OneOf(PERMISSIONS)
 )
-# What each opens, in a line or two for --help.
-WHAT_THERE_IS = """
+PERMISSIONS_HELP = """
 
-    A PERMISSION is one of view (see the system), reserve (have it as a person), submit (jobs run there),
+    A PERMISSION is one of view (see the system), reserve (reserve it for oneself), submit (run jobs on it),
     loan_self and loan_any (borrow it, lend it to others), control_system (return it for others), edit_system
-    (change it, drain it) and edit_policy (say all this).
+    (change and drain it) and edit_policy (change this policy).
 """
 
 
 def with_permissions(command: Command) -> Command:
-    """The argument, and what it may be."""
-    command.__doc__ = f"{command.__doc__}{WHAT_THERE_IS}"
+    """Add the argument PERMISSION and its help to a command."""
+    command.__doc__ = f"{command.__doc__}{PERMISSIONS_HELP}"
     return permissions_argument(command)
 
 
-def whose(command: Command) -> Command:
-    """Of a system or of a pool: the path of the policy, and how it is called."""
+def owner_options(command: Command) -> Command:
+    """Add --system and --pool, which name the owner of the policy."""
     system = click.option(
-        "--system", metavar="FQDN", shell_complete=completing.systems, help="That of a system."
+        "--system", metavar="FQDN", shell_complete=completing.systems, help="Policy of this system."
     )
-    pool = click.option("--pool", metavar="NAME", shell_complete=completing.pools, help="That of a pool.")
+    pool = click.option(
+        "--pool", metavar="NAME", shell_complete=completing.pools, help="Policy of this pool."
+    )
     return system(pool(command))
 
 
-def to_whom(command: Command) -> Command:
+def grantee_options(command: Command) -> Command:
+    """Add --user, --group and --everybody, which name the grantees of permissions."""
     user = click.option(
-        "--user", "users", metavar="USER", multiple=True, shell_complete=completing.users, help="Repeatable."
+        "--user",
+        "users",
+        metavar="USER",
+        multiple=True,
+        shell_complete=completing.users,
+        help="User; repeatable.",
     )
     group = click.option(
         "--group",
@@ -74,55 +81,57 @@ def to_whom(command: Command) -> Command:
         metavar="GROUP",
         multiple=True,
         shell_complete=completing.groups,
-        help="Its members; repeatable.",
+        help="All members of a group; repeatable.",
     )
-    return user(group(click.option("--everybody", is_flag=True, help="Whoever it is.")(command)))
+    return user(group(click.option("--everybody", is_flag=True, help="All users.")(command)))
 
 
 @click.group(cls=Group)
 def policy() -> None:
-    """Show who may do what with a system or the systems of a pool, grant and revoke it."""
+    """Show an access policy of a system or a pool, and grant and revoke permissions."""
 
 
 @policy.command
-@whose
+@owner_options
 @as_of
 @remote
 def show(client: Client, output: Output, system: str | None, pool: str | None, as_of: str | None) -> None:
-    """Show an access policy: an entry for each permission and whom it is for."""
+    """Show an access policy: an entry for each permission and its user or group."""
     path, kind, name = _place(client, system, pool)
-    with there_then(client, as_of, kind, name):
+    with absence_explained(client, as_of, kind, name):
         document = client.get(path, as_of=as_of)
-    tell_moment(client, output, as_of, document)
-    output.rows(document, "entries", COLUMNS, empty="It has no entries: it grants nothing to anybody.")
+    note_moment(client, output, as_of, document)
+    output.rows(document, "entries", COLUMNS, empty="The policy has no entries: it grants no permissions.")
     if system is None or output.as_json:
         return
     if document.get("active_pool"):
-        note(f"but for {SUBMIT} the policy of pool {document['active_pool']} counts in the place of this one")
-    if pools := _pools_that_say(client, system, as_of):
+        note(f"except for {SUBMIT}, the policy of pool {document['active_pool']} applies instead of this one")
+    if pools := _pools_with_submit(client, system, as_of):
         of = f"pool {pools[0]}" if len(pools) == 1 else f"pools {', '.join(pools)} together"
-        note(f"{SUBMIT} is granted by {of}, whatever stands here: `labledger policy show --pool {pools[0]}`")
+        note(
+            f"{SUBMIT} is granted by {of}, not by this policy: run `labledger policy show --pool {pools[0]}`"
+        )
 
 
-def _pools_that_say(client: Client, system: str, as_of: str | None) -> list[str]:
-    """The pools of a system that say who may submit there: then its own policy does not."""
+def _pools_with_submit(client: Client, system: str, as_of: str | None) -> list[str]:
+    """Return the pools of a system whose policies grant submit; these replace its own entries for it."""
     pools = client.get(client.path("systems", system), as_of=as_of)["pools"]
-    return [name for name in pools if _says(client, name, as_of)]
+    return [name for name in pools if _grants_submit(client, name, as_of)]
 
 
-def _says(client: Client, pool: str, as_of: str | None) -> bool:
+def _grants_submit(client: Client, pool: str, as_of: str | None) -> bool:
     policy = client.get(client.path("pools", pool, "access-policy"), as_of=as_of)
     return any(entry["permission"] == SUBMIT for entry in policy["entries"])
 
 
 @policy.command
 @with_permissions
-@whose
-@to_whom
+@owner_options
+@grantee_options
 @click.option(
     "--maximum",
     type=OneOf(tuple(Priority.__members__)),
-    help=f"With {SUBMIT}: the maximum effective priority [Urgent].",
+    help=f"With {SUBMIT}: the maximum effective priority [default: Urgent].",
 )
 @remote
 def grant(
@@ -134,7 +143,7 @@ def grant(
     maximum: str | None,
     **whom: Any,
 ) -> None:
-    """Grant PERMISSIONs. Granting submit to the same again changes its maximum effective priority."""
+    """Grant PERMISSIONs. Granting submit again changes its maximum effective priority."""
     new = _entries(permissions, **whom)
     if maximum is not None and SUBMIT not in permissions:
         raise click.UsageError(f"--maximum is for the permission {SUBMIT}.")
@@ -146,8 +155,8 @@ def grant(
 
 @policy.command
 @with_permissions
-@whose
-@to_whom
+@owner_options
+@grantee_options
 @remote
 def revoke(
     client: Client,
@@ -157,19 +166,19 @@ def revoke(
     pool: str | None,
     **whom: Any,
 ) -> None:
-    """Revoke PERMISSIONs that were granted to just these."""
+    """Revoke PERMISSIONs from exactly these users, groups or everybody."""
     gone = _entries(permissions, **whom)
     _edit(client, output, (system, pool), lambda entries: _without(entries, gone))
 
 
 @policy.command("set")
 @click.argument("file", type=click.File("rb", lazy=False))
-@whose
+@owner_options
 @remote
 def set_policy(client: Client, output: Output, file: IO[bytes], system: str | None, pool: str | None) -> None:
-    """Put the policy in FILE (`-`: standard input) in the place of what there is, as `show --json` gives it.
+    """Replace the policy by FILE in the format of `show --json`; use - for standard input.
 
-    Of a system the policy of a pool counts as before, unless the file says which.
+    The active pool of a system changes only if the file has `active_pool`.
     """
     from domain.errors import Fault, Unreadable
 
@@ -188,20 +197,20 @@ def set_policy(client: Client, output: Output, file: IO[bytes], system: str | No
 @click.argument("pool", required=False, shell_complete=completing.pools)
 @remote
 def use(client: Client, output: Output, fqdn: str, pool: str | None) -> None:
-    """Let the policy of POOL count for FQDN, which is in it; without POOL its own.
+    """Apply the policy of POOL to FQDN, which must be in POOL. Without POOL, apply its own policy.
 
-    Whose jobs it takes is up to all the pools it is in, whichever policy counts.
+    The permission submit always depends on all pools of the system.
     """
     _edit(client, output, (fqdn, None), lambda entries: entries, active_pool=pool)
 
 
 def _place(client: Client, system: str | None, pool: str | None) -> tuple[str, str, str]:
-    """The path of the policy, and the kind and name of what has it."""
+    """Return the path of the policy, and the kind and name of its owner."""
     if system is not None and pool is None:
         return client.path("systems", system, "access-policy"), "system", system
     if pool is not None and system is None:
         return client.path("pools", pool, "access-policy"), "pool", pool
-    raise click.UsageError("Say whose policy: one of --system FQDN and --pool NAME.")
+    raise click.UsageError("Name the owner of the policy: either --system FQDN or --pool NAME.")
 
 
 def _edit(
@@ -219,19 +228,19 @@ def _edit(
         return {**kept, "entries": change(found["entries"]), **beside}
 
     answer = client.edit(path, changed)
-    done = "changed" if answer.get("changed", True) else "is so already"
+    done = "changed" if answer.get("changed", True) else "unchanged"
     output.line(answer, f"access policy of {kind} {name} {done}")
 
 
 def _entries(
     permissions: Iterable[str], users: Iterable[str], groups: Iterable[str], everybody: bool
 ) -> list[Entry]:
-    """One for each permission and each of whom it is for."""
+    """Return an entry for each permission and each user, group or everybody."""
     whom: list[Entry] = [*({"user": user} for user in users), *({"group": group} for group in groups)]
     if everybody:
         whom.append({"everybody": True})
     if not whom:
-        raise click.UsageError("Say to whom: --user, --group or --everybody.")
+        raise click.UsageError("Name the users: --user, --group or --everybody.")
     return [{"permission": permission, **one} for permission in permissions for one in whom]
 
 

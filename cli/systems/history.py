@@ -1,4 +1,4 @@
-"""`labledger system history`: what became another in a system, when, and by whom."""
+"""`labledger system history`: the changes of a system, with their times and actors."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 import click
 
 from cli.arguments.as_of import as_of
-from cli.arguments.then import tell_moment, there_then
+from cli.arguments.then import absence_explained, note_moment
 from cli.lists.listing import limits
 from cli.remote import remote, wide
+from cli.systems.kind import SYSTEM
 from cli.terminal.output import Output, note
 from cli.terminal.tables import Column, Row
 from cli.terminal.wording import clock, zone
-from cli.things.kinds import SYSTEM
 
 if TYPE_CHECKING:
     from api.client import Client
@@ -37,10 +37,10 @@ COLUMNS = (
 @wide
 @remote
 def of_system(client: Client, output: Output, fqdn: str, limit: int | None, as_of: str | None) -> None:
-    """Show what changed in FQDN, the latest change first, a property a line."""
-    with there_then(client, as_of, "system", fqdn):
+    """Show the changes of FQDN, latest first, one property per line."""
+    with absence_explained(client, as_of, "system", fqdn):
         document = client.pages(client.path("systems", fqdn, "history"), "changes", limit=limit, as_of=as_of)
-    tell_moment(client, output, as_of, document)
+    note_moment(client, output, as_of, document)
     if output.as_json:
         output.document(document)
         return
@@ -49,4 +49,4 @@ def of_system(client: Client, output: Output, fqdn: str, limit: int | None, as_o
     ]
     output.table(COLUMNS, lines)
     if document["next"] is not None:
-        note("more: --all shows them, or --limit N the last N changes")
+        note(f"Showing {len(document['changes'])}; use --all for the rest.")

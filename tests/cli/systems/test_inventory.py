@@ -51,11 +51,11 @@ def test_export__imported_again__keeps_every_system(
     assert done(real("systems", "export", str(file))) == f"exported to {file}\n"
     systems = json.loads(done(real("systems", "--all", "--json")))["systems"]
     before = line.end()
-    assert done(real("systems", "import", str(file))) == f"0 added, 0 changed, {len(systems)} kept\n"
+    assert done(real("systems", "import", str(file))) == f"0 added, 0 changed, {len(systems)} unchanged\n"
     assert line.events(before) == []
     # Standard input has no name that would say what it holds.
     given = file.read_text(encoding="utf-8")
-    assert f"{len(systems)} kept" in done(real("systems", "import", "-", "--format", form, input=given))
+    assert f"{len(systems)} unchanged" in done(real("systems", "import", "-", "--format", form, input=given))
 
 
 def test_export__several_pages__one_table_with_one_heading(
@@ -80,7 +80,7 @@ def test_import__edited_table__tells_what_would_change_and_then_changes_it(real:
     arm |= {"memory_mb": "4711", "location": "rack 9", "cpu.cores": "77"}
     write_table(file, rows)
     told = done(real("systems", "import", "--dry-run", str(file)))
-    assert told.splitlines()[-1] == f"0 added, 1 changed, {len(rows) - 1} kept"
+    assert told.splitlines()[-1] == f"0 added, 1 changed, {len(rows) - 1} unchanged"
     assert f"memory_mb {before} 4711" in " ".join(told.split()) and "cpu.cores" in told
     assert f"memory_mb: {before}" in done(real("system", "show", ARM))
     assert "1 changed" in done(real("systems", "import", str(file)))
@@ -116,7 +116,7 @@ def test_import__faults_in_several_parts__all_told_where_they_are_in_the_file(
 
 def test_commands_of_a_list__options_before_them__are_not_dropped_in_silence(real: Run) -> None:
     refused = real("systems", "--pool", "big", "export")
-    assert refused.exit_code == 2 and "--pool stands before" in refused.stderr
+    assert refused.exit_code == 2 and "--pool must stand after" in refused.stderr
     refused = real("systems", "exprot")
     assert refused.exit_code == 2 and "export" in refused.stderr
 

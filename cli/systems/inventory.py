@@ -1,4 +1,4 @@
-"""`labledger systems export` and `import`: what the systems are, into a file and from one."""
+"""`labledger systems`, `systems export` and `systems import`: a list, and files of properties."""
 
 from __future__ import annotations
 
@@ -9,11 +9,15 @@ import click
 
 from cli.arguments.as_of import as_of
 from cli.arguments.params import OneOf
-from cli.arguments.then import tell_moment
-from cli.lists.listing import require_known
+from cli.arguments.then import note_moment
+from cli.lists import completing
+from cli.lists.filtered import owner_option
+from cli.lists.listing import list_command, require_known, with_commands
+from cli.lists.systems import SYSTEMS
 from cli.remote import remote, wide
 from cli.terminal.output import Output, note
 from cli.terminal.tables import Column, Row
+from domain.system.lifecycle import CONDITIONS, USAGE
 
 if TYPE_CHECKING:
     from api.client import Client
@@ -25,7 +29,7 @@ format_option = click.option(
     "--format",
     "form",
     type=OneOf(FORMATS),
-    help="What is in the file.  [default: as its name ends, else json]",
+    help="Format of the file.  [default: by its suffix, else json]",
 )
 
 
@@ -51,9 +55,9 @@ def export(
     as_of: str | None,
     **filters: str | None,
 ) -> None:
-    """Write what the systems are to FILE, - for standard output: everything that `import` takes back.
+    """Write the properties of the systems to FILE, in the format of `import`; use - for standard output.
 
-    It is all of one moment, whatever happens meanwhile.
+    The file is as of one moment, even if systems change meanwhile.
     """
     from api.client.inventory_file import PATH, exported
 
@@ -61,7 +65,7 @@ def export(
     position: int | None = None
     if as_of is not None:
         answer = client.get(PATH, limit=1, as_of=as_of)
-        tell_moment(client, output, as_of, answer)
+        note_moment(client, output, as_of, answer)
         position = answer["position"]
     asked: dict[str, Any] = {**filters, "as_of": position}
     for text in exported(client, _form(form, file), one_line=output.as_json, **asked):
@@ -73,15 +77,15 @@ def export(
 @click.command("import")
 @click.argument("file", type=click.File("rb", lazy=False))
 @format_option
-@click.option("--dry-run", is_flag=True, help="Change nothing, and tell what would change.")
+@click.option("--dry-run", is_flag=True, help="Change nothing; show the changes.")
 @wide
 @remote
 def import_(client: Client, output: Output, file: IO[bytes], form: str | None, dry_run: bool) -> None:
-    """Make the systems as FILE says, - for standard input: new ones are added, others changed.
+    """Add and change the systems in FILE; use - for standard input.
 
-    What a file does not say stays; null, in CSV an empty cell, is unknown. A file with faults is refused with
-    all of them, and nothing is stored. More than 200 systems are checked as a whole first, then stored in
-    parts of 200. Importing what was exported changes nothing.
+    Properties that are missing in the file stay unchanged; null, in CSV an empty cell, clears a property. A
+    file with faults is refused as a whole, with a list of all faults. More than 200 systems are checked as a
+    whole first, then stored in parts of 200. Importing an export changes nothing.
     """
     from api.client.inventory_file import import_all, look_at, parts_of
     from cli.terminal.progress import advancing
@@ -93,9 +97,9 @@ def import_(client: Client, output: Output, file: IO[bytes], form: str | None, d
         return
     if differences := list(_differences(done["systems"])):
         output.table((*DIFFERENCES, NEW) if done["added"] else DIFFERENCES, differences)
-    click.echo(f"{done['added']} added, {done['changed']} changed, {done['kept']} kept")
+    click.echo(f"{done['added']} added, {done['changed']} changed, {done['kept']} unchanged")
     if dry_run:
-        note("a dry run: nothing was changed")
+        note("dry run: nothing was changed")
 
 
 def _differences(systems: list[dict[str, Any]]) -> list[Row]:
@@ -107,7 +111,30 @@ def _differences(systems: list[dict[str, Any]]) -> list[Row]:
 
 
 def _form(form: str | None, file: IO[bytes]) -> str:
-    # Standard input may have no name at all.
+    # Standard input may have no name.
     name = str(getattr(file, "name", STDIN_OR_STDOUT))
     suffix = PurePath(name).suffix.removeprefix(".").lower()
     return form or (suffix if suffix in FORMATS else FORMATS[0])
+
+
+OF_SYSTEMS = (
+    click.Option(["--condition"], type=OneOf(CONDITIONS), help="Only systems in this condition."),
+    click.Option(
+        ["--usage"], type=OneOf(USAGE.states), metavar="USAGE", help="Only systems with this usage."
+    ),
+    click.Option(
+        ["--lab-controller"],
+        metavar="FQDN",
+        shell_complete=completing.lab_controllers,
+        help="Only systems of this lab.",
+    ),
+    click.Option(
+        ["--pool"], metavar="POOL", shell_complete=completing.pools, help="Only systems in this pool."
+    ),
+    owner_option("systems"),
+)
+export.params = [*OF_SYSTEMS, *export.params]
+systems = with_commands(
+    list_command("systems", SYSTEMS, "List the systems, their condition and usage.", filters=OF_SYSTEMS),
+    *(export, import_),
+)

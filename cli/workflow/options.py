@@ -8,23 +8,23 @@ from typing import IO, Any
 from cli.terminal.output import note
 
 Document = dict[str, Any]
-Told = Mapping[str, Any]
+Options = Mapping[str, Any]
 """Options by their names in Python."""
 
 
-class Wrong(Exception):
-    """All that is wrong with the options, line by line."""
+class InvalidOptions(Exception):
+    """All errors of the options, one per line."""
 
 
 def text_of(option: str, file: IO[bytes]) -> str:
-    """Raises `Wrong`."""
+    """Return the text of a file. Raise `InvalidOptions` if it is not UTF-8."""
     try:
         return file.read().decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise Wrong(f"{option} {file.name}: is not UTF-8, at byte {error.start}") from None
+        raise InvalidOptions(f"{option} {file.name}: is not UTF-8, at byte {error.start}") from None
 
 
-def warn(told: Told, message: str) -> None:
+def warn(options: Options, message: str) -> None:
     """Print a warning to standard error, unless the user asked for quiet."""
-    if not told["quiet"]:
+    if not options["quiet"]:
         note(f"warning: {message}")

@@ -1,4 +1,4 @@
-"""What the groups of commands about named things have in common: show one, put one, delete one."""
+"""The commands `show` and `delete`, and the request of `put`, for all kinds of named objects."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from cli.arguments.as_of import as_of
-from cli.arguments.then import tell_moment, there_then
+from cli.arguments.then import absence_explained, note_moment
 from cli.lazy import Group
 from cli.remote import remote
 from cli.terminal.output import Output
@@ -19,13 +19,13 @@ if TYPE_CHECKING:
 Show = Callable[..., None]
 
 NOT_SHOWN: tuple[Any, ...] = (None, [], "", {})
-# What is told of the answer itself.
+# Fields about the answer itself.
 ABOUT_THE_ANSWER = ("position", "as_of")
 
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of thing: what one is called, and where all of them are."""
+    """A kind of named objects: its name, its path, and the argument that names one."""
 
     called: str
     plural: str
@@ -35,36 +35,36 @@ class Kind:
         return client.path(self.plural, name)
 
     def put(self, client: Client, output: Output, name: object, body: Mapping[str, Any]) -> None:
-        self.say_put(output, name, client.put(self.of(client, name), body))
+        self.print_put(output, name, client.put(self.of(client, name), body))
 
-    def say_put(self, output: Output, name: object, answer: Mapping[str, Any]) -> None:
-        done = "added" if answer.get("added") else "changed" if answer.get("changed") else "is so already"
+    def print_put(self, output: Output, name: object, answer: Mapping[str, Any]) -> None:
+        done = "added" if answer.get("added") else "changed" if answer.get("changed") else "unchanged"
         output.line(answer, f"{self.called} {name} {done}")
 
 
 def show_one(client: Client, output: Output, kind: Kind, name: object, as_of: str | None = None) -> None:
-    say_all(output, read_one(client, output, kind, name, as_of))
+    print_fields(output, read_one(client, output, kind, name, as_of))
 
 
 def read_one(client: Client, output: Output, kind: Kind, name: object, as_of: str | None) -> dict[str, Any]:
-    with there_then(client, as_of, kind.called, name):
+    with absence_explained(client, as_of, kind.called, name):
         document: dict[str, Any] = client.get(kind.of(client, name), as_of=as_of)
-    tell_moment(client, output, as_of, document)
+    note_moment(client, output, as_of, document)
     return document
 
 
-def say_all(output: Output, document: Mapping[str, Any]) -> None:
-    """All that is known, a line each."""
+def print_fields(output: Output, document: Mapping[str, Any]) -> None:
+    """Print all fields that have a value, one per line."""
     shown = {name: value for name, value in document.items() if name not in ABOUT_THE_ANSWER}
     known = {name: value for name, value in shown.items() if value not in NOT_SHOWN}
     output.line(document, "\n".join(f"{name}: {plain(value)}" for name, value in known.items()))
 
 
 def group_of(name: str, kind: Kind, text: str, show_one: Show = show_one) -> Group:
-    """The group of commands about one kind, with `show` and `delete`."""
+    """Return the group of commands of a kind, with `show` and `delete`."""
     made = Group(name, help=text)
 
-    @made.command(help=f"Show all that is known of a {kind.called}.")
+    @made.command(help=f"Show all properties of a {kind.called}.")
     @kind.argument
     @as_of
     @remote
@@ -72,13 +72,13 @@ def group_of(name: str, kind: Kind, text: str, show_one: Show = show_one) -> Gro
         show_one(client, output, kind, name, as_of)
 
     @made.command(
-        help=f"Delete a {kind.called}. The log keeps its past; one put under the same name later begins anew."
+        help=f"Delete a {kind.called}. The log keeps its history; a new one of this name starts without it."
     )
     @kind.argument
     @remote
     def delete(client: Client, output: Output, name: str) -> None:
         answer = client.delete(kind.of(client, name)) or {}
-        done = "deleted" if answer.get("removed", True) else "was deleted already"
+        done = "deleted" if answer.get("removed", True) else "was already deleted"
         output.line(answer, f"{kind.called} {name} {done}")
 
     return made

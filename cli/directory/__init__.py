@@ -1,0 +1,1 @@
+"""Users, groups, pools, lab controllers and distro trees: shown and changed one at a time."""
