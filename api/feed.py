@@ -45,7 +45,7 @@ logger = logging.getLogger(__name__)
 
 
 class NotReady(LabledgerError):
-    """The service has not caught up with the log yet."""
+    """The service has not read the whole log yet."""
 
 
 class Feed:
@@ -122,7 +122,7 @@ class Feed:
         if position > self.position:
             self._is_wanted.set()
         if not await self._progress.reach(position, timeout_seconds):
-            raise NotReady(f"it is at position {self.position}, {position} is needed")
+            raise NotReady(f"it has read up to position {self.position}, and {position} is needed")
 
     async def catch_up(self) -> None:
         """Wait until the directory reflects everything that is in the log now."""

@@ -20,7 +20,7 @@ T = TypeVar("T")
 
 
 class Overloaded(LabledgerError):
-    """This process has too much under way."""
+    """This process is overloaded."""
 
 
 @dataclass(frozen=True)

@@ -36,7 +36,7 @@ def test_loan__of_an_automated_system__is_reserved_by_its_borrower_and_pending_w
     town: Town,
 ) -> None:
     automated(town)
-    with pytest.raises(Refused, match="only Manual systems, and those on loan"):
+    with pytest.raises(Refused, match="only a Manual system, or one on loan"):
         town.ask(reserve_system, by("bob"), "a", BOBS)
     town.ask(lend_system, as_admin(), "a", "bob", None)
     with pytest.raises(Refused, match="on loan to bob"):

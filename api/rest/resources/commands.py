@@ -43,7 +43,7 @@ class Commands:
         self._waiting = Counter[str]()
 
     @operation(
-        "Fetch what a lab controller must do next, waiting for it if asked to",
+        "List the next commands of a lab controller, and wait for one if requested",
         *(answers.LabCommands, queries.CommandQuery),
     )
     async def on_get(self, req: Request, resp: Response, name: str) -> None:
@@ -130,7 +130,7 @@ class Commands:
             rows = await reader.rows("commands", {**asked, "at": at})
         return at, rows
 
-    @operation("Report how far a command is", answers.CommandReported, body=CommandReport)
+    @operation("Report the state of a command", answers.CommandReported, body=CommandReport)
     async def on_patch_one(self, req: Request, resp: Response, name: str, command_id: int) -> None:
         report: CommandReport = await read_model(req)
         item = CommandItem(command_id, report.state, report.reason, report.power_failed)

@@ -62,7 +62,7 @@ class Users(Documents):
         entry = self._services.feed.directory.get("user", name)
         return {**document, "roles": entry.document["roles"] if entry else [SUBMITTER]}
 
-    @operation("Set a password", PasswordSet, body=NewPassword, versioned=True)
+    @operation("Set the password of a user", PasswordSet, body=NewPassword, versioned=True)
     async def on_put_password(self, req: Request, resp: Response, name: str) -> None:
         asked: NewPassword = await read_model(req)
         done = await set_password(
@@ -91,11 +91,11 @@ class Pools(Documents):
         entry = self._services.feed.directory.get("pool", name)
         return {**document, "description": entry.document.get("description", "") if entry else ""}
 
-    @operation("Put a system into a pool", answers.PoolMember, versioned=True)
+    @operation("Add a system to a pool", answers.PoolMember, versioned=True)
     async def on_put_system(self, req: Request, resp: Response, name: str, fqdn: str) -> None:
         await self._move(req, resp, name, fqdn, member=True)
 
-    @operation("Take a system out of a pool", answers.PoolMember, versioned=True)
+    @operation("Remove a system from a pool", answers.PoolMember, versioned=True)
     async def on_delete_system(self, req: Request, resp: Response, name: str, fqdn: str) -> None:
         await self._move(req, resp, name, fqdn, member=False)
 
@@ -138,7 +138,7 @@ class LabControllers(Documents):
         return {**document, "broken_after": self._services.feed.directory.broken_after(name)}
 
     @operation(
-        "Enable or disable a lab controller, or change its limit of failures",
+        "Enable or disable a lab controller, or change its failure limit",
         answers.LabControllerChanged,
         body=inputs.LabController,
         versioned=True,

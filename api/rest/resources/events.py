@@ -39,7 +39,7 @@ class Events:
         self._watchers = Watchers(services)
 
     @operation(
-        "Read the log by pages, or live as an event stream",
+        "Read the log in pages, or live as an event stream",
         EventPage,
         queries.EventQuery,
         gives=(JSON, EVENT_STREAM),

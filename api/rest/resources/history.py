@@ -28,7 +28,7 @@ class History:
     def __init__(self, services: Services) -> None:
         self._services = services
 
-    @operation("Show what changed in a system, the latest first", SystemChanges, queries.Page)
+    @operation("List the changes of a system, latest first", SystemChanges, queries.Page)
     async def on_get(self, req: Request, resp: Response, fqdn: str) -> None:
         page = await reading.read_page(req, self._services, first=OPEN)
         await seeing.require_seen(req, self._services, fqdn)

@@ -38,7 +38,7 @@ class Inventory:
         self._services = services
 
     @operation(
-        "Export the systems, as what takes them back",
+        "Export the systems, in the form that the import accepts",
         answers.InventoryList,
         queries.SystemPage,
         gives=(JSON, CSV),
@@ -60,7 +60,7 @@ class Inventory:
             reading.answer_list(req, resp, page, "systems", systems, last)
 
     @operation(
-        "Import systems: add those that nobody knows, and change the others, in one commit",
+        "Import systems: add the unknown ones and change the others, in one commit",
         answers.InventoryTaken,
         queries.ImportQuery,
         body=Given,

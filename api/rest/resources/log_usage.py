@@ -24,7 +24,7 @@ class LogUsage:
         self._services = services
 
     @operation(
-        "Show how much each user and process wrote to the log, or one's own share",
+        "Show how much each user and process wrote to the log, or your own share",
         Answered,
         queries.LogUsageQuery,
     )

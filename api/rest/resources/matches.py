@@ -42,7 +42,7 @@ class Matches:
         self._services = services
 
     @operation(
-        "Find the systems that could run a job, or that a host requirement fits",
+        "Find the systems that could run a job, or match a host requirement",
         answers.Matches,
         queries.Strict,
         body=Matchable,

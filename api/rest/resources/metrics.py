@@ -18,7 +18,7 @@ class Metrics:
     def __init__(self, services: Services) -> None:
         self._services = services
 
-    @operation("Show the metrics, for Prometheus", gives=("text/plain", "application/openmetrics-text"))
+    @operation("Return the metrics for Prometheus", gives=("text/plain", "application/openmetrics-text"))
     async def on_get(self, req: Request, resp: Response) -> None:
         """The same whichever process answers: what this one counts is told by the table that all write to."""
         registry = CollectorRegistry(auto_describe=False)

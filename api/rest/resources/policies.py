@@ -36,7 +36,7 @@ class AccessPolicies:
         entries = row["document"].get("access_policy", [])
         reading.answer_read(resp, at, {"pool": name, "entries": entries})
 
-    @operation("Give a pool an access policy", answers.PoolPolicyPut, body=PoolPolicy, versioned=True)
+    @operation("Set the access policy of a pool", answers.PoolPolicyPut, body=PoolPolicy, versioned=True)
     async def on_put_pool(self, req: Request, resp: Response, name: str) -> None:
         policy: PoolPolicy = await read_model(req)
         entries = policy.forms()
@@ -44,7 +44,7 @@ class AccessPolicies:
         answer = {"pool": name, "entries": given(entries), "changed": done is not None}
         await reading.answer_write(resp, self._services, done, answer)
 
-    @operation("Take the access policy of a pool away", answers.PoolPolicyRemoved, versioned=True)
+    @operation("Remove the access policy of a pool", answers.PoolPolicyRemoved, versioned=True)
     async def on_delete_pool(self, req: Request, resp: Response, name: str) -> None:
         done = await change_pool_policy(self._services, request_of(req), name, [])
         await reading.answer_write(resp, self._services, done, {"pool": name, "removed": done is not None})
@@ -68,7 +68,7 @@ class AccessPolicies:
         reading.answer_read(resp, at, answer)
 
     @operation(
-        "Give a system an access policy, and say which one counts",
+        "Set the access policy of a system, and its active pool",
         answers.SystemPolicyPut,
         body=SystemPolicy,
         versioned=True,

@@ -45,7 +45,7 @@ class Recipes:
         self._services = services
 
     @operation(
-        "Show a recipe, the history of its states and its results",
+        "Show a recipe with its state history and results",
         *(answers.Recipe, queries.Read),
         versioned=True,
     )
@@ -69,7 +69,12 @@ class Recipes:
         state = await asyncio.to_thread(self._services.aggregates.as_of, subject, at)
         return state.recorded_deadline if isinstance(state, Recipe) else None
 
-    @operation("Report on a recipe, from its lab", answers.Reported, body=ProgressItem, keyed=True)
+    @operation(
+        "Report the progress of a recipe, as its lab controller",
+        answers.Reported,
+        body=ProgressItem,
+        keyed=True,
+    )
     async def on_post_progress(self, req: Request, resp: Response, recipe_id: int) -> None:
         body = await read_json_bytes(req)
         told: ProgressItem = await parse_model(req, body)
@@ -86,7 +91,10 @@ class Recipes:
         await reading.answer_write(resp, self._services, done, {"recipe_id": recipe_id})
 
     @operation(
-        "End a recipe that keeps its system", answers.RecipeReturned, keyed=True, refuses=BODY_REFUSALS
+        "Return the system of a recipe, which keeps it after its tasks",
+        answers.RecipeReturned,
+        keyed=True,
+        refuses=BODY_REFUSALS,
     )
     async def on_post_return(self, req: Request, resp: Response, recipe_id: int) -> None:
         body = await read_body(req)
@@ -95,7 +103,7 @@ class Recipes:
         answer = {"recipe_id": recipe_id, "returned": done is not None}
         await reading.answer_write(resp, self._services, done, answer)
 
-    @operation("List the recipes that wait, in rank order", answers.Queue, queries.QueuePage, refuses=(404,))
+    @operation("List the waiting recipes, in rank order", answers.Queue, queries.QueuePage, refuses=(404,))
     async def on_get_queue(self, req: Request, resp: Response) -> None:
         system = query_of(req, queries.QueuePage).system
         if system is not None:

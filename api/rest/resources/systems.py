@@ -69,7 +69,7 @@ class Systems:
         reading.answer_read(resp, at, system_document(rows[0]))
 
     @operation(
-        "Change properties, condition, lab or owner of a system, or drain it",
+        "Change a system: its properties, condition, lab or owner, or drain it",
         answers.SystemChanged,
         body=SystemPatch,
         versioned=True,
@@ -80,7 +80,7 @@ class Systems:
             raise FaultyInput([Fault("reason", f"is one for {' or '.join(WITH_REASON)}")])
         await self._change(req, resp, fqdn, change_of(patch))
 
-    @operation("Make a system Removed", answers.SystemChanged, versioned=True)
+    @operation("Remove a system, which keeps its history", answers.SystemChanged, versioned=True)
     async def on_delete_one(self, req: Request, resp: Response, fqdn: str) -> None:
         """It stays known: it is Removed until somebody changes its condition."""
         reason = f"removed by {principal_of(req).user}"

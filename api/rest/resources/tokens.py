@@ -26,7 +26,9 @@ class Tokens:
     def __init__(self, services: Services) -> None:
         self._services = services
 
-    @operation("Make a token, shown this once", answers.TokenMade, body=Token, created=True, keyed=True)
+    @operation(
+        "Create a token, which is shown only once", answers.TokenMade, body=Token, created=True, keyed=True
+    )
     async def on_post(self, req: Request, resp: Response) -> None:
         """The answer is the only place where the token is ever shown: a repeated one is without it."""
         body = await read_json_bytes(req)
@@ -43,7 +45,7 @@ class Tokens:
         resp.location = f"/tokens/{token_id}"
         reading.answer(resp, position, {"token_id": token_id, "token": token})
 
-    @operation("List the tokens, or one's own", answers.TokenList, queries.Page)
+    @operation("List all tokens, or your own", answers.TokenList, queries.Page)
     async def on_get(self, req: Request, resp: Response) -> None:
         page = await reading.read_page(req, self._services, first="")
         asked = {
@@ -55,7 +57,7 @@ class Tokens:
         rows = await self._services.reader.rows("tokens", {**asked, "token_id": None})
         reading.answer_list(req, resp, page, "tokens", rows, rows[-1]["token_id"] if rows else None)
 
-    @operation("Show a token, without what it is", answers.TokenShown, queries.Read)
+    @operation("Show a token, without its secret", answers.TokenShown, queries.Read)
     async def on_get_one(self, req: Request, resp: Response, token_id: str) -> None:
         at = await reading.read_at(req, self._services)
         asked: dict[str, Any] = {"at": at.position, "limit": 1, "after": "", **self._only(principal_of(req))}

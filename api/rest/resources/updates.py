@@ -53,7 +53,7 @@ class LabUpdates:
         self._services = services
 
     @operation(
-        "Report on many recipes, commands and systems at once",
+        "Report on many recipes, commands and systems in one message",
         UpdatesTaken,
         body=Updates,
         most_bytes=MAX_BATCH_BYTES,

@@ -26,7 +26,7 @@ class Usage:
     def __init__(self, services: Services) -> None:
         self._services = services
 
-    @operation("Show what a system did", answers.SystemHistory, queries.Span)
+    @operation("List the usage intervals of a system", answers.SystemHistory, queries.Span)
     async def on_get(self, req: Request, resp: Response, fqdn: str) -> None:
         query = query_of(req, queries.Span)
         at = await reading.read_at(req, self._services)
@@ -38,7 +38,7 @@ class Usage:
             raise Unknown(called("system", fqdn))
         reading.answer_read(resp, at, {"intervals": rows})
 
-    @operation("List the systems that have nothing to do", answers.IdlePool, queries.Page)
+    @operation("List the idle systems", answers.IdlePool, queries.Page)
     async def on_get_idle_pool(self, req: Request, resp: Response) -> None:
         page = await reading.read_page(req, self._services, first="")
         hidden = await seeing.hidden_rows(req, self._services)
