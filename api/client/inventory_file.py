@@ -161,7 +161,7 @@ def _told_twice(parts: Sequence[Part]) -> Iterator[Fault]:
                     if part.content_type == JSON
                     else f"row {number + 2}, column fqdn"
                 )
-                yield Fault(place, "is told of twice")
+                yield Fault(place, "occurs twice")
 
 
 def _placed(fault: Fault, part: Part) -> Fault:

@@ -51,13 +51,13 @@ async def log_in(
     await services.feed.catch_up()
     password_id = services.feed.directory.credentials.password_of(user)
     if not await is_password(services, user, password_id, password, address):
-        raise NotRecognised("there is no user of this name and password")
+        raise NotRecognised("no user has this name and password")
     request = Request(user, request_id)
     token, token_id, expires_at = new_token(), new_token_id(), services.clock() + LASTING
 
     def decide() -> Append:
         if services.feed.directory.credentials.password_of(user) != password_id:
-            raise NotRecognised("the password was changed meanwhile")
+            raise NotRecognised("the password has just been changed")
         wanted = Wanted(user, _role(services, user, role), expires_at=expires_at)
         require_token_quota(services, wanted)
         return issued(services, request, wanted, token, token_id)
@@ -73,5 +73,5 @@ def _role(services: Services, user: str, wanted: str | None) -> str:
     if wanted is None and roles:
         return roles[0]
     if wanted is None or wanted not in roles:
-        raise NotPermitted(f"{user} may not take on {f'the role {wanted}' if wanted else 'any role'}")
+        raise NotPermitted(f"{user} does not have {f'the role {wanted}' if wanted else 'any role'}")
     return wanted

@@ -31,7 +31,7 @@ async def remove_document(services: Services, request: Request, kind: str, name:
     it by another process in the very same moment names nobody afterwards, which leaves it to admins: who is
     registered under the name later has none of it (`Directory.had`).
     """
-    require_admin(request, f"removes {called(kind, name)}")
+    require_admin(request, f"remove {called(kind, name)}")
     await services.feed.catch_up()
     directory, subject = services.feed.directory, f"{kind}/{name}"
 

@@ -53,7 +53,7 @@ async def create_token(
     that the user does not have yet comes with it, which is up to admins. Raises FaultyInput with everything
     that is wrong, NotPermitted for who asks for somebody else and is no admin, Refused at the quota.
     """
-    require_oneself(request, user, "makes tokens for others")
+    require_oneself(request, user, "create tokens for others")
     if (done := await done_before(services, request)) is not None:
         return None, _token_id(done), done.position
     await services.feed.catch_up()
@@ -132,10 +132,10 @@ def _made(services: Services, token_id: str) -> tuple[TokenCreated, int]:
 
 def _may_revoke(request: Request, token_id: str, made: TokenCreated) -> None:
     """Raises NotPermitted. A lesser token must not put out those it could not have made."""
-    require_oneself(request, made.user, "revokes tokens of others")
+    require_oneself(request, made.user, "revoke tokens of others")
     role = made.role
     if role in GIVEN_BY_ADMINS and not request.is_admin and request.token_id != token_id:
-        raise NotPermitted(f"only an admin, or the token itself, revokes a token of the role {role}")
+        raise NotPermitted(f"only an admin, or the token itself, may revoke a token of the role {role}")
 
 
 async def revoke_token(services: Services, request: Request, token_id: str) -> Committed | None:

@@ -240,7 +240,7 @@ def test_role__that_there_is_not__is_refused_in_the_same_words_everywhere(
 ) -> None:
     answer = client.request(method, path, json=body)
     assert answer.status_code == 422
-    words = 'there is no role "king": it is one of admin, submitter, lab-controller, auditor, metrics'
+    words = 'there is no role "king"; the roles are admin, submitter, lab-controller, auditor, metrics'
     assert answer.json()["errors"] == [{"where": where, "message": words}]
 
 

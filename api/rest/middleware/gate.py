@@ -58,7 +58,7 @@ class Gate:
         resp.set_header("X-Request-Id", request_id_of(req))
         req.context.address = address_of(req, self._proxies)
         if "\0" in req.path or "%00" in req.query_string:
-            raise Unreadable([Fault("path or query", "holds a NUL")])
+            raise Unreadable([Fault("path or query", "contains a NUL")])
 
     async def process_resource(
         self, req: Request, resp: Response, resource: Any, params: dict[str, Any]
@@ -87,7 +87,7 @@ class Gate:
         principal = bearer.acting_as(req.get_header(ACTS_AS))
         await self._heard(principal)
         if principal.role not in allowed:
-            raise NotPermitted(f"{req.method} {route_of(req)} is for {', '.join(allowed)}")
+            raise NotPermitted(f"{req.method} {route_of(req)} requires the role {' or '.join(allowed)}")
         foreign = route.own_lab and params["name"] != principal.lab_controller
         if foreign and principal.role == LAB_CONTROLLER:
             raise NotPermitted(f"this token is for the lab of {principal.lab_controller}")
@@ -144,6 +144,6 @@ class Gate:
                 description="nobody knows this token", challenges=('Bearer error="invalid_token"',)
             )
         if not self._services.feed.is_current(MOST_UNREAD_SECONDS):
-            raise NotReady("it cannot read the log, so this token may have been revoked")
+            raise NotReady("it cannot read the log, so it cannot check whether this token was revoked")
         token_id, document = found
         return Principal(document["user"], document["role"], document["lab_controller"], token_id)

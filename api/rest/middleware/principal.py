@@ -41,7 +41,7 @@ class Principal:
         if lab_controller in (None, self.lab_controller):
             return self
         if not self.is_admin:
-            raise NotPermitted("only an admin acts as a lab controller")
+            raise NotPermitted("only an admin may act as a lab controller")
         return replace(self, role=LAB_CONTROLLER, lab_controller=lab_controller)
 
 

@@ -112,7 +112,7 @@ class Commands:
         """Until there is something. Raises TooOften when as many wait for the same lab as one has use for."""
         name = asked["lab_controller"]
         if self._waiting[name] >= MAX_WAITING:
-            raise TooOften(f"{MAX_WAITING} requests wait for {name} already", RETRY_SECONDS)
+            raise TooOften(f"{MAX_WAITING} requests already wait for {name}, the maximum", RETRY_SECONDS)
         self._waiting[name] += 1
         try:
             return await self._look_again(asked, at, min(seconds, self._services.bounds.long_poll_seconds))

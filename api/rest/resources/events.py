@@ -100,7 +100,7 @@ def _selection(query: queries.EventQuery, principal: Principal, hidden_systems: 
     hidden = () if principal.role in SEES_ALL else OF_TOKENS
     kinds = {split_subject(subject)[0] for subject in query.subject or ()}
     if hidden and ("token" in kinds or any(topic in hidden for topic in query.types or ())):
-        raise NotPermitted(f"the events of tokens are for {', '.join(sorted(SEES_ALL))}")
+        raise NotPermitted(f"the events of tokens require the role {' or '.join(sorted(SEES_ALL))}")
     unseen = frozenset(f"system/{fqdn}" for fqdn in hidden_systems)
     return Selection(query.types or None, query.subject or None, hidden, unseen)
 

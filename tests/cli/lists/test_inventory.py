@@ -104,7 +104,7 @@ def test_import__faults_in_several_parts__all_told_where_they_are_in_the_file(
     write_table(as_table, rows)
     refused = real("systems", "import", str(as_table))
     assert refused.exit_code == 1
-    for place in ("row 3, column owner", "row 4, column memory_mb", "row 7, column fqdn: is told of twice"):
+    for place in ("row 3, column owner", "row 4, column memory_mb", "row 7, column fqdn: occurs twice"):
         assert f"  {place}" in refused.stderr
     as_json.write_text(json.dumps({"systems": rows}), encoding="utf-8")
     refused = real("systems", "import", "--json", str(as_json))

@@ -56,11 +56,11 @@ LAB_REFUSES = [
     # The lab, the architecture of the tree and of the system; with a tree or without.
     (False, "x86_64", ["x86_64"], None, "system a is in a disabled lab: lab-1"),
     (False, "x86_64", ["x86_64"], 1, "system a is in a disabled lab: lab-1"),
-    (True, "aarch64", ["x86_64", "i386"], 1, "distro tree 1 is for aarch64: system/a has x86_64, i386"),
+    (True, "aarch64", ["x86_64", "i386"], 1, "distro tree 1 is for aarch64, but system a has x86_64, i386"),
     (True, "aarch64", ["x86_64"], None, None),
     (True, "x86_64", ["x86_64"], 1, None),
     (True, "x86_64", None, 1, None),
-    (True, "x86_64", ["x86_64"], 2, "distro tree 2 is not in the lab of lab-1"),
+    (True, "x86_64", ["x86_64"], 2, "distro tree 2 is not available in the lab of lab-1"),
 ]
 
 

@@ -98,11 +98,11 @@ def test_import__by_permission__changes_what_it_opens_and_no_more(
     before = line.end()
     # To give it away it has to be theirs; who may not view it may not learn that it is there.
     refused = take(people["bob"], {"fqdn": machine, "owner": "bob"})
-    assert refused.status_code == 403 and "only they give it" in refused.json()["detail"]
+    assert refused.status_code == 403 and "only its owner" in refused.json()["detail"]
     for vendor in ("bob's", "carol's"):
         hidden = {"fqdn": machine, "lab_controller": EAST, "owner": "alice", "vendor": vendor}
         refused = take(people["carol"], hidden)
-        assert refused.status_code == 403 and refused.json()["detail"] == "only an admin adds systems"
+        assert refused.status_code == 403 and refused.json()["detail"] == "only an admin may add systems"
     assert by_people(line, before) == []
 
 
