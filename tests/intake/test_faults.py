@@ -75,4 +75,4 @@ def test_faults__beyond_bound__are_counted() -> None:
     many = "".join(f'<x{number} value="1"/>' for number in range(150))
     faults = faults_of(job_xml(host=f"<hostRequires>{many}</hostRequires>"))
     assert len(faults) == 101
-    assert faults[-1] == ("document", "and 50 more faults")
+    assert faults[-1] == ("document", "and 50 more errors")

@@ -80,7 +80,7 @@ def test_list__parameter_nobody_knows__is_named(client: httpx.Client, path: str,
 def test_events__types_that_are_none__are_named(client: httpx.Client) -> None:
     answer = client.get("/events", params={"types": "recipe.queued,recipe.qeued"})
     assert answer.status_code == 422
-    assert [fault["message"] for fault in answer.json()["errors"]] == ["'recipe.qeued' is no topic"]
+    assert [fault["message"] for fault in answer.json()["errors"]] == ["'recipe.qeued' is not a topic"]
 
 
 def test_submission__five_planted_faults__exactly_five_with_lines(

@@ -112,6 +112,6 @@ def test_import__equal_unknown_names__are_one_fault_that_counts(client: httpx.Cl
     assert answer.status_code == 422
     faults = [(fault["where"], fault["message"].partition(" (")[2]) for fault in answer.json()["errors"]]
     assert faults == [
-        ("systems[0].owner", "also of 3 other systems)"),
-        ("systems[0].pools[0]", "also of 3 other systems)"),
+        ("systems[0].owner", "also for 3 other systems)"),
+        ("systems[0].pools[0]", "also for 3 other systems)"),
     ]
