@@ -109,7 +109,7 @@ def _alternatives(recipes: Iterable[Required], places: Places) -> Iterator[Findi
             if recipe.get("distro_requires") is None:
                 yield Finding(path, f"has neither {required} nor {own}")
         elif recipe.get("distro_requires") is not None:
-            yield Finding((*path, "distro"), f"leaves no room for {required}")
+            yield Finding((*path, "distro"), f"cannot be combined with {required}")
         for task_path, task in objects(recipe, path, "tasks"):
             if task.get("name") is None and task.get("fetch") is None:
                 yield Finding(task_path, f"has no {places.word('name')}")

@@ -37,7 +37,7 @@ class Embedded:
     def _read(self, recipe: dict[str, Any], path: Path, field: str, target: str, root: str) -> None:
         text, written_at = recipe.pop(field), (*path, field)
         if target in recipe:
-            self.findings.append(Finding(written_at, f'leaves no room for "{target}"'))
+            self.findings.append(Finding(written_at, f'cannot be combined with "{target}"'))
             return
         recipe[target] = {}
         if not isinstance(text, str):

@@ -41,7 +41,7 @@ class EqualKeys(Exception):
     def fault(self, text: str) -> Fault:
         """Return the fault at the line of the second key."""
         where = f"line {_second(text, self.key)}"
-        return Fault(where, f"{json.dumps(self.key[:100])} stands twice in one object")
+        return Fault(where, f"{json.dumps(self.key[:100])} occurs twice in one object")
 
 
 def refuse_equal_keys(text: str) -> None:
@@ -70,7 +70,7 @@ def parse_json(body: bytes) -> dict[str, Any]:
     _check_size(document)
     unescaped = json.dumps(document, ensure_ascii=False) if "\\u" in text else text
     if strange := _NO_CHARACTER.search(unescaped):
-        unreadable("body", f"holds U+{ord(strange.group()):04X}, which is no character")
+        unreadable("body", f"contains U+{ord(strange.group()):04X}, which is not a character")
     if STEERING.search(unescaped):
         positions = positions_of(text)
         found = islice(_steering((), document), FAULT_LIMIT)
@@ -101,7 +101,7 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _no_constant(word: str) -> NoReturn:
-    raise ValueError(f"{word} is no number in JSON")
+    raise ValueError(f"{word} is not a number in JSON")
 
 
 def _check_size(document: dict[str, Any]) -> None:

@@ -10,7 +10,7 @@ from pydantic_core import ErrorDetails
 # Kind of error -> our words for it; pydantic's own where there is no row.
 _WORDS: Final[Mapping[str, Callable[[ErrorDetails], str]]] = {
     "missing": lambda _: "is missing",
-    "extra_forbidden": lambda _: "is not known here",
+    "extra_forbidden": lambda _: "is an unknown field",
     "string_type": lambda _: "must be text",
     "string_unicode": lambda _: "must be Unicode text",
     "string_too_long": lambda error: f"must not be longer than {error['ctx']['max_length']} characters",

@@ -23,7 +23,7 @@ _NO_HOST_REQUIRED: Final = HOST.examine({})
 
 # `recipe_sets`, `recipes` and `guests`, each with a number.
 _GUEST_PATH_LENGTH: Final = 6
-_OF_A_GUEST: Final = "decides nothing: a guest runs on the system of its host"
+_OF_A_GUEST: Final = "has no effect: a guest runs on the system of its host"
 
 
 class Required(NamedTuple):

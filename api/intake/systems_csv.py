@@ -193,7 +193,7 @@ def _faults_of(header: Sequence[str]) -> Iterable[Fault]:
         yield Fault("row 1", f"unknown columns: {', '.join(unknown)}")
     for number, name in enumerate(names):
         if name in COLUMNS and name in header[:number]:
-            yield Fault(f"row 1, column {name}", "stands here twice")
+            yield Fault(f"row 1, column {name}", "occurs twice")
 
 
 def _unknown(name: str) -> str:
@@ -203,7 +203,7 @@ def _unknown(name: str) -> str:
 
 def _add(table: Table, number: int, header: Sequence[str], cells: Sequence[str]) -> None:
     if len(cells) != len(header):
-        table.faults.append(Fault(f"row {number}", f"has {len(cells)} cells, and row 1 names {len(header)}"))
+        table.faults.append(Fault(f"row {number}", f"has {len(cells)} cells, but row 1 has {len(header)}"))
         return
     system: dict[str, Any] = {}
     for name, cell in zip(header, cells, strict=True):

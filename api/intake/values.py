@@ -56,7 +56,7 @@ def _unless_blank(text: str | None) -> str | None:
 
 def no_repeats(names: list[str]) -> list[str]:
     if len(set(names)) < len(names):
-        raise ValueError("names one of them twice")
+        raise ValueError("contains a name twice")
     return names
 
 

@@ -31,7 +31,7 @@ def one_line(text: str) -> str:
 
 def refusal(found: re.Match[str]) -> str:
     """Return the message about a character that is not allowed."""
-    return f"must not hold control characters: U+{ord(found.group()):04X}"
+    return f"must not contain control characters: U+{ord(found.group()):04X}"
 
 
 def _without(characters: re.Pattern[str], text: str) -> str:

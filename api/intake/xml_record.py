@@ -30,7 +30,7 @@ class Child:
             walk.places.put(members, len(members), child)
             members.append(self.shape.read(child, walk))
         elif self.field in found:
-            walk.fault(child, f"<{local_name(child)}> may stand here only once")
+            walk.fault(child, f"<{local_name(child)}> may occur here only once")
         else:
             walk.places.put(found, self.field, child)
             found[self.field] = self.shape.read(child, walk)
@@ -49,7 +49,7 @@ class Spread:
 
     def take(self, child: etree._Element, found: dict[str, Any], walk: Walk) -> None:
         if not found.keys().isdisjoint(self.attributes.values()):
-            walk.fault(child, f"<{local_name(child)}> may stand here only once")
+            walk.fault(child, f"<{local_name(child)}> may occur here only once")
             return
         for name, value in attributes_of(child):
             if name in self.attributes:

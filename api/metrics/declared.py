@@ -66,7 +66,7 @@ GAUGES: Final = (
     Declared("log_position", "Last position of the log"),
     Declared(
         "projector_lag_events",
-        "Events of the log that the projector has not processed yet",
+        "Positions of the log that the projector has not processed yet",
         {"projector": None},
     ),
     Declared(

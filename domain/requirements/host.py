@@ -28,7 +28,7 @@ def _read(form: Any, notes: Notes) -> Node | None:
 def _forced(form: Mapping[str, Any], notes: Notes) -> Node | None:
     """A forced system leaves nothing else to be asked."""
     if len(form) > 1:
-        notes.report((), "a forced system leaves no room for other requirements")
+        notes.report((), "a forced system cannot be combined with other requirements")
     try:
         fqdn = plain(form["force"])
     except ValueError as wrong:

@@ -84,7 +84,7 @@ def _known_attributes(element: Element, form: Mapping[str, Any], path: Path, not
 def _leaf(element: Element, form: Mapping[str, Any], op: str) -> Leaf:
     value = pattern(form) if op == "like" else element.operand(form)
     if value == "" and element.empty_means_none and op not in EQUALITY:
-        raise ValueError("empty can only be asked for with = or !=")
+        raise ValueError("an empty value requires the operator = or !=")
     return Leaf(element.spellings[0], op, value)
 
 

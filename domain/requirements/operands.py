@@ -52,14 +52,14 @@ def plain(raw: Any) -> str:
     if len(raw) > TEXT_LENGTH:
         raise ValueError(f"must not be longer than {TEXT_LENGTH} characters")
     if _CONTROL.search(raw):
-        raise ValueError("must not hold control characters")
+        raise ValueError("must not contain control characters")
     return raw
 
 
 def pattern(leaf: Mapping[str, Any]) -> str:
     """Text, whatever it is laid against."""
     if "units" in leaf:
-        raise ValueError("a pattern has no units: it is laid against the number of bytes")
+        raise ValueError("a pattern cannot have units: it is matched against the number of bytes")
     return plain(leaf["value"])
 
 
@@ -70,7 +70,7 @@ def text(leaf: Mapping[str, Any]) -> str:
 def whole(leaf: Mapping[str, Any]) -> int:
     number = _integer(leaf["value"])
     if not -WHOLE_LIMIT <= number < WHOLE_LIMIT:
-        raise ValueError(f"must lie between -{WHOLE_LIMIT} and {WHOLE_LIMIT - 1}")
+        raise ValueError(f"must be between -{WHOLE_LIMIT} and {WHOLE_LIMIT - 1}")
     return number
 
 
@@ -80,7 +80,7 @@ def decimal(leaf: Mapping[str, Any]) -> float:
     if not _DECIMAL.fullmatch(written):
         raise ValueError("must be a number with at most 4 decimal places")
     if not -WHOLE_LIMIT <= float(written) < WHOLE_LIMIT:
-        raise ValueError(f"must lie between -{WHOLE_LIMIT} and {WHOLE_LIMIT - 1}")
+        raise ValueError(f"must be between -{WHOLE_LIMIT} and {WHOLE_LIMIT - 1}")
     return float(written)
 
 
@@ -96,7 +96,7 @@ def anything_but_no(leaf: Mapping[str, Any]) -> bool:
     """The job language takes whatever is written for yes; who writes no is told, not given the opposite."""
     raw = leaf["value"]
     if raw is False or (raw is not True and plain(raw).strip().casefold() in ("", "false", "0", "no")):
-        raise ValueError("must be true: it cannot be asked for the opposite")
+        raise ValueError("must be true; the opposite cannot be required")
     return True
 
 
@@ -106,7 +106,7 @@ def size_bytes(leaf: Mapping[str, Any]) -> int:
         raise ValueError(f"units must be one of {', '.join(UNITS)}")
     number = _integer(leaf["value"]) * UNITS[units]
     if not 0 <= number < SIZE_LIMIT_BYTES:
-        raise ValueError(f"must lie between 0 and {SIZE_LIMIT_BYTES - 1} bytes")
+        raise ValueError(f"must be between 0 and {SIZE_LIMIT_BYTES - 1} bytes")
     return number
 
 

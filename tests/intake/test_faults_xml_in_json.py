@@ -48,4 +48,4 @@ def test_xml_in_json__beside_the_form__is_refused() -> None:
     document = job_document(recipe={"host_requires_xml": "<hostRequires/>"})
     ((where, message),) = faults_of(document)
     assert where.endswith("host_requires_xml")
-    assert message == 'leaves no room for "host_requires"'
+    assert message == 'cannot be combined with "host_requires"'

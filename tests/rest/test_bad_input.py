@@ -251,7 +251,7 @@ def test_equal_keys__of_a_document__are_422_and_nothing_is_stored(
     before = line.end()
     answer = client.put(path, content=b'{"owner": "a",\n"owner": "b"}', headers=JSON)
     assert answer.status_code == 422
-    assert answer.json()["errors"] == [{"where": "line 2", "message": '"owner" stands twice in one object'}]
+    assert answer.json()["errors"] == [{"where": "line 2", "message": '"owner" occurs twice in one object'}]
     assert by_people(line, before) == []
 
 

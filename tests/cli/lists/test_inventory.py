@@ -127,7 +127,7 @@ def test_commands_of_a_list__options_before_them__are_not_dropped_in_silence(rea
         # What is in it is not what its name says; no systems; not even text.
         ("a.csv", b'{"systems": []}', "row 1"),
         ("a.json", b"fqdn\na.b\n", "line 1, column"),
-        ("a.json", b'{"systems": {}, "users": []}', "users: is not known here"),
+        ("a.json", b'{"systems": {}, "users": []}', "users: is an unknown field"),
         ("a.csv", b"\xff\xfe", "is not UTF-8"),
     ],
 )
