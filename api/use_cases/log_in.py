@@ -1,4 +1,4 @@
-"""A person comes in with a password, and goes on with a token that expires."""
+"""Login: a password is exchanged for a token that expires."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ LASTING: Final = timedelta(hours=12)
 
 @dataclass(frozen=True)
 class LoggedIn:
-    """`position` is the one in the log from which the token counts."""
+    """A new token; it is valid from the log position `position`."""
 
     token: str
     token_id: str
@@ -38,11 +38,11 @@ async def log_in(
     role: str | None = None,
     address: str | None = None,
 ) -> LoggedIn:
-    """A token for 12 hours, of the role asked for or else the user's first. `address`: where they come from.
+    """Create a token for 12 hours, with the given role or the user's first. `address` is the client's.
 
-    Raises FaultyInput for a role that is none of a person, NotRecognised for a wrong name or password alike,
-    NotPermitted for a role the user does not have, Refused at the quota of live tokens, and TooOften after
-    some failures within a minute, by that name or from that address.
+    Raises FaultyInput for a role that people cannot have, NotRecognised for a wrong name or password,
+    NotPermitted for a role that the user does not have, Refused at the quota of live tokens, and TooOften
+    after several failures within a minute, with that name or from that address.
     """
     if role not in (None, *ROLES):
         raise FaultyInput([Fault("role", unknown_role(str(role)))])
@@ -68,7 +68,7 @@ async def log_in(
 
 
 def _role(services: Services, user: str, wanted: str | None) -> str:
-    """Raises NotPermitted."""
+    """Return the role of the token. Raises NotPermitted if the user does not have it."""
     roles = [role for role in services.feed.directory.roles_of(user) if role != LAB_CONTROLLER]
     if wanted is None and roles:
         return roles[0]

@@ -55,7 +55,7 @@ async def set_password(
 async def _count(
     services: Services, request: Request, user: str, known: str | None, password_id: str
 ) -> Committed:
-    """Make the new hash count in place of the present one."""
+    """Replace the present hash by the new one."""
     directory, subject = services.feed.directory, f"user/{user}"
 
     def decide() -> Append:
@@ -92,8 +92,9 @@ def _require_no_rise(services: Services, request: Request, user: str) -> None:
 async def is_password(
     services: Services, user: str, password_id: str | None, password: str, address: str | None = None
 ) -> bool:
-    """Whether this password has that id; with none it takes as long to say no. Raises TooOften, also where
-    too many are looked at: that is no attempt.
+    """Return whether the password is the one with that id; without an id, return False after as much time.
+
+    Raises TooOften, also if too many passwords are being checked, which does not count as an attempt.
     """
     async with services.attempts.attempt(user, address) as attempt:
         is_doubtful = password_id is None or services.attempts.failed_count(user) > 0

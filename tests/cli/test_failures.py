@@ -47,7 +47,7 @@ def test_token__wrong__says_where_one_is_given(server: Server, run: Run) -> None
 @pytest.mark.parametrize(
     ("status", "detail", "said"),
     [
-        (401, "nobody knows this token", "--token or LABLEDGER_TOKEN"),
+        (401, "unknown token", "--token or LABLEDGER_TOKEN"),
         (403, "PUT /users/{name} is for admin", "labledger whoami"),
         (404, "job 99", "`labledger jobs` lists"),
         (404, "recipe set 99", "`labledger jobs` lists"),

@@ -1,4 +1,4 @@
-"""/openapi.json: what this API is, for machines."""
+"""/openapi.json: the OpenAPI document."""
 
 from __future__ import annotations
 

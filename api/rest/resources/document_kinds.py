@@ -1,4 +1,4 @@
-"""/users, /groups, /pools, /lab-controllers, /distro-trees: what each has beside its document."""
+"""/users, /groups, /pools, /lab-controllers, /distro-trees: the particulars of each kind."""
 
 from __future__ import annotations
 
@@ -50,13 +50,13 @@ TREES = Shapes(
 
 
 class Users(Documents):
-    """Users have roles, which an admin gives."""
+    """Users, who have roles."""
 
     def __init__(self, services: Services) -> None:
         super().__init__(services, "user", USERS)
 
     def _completed(self, name: str, document: dict[str, Any]) -> dict[str, Any]:
-        """Who is only named again stays what it is."""
+        """Return the document with the present roles if none are given."""
         if document["roles"] is not None:
             return document
         entry = self._services.feed.directory.get("user", name)
@@ -72,20 +72,20 @@ class Users(Documents):
 
 
 class Groups(Documents):
-    """Groups have nothing else."""
+    """Groups, without particulars."""
 
     def __init__(self, services: Services) -> None:
         super().__init__(services, "group", GROUPS)
 
 
 class Pools(Documents):
-    """Pools have systems as well, put in and taken out one by one, and an access policy of their own path."""
+    """Pools, whose systems are added and removed one by one; the access policy has its own path."""
 
     def __init__(self, services: Services) -> None:
         super().__init__(services, "pool", POOLS)
 
     def _completed(self, name: str, document: dict[str, Any]) -> dict[str, Any]:
-        """Return the document with the present description where none is given."""
+        """Return the document with the present description if none is given."""
         if document["description"] is not None:
             return document
         entry = self._services.feed.directory.get("pool", name)
@@ -111,13 +111,13 @@ class Pools(Documents):
 
 
 class DistroTrees(Documents):
-    """Distro trees leave and come back."""
+    """Distro trees, whose key is a number."""
 
     def __init__(self, services: Services) -> None:
         super().__init__(services, "distro-tree", TREES, "id", NUMBER)
 
     def _completed(self, name: str, document: dict[str, Any]) -> dict[str, Any]:
-        """When it was first given, later documents need not repeat."""
+        """Return the document with the present `added_at` if none is given."""
         if document["added_at"] is not None:
             return document
         entry = self._services.feed.directory.get("distro-tree", name)
@@ -126,13 +126,13 @@ class DistroTrees(Documents):
 
 
 class LabControllers(Documents):
-    """Lab controllers are enabled and disabled. When one was last heard is told of now, never of then."""
+    """Lab controllers, whose last contact is known of the present only."""
 
     def __init__(self, services: Services) -> None:
         super().__init__(services, "lab-controller", LABS, "fqdn", FQDN)
 
     def _completed(self, name: str, document: dict[str, Any]) -> dict[str, Any]:
-        """Return the document with the present limit where none is given."""
+        """Return the document with the present limit if none is given."""
         if document["broken_after"] is not None:
             return document
         return {**document, "broken_after": self._services.feed.directory.broken_after(name)}

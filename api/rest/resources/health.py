@@ -23,7 +23,7 @@ class Health:
 
     @operation("Report whether the service is ready", Ready)
     async def on_get_ready(self, req: Request, resp: Response) -> None:
-        """Every check with its figures, whether all is well or not."""
+        """Answer every check with its figures, with 503 if one fails."""
         checks = await self._readiness.checks()
         shown = {name: finding.shown() for name, finding in checks.items()}
         failed = [name for name, finding in checks.items() if finding.fault is not None]

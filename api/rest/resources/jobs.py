@@ -125,7 +125,7 @@ class Jobs:
         original = await asyncio.to_thread(original_of, self._services, job_id)
         resp.set_header(POSITION_HEADER, str(at.position))
         resp.content_type, resp.data = original.media_type, original.content
-        # A browser keeps it, and shows nothing of what somebody wrote.
+        # Browsers download it instead of showing content that a user wrote.
         resp.downloadable_as = f"job-{job_id}"
 
     async def _as_xml(self, req: Request, resp: Response, job_id: int, kind: str) -> None:

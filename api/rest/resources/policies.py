@@ -1,4 +1,4 @@
-"""/pools/{name}/access-policy, /systems/{fqdn}/access-policy: who may do what"""
+"""/pools/{name}/access-policy, /systems/{fqdn}/access-policy"""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class AccessPolicies:
 
     @operation("Show the access policy of a system", answers.SystemPolicyShown, queries.Read, versioned=True)
     async def on_get_system(self, req: Request, resp: Response, fqdn: str) -> None:
-        """Where it was never given one, what counts until then."""
+        """Answer the policy of a system, or the initial one if it was never set."""
         at = await reading.read_at(req, self._services)
         await seeing.require_seen(req, self._services, fqdn)
         asked = {"at": at.position, "fqdn": fqdn}

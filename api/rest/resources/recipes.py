@@ -36,7 +36,7 @@ from store.requests import Committed
 ORDER_START: list[Any] = [False, -(2**15), -(2**15), 0, 0]
 # (not assigned, -priority, submission, recipe id) before all others.
 QUEUE_START: list[Any] = [False, -(2**15), 0, 0]
-# What is shown of a recipe beside itself.
+# The further queries for one recipe.
 BESIDE = ("tasks", "seconds_in_states", "tree_of_recipe", "history_of_recipe", "results_of_recipe")
 
 
@@ -62,7 +62,7 @@ class Recipes:
         reading.answer_read(resp, at, body)
 
     async def _deadline(self, recipe: dict[str, Any], at: int) -> datetime | None:
-        """No row has it: it moves with every task, and only who looks at one recipe asks for it."""
+        """Return the deadline of the watchdog, folded from the log: no read model has it."""
         if recipe["state"] not in STARTED:
             return None
         subject = f"recipe/{recipe['recipe_id']}"
@@ -118,10 +118,10 @@ class Recipes:
         reading.answer_list(req, resp, page, "recipes", [queued_recipe(row) for row in rows], key)
 
     async def _queue_of(self, req: Request, resp: Response, system: str) -> None:
-        """The scheduler's order is asked where it is known, and the read models about the recipes in it."""
+        """Answer the queue of a system, in the scheduler's order, with rows of the read models."""
         page = await reading.read_page(req, self._services, first=ORDER_START)
         await seeing.require_seen(req, self._services, system)
-        # Of the present it tells what is in the log by the time that it answers.
+        # The order of the present reflects the end of the log, which may be after the read position.
         at = None if query_of(req, queries.QueuePage).as_of is None else page.position
         asked = {"at": at, "after": page.after, "most": page.limit, "system": system}
         told = await self._services.explainer.ask("order", **asked)

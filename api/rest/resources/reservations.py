@@ -1,4 +1,4 @@
-"""/systems/{fqdn}/reservation: a person has a system"""
+"""/systems/{fqdn}/reservation: reservations of systems by people"""
 
 from __future__ import annotations
 

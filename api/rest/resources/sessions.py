@@ -1,4 +1,4 @@
-"""/login and /whoami: people come in with a password, and see who they are"""
+"""/login, /whoami and passwords"""
 
 from __future__ import annotations
 

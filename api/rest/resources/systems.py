@@ -25,7 +25,7 @@ from domain.errors import Fault, FaultyInput, Unknown
 from domain.names import called
 from projections.filters import ANY_SYSTEM
 
-# What a reason is given for.
+# The changes that have a reason.
 WITH_REASON = ("condition", "draining")
 
 
@@ -82,7 +82,7 @@ class Systems:
 
     @operation("Remove a system, which keeps its history", answers.SystemChanged, versioned=True)
     async def on_delete_one(self, req: Request, resp: Response, fqdn: str) -> None:
-        """It stays known: it is Removed until somebody changes its condition."""
+        """Set the condition to Removed, which can be changed again."""
         reason = f"removed by {principal_of(req).user}"
         await self._change(req, resp, fqdn, SystemChange(condition="Removed", reason=reason))
 

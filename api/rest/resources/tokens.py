@@ -1,4 +1,4 @@
-"""/tokens: shown once, when they are made; listed without what they are"""
+"""/tokens: a token is shown once, when it is created"""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Tokens:
         "Create a token, which is shown only once", answers.TokenMade, body=Token, created=True, keyed=True
     )
     async def on_post(self, req: Request, resp: Response) -> None:
-        """The answer is the only place where the token is ever shown: a repeated one is without it."""
+        """Answer the only copy of the token: the answer to a repeated request has none."""
         body = await read_json_bytes(req)
         wanted: Token = await parse_model(req, body)
         token, token_id, position = await create_token(
@@ -73,7 +73,7 @@ class Tokens:
         await reading.answer_write(resp, self._services, done, answer)
 
     def _only(self, principal: Principal) -> dict[str, Any]:
-        """Whose they see, and since when these are theirs."""
+        """Return the user whose tokens the caller may see, and since when that name is theirs."""
         if principal.role in SEES_ALL:
             return {"user": None, "user_since": 0}
         entry = self._services.feed.directory.get("user", principal.user)
