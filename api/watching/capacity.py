@@ -8,8 +8,7 @@ MAX_WATCHERS = 5_000
 # Connections without a watcher: requests, long polls and idle ones.
 KEPT_CONNECTIONS = 256
 MAX_CONNECTIONS = MAX_WATCHERS + 4 * KEPT_CONNECTIONS
-# Descriptors that are no such connection: the database, files, and what was accepted but not yet counted or
-# has been ended but not yet closed.
+# Other descriptors: the database, files, and connections not yet counted or not yet closed.
 KEPT_FILES = 256
 WANTED_FILES = MAX_CONNECTIONS + KEPT_FILES
 

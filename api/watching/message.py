@@ -13,7 +13,7 @@ from store.selection import OF_TWO_TOPICS, subjects_of
 
 
 class Message:
-    """An event to send. It is decoded and encoded once, for the first watcher: most events have no watcher."""
+    """An event to send, decoded and encoded once, for the first watcher: most events have no watcher."""
 
     __slots__ = ("_read", "_subjects", "_text", "position", "subject", "topic")
 

@@ -33,7 +33,7 @@ class Recent:
             self._forget()
 
     def after(self, position: int, most: int) -> Sequence[Message] | None:
-        """Return all messages after a position, None if these are more than `most` or not all in the buffer."""
+        """Return all messages after a position, None if they exceed `most` or the buffer lacks some."""
         if position < self.complete_after:
             return None
         first = bisect_right(self._messages, position, key=lambda message: message.position)

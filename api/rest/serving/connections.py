@@ -1,8 +1,8 @@
 """The open connections of a worker, with a maximum number and eviction.
 
-Clients are not authenticated when they connect. If all places are taken, the connection whose client has been
-silent for the longest time is closed for the next one. Requests in progress, streams and long polls keep their
-place.
+Clients are not authenticated when they connect. If all places are taken, the connection that has waited for
+its client for the longest time is closed for the next one. Requests in progress, streams and long polls keep
+their place.
 """
 
 from __future__ import annotations

@@ -11,8 +11,8 @@ Receive = Callable[[], Awaitable[dict[str, Any]]]
 def from_when_asked(receive: Receive) -> Receive:
     """Return a `receive` whose first part is empty, because Falcon reads one before it routes the request.
 
-    So a request that is too large, or not permitted, is refused before its body is read, and `100 Continue` is
-    sent only when the body is read.
+    So a request that is too large, or not permitted, is refused before its body is read, and `100 Continue`
+    is sent only when the body is read.
     """
     is_first = True
 
