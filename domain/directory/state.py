@@ -177,7 +177,7 @@ class Directory:
         return None if entry is None or entry.removed else entry
 
     def version(self, subject: str) -> int:
-        """Return the version of the present or removed thing of this name; 0 for none, and a dropped token."""
+        """Return the version of the present or removed thing; 0 for none, and for a dropped token."""
         kind, name = split_subject(subject)
         entry = self._entries.get(kind, {}).get(name)
         return entry.version if entry else 0
@@ -259,7 +259,7 @@ class Directory:
         return end is None or now < datetime.fromisoformat(end)
 
     def tokens_of(self, user: str) -> Iterator[tuple[str, Entry]]:
-        """Yield the tokens of a user that were not revoked; expired ones are dropped with the next new token."""
+        """Yield the tokens of a user that were not revoked; a new token drops the expired ones."""
         for token_id in self.credentials.tokens_of(user):
             yield token_id, self._entries["token"][token_id]
 
