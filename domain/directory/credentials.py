@@ -57,7 +57,7 @@ class Credentials:
         return []
 
     def _over_at(self, moment: datetime) -> list[str]:
-        """Drop expired tokens, at events that add one."""
+        """Return the tokens that have expired at this moment, and drop their ends."""
         over = []
         while self._ends and self._ends[0][0] <= moment:
             over.append(heappop(self._ends)[1])
