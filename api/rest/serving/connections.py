@@ -51,7 +51,7 @@ class Connections:
         if len(self._open) - len(self._parting) <= self._most() or self.make_room():
             self._awaited[one] = None
             return True
-        self._seldom.warn("all connections that there may be are in use: the next are told to come again")
+        self._seldom.warn("all connections are in use; further clients get 503")
         return False
 
     def leave(self, one: Open) -> None:
