@@ -119,7 +119,7 @@ class SystemReservationEnded(Event):
 class SystemAccessPolicyChanged(Event):
     """`entries` are the whole new policy of the system, in the form of `domain.access.policy`.
 
-    `active_pool` is the pool whose policy applies instead, except for `submit`; null: the system's own applies.
+    `active_pool` is the pool whose policy applies instead, except for `submit`; null: there is none.
     """
 
     entries: Sequence[Mapping[str, Any]]
